@@ -1,0 +1,1 @@
+"""What runs the world of Keepsake: minds, models, server configuration, command line."""

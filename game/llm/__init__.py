@@ -1,0 +1,1 @@
+"""Language-model and embedding clients, and the queue in front of them."""

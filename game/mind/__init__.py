@@ -1,0 +1,1 @@
+"""The agents' minds: pure Python, no Evennia, Django, Twisted or client library."""

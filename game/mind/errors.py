@@ -1,0 +1,105 @@
+"""One hierarchy of errors; each says what went wrong and what to do next.
+
+::
+
+    KeepsakeError
+    ├── ConfigError               a file in vault/config that cannot be used
+    ├── NameRefused               a name that no agent may have
+    ├── ArchiveError
+    │   ├── ArchiveUnwritable     the disk is full, read-only or gone
+    │   └── ArchiveInUse          another process writes this archive
+    ├── CompactionError
+    │   ├── CompactionRunning     a second one was asked for meanwhile
+    │   └── SummaryRefused        the summary failed its checks
+    └── ModelError
+        ├── ModelUnavailable      no server answers (refused, circuit open, stopped)
+        ├── ModelMissing          the server is there, the model is not
+        ├── ModelTimeout          no answer within the profile's time limit
+        ├── ModelRejected         the server refused the request (HTTP 4xx)
+        ├── ModelFailed           the server broke on the request (HTTP 5xx)
+        └── BadAnswer             empty, or not what the protocol promises
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class KeepsakeError(Exception):
+    """Something Keepsake can name, with the cure beside it.
+
+    Args:
+        what: What went wrong, one sentence without its full stop.
+        cure: What the reader can do about it, one sentence; may be empty.
+    """
+
+    def __init__(self, what: str, cure: str = "") -> None:
+        super().__init__(f"{what}. {cure}" if cure else what)
+        self.what = what
+        self.cure = cure
+
+
+class ConfigError(KeepsakeError):
+    """A configuration file that cannot be used; names file, line and reason."""
+
+    def __init__(self, path: Path, line: int, reason: str, cure: str = "") -> None:
+        super().__init__(f"{path}, line {line}: {reason}", cure)
+        self.path = path
+        self.line = line
+        self.reason = reason
+
+
+class NameRefused(KeepsakeError):
+    """A name that no agent may have."""
+
+
+class ArchiveError(KeepsakeError):
+    """The archive could not be read or written."""
+
+
+class ArchiveUnwritable(ArchiveError):
+    """The disk is full, read-only or gone."""
+
+
+class ArchiveInUse(ArchiveError):
+    """Another process writes this archive."""
+
+
+class CompactionError(KeepsakeError):
+    """A compaction that changed nothing, and why."""
+
+
+class CompactionRunning(CompactionError):
+    """A compaction of this memory is already under way."""
+
+
+class SummaryRefused(CompactionError):
+    """The summary that came back failed its checks."""
+
+
+class ModelError(KeepsakeError):
+    """A model call that gave no usable answer."""
+
+
+class ModelUnavailable(ModelError):
+    """No server answers: connection refused, circuit open, or stopped."""
+
+
+class ModelMissing(ModelError):
+    """The server is there, the model is not."""
+
+
+class ModelTimeout(ModelError):
+    """No answer within the profile's time limit."""
+
+
+class ModelRejected(ModelError):
+    """The server refused the request (HTTP 4xx)."""
+
+
+class ModelFailed(ModelError):
+    """The server broke on the request (HTTP 5xx)."""
+
+
+class BadAnswer(ModelError):
+    """Empty, or not what the protocol promises."""

@@ -1,0 +1,101 @@
+"""What a mind needs from outside, as small Protocols.
+
+Implementations live in :mod:`game.llm` (models, embedders) and in the game
+(clock); tests bring their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRequest:
+    """One text to continue.
+
+    Attributes:
+        prompt: The raw text; no chat template is put around it.
+        max_tokens: The most tokens to generate.
+        stop: Strings that end the answer; they are not part of it.
+        temperature: Sampling temperature, 0 is greedy.
+        seed: Fixed seed, or None for a random one.
+        repeat_penalty: 1.0 is none.
+        json_schema: JSON schema the answer must match, where the server can.
+        grammar: GBNF grammar the answer must match; only llama.cpp reads it.
+        cache_key: Who asks; calls with one key share a prompt cache slot where
+            the server has them.
+    """
+
+    prompt: str
+    max_tokens: int = 128
+    stop: tuple[str, ...] = ()
+    temperature: float = 0.7
+    seed: int | None = None
+    repeat_penalty: float = 1.0
+    json_schema: Mapping[str, Any] | None = None
+    grammar: str | None = None
+    cache_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What came back.
+
+    Attributes:
+        text: The answer, never empty.
+        finish_reason: ``stop`` (an end or a stop string) or ``length``.
+        prompt_tokens: Tokens of the whole prompt, cached ones included; 0 if the
+            server does not say.
+        cached_tokens: Those of them that were not evaluated again.
+        completion_tokens: Tokens generated.
+        seconds: Wall time of the call.
+        model: The model that answered.
+    """
+
+    text: str
+    finish_reason: str
+    prompt_tokens: int
+    cached_tokens: int
+    completion_tokens: int
+    seconds: float
+    model: str
+
+
+class LanguageModel(Protocol):
+    """Continues text. Raises :class:`game.mind.errors.ModelError` and nothing else."""
+
+    def generate(self, request: GenerationRequest) -> Generation:
+        """Continue ``request.prompt``; blocks, so never call it on the reactor thread."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. Raises :class:`game.mind.errors.ModelError`."""
+
+    @property
+    def model_name(self) -> str:
+        """The name that the index keeps beside its vectors."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One vector a text, all of one dimension; blocks."""
+        ...
+
+
+class Clock(Protocol):
+    """Where a mind gets its time from."""
+
+    def now(self) -> datetime:
+        """The present time, with time zone."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock, in UTC."""
+
+    def now(self) -> datetime:
+        """The present time in UTC."""
+        return datetime.now(UTC)
