@@ -1,0 +1,1 @@
+"""Evennia's typeclasses: thin, they turn game events into calls on components."""
