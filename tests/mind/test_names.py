@@ -1,0 +1,116 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from game.mind.errors import NameRefused
+from game.mind.names import LONGEST, check_agent_name, folder_name, skeleton
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("Mira", "Mira"),
+        ("  Old   Tom ", "Old Tom"),
+        ("Anne-Lise", "Anne-Lise"),
+        ("O’Hara", "O'Hara"),
+        ("Zoe\u0308", "Zoë"),
+        ("Łukasz", "Łukasz"),
+        ("Bo", "Bo"),
+    ],
+)
+def test_a_good_name_is_kept_in_its_plain_form(typed, kept):
+    assert check_agent_name(typed) == kept
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *("", " ", "M", "x" * 25, "x" * 10_000, "../etc", "a/b", "a\\b", "a.b", "..", "Mira\n"),
+        *("|rMira|n", "<b>Mira", "{Mira}", "$Mira", "Mira\x00", "Mira\u200b", "Mi\u202era"),
+        *("Mira2", "М" + "ira", "Mırа", "Μira", "Ｍｉｒａ", "ᴍira", "Mɑra", "ǀra", "ſam"),
+        *("me", "Self", "HERE", "all", "someone", "Admin", "the-admin", "North", "say"),
+        *("-Mira", "Mira-", "Mi--ra", "'Mira", "Mi -ra", "Mira, Tom", "Mira;py", "@Mira", "~Mira>"),
+        "\ud800ab",
+    ],
+)
+def test_what_is_no_name_is_refused_with_a_cure(typed):
+    with pytest.raises(NameRefused) as refused:
+        check_agent_name(typed)
+    assert "Choose" in refused.value.cure
+    assert len(str(refused.value)) < 300
+    assert "|r" not in str(refused.value)
+    str(refused.value).encode()
+
+
+@pytest.mark.parametrize(
+    ("typed", "other"),
+    [
+        ("mira", "Mira"),
+        ("MIRA", "Mira"),
+        ("Mlra", "Mira"),
+        ("Míra", "Mira"),
+        ("Mi Ra", "Mira"),
+        ("Bob", "B0b"),
+        ("Bill", "Bi1l"),
+        ("Anna", "Аnnа"),
+        ("Toto", "Τοτο"),
+        ("Bjorn", "Bjøm"),
+    ],
+)
+def test_a_name_that_looks_like_a_taken_one_is_refused(typed, other):
+    with pytest.raises(NameRefused, match="looks like"):
+        check_agent_name(typed, taken=["Zed", other])
+
+
+def test_other_names_may_be_taken():
+    assert check_agent_name("Mira", taken=["Tom", "Mirabel", "Ira"]) == "Mira"
+
+
+@given(st.text(max_size=40))
+def test_a_name_is_refused_or_plain(typed):
+    try:
+        name = check_agent_name(typed)
+    except NameRefused:
+        return
+    assert 2 <= len(name) <= LONGEST
+    assert unicodedata.is_normalized("NFC", name)
+    assert all(c.isalpha() or c in " -'" for c in name)
+    assert check_agent_name(name) == name
+    with pytest.raises(NameRefused):
+        check_agent_name(name, taken=[name.upper()])
+
+
+@given(st.text(max_size=200))
+def test_every_folder_name_is_safe(name):
+    folder = folder_name(name)
+    assert 0 < len(folder) <= 80
+    assert folder.isascii()
+    assert all(c.isalnum() or c in "-_" for c in folder)
+    assert folder.lower() not in ("con", "nul", "aux", "prn", "com1", "lpt1")
+
+
+letters = st.text("abcdeilmnoréïøßłAILMNO '-", min_size=2, max_size=8)
+
+
+@given(letters, letters)
+def test_names_that_may_live_side_by_side_have_folders_of_their_own(one, two):
+    try:
+        one = check_agent_name(one)
+        two = check_agent_name(two, taken=[one])
+    except NameRefused:
+        return
+    assert folder_name(one).lower() != folder_name(two).lower()
+
+
+def test_folders_read_like_the_names():
+    assert folder_name("Mira") == "Mira"
+    assert folder_name("Old Tom") == "Old-Tom"
+    assert folder_name("O'Hara") == "O-Hara"
+    assert folder_name("Zoë") == "Zoe"
+    assert folder_name("Aux") == "Aux_"
+
+
+def test_skeleton_of_a_hundred_thousand_characters_is_quick():
+    assert skeleton("1" * 100_000) == "l" * 100_000
