@@ -1,0 +1,1 @@
+"""The world's content: places, people, things, and what newcomers read."""

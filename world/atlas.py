@@ -1,0 +1,360 @@
+"""Reads the world's data files and refuses what does not fit together.
+
+``map.yaml`` holds the rooms and the links between them, ``things.yaml`` what can
+be carried, ``agents/<name>.md`` the people. Nothing here touches Evennia, so a
+world can be checked without a server; :mod:`world.build` puts it into the game.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import frontmatter
+import yaml
+
+from game.mind.errors import ConfigError
+
+FOLDER = Path(__file__).resolve().parent
+
+OPPOSITE = {
+    "north": "south",
+    "south": "north",
+    "east": "west",
+    "west": "east",
+    "northeast": "southwest",
+    "southwest": "northeast",
+    "northwest": "southeast",
+    "southeast": "northwest",
+    "up": "down",
+    "down": "up",
+}
+"""Every direction, and the way back."""
+
+SHORT = {
+    "north": "n",
+    "south": "s",
+    "east": "e",
+    "west": "w",
+    "northeast": "ne",
+    "southwest": "sw",
+    "northwest": "nw",
+    "southeast": "se",
+    "up": "u",
+    "down": "d",
+}
+
+_STEP = {
+    "north": (0, 1, 0),
+    "east": (1, 0, 0),
+    "northeast": (1, 1, 0),
+    "northwest": (-1, 1, 0),
+    "up": (0, 0, 1),
+}
+_STEP |= {OPPOSITE[way]: (-x, -y, -z) for way, (x, y, z) in _STEP.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A room.
+
+    Attributes:
+        id: Stable short id, never shown.
+        name: The title over its description.
+        alias: One word that stands for it, as in ``go kettle``.
+        desc: What a visitor sees.
+        details: What can be looked at there: each word, with its text.
+    """
+
+    id: str
+    name: str
+    alias: str
+    desc: str
+    details: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One direction of a link, from the room ``source`` to the room ``target``."""
+
+    source: str
+    direction: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """Something to carry; ``at`` is the id of a room, or of the person who has it."""
+
+    id: str
+    name: str
+    aliases: tuple[str, ...]
+    desc: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """An agent as the world's author wrote it.
+
+    Attributes:
+        id: The file's name without its ending.
+        name: The agent's name.
+        home: The id of its room.
+        talkativeness: How often it does something unasked, 0 to 1.
+        profile: Who it is, in the second person.
+        examples: Script lines that show its voice.
+        loves: Ids of things that matter to it.
+        ties: What the others are to it, by name, in the second person.
+    """
+
+    id: str
+    name: str
+    home: str
+    talkativeness: float
+    profile: str
+    examples: tuple[str, ...]
+    loves: tuple[str, ...]
+    ties: Mapping[str, str]
+
+    @property
+    def whole_profile(self) -> str:
+        """The profile, with what the agent knows of the others after it."""
+        ties = " ".join(f"{name}: {tie}." for name, tie in self.ties.items())
+        return f"{self.profile}\nOthers you know. {ties}" if ties else self.profile
+
+
+@dataclass(frozen=True, slots=True)
+class Atlas:
+    """The whole world, checked; ``start`` is the id of the newcomers' room."""
+
+    start: str
+    places: Mapping[str, Place]
+    ways: tuple[Way, ...]
+    things: Mapping[str, Thing]
+    people: Mapping[str, Person]
+
+
+def read_atlas(folder: Path = FOLDER) -> Atlas:
+    """Read and check the world under ``folder``.
+
+    Raises:
+        ConfigError: A file is missing, is no YAML, lacks a field, or names
+            something that does not exist; with file, line and reason.
+    """
+    chart = _Source(folder / "map.yaml")
+    places = {key: _place(chart, key, raw) for key, raw in chart.table("rooms").items()}
+    ways = tuple(_ways(chart, places))
+    start = chart.known("start", chart.data.get("start"), places, "room")
+    _check_walk(chart, start, places, ways)
+    people = _people(folder / "agents", places)
+    goods = _Source(folder / "things.yaml")
+    holders = {*places, *people}
+    things = {key: _thing(goods, key, raw, holders) for key, raw in goods.data.items()}
+    _check_bonds(folder / "agents", people, things)
+    return Atlas(start, places, ways, things, people)
+
+
+class _Source:
+    """One YAML mapping with the text it came from, to find lines for errors."""
+
+    def __init__(self, path: Path, data: Any = None) -> None:
+        self.path = path
+        try:
+            self.text = path.read_text(encoding="utf-8")
+            self.data = yaml.safe_load(self.text) if data is None else data
+        except OSError as error:
+            raise ConfigError(
+                path, 1, f"it cannot be read: {error.strerror}", "Put the file back"
+            ) from error
+        except yaml.YAMLError as error:
+            raise _bad_yaml(path, error) from error
+        if not isinstance(self.data, dict):
+            raise self.error("", "it must be a table of names and values")
+
+    def error(self, near: str, reason: str, cure: str = "") -> ConfigError:
+        """A refusal that points at the first line that holds ``near``."""
+        lines = self.text.splitlines()
+        line = next((n for n, text in enumerate(lines, 1) if near and near in text), 1)
+        return ConfigError(self.path, line, reason, cure)
+
+    def table(self, key: str) -> dict[str, Any]:
+        """The table under ``key``."""
+        value = self.data.get(key)
+        if not isinstance(value, dict) or not value:
+            raise self.error(key, f"{key!r} must be a table with at least one entry")
+        return value
+
+    def text_of(self, raw: Any, owner: str, field: str) -> str:
+        """The text field ``field`` of the entry ``owner``, on one line."""
+        value = raw.get(field) if isinstance(raw, dict) else None
+        if not isinstance(value, str) or not value.strip():
+            raise self.error(f"{owner}:", f"{owner!r} has no {field!r}", "Give it one")
+        return " ".join(value.split())
+
+    def known(self, owner: str, value: Any, among: Iterable[str], what: str) -> str:
+        """``value``, when it is one of ``among``."""
+        names = sorted(among)
+        if value not in names:
+            raise self.error(
+                str(value or owner),
+                f"{owner!r} names the {what} {value!r}, which does not exist",
+                f"Use one of: {', '.join(names)}",
+            )
+        return str(value)
+
+    def words(self, raw: Mapping[str, Any], owner: str, field: str) -> tuple[str, ...]:
+        """The list of texts ``field`` of the entry ``owner``; missing is empty."""
+        value = raw.get(field, [])
+        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+            raise self.error(f"{field}:", f"{field!r} of {owner!r} must be a list of texts")
+        return tuple(value)
+
+
+def _bad_yaml(path: Path, error: yaml.YAMLError) -> ConfigError:
+    mark = getattr(error, "problem_mark", None)
+    line = mark.line + 1 if mark else 1
+    return ConfigError(path, line, f"it is not valid YAML: {getattr(error, 'problem', error)}")
+
+
+def _place(source: _Source, key: str, raw: Any) -> Place:
+    details: dict[str, str] = {}
+    for words, text in (raw.get("details") or {}).items() if isinstance(raw, dict) else ():
+        for word in str(words).split(","):
+            details[word.strip().lower()] = " ".join(str(text).split())
+    return Place(
+        id=key,
+        name=source.text_of(raw, key, "name"),
+        alias=source.text_of(raw, key, "alias"),
+        desc=source.text_of(raw, key, "desc"),
+        details=details,
+    )
+
+
+def _ways(source: _Source, places: Mapping[str, Place]) -> Iterable[Way]:
+    taken: set[tuple[str, str]] = set()
+    for link in source.data.get("links") or ():
+        if not isinstance(link, list) or len(link) != 3:
+            raise source.error("links:", f"{link!r} is not [room, direction, room]")
+        near = f"[{', '.join(str(part) for part in link)}]"
+        room, direction, other = link
+        for end in (room, other):
+            source.known(near, end, places, "room")
+        if direction not in OPPOSITE:
+            raise source.error(near, f"{direction!r} is no direction", f"Use one of {_ALL_WAYS}")
+        for way in (Way(room, direction, other), Way(other, OPPOSITE[direction], room)):
+            if (way.source, way.direction) in taken:
+                raise source.error(near, f"{way.source!r} has two ways {way.direction}")
+            taken.add((way.source, way.direction))
+            yield way
+
+
+_ALL_WAYS = ", ".join(OPPOSITE)
+
+
+def _check_walk(
+    source: _Source, start: str, places: Mapping[str, Place], ways: Iterable[Way]
+) -> None:
+    """Walk everywhere from ``start``: all is reachable, and the compass agrees."""
+    by_room: dict[str, list[Way]] = {key: [] for key in places}
+    for way in ways:
+        by_room[way.source].append(way)
+    at, queue = {start: (0, 0, 0)}, deque([start])
+    while queue:
+        for way in by_room[queue.popleft()]:
+            here, step = at[way.source], _STEP[way.direction]
+            there = (here[0] + step[0], here[1] + step[1], here[2] + step[2])
+            if way.target not in at:
+                at[way.target] = there
+                queue.append(way.target)
+            elif at[way.target] != there:
+                raise source.error(
+                    f"[{way.source}", f"{way.direction} of {way.source!r} is not {way.target!r}"
+                )
+    if lost := sorted(set(places) - set(at)):
+        raise source.error(f"{lost[0]}:", f"no way leads to {lost[0]!r}", "Add it to links")
+    _check_overlap(source, at)
+
+
+def _check_overlap(source: _Source, at: Mapping[str, tuple[int, int, int]]) -> None:
+    rooms: dict[tuple[int, int, int], str] = {}
+    for room, spot in at.items():
+        other = rooms.setdefault(spot, room)
+        if other != room:
+            raise source.error(f"{room}:", f"{room!r} stands on the spot of {other!r}")
+
+
+def _thing(source: _Source, key: str, raw: Any, holders: Iterable[str]) -> Thing:
+    return Thing(
+        id=key,
+        name=source.text_of(raw, key, "name"),
+        aliases=source.words(raw, key, "aliases"),
+        desc=source.text_of(raw, key, "desc"),
+        at=source.known(key, raw.get("at"), holders, "room or person"),
+    )
+
+
+def _people(folder: Path, places: Mapping[str, Place]) -> dict[str, Person]:
+    people: dict[str, Person] = {}
+    for path in sorted(folder.glob("*.md")):
+        person = _person(path, places)
+        if any(other.name.casefold() == person.name.casefold() for other in people.values()):
+            raise ConfigError(path, 1, f"a second agent is called {person.name!r}", "Rename one")
+        people[person.id] = person
+    if not people:
+        raise ConfigError(folder, 1, "it holds no agent", "Put one <name>.md a person there")
+    return people
+
+
+def _person(path: Path, places: Mapping[str, Place]) -> Person:
+    try:
+        post = frontmatter.load(str(path))
+    except yaml.YAMLError as error:
+        raise _bad_yaml(path, error) from error
+    source = _Source(path, data=dict(post.metadata))
+    name = source.text_of(source.data, "name", "name")
+    profile = " ".join(post.content.split())
+    if not profile:
+        raise source.error("", "it has no profile", "Write who the agent is under the front matter")
+    return Person(
+        id=path.stem,
+        name=name,
+        home=source.known("home", source.data.get("home"), places, "room"),
+        talkativeness=_share(source, "idle"),
+        profile=profile,
+        examples=tuple(_example(source, name, raw) for raw in source.data.get("examples") or ()),
+        loves=source.words(source.data, name, "loves"),
+        ties=dict(source.data.get("ties") or {}),
+    )
+
+
+def _share(source: _Source, field: str) -> float:
+    value = source.data.get(field, 0.5)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise source.error(f"{field}:", f"{field!r} is {value!r}", "Use a number from 0 to 1")
+    return float(value)
+
+
+def _example(source: _Source, name: str, raw: Any) -> str:
+    lines = str(raw).strip().splitlines()
+    if len(lines) < 2 or not lines[-1].startswith(f"~{name}> "):
+        raise source.error(
+            lines[0] if lines else "examples",
+            f"an example does not end in the line '~{name}> …'",
+            "Write what is perceived first, then the agent's own act",
+        )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _check_bonds(folder: Path, people: Mapping[str, Person], things: Mapping[str, Thing]) -> None:
+    """What people love exists, and whom they know lives here."""
+    names = {person.name for person in people.values()}
+    for person in people.values():
+        source = _Source(folder / f"{person.id}.md", data={"name": person.name})
+        for thing in person.loves:
+            source.known("loves", thing, things, "thing")
+        for other in person.ties:
+            source.known("ties", other, names - {person.name}, "person")
