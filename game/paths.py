@@ -1,12 +1,16 @@
 """Where this copy of Keepsake keeps its things, and on which ports it listens.
 
-Everything follows from three environment variables, so that two copies can run
-side by side: ``KEEPSAKE_HOME``, ``KEEPSAKE_VAULT``, ``KEEPSAKE_PORT_BASE``.
+Everything follows from environment variables, so that two copies can run side by
+side: ``KEEPSAKE_HOME``, ``KEEPSAKE_VAULT``, ``KEEPSAKE_PORT_BASE`` and
+``KEEPSAKE_LISTEN``.
 """
 
 from __future__ import annotations
 
+import hashlib
+import ipaddress
 import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +21,10 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 """The checkout: holds ``game``, ``typeclasses``, ``commands``, ``world``."""
 
 DEFAULT_PORT_BASE = 4000
+DEFAULT_LISTEN = "127.0.0.1"
 _HIGHEST_OFFSET = 7
+_SOCKET_PATH_BYTES = 100
+"""Unix sockets refuse paths of more than 108 bytes (104 on BSD), the final zero included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +66,19 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The folders and ports of one copy of Keepsake."""
+    """The folders, ports and address of one copy of Keepsake.
+
+    Attributes:
+        home: Run-time files: database, logs, keys, pid files.
+        vault: What a person can open: configuration, agents.
+        ports: All TCP ports.
+        listen: The IPv4 address that players reach; internal ports stay on loopback.
+    """
 
     home: Path
     vault: Path
     ports: Ports
+    listen: str = DEFAULT_LISTEN
 
     @property
     def config(self) -> Path:
@@ -95,17 +110,57 @@ class Places:
         """The generated password of the ``admin`` account, mode 0600."""
         return self.home / "admin-password"
 
+    @property
+    def secret_key(self) -> Path:
+        """Signs web sessions, mode 0600."""
+        return self.home / "secret-key"
+
+    @property
+    def portal_pid(self) -> Path:
+        """Process number of Evennia's Portal, which holds the connections."""
+        return self.home / "portal.pid"
+
+    @property
+    def server_pid(self) -> Path:
+        """Process number of Evennia's Server, which runs the world."""
+        return self.home / "server.pid"
+
+    @property
+    def model_pid(self) -> Path:
+        """Process number of the embedded model server."""
+        return self.home / "model.pid"
+
+    @property
+    def agents_log(self) -> Path:
+        """What the agents think, do and remember."""
+        return self.logs / "agents.log"
+
+    @property
+    def control_socket(self) -> Path:
+        """Where the running world answers the ``keepsake`` command.
+
+        In the home, or under a short name in the temporary folder when the home's
+        path is too long for a Unix socket.
+        """
+        path = self.home / "control.sock"
+        if len(os.fsencode(path)) <= _SOCKET_PATH_BYTES:
+            return path
+        digest = hashlib.sha256(os.fsencode(self.home)).hexdigest()[:16]
+        return Path(tempfile.gettempdir()) / f"keepsake-{digest}.sock"
+
 
 def places(environ: Mapping[str, str] = os.environ) -> Places:
     """The places of this process.
 
     Raises:
-        KeepsakeError: ``KEEPSAKE_PORT_BASE`` is not a usable port number.
+        KeepsakeError: ``KEEPSAKE_PORT_BASE`` is not a usable port number, or
+            ``KEEPSAKE_LISTEN`` not an address.
     """
     return Places(
         home=_folder(environ.get("KEEPSAKE_HOME"), REPOSITORY / ".run"),
         vault=_folder(environ.get("KEEPSAKE_VAULT"), REPOSITORY / "vault"),
         ports=Ports(_port_base(environ.get("KEEPSAKE_PORT_BASE", ""))),
+        listen=_listen(environ.get("KEEPSAKE_LISTEN", "")),
     )
 
 
@@ -122,3 +177,14 @@ def _port_base(given: str) -> int:
             f"Set it to a number from 1024 to {65535 - _HIGHEST_OFFSET}",
         )
     return int(given)
+
+
+def _listen(given: str) -> str:
+    try:
+        return str(ipaddress.IPv4Address(given or DEFAULT_LISTEN))
+    except ValueError:
+        raise KeepsakeError(
+            f"KEEPSAKE_LISTEN is {given!r}",
+            "Set it to an IPv4 address of this machine: 127.0.0.1 for this machine alone "
+            "(the default), 0.0.0.0 for every network it is on",
+        ) from None

@@ -1,0 +1,132 @@
+"""Runs one operation of Evennia's launcher for one copy of Keepsake.
+
+``python -m game.cli.evennia_entry start|stop|reload``, as a child process: the
+launcher works from the current directory, keeps module-level state and ends with its
+process. Evennia would write its pid files into the game directory, which all copies of
+one checkout share; here they go to this copy's home.
+
+What it does is told on standard output, one ``step: …`` line each, for the command line
+to show.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from game.paths import REPOSITORY, Places, places
+from game.server.private_files import read_or_create
+
+STEP = "step: "
+ADMIN = "admin"
+SETTINGS = "game.server.conf.settings"
+PASSWORD_BYTES = 12
+_GAME = REPOSITORY / "game"
+
+
+def main() -> None:
+    """Run the operation that the command line names."""
+    operation = {"start": _start, "stop": _stop, "reload": _reload}[sys.argv[1]]
+    here = places()
+    launcher = _launcher(here)
+    operation(launcher, here)
+    from twisted.internet import reactor  # noqa: PLC0415 - installed by the launcher
+
+    running: Any = reactor  # Twisted types it as the bare interface module
+    running.run()
+
+
+def _launcher(here: Places) -> ModuleType:
+    """Evennia's launcher, pointed at this copy."""
+    os.environ["PATH"] = os.pathsep.join(
+        [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+    )  # where twistd is
+    os.chdir(_GAME)
+    _say("Loading Evennia")
+    search_path = list(sys.path)
+    from evennia.server import evennia_launcher as launcher  # noqa: PLC0415 - after chdir
+
+    sys.path[:] = search_path  # it overwrites the second entry, whatever that is
+    launcher.SETTINGS_DOTPATH = SETTINGS
+    launcher.init_game_directory(str(_GAME), check_db=False)
+    launcher.PORTAL_PIDFILE = str(here.portal_pid)
+    launcher.SERVER_PIDFILE = str(here.server_pid)
+    launcher.PPROFILER_LOGFILE = str(here.logs / "portal.prof")
+    launcher.SPROFILER_LOGFILE = str(here.logs / "server.prof")
+    return launcher
+
+
+def _start(launcher: ModuleType, here: Places) -> None:
+    from django.core.management import call_command  # noqa: PLC0415 - needs the settings
+
+    _say("Preparing the database")
+    call_command("migrate", interactive=False, verbosity=0)
+    _say("Checking the code")
+    launcher.error_check_python_modules()
+    _check_world_modules()
+    _create_admin(launcher, here)
+    _say("Starting Evennia")
+    launcher.start_evennia()
+
+
+def _stop(launcher: ModuleType, here: Places) -> None:
+    launcher.stop_evennia()
+
+
+def _reload(launcher: ModuleType, here: Places) -> None:
+    launcher.reload_evennia()
+
+
+def _check_world_modules() -> None:
+    """Import what Evennia would silently do without when it does not import."""
+    from importlib import import_module  # noqa: PLC0415 - beside its one use
+
+    from django.conf import settings  # noqa: PLC0415 - needs the settings
+
+    for name in (
+        settings.AT_INITIAL_SETUP_HOOK_MODULE,
+        settings.AT_SERVER_STARTSTOP_MODULE,
+        *settings.FILE_HELP_ENTRY_MODULES,
+        *settings.PROTOTYPE_MODULES,
+    ):
+        import_module(name)
+
+
+def _create_admin(launcher: ModuleType, here: Places) -> None:
+    """Make account 1 with the generated password, or give it one when its file is gone."""
+    forgotten = not here.admin_password.exists()
+    password = read_or_create(here.admin_password, nbytes=PASSWORD_BYTES)
+    created = {
+        "EVENNIA_SUPERUSER_USERNAME": ADMIN,
+        "EVENNIA_SUPERUSER_EMAIL": "",
+        "EVENNIA_SUPERUSER_PASSWORD": password,
+    }
+    os.environ.update(created)
+    try:
+        launcher.check_database()
+    finally:  # the Portal and the Server inherit this environment
+        for name in created:
+            del os.environ[name]
+    if forgotten:
+        _set_admin_password(password)
+
+
+def _set_admin_password(password: str) -> None:
+    from evennia.accounts.models import AccountDB  # noqa: PLC0415 - needs the settings
+
+    admin = AccountDB.objects.get(id=1)
+    if not admin.check_password(password):
+        _say("Giving the admin a new password")
+        admin.set_password(password)
+        admin.save()
+
+
+def _say(step: str) -> None:
+    print(f"{STEP}{step}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

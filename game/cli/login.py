@@ -1,0 +1,129 @@
+"""Logs in over telnet the way a player does, to see that it works."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+
+from game.mind.errors import KeepsakeError
+
+_IAC, _DONT, _DO, _WONT, _WILL, _SB, _SE = 255, 254, 253, 252, 251, 250, 240
+_COMMAND = re.compile(
+    rb"\xff(?:\xfa.*?\xff\xf0|[\xfb-\xfe].|[^\xfa-\xff])", re.DOTALL
+)  # subnegotiation, offer or request, any other command
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_READ_SECONDS = 0.5
+
+
+class Telnet:
+    """A telnet line that refuses every option and keeps the plain text.
+
+    Args:
+        host: Address to connect to.
+        port: TCP port.
+    """
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host = host
+        self.port = port
+        self._socket = socket.create_connection((host, port), timeout=5)
+        self._socket.settimeout(_READ_SECONDS)
+        self._pending = b""
+        self.text = ""
+
+    def send(self, line: str) -> None:
+        """Send one line."""
+        self._socket.sendall(line.encode() + b"\r\n")
+
+    def wait_for(self, wanted: str, seconds: float) -> bool:
+        """Read until ``wanted`` (any text at all when empty) was seen; False in time."""
+        deadline = time.monotonic() + seconds
+        while wanted not in self.text or not self.text.strip():
+            if time.monotonic() > deadline or not self._read():
+                return False
+        return True
+
+    def close(self) -> None:
+        """Hang up."""
+        self._socket.close()
+
+    def _read(self) -> bool:
+        """Take in what has come; False when the other side hung up."""
+        try:
+            received = self._socket.recv(65536)
+        except TimeoutError:
+            return True
+        data = self._pending + received
+        complete = _complete(data)
+        self._pending = data[complete:]
+        for command in _COMMAND.findall(data[:complete]):
+            self._refuse(command)
+        plain = _COMMAND.sub(b"", data[:complete]).decode("utf-8", "replace")
+        self.text += _COLOUR.sub("", plain)
+        return bool(received)
+
+    def _refuse(self, command: bytes) -> None:
+        """Answer an offer or request with no, so that the game need not wait for us."""
+        refusals = {_DO: _WONT, _WILL: _DONT}
+        if command[1] in refusals:
+            self._socket.sendall(bytes([_IAC, refusals[command[1]], command[2]]))
+
+
+def _complete(data: bytes) -> int:
+    """How many leading bytes hold no unfinished telnet command."""
+    last = data.rfind(b"\xff")
+    if last >= 0 and data[last : last + 2] == b"\xff\xf0":
+        return len(data)
+    start = data.rfind(b"\xff\xfa")
+    if start >= 0 and b"\xff\xf0" not in data[start:]:
+        return start
+    return last if last >= 0 and not _COMMAND.match(data, last) else len(data)
+
+
+def connection_screen(host: str, port: int, seconds: float) -> Telnet:
+    """An open line on which the game has shown its first screen.
+
+    Raises:
+        KeepsakeError: It did not, in time.
+    """
+    try:
+        line = Telnet(host, port)
+    except OSError as error:
+        raise _no_login(host, port, str(error)) from error
+    if not line.wait_for("", seconds):
+        line.close()
+        raise _no_login(host, port, "the line stays silent")
+    return line
+
+
+def log_in(line: Telnet, name: str, password: str, *, room: str, seconds: float) -> None:
+    """Log in, see the room, log out.
+
+    Args:
+        line: An open line on which the game has shown its first screen.
+        name: Account.
+        password: Its password.
+        room: What must be read after the login: the name of the room one stands in.
+        seconds: How long that may take.
+
+    Raises:
+        KeepsakeError: The room never came.
+    """
+    try:
+        line.text = ""
+        line.send(f"connect {name} {password}")
+        if not line.wait_for(room, seconds):
+            raise _no_login(line.host, line.port, f"it ends in {line.text[-200:]!r}")
+        line.send("quit")
+    except OSError as error:
+        raise _no_login(line.host, line.port, str(error)) from error
+    finally:
+        line.close()
+
+
+def _no_login(host: str, port: int, reason: str) -> KeepsakeError:
+    return KeepsakeError(
+        f"A login over telnet on {host}, port {port}, does not work: {reason}",
+        "Look at `keepsake logs server --no-follow`",
+    )

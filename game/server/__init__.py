@@ -1,0 +1,1 @@
+"""Evennia's side of the running world: settings, hooks, control socket."""

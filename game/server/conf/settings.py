@@ -1,0 +1,119 @@
+"""Evennia's settings for this copy of Keepsake.
+
+Every path and port comes from :mod:`game.paths`, so nothing that is written at run
+time lands in the checkout's own folders. The module works under both names:
+``game.server.conf.settings`` and, for Evennia's own commands in ``game/``,
+``server.conf.settings``.
+"""
+
+# ruff: noqa: F403 - Evennia's settings are extended the way its manual says.
+
+import os
+import sys
+from pathlib import Path
+
+_GAME = Path(__file__).resolve().parents[2]
+if str(_GAME.parent) not in sys.path:  # Evennia puts only the game directory there
+    sys.path.insert(0, str(_GAME.parent))
+
+# Evennia looks for its game directory upwards from the current one, and leaves the
+# process there, or in "/" when it finds none.
+_started_in = Path.cwd()
+os.chdir(_GAME)
+from evennia.settings_default import *  # noqa: E402
+
+os.chdir(_started_in)
+
+from game.paths import places  # noqa: E402
+from game.server.private_files import read_or_create  # noqa: E402
+
+_HERE = places()
+_LOOPBACK = "127.0.0.1"
+_PUBLIC = _HERE.listen != _LOOPBACK
+
+# --- the game ---------------------------------------------------------------------
+SERVERNAME = "Keepsake"
+GAME_SLOGAN = "A text world whose inhabitants remember"
+SERVER_HOSTNAME = "localhost"
+GAME_DIR = str(_GAME)
+SECRET_KEY = read_or_create(_HERE.secret_key, nbytes=48)
+IN_GAME_ERRORS = False
+GUEST_ENABLED = False
+GAME_INDEX_ENABLED = False
+TIME_FACTOR = 1.0
+CLIENT_DEFAULT_WIDTH = 78
+# One character an account, shared by all its connections: whoever reconnects while the
+# old line still hangs is the same person in the same place.
+MULTISESSION_MODE = 1
+
+# --- network ------------------------------------------------------------------------
+TELNET_PORTS = [_HERE.ports.telnet]
+TELNET_INTERFACES = [_HERE.listen]
+WEBSERVER_PORTS = [(_HERE.ports.web, _HERE.ports.web_internal)]
+WEBSERVER_INTERFACES = [_HERE.listen]
+WEBSOCKET_CLIENT_PORT = _HERE.ports.websocket
+WEBSOCKET_CLIENT_INTERFACE = _HERE.listen
+AMP_PORT = _HERE.ports.amp
+AMP_HOST = _LOOPBACK
+AMP_INTERFACE = _LOOPBACK
+ALLOWED_HOSTS = ["*"] if _PUBLIC else ["localhost", _LOOPBACK]
+MAX_CONNECTION_RATE = 100  # a second; Evennia's 2 makes the third newcomer wait
+CREATION_THROTTLE_LIMIT = 20  # accounts from one address in ten minutes: a class, a family
+
+# --- files --------------------------------------------------------------------------
+LOG_DIR = str(_HERE.logs)
+SERVER_LOG_FILE = str(_HERE.logs / "server.log")
+PORTAL_LOG_FILE = str(_HERE.logs / "portal.log")
+HTTP_LOG_FILE = str(_HERE.logs / "http_requests.log")
+LOCKWARNING_LOG_FILE = str(_HERE.logs / "lockwarnings.log")
+CACHE_DIR = str(_HERE.home / "cache")
+STATIC_ROOT = str(_HERE.home / "static")
+MEDIA_ROOT = str(_HERE.home / "media")
+
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(_HERE.database),
+        "OPTIONS": {
+            # Evennia applies SQLITE3_PRAGMAS to its first connection alone and closes
+            # that one while it starts; this reaches every connection of every thread.
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+            "PRAGMA cache_size=-40000; PRAGMA temp_store=MEMORY;",
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+        },
+    }
+}
+SQLITE3_PRAGMAS = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL")
+
+# --- code ---------------------------------------------------------------------------
+BASE_ACCOUNT_TYPECLASS = "typeclasses.accounts.Account"
+BASE_CHARACTER_TYPECLASS = "typeclasses.characters.Character"
+BASE_EXIT_TYPECLASS = "typeclasses.exits.Exit"
+BASE_OBJECT_TYPECLASS = "typeclasses.objects.Object"
+BASE_ROOM_TYPECLASS = "typeclasses.rooms.Room"
+BASE_CHANNEL_TYPECLASS = "typeclasses.channels.Channel"
+BASE_SCRIPT_TYPECLASS = "typeclasses.scripts.Script"
+CMDSET_UNLOGGEDIN = "commands.default_cmdsets.UnloggedinCmdSet"
+CMDSET_SESSION = "commands.default_cmdsets.SessionCmdSet"
+CMDSET_CHARACTER = "commands.default_cmdsets.CharacterCmdSet"
+CMDSET_ACCOUNT = "commands.default_cmdsets.AccountCmdSet"
+CMD_IGNORE_PREFIXES = "@&/+"  # `memory-status` finds `@memory-status`
+CONNECTION_SCREEN_MODULE = "world.connection_screens"
+AT_INITIAL_SETUP_HOOK_MODULE = "world.initial_setup"
+FILE_HELP_ENTRY_MODULES = ["world.help_entries"]
+PROTOTYPE_MODULES = ["world.prototypes"]
+AT_SERVER_STARTSTOP_MODULE = "game.server.conf.at_server_startstop"
+# Evennia's template names modules of one's own here; Keepsake has none.
+LOCK_FUNC_MODULES = ("evennia.locks.lockfuncs",)
+INPUT_FUNC_MODULES = ["evennia.server.inputfuncs", "evennia.server.is_typing"]
+SERVER_SERVICES_PLUGIN_MODULES: list[str] = []
+PORTAL_SERVICES_PLUGIN_MODULES: list[str] = []
+FUNCPARSER_OUTGOING_MESSAGES_MODULES = ["evennia.utils.funcparser"]
+FUNCPARSER_PROTOTYPE_PARSING_MODULES = ["evennia.prototypes.protfuncs"]
+MSSP_META_MODULE = ""
+WEB_PLUGINS_MODULE = ""
+
+# --- web ----------------------------------------------------------------------------
+ROOT_URLCONF = "game.web.urls"
+STATICFILES_DIRS = [str(_GAME / "web" / "static")]

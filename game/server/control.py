@@ -1,0 +1,132 @@
+"""The control socket: how the ``keepsake`` command talks to the running world.
+
+A Unix socket, readable by its owner alone. One JSON object a line in, one a line out::
+
+    {"op": "agents"}                 -> {"ok": true, "result": [...]}
+    {"op": "agents", "name": "Bob"}  -> {"ok": false, "error": "…"}
+
+Operations run on the reactor thread, so they may touch Evennia's objects and must be
+quick; one that has to wait returns a Deferred.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from twisted.internet import defer, reactor
+from twisted.internet.protocol import Factory, connectionDone
+from twisted.logger import Logger
+from twisted.protocols.basic import LineOnlyReceiver
+from twisted.python.failure import Failure
+
+from game.mind.errors import KeepsakeError
+
+type Operation = Callable[[dict[str, Any]], object]
+"""Takes the request, returns what JSON can carry or a Deferred of it."""
+
+_SOCKET_MODE = 0o600
+_log = Logger()
+
+
+class ControlServer:
+    """Answers requests by name of operation.
+
+    Args:
+        operations: What can be asked, by the request's ``op``.
+    """
+
+    def __init__(self, operations: Mapping[str, Operation]) -> None:
+        self._operations = dict(operations)
+        self._port: Any = None
+
+    def listen(self, path: Path) -> None:
+        """Open the socket, replacing one that a killed process left behind.
+
+        Raises:
+            KeepsakeError: Another process answers there.
+        """
+        _remove_stale(path)
+        factory = Factory.forProtocol(_ControlProtocol)
+        factory.control = self  # type: ignore[attr-defined]  # how protocols reach it
+        self._port = _reactor().listenUNIX(str(path), factory, mode=_SOCKET_MODE)
+
+    def close(self) -> defer.Deferred[None]:
+        """Close the socket and remove its file; fires when that is done."""
+        port, self._port = self._port, None
+        return defer.maybeDeferred(port.stopListening) if port else defer.succeed(None)
+
+    def answer(self, line: bytes) -> defer.Deferred[dict[str, Any]]:
+        """The answer to one request line; never fails."""
+        answer = defer.maybeDeferred(self._run, line)
+        answer.addCallback(lambda result: {"ok": True, "result": result})
+        answer.addErrback(_refusal)
+        return answer
+
+    def _run(self, line: bytes) -> object:
+        request = _parse(line)
+        name = request.get("op")
+        if not isinstance(name, str) or name not in self._operations:
+            known = ", ".join(sorted(self._operations))
+            raise KeepsakeError(f"There is no operation {name!r}", f"Known ones: {known}")
+        return self._operations[name](request)
+
+
+class _ControlProtocol(LineOnlyReceiver):
+    delimiter = b"\n"
+    MAX_LENGTH = 65536
+
+    def lineReceived(self, line: bytes) -> None:  # noqa: N802 - Twisted's name
+        control: ControlServer = self.factory.control  # type: ignore[union-attr]
+        control.answer(line).addCallback(self._send)
+
+    def _send(self, answer: dict[str, Any]) -> None:
+        try:
+            line = json.dumps(answer, default=str)
+        except (TypeError, ValueError) as error:  # keys that JSON has no form for
+            line = json.dumps({"ok": False, "error": f"The answer is not JSON: {error}"})
+        if self.connected:
+            self.sendLine(line.encode())
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:  # noqa: N802
+        self.connected = 0
+
+
+def _parse(line: bytes) -> dict[str, Any]:
+    try:
+        request = json.loads(line)
+    except ValueError as error:
+        raise KeepsakeError(f"The request is not JSON: {error}") from error
+    if not isinstance(request, dict):
+        raise KeepsakeError("The request is not a JSON object", 'Send {"op": …}')
+    return request
+
+
+def _refusal(failure: Failure) -> dict[str, Any]:
+    if not failure.check(KeepsakeError):  # a fault of ours: its traceback is for the log
+        _log.failure("A control operation failed", failure=failure)
+        return {"ok": False, "error": f"{failure.type.__name__}: {failure.getErrorMessage()}"}
+    return {"ok": False, "error": failure.getErrorMessage()}
+
+
+def _remove_stale(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(1)
+        try:
+            probe.connect(str(path))
+        except FileNotFoundError:
+            return
+        except OSError:
+            path.unlink(missing_ok=True)
+            return
+    raise KeepsakeError(
+        f"Another process answers on {path}",
+        "Stop it with `keepsake stop`, or set KEEPSAKE_HOME to another folder",
+    )
+
+
+def _reactor() -> Any:
+    return reactor  # its module type lacks the methods of the installed reactor

@@ -1,0 +1,38 @@
+"""Tells whether the world is built and here to stay.
+
+After its very first start Evennia builds the world and then resets its Server once.
+Until that second Server is up, a login can be cut off.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import evennia
+from evennia.accounts.models import AccountDB
+from evennia.server.models import ServerConfig
+
+
+def reset_is_due() -> bool:
+    """True in the very first Server, which Evennia replaces as soon as the world is built."""
+    if ServerConfig.objects.conf("last_initial_setup_step") != "done":
+        return True
+    built_at = ServerConfig.objects.conf("server_epoch", default=0.0)
+    return bool(built_at > evennia.EVENNIA_SERVER_SERVICE.start_time)
+
+
+def report(_request: dict[str, Any]) -> dict[str, Any]:
+    """Answer the control operation ``ready``.
+
+    Returns:
+        ``ready``, the Server's ``pid``, and ``admin_room``: the name of the room that the
+        admin sees after a login, or None.
+    """
+    return {"ready": not reset_is_due(), "pid": os.getpid(), "admin_room": _admin_room()}
+
+
+def _admin_room() -> str | None:
+    admin = AccountDB.objects.filter(id=1).first()
+    character = admin.db._last_puppet if admin else None
+    return character.location.key if character and character.location else None
