@@ -1,0 +1,331 @@
+"""The archive: everything an agent lived through, as append-only JSON lines.
+
+One folder an agent. Lines go to segments of :data:`SEGMENT_LINES` lines, each named
+after the first memory number that may stand in it. A line is written to the operating
+system before :meth:`Archive.append` returns, and to the disk at the next
+:meth:`Archive.sync`; a line is the commit point of whatever it says.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import threading
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from game.mind.errors import ArchiveInUse, ArchiveUnwritable
+from game.mind.records import Memory, Position
+
+SEGMENT_LINES = 4096
+_SUFFIX = ".jsonl"
+
+Record = dict[str, Any]
+
+
+class Archive:
+    """The append-only log of one agent; safe to call from several threads.
+
+    Args:
+        folder: Where the segments are; made if missing.
+
+    Raises:
+        ArchiveInUse: Another process, or another object, writes here.
+        ArchiveUnwritable: The folder cannot be made or written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.reports: list[str] = []
+        """What was found wrong at opening and set aside, in words."""
+        self._lock = threading.Lock()
+        self._dirty = False
+        self._broken = False
+        self._fd = -1
+        self._lock_fd = self._claim()
+        try:
+            self._open_last_segment()
+            self._last_number = self._find_last_number()
+        except BaseException:
+            self.close()
+            raise
+
+    # -- writing
+
+    @property
+    def last_number(self) -> int:
+        """The number of the newest memory, 0 if there is none."""
+        return self._last_number
+
+    def append_memory(self, memory: Memory) -> Position:
+        """Write a memory; its number must be the next one.
+
+        Raises:
+            ArchiveUnwritable: Nothing was written; the number is still free.
+        """
+        if memory.number != self._last_number + 1:
+            raise ValueError(f"memory {memory.number} does not follow {self._last_number}")
+        position = self.append(memory.to_record())
+        self._last_number = memory.number
+        return position
+
+    def append(self, record: Mapping[str, Any]) -> Position:
+        """Write one line and hand it to the operating system.
+
+        Raises:
+            ArchiveUnwritable: Nothing was written.
+        """
+        text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+        data = text.encode("utf-8", "replace") + b"\n"
+        with self._lock:
+            if self._fd < 0:
+                raise ArchiveUnwritable(f"the archive {self.folder} is closed")
+            try:
+                self._write(data)
+            except OSError as error:
+                self._broken = True
+                raise _unwritable(self.folder, error) from error
+            self._lines += 1
+            self._size += len(data)
+            self._dirty = True
+            return Position(self._segment.name, self._lines)
+
+    def sync(self) -> None:
+        """Bring what was appended to the disk; cheap when there is nothing new.
+
+        Raises:
+            ArchiveUnwritable: The disk refused.
+        """
+        with self._lock:
+            if not self._dirty or self._fd < 0:
+                return
+            self._dirty = False
+            # A duplicate, so that the slow part does not hold up append().
+            duplicate = os.dup(self._fd)
+        try:
+            os.fdatasync(duplicate)
+        except OSError as error:
+            self._dirty = True
+            raise _unwritable(self.folder, error) from error
+        finally:
+            os.close(duplicate)
+
+    def close(self) -> None:
+        """Sync, close and let go of the folder; a second call does nothing."""
+        try:
+            self.sync()
+        finally:
+            with self._lock:
+                for name in ("_fd", "_lock_fd"):
+                    if (fd := getattr(self, name, -1)) >= 0:
+                        os.close(fd)
+                        setattr(self, name, -1)
+
+    def _write(self, data: bytes) -> None:
+        if self._broken:
+            # An earlier append failed half-way: cut its remains off first.
+            os.ftruncate(self._fd, self._size)
+            self._broken = False
+        # A segment is named after its first memory, so one that holds none yet goes on.
+        if self._lines >= SEGMENT_LINES and self._last_number >= int(self._segment.stem):
+            self._start_segment()
+        written = 0
+        while written < len(data):
+            written += os.write(self._fd, data[written:])
+
+    def _start_segment(self) -> None:
+        path = self.folder / f"{self._last_number + 1:010d}{_SUFFIX}"
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        os.fdatasync(self._fd)
+        os.close(self._fd)
+        self._fd, self._segment, self._lines, self._size = fd, path, 0, os.fstat(fd).st_size
+
+    # -- opening
+
+    def _claim(self) -> int:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            fd = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise _unwritable(self.folder, error) from error
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(fd)
+            raise ArchiveInUse(
+                f"the archive {self.folder} is in use by another process",
+                "Stop the other copy of Keepsake, or give this one its own KEEPSAKE_VAULT",
+            ) from error
+        return fd
+
+    def _open_last_segment(self) -> None:
+        segments = self._segments()
+        self._segment = segments[-1] if segments else self.folder / f"{1:010d}{_SUFFIX}"
+        try:
+            self._fd = os.open(self._segment, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            data = self._segment.read_bytes()
+            kept = self._set_torn_line_aside(data)
+        except OSError as error:
+            raise _unwritable(self.folder, error) from error
+        self._lines = data.count(b"\n", 0, kept)
+        self._size = os.fstat(self._fd).st_size
+        if self._size > kept:
+            self._lines += 1
+
+    def _set_torn_line_aside(self, data: bytes) -> int:
+        """Mend the end of the last segment after a crash; returns the bytes kept."""
+        end = data.rfind(b"\n") + 1
+        torn = data[end:]
+        if not torn:
+            return end
+        if _parse(torn) is not None:
+            # The line is whole, only its line end was lost.
+            os.write(self._fd, b"\n")
+            return end
+        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+        aside = self.folder / f"torn-{stamp}.txt"
+        aside.write_bytes(torn)
+        os.ftruncate(self._fd, end)
+        self.reports.append(
+            f"the last line of {self._segment.name} was torn ({len(torn)} bytes); "
+            f"set aside as {aside.name}"
+        )
+        return end
+
+    def _find_last_number(self) -> int:
+        for record in self.backwards():
+            if record.get("type") == "memory":
+                return int(record["n"])
+        return 0
+
+    # -- reading
+
+    def _segments(self) -> list[Path]:
+        return sorted(self.folder.glob(f"[0-9]*{_SUFFIX}"))
+
+    def backwards(self) -> Iterator[Record]:
+        """Every readable line, the newest first; reads segment by segment."""
+        for segment in reversed(self._segments()):
+            for line in reversed(_lines(segment)):
+                if (record := _parse(line)) is not None:
+                    yield record
+
+    def forwards(self, first: int = 1) -> Iterator[tuple[Position, Record | None]]:
+        """Every line from the segment that holds memory ``first`` on.
+
+        Yields:
+            Position and record; None for a line that cannot be read.
+        """
+        segments = self._segments()
+        starts = [int(path.stem) for path in segments]
+        begin = max(bisect_right(starts, first) - 1, 0)
+        for segment in segments[begin:]:
+            for index, line in enumerate(_lines(segment), start=1):
+                yield Position(segment.name, index), _parse(line)
+
+    def read(self, first: int, last: int) -> list[Memory]:
+        """The memories ``first`` … ``last``, both included, repeats folded in."""
+        found: dict[int, Memory] = {}
+        for _, record in self.forwards(first):
+            if record is None:
+                continue
+            if not apply_memory_line(found, record, first, last):
+                break
+        return list(found.values())
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        return sum(path.stat().st_size for path in self._segments())
+
+
+def apply_memory_line(found: dict[int, Memory], record: Record, first: int, last: int) -> bool:
+    """Add what ``record`` says to ``found``; False once ``last`` has been passed for good.
+
+    A repeat can only follow its memory before the next one comes, so the first memory
+    after ``last`` ends the reading.
+    """
+    number = int(record.get("n", 0))
+    match record.get("type"):
+        case "memory":
+            if number > last:
+                return False
+            if number >= first:
+                found[number] = Memory.from_record(record)
+        case "repeat":
+            if number in found:
+                found[number] = found[number].repeated(int(record["times"]))
+    return True
+
+
+class Syncer:
+    """Brings archives to the disk in the background, so that no caller waits.
+
+    Args:
+        seconds: The longest time that a line stays with the operating system only.
+        failed: Called in the syncer's thread with what a disk refused.
+    """
+
+    def __init__(
+        self, seconds: float = 1.0, failed: Callable[[ArchiveUnwritable], None] | None = None
+    ) -> None:
+        self._archives: set[Archive] = set()
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._seconds = seconds
+        self._failed = failed
+        self._thread = threading.Thread(target=self._run, name="archive-sync", daemon=True)
+        self._thread.start()
+
+    def add(self, archive: Archive) -> None:
+        """Look after this archive from now on."""
+        with self._lock:
+            self._archives.add(archive)
+
+    def remove(self, archive: Archive) -> None:
+        """Look after it no longer."""
+        with self._lock:
+            self._archives.discard(archive)
+
+    def stop(self) -> None:
+        """Sync everything once more and end the thread."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._seconds):
+            self._sync_all()
+        self._sync_all()
+
+    def _sync_all(self) -> None:
+        with self._lock:
+            archives = list(self._archives)
+        for archive in archives:
+            try:
+                archive.sync()
+            except ArchiveUnwritable as error:
+                if self._failed is not None:
+                    self._failed(error)
+
+
+def _lines(segment: Path) -> list[bytes]:
+    """The ended lines; one without its line end is just being written."""
+    return segment.read_bytes().split(b"\n")[:-1]
+
+
+def _parse(line: bytes) -> Record | None:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _unwritable(folder: Path, error: OSError) -> ArchiveUnwritable:
+    return ArchiveUnwritable(
+        f"the archive {folder} cannot be written ({error.strerror or error})",
+        "Free some disk space or mend the permissions; what happens meanwhile is kept in memory",
+    )

@@ -1,0 +1,156 @@
+"""The interface of an agent's memory, and what passes through it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from game.mind.records import Memory, MemoryKind, Position, Summary
+
+
+class CompactReason(StrEnum):
+    """Why a compaction is made."""
+
+    COUNT = "count"
+    """The window reached its size."""
+    MANUAL = "manual"
+    """A builder asked."""
+
+
+class Outcome(StrEnum):
+    """How a compaction ended; a failed one raises instead."""
+
+    FIRST = "first summary"
+    WATERFALL = "waterfall"
+    NOTHING = "nothing to compact"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryContext:
+    """What of a memory stands in the prompt: each memory in exactly one of the three.
+
+    Attributes:
+        longterm: Summary of 1 … L, None before the second compaction.
+        recent: Summary of L+1 … S, None before the first.
+        window: The memories S+1 … N verbatim, oldest first.
+    """
+
+    longterm: Summary | None
+    recent: Summary | None
+    window: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionResult:
+    """What a compaction did.
+
+    Attributes:
+        reason: Why it was made.
+        outcome: How it ended.
+        detail: One sentence for the person who asked.
+        covered: First and last number newly summarised, None if none.
+        kept: Memories that stay verbatim.
+        tokens_before: Estimated tokens of summaries and window before.
+        tokens_after: The same afterwards.
+        seconds: Wall time.
+        model: Who wrote the summaries.
+        position: Where the compaction stands in the archive.
+    """
+
+    reason: CompactReason
+    outcome: Outcome
+    detail: str
+    covered: tuple[int, int] | None = None
+    kept: int = 0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    seconds: float = 0.0
+    model: str = ""
+    position: Position | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStatus:
+    """Figures about a memory, without the texts.
+
+    Attributes:
+        total: Number of the newest memory.
+        window: Memories that stand verbatim in the prompt.
+        next_due: Memory number at which the next compaction falls due; None for never.
+        running: A compaction is under way.
+        last_compaction: When the last one was committed.
+        compactions: How many there were in all.
+        failures: Failed tries since the last success.
+        retry_at: No automatic try before this time.
+        last_failure: What the last failed try said.
+    """
+
+    total: int
+    window: int
+    next_due: int | None = None
+    running: bool = False
+    last_compaction: datetime | None = None
+    compactions: int = 0
+    failures: int = 0
+    retry_at: datetime | None = None
+    last_failure: str = ""
+
+
+class AgentMemory(Protocol):
+    """What an agent remembers.
+
+    ``append`` and ``context`` are quick and may be called on the reactor thread;
+    ``compact`` calls a model and blocks, so it belongs in a worker thread.
+    """
+
+    def append(
+        self,
+        text: str,
+        kind: MemoryKind = MemoryKind.PERCEPTION,
+        *,
+        place: str = "",
+        source: str = "",
+        reason: str = "",
+    ) -> Memory:
+        """Remember one line; it is in the archive when this returns.
+
+        Consecutive repeats of a perception become one memory that counts them.
+
+        Raises:
+            ArchiveUnwritable: Nothing was remembered.
+        """
+        ...
+
+    def context(self) -> MemoryContext:
+        """What stands in the prompt now."""
+        ...
+
+    def next_turn(self) -> CompactReason | None:
+        """Called once a turn; says whether a compaction is due, and why."""
+        ...
+
+    def compact(self, reason: CompactReason) -> CompactionResult:
+        """Make room in the prompt now.
+
+        Raises:
+            CompactionError: Nothing was changed; says why.
+        """
+        ...
+
+    def clear(self) -> None:
+        """Empty the prompt; the archive keeps everything and the numbers go on."""
+        ...
+
+    def is_empty(self) -> bool:
+        """Whether nothing stands in the prompt."""
+        ...
+
+    def status(self) -> MemoryStatus:
+        """Figures about this memory."""
+        ...
+
+    def close(self) -> None:
+        """Bring everything to the disk and let go of the files."""
+        ...

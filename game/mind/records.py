@@ -1,0 +1,163 @@
+"""What the archive holds: memories, summaries and the lines that move them between tiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class MemoryKind(StrEnum):
+    """What a memory came from."""
+
+    PERCEPTION = "perception"
+    """Something the agent saw or heard."""
+    ACT = "act"
+    """What the agent did itself: its command, without the cursor."""
+    RESULT = "result"
+    """What came of its own act: a look, a failure, a tool result."""
+
+
+class Tier(StrEnum):
+    """The two summaries; the third tier is the window itself."""
+
+    LONGTERM = "longterm"
+    RECENT = "recent"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One thing an agent lived through.
+
+    Attributes:
+        number: 1, 2, 3 … in the order lived; never repeats for one agent.
+        time: When, with time zone.
+        kind: What it came from.
+        text: One line.
+        place: The name of the room.
+        source: Who caused it, by name; empty for the agent itself or nobody.
+        reason: The private reason of an act, never spoken.
+        repeats: How many times it happened in a row.
+    """
+
+    number: int
+    time: datetime
+    kind: MemoryKind
+    text: str
+    place: str = ""
+    source: str = ""
+    reason: str = ""
+    repeats: int = 1
+
+    def repeated(self, times: int) -> Memory:
+        """The same memory, having happened ``times`` times in a row."""
+        return replace(self, repeats=times)
+
+    @property
+    def line(self) -> str:
+        """The text as a prompt shows it, repeats folded."""
+        return f"{self.text} (repeated {self.repeats}×)" if self.repeats > 1 else self.text
+
+    def to_record(self) -> dict[str, Any]:
+        """The archive line; empty fields are left out."""
+        record: dict[str, Any] = {
+            "type": "memory",
+            "n": self.number,
+            "t": self.time.isoformat(),
+            "kind": self.kind.value,
+            "text": self.text,
+        }
+        for name in ("place", "source", "reason"):
+            if value := getattr(self, name):
+                record[name] = value
+        return record
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Memory:
+        """Read an archive line of type ``memory``.
+
+        Raises:
+            KeyError, ValueError: The line lacks a field or holds a wrong one.
+        """
+        return cls(
+            number=int(record["n"]),
+            time=datetime.fromisoformat(record["t"]),
+            kind=MemoryKind(record["kind"]),
+            text=str(record["text"]),
+            place=str(record.get("place", "")),
+            source=str(record.get("source", "")),
+            reason=str(record.get("reason", "")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary of the memories ``first`` … ``last``, both included.
+
+    Attributes:
+        tier: Which of the two summaries.
+        first: Number of the first memory it covers.
+        last: Number of the last memory it covers.
+        text: The summary.
+        model: Who wrote it: a model's name, ``extractive`` or ``edited by hand``.
+        time: When it was committed.
+        tokens_before: Estimated tokens of what it was made from.
+        tokens_after: Estimated tokens of the text.
+    """
+
+    tier: Tier
+    first: int
+    last: int
+    text: str
+    model: str
+    time: datetime
+    tokens_before: int = 0
+    tokens_after: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many memories it covers."""
+        return self.last - self.first + 1
+
+    def to_record(self) -> dict[str, Any]:
+        """Part of an archive line of type ``compaction``."""
+        return {
+            "from": self.first,
+            "to": self.last,
+            "text": self.text,
+            "model": self.model,
+            "t": self.time.isoformat(),
+            "tokens_before": self.tokens_before,
+            "tokens_after": self.tokens_after,
+        }
+
+    @classmethod
+    def from_record(cls, tier: Tier, record: Mapping[str, Any]) -> Summary:
+        """Read the summary back from a ``compaction`` line.
+
+        Raises:
+            KeyError, ValueError: A field is missing or wrong.
+        """
+        return cls(
+            tier=tier,
+            first=int(record["from"]),
+            last=int(record["to"]),
+            text=str(record["text"]),
+            model=str(record["model"]),
+            time=datetime.fromisoformat(record["t"]),
+            tokens_before=int(record.get("tokens_before", 0)),
+            tokens_after=int(record.get("tokens_after", 0)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a line stands in the archive."""
+
+    segment: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.segment}:{self.line}"

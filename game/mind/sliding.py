@@ -1,0 +1,114 @@
+"""A memory without summaries: the newest memories and nothing else.
+
+What falls out of the window stays in the archive. It serves where no summary is wanted,
+and as what is left when none can be made.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+
+from game.mind.archive import Archive
+from game.mind.memory import (
+    CompactionResult,
+    CompactReason,
+    MemoryContext,
+    MemoryStatus,
+    Outcome,
+)
+from game.mind.ports import Clock
+from game.mind.records import Memory, MemoryKind
+
+
+class SlidingMemory:
+    """The newest ``size`` memories; implements :class:`game.mind.memory.AgentMemory`.
+
+    Args:
+        archive: Where everything is kept.
+        size: How many memories stand in the prompt.
+        clock: The present time.
+    """
+
+    def __init__(self, archive: Archive, size: int, clock: Clock) -> None:
+        self.archive = archive
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._window: deque[Memory] = deque(_newest(archive, size), maxlen=size)
+
+    def append(
+        self,
+        text: str,
+        kind: MemoryKind = MemoryKind.PERCEPTION,
+        *,
+        place: str = "",
+        source: str = "",
+        reason: str = "",
+    ) -> Memory:
+        """Remember one line; see :meth:`game.mind.memory.AgentMemory.append`."""
+        with self._lock:
+            now, last = self._clock.now(), self._window[-1] if self._window else None
+            if last and kind is not MemoryKind.ACT and (last.text, last.kind) == (text, kind):
+                times = last.repeats + 1
+                record = {"type": "repeat", "n": last.number, "t": now.isoformat(), "times": times}
+                self.archive.append(record)
+                self._window[-1] = last.repeated(times)
+                return self._window[-1]
+            number = self.archive.last_number + 1
+            memory = Memory(number, now, kind, text, place, source, reason)
+            self.archive.append_memory(memory)
+            self._window.append(memory)
+            return memory
+
+    def context(self) -> MemoryContext:
+        """The window; there are no summaries."""
+        with self._lock:
+            return MemoryContext(None, None, tuple(self._window))
+
+    def next_turn(self) -> CompactReason | None:
+        """Never due."""
+        return None
+
+    def compact(self, reason: CompactReason) -> CompactionResult:
+        """Does nothing: this memory makes no summaries."""
+        detail = "this memory keeps a sliding window and makes no summaries"
+        return CompactionResult(reason, Outcome.NOTHING, detail, kept=len(self._window))
+
+    def clear(self) -> None:
+        """Empty the prompt; the archive keeps everything and the numbers go on."""
+        with self._lock:
+            now = self._clock.now().isoformat()
+            number = self.archive.last_number
+            self.archive.append({"type": "clear", "n": number, "t": now, "compactions": 0})
+            self._window.clear()
+
+    def is_empty(self) -> bool:
+        """Whether nothing stands in the prompt."""
+        return not self._window
+
+    def status(self) -> MemoryStatus:
+        """Figures about this memory."""
+        return MemoryStatus(total=self.archive.last_number, window=len(self._window))
+
+    def close(self) -> None:
+        """Bring everything to the disk and let go of the files."""
+        self.archive.close()
+
+
+def _newest(archive: Archive, size: int) -> list[Memory]:
+    """The last ``size`` memories since the last clearing, oldest first."""
+    newest: list[Memory] = []
+    repeats: dict[int, int] = {}
+    for record in archive.backwards():
+        match record.get("type"):
+            case "clear":
+                break
+            case "repeat":
+                # Backwards, the first one met is the highest count.
+                repeats.setdefault(int(record["n"]), int(record["times"]))
+            case "memory":
+                memory = Memory.from_record(record)
+                newest.append(memory.repeated(repeats.get(memory.number, 1)))
+        if len(newest) == size:
+            break
+    return newest[::-1]

@@ -1,0 +1,198 @@
+"""The summaries as markdown in the vault, for people to read and to mend.
+
+``recent.md`` and ``longterm.md`` hold what is valid now, ``recent-YYYYMMDD-HHMMSS.md``
+every short-term summary there ever was. All are derived from the archive: a lost one is
+written again. A body that a person changed is noticed by the digest in the front matter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import frontmatter
+import yaml
+
+from game.mind.records import Position, Summary, Tier
+
+_KIND = {Tier.LONGTERM: "long-term summary", Tier.RECENT: "short-term summary"}
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryFile:
+    """A summary as it stands in the vault.
+
+    Attributes:
+        path: The file.
+        text: Its body.
+        compaction: The compaction that wrote it.
+        edited: A person changed the body since.
+    """
+
+    path: Path
+    text: str
+    compaction: int
+    edited: bool
+
+
+class SummaryFolder:
+    """``vault/agents/<name>/summaries/`` of one agent.
+
+    Args:
+        folder: The folder; made when the first summary is written.
+        agent: The agent's name, for the front matter.
+    """
+
+    def __init__(self, folder: Path, agent: str) -> None:
+        self.folder = folder
+        self.agent = agent
+
+    def path(self, tier: Tier) -> Path:
+        """Where the present summary of that tier stands."""
+        return self.folder / f"{tier.value}.md"
+
+    def write(
+        self, summary: Summary, compaction: int, position: Position | None, *, keep: bool = False
+    ) -> list[str]:
+        """Put a summary into its file, atomically.
+
+        Args:
+            summary: What to write.
+            compaction: Number of the compaction that made it.
+            position: Where that compaction stands in the archive.
+            keep: Also write the time-stamped copy that is never replaced.
+
+        Returns:
+            Notes for the log: what was set aside first.
+
+        Raises:
+            OSError: The vault cannot be written.
+        """
+        text = self._render(summary, compaction, position)
+        notes = self._set_edit_aside(summary, compaction)
+        _replace(self.path(summary.tier), text)
+        if keep:
+            _create_beside(self._stamped(summary), text)
+        return notes
+
+    def remove(self, tier: Tier) -> None:
+        """The tier is empty now."""
+        self.path(tier).unlink(missing_ok=True)
+
+    def read(self, tier: Tier) -> SummaryFile | None:
+        """The summary as it stands in the vault; None if there is no file.
+
+        Raises:
+            ValueError: The file is there and cannot be read as markdown with front matter.
+        """
+        path = self.path(tier)
+        try:
+            post = frontmatter.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise ValueError(f"{path} cannot be read: {error}") from error
+        text = post.content.strip()
+        compaction = post.get("compaction")
+        if not isinstance(compaction, int):
+            raise ValueError(f"{path}: its front matter has no compaction number")
+        return SummaryFile(path, text, compaction, edited=post.get("digest") != _digest(text))
+
+    def stamped(self) -> list[Path]:
+        """The time-stamped short-term summaries, oldest first."""
+        return sorted(self.folder.glob("recent-[0-9]*.md"))
+
+    def _render(self, summary: Summary, compaction: int, position: Position | None) -> str:
+        post = frontmatter.Post(summary.text.strip(), **self._metadata(summary, compaction))
+        if position is not None:
+            post["archive"] = str(position)
+        return frontmatter.dumps(post, sort_keys=False) + "\n"
+
+    def _metadata(self, summary: Summary, compaction: int) -> dict[str, Any]:
+        return {
+            "agent": self.agent,
+            "kind": _KIND[summary.tier],
+            "memory_range_start": summary.first,
+            "memory_range_end": summary.last,
+            "memories": summary.count,
+            "tokens_before": summary.tokens_before,
+            "tokens_after": summary.tokens_after,
+            "model": summary.model,
+            "time": summary.time.isoformat(timespec="seconds"),
+            "compaction": compaction,
+            "digest": _digest(summary.text.strip()),
+        }
+
+    def _set_edit_aside(self, summary: Summary, compaction: int) -> list[str]:
+        """Keep what a person wrote meanwhile under another name before it is replaced."""
+        path = self.path(summary.tier)
+        try:
+            there = self.read(summary.tier)
+        except ValueError:
+            unread = True
+        else:
+            unread = there is not None and there.edited and there.text != summary.text.strip()
+        if not unread:
+            return []
+        aside = _free_name(path.with_name(f"{path.stem}-edited-before-{compaction}.md"))
+        path.rename(aside)
+        return [f"{path.name} had been edited meanwhile; kept as {aside.name}"]
+
+    def _stamped(self, summary: Summary) -> Path:
+        stamp = summary.time.strftime("%Y%m%d-%H%M%S")
+        return self.folder / f"recent-{stamp}.md"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _names(path: Path) -> Iterator[Path]:
+    yield path
+    number = 2
+    while True:
+        yield path.with_name(f"{path.stem}-{number}{path.suffix}")
+        number += 1
+
+
+def _free_name(path: Path) -> Path:
+    return next(name for name in _names(path) if not name.exists())
+
+
+def _temporary(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
+    try:
+        with os.fdopen(fd, "w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+            file.flush()
+            os.fchmod(file.fileno(), 0o644)
+            os.fsync(file.fileno())
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return Path(name)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old text or the new one, nothing between."""
+    _temporary(path, text).replace(path)
+
+
+def _create_beside(path: Path, text: str) -> None:
+    """Write a file that must not replace another: a second one gets ``-2``."""
+    temporary = _temporary(path, text)
+    try:
+        for name in _names(path):
+            try:
+                os.link(temporary, name)
+            except FileExistsError:
+                continue
+            return
+    finally:
+        temporary.unlink()

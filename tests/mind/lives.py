@@ -1,0 +1,91 @@
+"""What the memory tests are built from: a clock that stands still, a scripted summarizer."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from game.mind.archive import Archive
+from game.mind.cascade import CascadeMemory
+from game.mind.compaction_config import CompactionConfig
+from game.mind.errors import ModelUnavailable
+from game.mind.memory import MemoryContext
+from game.mind.records import Tier
+from game.mind.summaries import SummaryFolder
+from game.mind.summarize import Draft, Source
+
+
+SMALL = CompactionConfig(immediate_window=4, recent_window=3)
+
+
+@dataclass
+class ManualClock:
+    """Moves only when told to."""
+
+    time: datetime = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.time
+
+    def advance(self, seconds: float) -> None:
+        self.time += timedelta(seconds=seconds)
+
+
+@dataclass
+class ScriptedSummarizer:
+    """Writes down what it was asked; fails for the tiers it is told to fail for."""
+
+    failing: set[Tier] = field(default_factory=set)
+    sources: list[Source] = field(default_factory=list)
+    gate: threading.Event | None = None
+    entered: threading.Event = field(default_factory=threading.Event)
+
+    def summarize(self, source: Source) -> Draft:
+        self.sources.append(source)
+        self.entered.set()
+        if self.gate is not None:
+            assert self.gate.wait(5)
+        if source.tier in self.failing:
+            raise ModelUnavailable("nobody answers", "Start the model server")
+        first, last = source.lines[0], source.lines[-1]
+        return Draft(f"From «{first[:40]}» to «{last[:40]}».", "scripted")
+
+
+@dataclass
+class Life:
+    """One agent's memory on disk, which can be closed, killed and opened again."""
+
+    folder: Path
+    config: CompactionConfig = SMALL
+    clock: ManualClock = field(default_factory=ManualClock)
+    summarizer: ScriptedSummarizer = field(default_factory=ScriptedSummarizer)
+    log: list[str] = field(default_factory=list)
+
+    def open(self) -> CascadeMemory:
+        return CascadeMemory(
+            "Mira",
+            Archive(self.folder / "archive"),
+            SummaryFolder(self.folder / "summaries", "Mira"),
+            config=lambda: self.config,
+            summarizer=lambda: self.summarizer,
+            clock=self.clock,
+            log=self.log.append,
+        )
+
+
+def live(memory: CascadeMemory, count: int) -> None:
+    """Have ``count`` more things happen, each different."""
+    start = memory.status().total
+    for number in range(start + 1, start + count + 1):
+        memory.append(f"Thing {number} happened.")
+
+
+def covered(context: MemoryContext) -> list[int]:
+    """Every memory number the three tiers cover, in order, doubles included."""
+    numbers: list[int] = []
+    for summary in (context.longterm, context.recent):
+        if summary:
+            numbers += range(summary.first, summary.last + 1)
+    return numbers + [memory.number for memory in context.window]

@@ -1,0 +1,222 @@
+"""The archive: append-only, torn lines set aside, nothing lost."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+
+import pytest
+
+from game.mind import archive as archive_module
+from game.mind.archive import Archive, Syncer
+from game.mind.errors import ArchiveInUse, ArchiveUnwritable
+from game.mind.integrity import check, numbering_problems
+from game.mind.memory import CompactReason
+from game.mind.tiers import load_tiers
+from tests.mind.lives import Life, covered, live
+
+
+@pytest.fixture
+def life(tmp_path):
+    return Life(tmp_path / "Mira")
+
+
+def segment(life):
+    return sorted((life.folder / "archive").glob("0*.jsonl"))[-1]
+
+
+@pytest.mark.parametrize("torn", [b'{"type":"mem', b"\x00\x00\x00", b'"half', b"12"])
+def test_a_torn_last_line_is_set_aside_and_its_number_used_again(life, torn):
+    memory = life.open()
+    live(memory, 3)
+    memory.close()
+    with segment(life).open("ab") as file:
+        file.write(torn)
+    memory = life.open()
+    assert any("torn" in line for line in life.log)
+    assert [p.read_bytes() for p in (life.folder / "archive").glob("torn-*")] == [torn]
+    live(memory, 1)
+    assert covered(memory.context()) == [1, 2, 3, 4]
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+    memory.close()
+
+
+def test_a_whole_last_line_that_lost_only_its_end_is_kept(life):
+    memory = life.open()
+    live(memory, 3)
+    memory.close()
+    path = segment(life)
+    path.write_bytes(path.read_bytes()[:-1])
+    memory = life.open()
+    live(memory, 1)
+    assert covered(memory.context()) == [1, 2, 3, 4]
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+    memory.close()
+
+
+def test_every_length_of_a_cut_file_opens(life):
+    """The process may be killed, or the power may fail, at any byte."""
+    memory = life.open()
+    live(memory, 4)
+    memory.compact(CompactReason.MANUAL)
+    live(memory, 5)
+    memory.compact(CompactReason.MANUAL)
+    memory.close()
+    whole = segment(life).read_bytes()
+    for length in range(0, len(whole), 7):
+        segment(life).write_bytes(whole[:length])
+        memory = life.open()
+        numbers = covered(memory.context())
+        assert numbers == list(range(1, memory.status().total + 1))
+        memory.close()
+
+
+def test_damage_in_the_middle_is_reported_and_not_fatal(life):
+    memory = life.open()
+    live(memory, 5)
+    memory.close()
+    path = segment(life)
+    path.write_bytes(path.read_bytes().replace(b'"n":3,', b'"n":#,'))
+    memory = life.open()
+    report = check(memory.archive, memory.context(), memory.summaries)
+    assert "the archive line 0000000001.jsonl:3 cannot be read" in report.problems
+    assert "memories 3-3 are missing from the archive" in report.problems
+    live(memory, 1)
+    assert memory.context().window[-1].number == 6
+    memory.close()
+
+
+def test_segments_roll_over_and_read_back(life, monkeypatch):
+    monkeypatch.setattr(archive_module, "SEGMENT_LINES", 5)
+    memory = life.open()
+    live(memory, 23)
+    assert len(list((life.folder / "archive").glob("0*.jsonl"))) == 5
+    assert [m.number for m in memory.archive.read(4, 17)] == list(range(4, 18))
+    assert memory.archive.read(30, 40) == []
+    memory.compact(CompactReason.MANUAL)
+    before = memory.context()
+    memory.close()
+    memory = life.open()
+    assert memory.context() == before
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+    memory.close()
+
+
+def test_repeats_across_the_end_of_a_segment_stay_with_their_memory(life, monkeypatch):
+    monkeypatch.setattr(archive_module, "SEGMENT_LINES", 3)
+    memory = life.open()
+    live(memory, 1)
+    for _ in range(9):
+        memory.append("Tick.")
+    live(memory, 2)
+    assert [m.repeats for m in memory.archive.read(1, 4)] == [1, 9, 1, 1]
+    memory.close()
+    memory = life.open()
+    assert [m.repeats for m in memory.context().window] == [1, 9, 1, 1]
+    memory.close()
+
+
+def test_a_second_process_is_refused_with_the_cure(life):
+    memory = life.open()
+    with pytest.raises(ArchiveInUse, match="KEEPSAKE_VAULT"):
+        life.open()
+    memory.close()
+    life.open().close()
+
+
+def test_disk_full_in_the_middle_of_a_line_loses_nothing(life, monkeypatch):
+    memory = life.open()
+    live(memory, 2)
+    real = os.write
+
+    def half_then_full(fd, data):
+        if len(data) > 20:
+            return real(fd, data[:20])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(archive_module.os, "write", half_then_full)
+    with pytest.raises(ArchiveUnwritable, match="Free some disk space"):
+        memory.append("This does not fit " + "x" * 3)
+    monkeypatch.undo()
+    assert memory.status().total == 2
+    live(memory, 1)
+    assert covered(memory.context()) == [1, 2, 3]
+    memory.close()
+    memory = life.open()
+    assert covered(memory.context()) == [1, 2, 3]
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+    memory.close()
+
+
+def test_disk_full_at_the_commit_leaves_the_tiers_alone(life, monkeypatch):
+    memory = life.open()
+    live(memory, 8)
+    before = memory.context()
+
+    def full(fd, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(archive_module.os, "write", full)
+    with pytest.raises(Exception, match="No space left"):
+        memory.compact(CompactReason.MANUAL)
+    monkeypatch.undo()
+    assert memory.context() == before
+    memory.compact(CompactReason.MANUAL)
+    assert covered(memory.context()) == list(range(1, 9))
+    memory.close()
+
+
+def test_any_text_survives(life):
+    memory = life.open()
+    texts = [
+        "naïve ☃ 𝄞",
+        'quote " backslash \\',
+        "line\u2028separator",
+        "tab\tnull\x00",
+        "\ud800 lone",
+    ]
+    for text in texts:
+        memory.append(text)
+    memory.close()
+    memory = life.open()
+    kept = [m.text for m in memory.context().window]
+    assert kept[:4] == texts[:4]
+    assert kept[4] == "? lone"
+    memory.close()
+
+
+def test_syncer_brings_lines_to_the_disk(tmp_path):
+    syncer = Syncer(seconds=0.01)
+    archive = Archive(tmp_path)
+    syncer.add(archive)
+    archive.append({"type": "note"})
+    assert archive._dirty
+    deadline = time.monotonic() + 5
+    while archive._dirty and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not archive._dirty
+    syncer.stop()
+    archive.close()
+
+
+def test_opening_reads_the_tail_only(life, monkeypatch):
+    """A long life opens from its last segments, whatever came before."""
+    monkeypatch.setattr(archive_module, "SEGMENT_LINES", 50)
+    memory = life.open()
+    for _ in range(150):
+        live(memory, 7)
+        memory.compact(CompactReason.MANUAL)
+    memory.close()
+    for path in sorted((life.folder / "archive").glob("0*.jsonl"))[:-3]:
+        path.unlink()
+    archive = Archive(life.folder / "archive")
+    tiers = load_tiers(archive)
+    assert (tiers.last_number, len(tiers.window)) == (1050, 4)
+    archive.close()
+
+
+def test_numbering_problems():
+    assert numbering_problems([1, 2, 3]) == []
+    assert numbering_problems([1, 2, 5]) == ["memories 3-4 are missing from the archive"]
+    assert numbering_problems([1, 2, 2, 3]) == ["memory 2 stands twice in the archive"]
