@@ -1,0 +1,295 @@
+"""A model's answer, as one command of the agent or as a refusal it can learn from.
+
+Forgiving about how a command is written, strict about what it may be: only the
+verbs that are handed in exist, one command a line, nothing with ``@``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from game.mind.arguments import LONGEST_ARGUMENT, addressed, gift, halves, leading_name, thing_name
+from game.mind.perception import for_prompt, shorten, visible
+from game.mind.speech import disarm, tidy_speech
+from game.mind.verbs import FORBIDDEN, Takes, Verb, find_exit, find_verb
+
+_LONGEST_LINE = 4000
+_LONGEST_REASON = 200
+
+_TOKEN_START = re.compile(r"</?(?:s|eos|bos|pad|start_of_turn|end_of_turn|\|[^<>\s]{1,30}\|)>")
+_BULLET = re.compile(r"^(?:[-*•]\s+|\d{1,2}[.)]\s+|(?:command|action|answer|output)\s*:\s*)", re.I)
+_CURSOR = re.compile(r"^~\s*([^<>~]{1,40}?)\s*>\s*")
+_REASON = re.compile(r"\s\|(?!\|)(?:\s+|$)")
+_CHAIN = re.compile(r";|&&|\|\||\s\|\s")
+_QUOTE = '"“”„«»'
+_SCRIPT = re.compile(
+    r"^([A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?)\s+"
+    r"(says?|asks?|whispers?|repl(?:y|ies)|answers?|shouts?|exclaims?|tells?|adds?)\b(?=[^\w]*\W)"
+)
+_SENTENCE = re.compile(r"\S+\s+.*[.!?…][\"”’)]*$")
+_VERY_STILL = re.compile(r"^[\W_]*(?:silence|nothing|no (?:answer|response))?[\W_]*$", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One thing that the agent does now.
+
+    Attributes:
+        verb: The name of one of its verbs.
+        argument: What follows it, as the game's command takes it; one line,
+            never with a leading ``@``; may be empty.
+        reason: The agent's private reason: remembered, not shown to anybody.
+    """
+
+    verb: str
+    argument: str = ""
+    reason: str = ""
+
+    @property
+    def line(self) -> str:
+        """The command as it is typed: ``say Good day!``."""
+        return f"{self.verb} {self.argument}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An answer that is no command.
+
+    Attributes:
+        reason: Why, in words for the agent: ``You tried to …``.
+        line: What the model had answered, shortened.
+    """
+
+    reason: str
+    line: str
+
+
+def parse(
+    line: str,
+    *,
+    own_name: str,
+    verbs: Sequence[Verb],
+    exits: Sequence[str] = (),
+    present: Sequence[str] = (),
+) -> Command | Refusal:
+    """The command in the first line of a model's answer. Never raises.
+
+    Args:
+        line: The answer; lines after the first that holds something are the
+            model going on with the script, and are dropped.
+        own_name: Who answers.
+        verbs: All the verbs that exist for it.
+        exits: The exits of its place; each alone is a command too.
+        present: Who is here; tells a name from the words said to it.
+    """
+    answer = _first_line(line)
+    cursor = _CURSOR.match(answer)
+    if cursor and cursor[1].casefold() != own_name.casefold():
+        return _refused(answer, f"You can only act for yourself, not for {for_prompt(cursor[1])}")
+    text = _without_echo(answer, own_name)
+    text, reason = _split_reason(text)
+    reader = _Reader(own_name, tuple(verbs), tuple(exits), tuple(present))
+    result = reader.read(text)
+    if isinstance(result, str):
+        return _refused(answer, result)
+    return Command(result.verb, result.argument, reason)
+
+
+def is_exact_repeat(command: Command, recent: Sequence[Command]) -> bool:
+    """Whether the agent did just this a moment ago; waiting again is no repeat.
+
+    Args:
+        command: What it is about to do.
+        recent: What it did lately, in any order; the caller chooses how many.
+    """
+    same = {(c.verb, _plain(c.argument)) for c in recent}
+    return command.verb != "wait" and (command.verb, _plain(command.argument)) in same
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads one cleaned line; every method gives a command, or why there is none."""
+
+    own_name: str
+    verbs: tuple[Verb, ...]
+    exits: tuple[str, ...]
+    present: tuple[str, ...]
+
+    def read(self, text: str) -> Command | str:
+        if _VERY_STILL.match(text):
+            return self._still()
+        if "@" in text[:2] or text[0] in "/\\&;$":
+            return f"You tried {_quoted(text)}: there is no such command"
+        if (shortcut := self._shortcut(text)) is not None:
+            return shortcut
+        speaker = _SCRIPT.match(text)
+        if speaker and speaker[1].casefold() not in (self.own_name.casefold(), "i", "you"):
+            return f"You cannot speak for {speaker[1]}, only for yourself"
+        bare, narrated = self._without_subject(text)
+        return self._worded(text, bare, narrated)
+
+    def _still(self) -> Command | str:
+        wait = self._verb("wait")
+        return Command(wait.name) if wait else "You did nothing"
+
+    def _shortcut(self, text: str) -> Command | str | None:
+        """``"Hello``, ``:waves`` and ``*waves*``."""
+        if text[0] in f"{_QUOTE}'‘’" and (say := self._verb("say")):
+            return self._spoken(say, text.strip("'‘’") if text[0] in "'‘’" else text)
+        starred = re.fullmatch(r"\*([^*]+)\*?", text)
+        if (starred or text[0] == ":") and (emote := self._verb("emote")):
+            return self._spoken(emote, starred[1] if starred else text[1:])
+        return None
+
+    def _without_subject(self, text: str) -> tuple[str, bool]:
+        """``Mira says, "hi"``, ``Mira: hi`` and ``I go north`` without their subject."""
+        if named := re.match(rf"{re.escape(self.own_name)}\s*:\s*(?=\S)", text, re.I):
+            return f"say {text[named.end() :]}", False
+        subject = re.match(rf"(?:{re.escape(self.own_name)}|You|I)\s+(?=\w)", text)
+        return (text[subject.end() :], True) if subject else (text, False)
+
+    def _worded(self, whole: str, text: str, narrated: bool) -> Command | str:
+        word, rest = _first_word(text)
+        if not word and _CHAIN.search(text):
+            return f"You tried {_quoted(text)}: one command at a time"
+        if not word:
+            return f"You tried {_quoted(text)}: that is no command"
+        if (way := self._way(text)) and not self._exactly(word):
+            return way
+        verb = find_verb(word, self.verbs)
+        if verb is None or _is_talk(verb, text, rest, narrated):
+            return self._unworded(whole, text, narrated)
+        return self._with(verb, word.casefold(), rest)
+
+    def _unworded(self, whole: str, text: str, narrated: bool) -> Command | str:
+        """A line that starts with no verb: an act told in the third person, or plain talk."""
+        word = text.split(maxsplit=1)[0]
+        if word.casefold().strip(":,.") not in FORBIDDEN and not _CHAIN.search(text):
+            emote, say = self._verb("emote"), self._verb("say")
+            if narrated and emote and re.match(r"[a-z]+s\b", word):
+                return self._spoken(emote, text)
+            if _SENTENCE.match(whole) and say:
+                return self._spoken(say, whole)
+        return f"You tried to {_quoted(text)}: there is no such command. You can: {self._usages()}"
+
+    def _with(self, verb: Verb, word: str, rest: str) -> Command | str:
+        if verb.takes is Takes.TEXT:
+            return self._spoken(verb, addressed(word, rest, self.present))
+        if verb.takes is Takes.WHISPER:
+            return self._whispered(verb, rest)
+        if _CHAIN.search(rest):
+            return f"You tried {_quoted(f'{word} {rest}')}: one command at a time"
+        if verb.takes is Takes.NOTHING:
+            return Command(verb.name)
+        thing = thing_name(rest)
+        if verb.takes is Takes.EXIT:
+            return self._gone(verb, thing)
+        if verb.takes is Takes.GIFT:
+            return self._given(verb, rest)
+        if not thing and verb.takes is Takes.THING:
+            return f"You tried to {verb.name}: say what. Write: {verb.usage}"
+        return Command(verb.name, "" if _plain(thing) in ("around", "here", "room") else thing)
+
+    def _spoken(self, verb: Verb, text: str) -> Command | str:
+        if verb.name == "emote":
+            text = re.sub(rf"^{re.escape(self.own_name)}\s+", "", text.strip(" *"), flags=re.I)
+        said = tidy_speech(text).lstrip("@ ")
+        if not said:
+            return f"You tried to {verb.name}, but there was nothing in it of your own"
+        return Command(verb.name, said)
+
+    def _whispered(self, verb: Verb, rest: str) -> Command | str:
+        rest = re.sub(r"^to\s+", "", rest.strip(), flags=re.I)
+        name = leading_name(rest, self.present)
+        if name:
+            words = rest[len(name) :]
+        else:
+            name, _, words = (part.strip() for part in halves(rest, r"\s*[=:,]\s*|\s+(?=[\"“])"))
+        said = tidy_speech(re.sub(r"^\s*[=:,]?\s*(?:that\s+)?", "", words))
+        name = thing_name(name)
+        if not name or not said:
+            return f"You tried to {verb.name}: say to whom, and what. Write: {verb.usage}"
+        return Command(verb.name, f"{name} = {said}")
+
+    def _given(self, verb: Verb, rest: str) -> Command | str:
+        argument = gift(rest, self.present)
+        if not argument:
+            return f"You tried to {verb.name}: say what, and to whom. Write: {verb.usage}"
+        return Command(verb.name, argument)
+
+    def _way(self, text: str) -> Command | None:
+        go = self._verb("go")
+        way = (
+            find_exit(thing_name(text), self.exits)
+            if go and len(text) <= LONGEST_ARGUMENT
+            else None
+        )
+        return Command(go.name, way) if go and way else None
+
+    def _gone(self, verb: Verb, thing: str) -> Command | str:
+        if not thing:
+            return f"You tried to {verb.name}: say where. Exits: {', '.join(self.exits) or 'none'}"
+        return Command(verb.name, find_exit(thing, self.exits) or thing)
+
+    def _exactly(self, word: str) -> bool:
+        return any(verb.name == word.casefold() for verb in self.verbs)
+
+    def _verb(self, name: str) -> Verb | None:
+        return next((verb for verb in self.verbs if verb.name == name), None)
+
+    def _usages(self) -> str:
+        return ", ".join(verb.usage for verb in self.verbs)
+
+
+def _first_line(answer: str) -> str:
+    """The first line with something in it, without tokens, fences and invisible characters."""
+    for raw in answer[:_LONGEST_LINE].splitlines():
+        line = _TOKEN_START.split(raw, maxsplit=1)[0]
+        line = " ".join(visible(line).split()).strip("`").strip()
+        if line and not re.fullmatch(r"[-=_#~]{3,}|```\w*", line):
+            return line
+    return ""
+
+
+def _without_echo(text: str, own_name: str) -> str:
+    """``text`` without the cursor, prompt sign, bullet or label in front, however many."""
+    own = re.compile(rf"^(?:~?\s*{re.escape(own_name)}\s*>|>+)\s*", re.I)
+    while (shorter := _BULLET.sub("", own.sub("", text))) != text:
+        text = shorter
+    return text
+
+
+def _split_reason(text: str) -> tuple[str, str]:
+    split = _REASON.search(text)
+    if not split:
+        return text, ""
+    reason = disarm(text[split.end() :].strip(_QUOTE + "() "))
+    return text[: split.start()].strip(), shorten(reason.lstrip("@ "), _LONGEST_REASON)
+
+
+def _first_word(text: str) -> tuple[str, str]:
+    match = re.match(r"([^\W\d_]+(?:-[^\W\d_]+)*)[:,]?\s*(?=\s|$|[\"“(])", text)
+    return (match[1], text[match.end() :].strip()) if match else ("", text)
+
+
+def _is_talk(verb: Verb, text: str, rest: str, narrated: bool) -> bool:
+    """Whether a line only looks like a command, as in ``Look, it rains!``, but is talk."""
+    if verb.takes in (Takes.TEXT, Takes.WHISPER) or not _SENTENCE.match(text):
+        return False
+    told = narrated or text[:1].isupper()
+    at_length = told and verb.takes is not Takes.NOTHING and len(rest.split()) > 4
+    return at_length or bool(re.match(r"\w+,", text))
+
+
+def _refused(answer: str, reason: str) -> Refusal:
+    return Refusal(reason, shorten(for_prompt(answer), _LONGEST_REASON))
+
+
+def _quoted(text: str) -> str:
+    return f'"{shorten(disarm(text), 60)}"'
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))

@@ -1,0 +1,164 @@
+"""The verbs that an agent has, and how freely they may be spelt.
+
+The game hands over its command set as :class:`Verb` objects; nothing in the mind
+adds to it. Synonyms only ever lead to a verb that is in the set.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Takes(Enum):
+    """What follows a verb."""
+
+    NOTHING = "nothing"
+    TEXT = "text"  # free words: say, emote
+    THING = "thing"  # something or somebody here: get, drop, examine
+    MAYBE_THING = "maybe a thing"  # look
+    EXIT = "exit"  # go
+    WHISPER = "person = text"
+    GIFT = "thing to person"
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One thing that an agent can do.
+
+    Attributes:
+        name: The word it starts with, lower case.
+        usage: How it is written, as shown in the prompt: ``get <thing>``.
+        help: What it does, a few words.
+        takes: What follows it.
+    """
+
+    name: str
+    usage: str
+    help: str
+    takes: Takes = Takes.NOTHING
+
+
+STANDARD_VERBS: tuple[Verb, ...] = (
+    Verb("say", "say <words>", "speak so that everybody here can hear you", Takes.TEXT),
+    Verb("whisper", "whisper <name> = <words>", "speak to one person only", Takes.WHISPER),
+    Verb("emote", "emote <what you do>", "do something with your body or face", Takes.TEXT),
+    Verb("look", "look [thing]", "look around, or at one thing", Takes.MAYBE_THING),
+    Verb("go", "go <exit>", "walk through an exit", Takes.EXIT),
+    Verb("get", "get <thing>", "pick something up", Takes.THING),
+    Verb("drop", "drop <thing>", "put something down", Takes.THING),
+    Verb("give", "give <thing> to <name>", "hand something over", Takes.GIFT),
+    Verb("examine", "examine <thing>", "look at something closely", Takes.THING),
+    Verb("inventory", "inventory", "see what you carry"),
+    Verb("wait", "wait", "do nothing, let the others speak"),
+)
+"""What an inhabitant can do unless the game says otherwise."""
+
+_SYNONYM_WORDS: Mapping[str, str] = {
+    "say": "speak talk tell ask answer reply respond shout yell call exclaim greet state add "
+    "announce declare murmur mutter cry remark comment sing",
+    "whisper": "confide",
+    "emote": "pose act",
+    "look": "see watch observe glance gaze stare view read",
+    "go": "walk move run head enter leave travel climb step return exit follow",
+    "get": "take grab pick pickup fetch collect",
+    "drop": "put discard lay place",
+    "give": "hand offer pass present",
+    "examine": "inspect study check",
+    "inventory": "inv carry",
+    "wait": "nothing silence silent idle pause rest think ponder listen stay sleep",
+}
+SYNONYMS: Mapping[str, str] = {
+    word: verb for verb, words in _SYNONYM_WORDS.items() for word in words.split()
+}
+"""Other words for a verb, each with the verb it stands for."""
+
+_FORBIDDEN_WORDS = """
+    py eval exec sudo import reload restart reboot shutdown reset ban unban boot kick perm perms
+    permission create dig destroy delete tunnel tel teleport spawn set lock unlock cmdset quell
+    unquell batchcode batchcommand password quit ic ooc charcreate chardelete alias channel cpattr
+    mvattr nick script scripts sethelp setdesc sethome tickers typeclass unlink update userpassword
+    admin llm-status memory-status compact-memories agent agents
+"""
+FORBIDDEN = frozenset(_FORBIDDEN_WORDS.split())
+"""First words that are never corrected into a verb: commands of builders and admins."""
+
+COMPASS: Mapping[str, str] = {
+    "n": "north",
+    "s": "south",
+    "e": "east",
+    "w": "west",
+    "u": "up",
+    "d": "down",
+    "ne": "northeast",
+    "nw": "northwest",
+    "se": "southeast",
+    "sw": "southwest",
+}
+_LETTERS = {long: short for short, long in COMPASS.items()}
+_TYPO = 0.72
+
+
+def find_verb(word: str, verbs: Sequence[Verb]) -> Verb | None:
+    """The verb that ``word`` means: itself, a form or synonym of it, its start, or a typo.
+
+    Args:
+        word: One word, any case: ``SAY``, ``says``, ``sa``, ``speak``, ``exmaine``.
+        verbs: The verbs to choose from.
+    """
+    known = {verb.name: verb for verb in verbs}
+    forms = _forms(word.casefold())
+    for form in forms:
+        if form in known:
+            return known[form]
+    if any(form in FORBIDDEN for form in forms):
+        return None
+    for form in forms:
+        if SYNONYMS.get(form) in known:
+            return known[SYNONYMS[form]]
+    return _started(forms[0], known) or _mistyped(forms[0], known)
+
+
+def find_exit(word: str, exits: Sequence[str]) -> str | None:
+    """The exit that ``word`` names: whole, as a compass letter, or by its unique start."""
+    wanted = _bare(word)
+    names = {_bare(name): name for name in exits}
+    for spelling in (wanted, COMPASS.get(wanted), _LETTERS.get(wanted)):
+        if spelling in names:
+            return names[spelling]
+    starts = [name for key, name in names.items() if len(wanted) > 1 and key.startswith(wanted)]
+    return starts[0] if len(starts) == 1 else None
+
+
+def _bare(name: str) -> str:
+    return name.casefold().strip().removeprefix("the ")
+
+
+def _forms(word: str) -> list[str]:
+    """``word`` and what it may be a form of: says, goes, carries."""
+    forms = [word]
+    if word.endswith("s"):
+        forms.append(word[:-1])
+    if word.endswith("es"):
+        forms.append(word[:-2])
+    if word.endswith("ies"):
+        forms.append(f"{word[:-3]}y")
+    return forms
+
+
+def _started(word: str, known: Mapping[str, Verb]) -> Verb | None:
+    starts = [verb for name, verb in known.items() if name.startswith(word)]
+    return starts[0] if len(starts) == 1 and word else None
+
+
+def _mistyped(word: str, known: Mapping[str, Verb]) -> Verb | None:
+    if len(word) < 3:
+        return None
+    near = difflib.get_close_matches(
+        word, [n for n in known if abs(len(n) - len(word)) < 2], 2, _TYPO
+    )
+    # "sat" lies near "say", but a first letter is rarely mistyped and a real word rarely is one.
+    near = [n for n in near if n[0] == word[0] and (len(word) > 3 or sorted(n) == sorted(word))]
+    return known[near[0]] if len(near) == 1 else None

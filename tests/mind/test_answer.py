@@ -1,0 +1,241 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from game.mind.answer import Command, Refusal, is_exact_repeat, parse
+from game.mind.verbs import FORBIDDEN, STANDARD_VERBS, SYNONYMS, find_exit, find_verb
+
+EXITS = ["north", "the mill", "out"]
+PRESENT = ["Tom", "Old Anna", "a brass lamp"]
+NAMES = {verb.name for verb in STANDARD_VERBS}
+
+
+def read(line, **other):
+    given = {"own_name": "Mira", "verbs": STANDARD_VERBS, "exits": EXITS, "present": PRESENT}
+    return parse(line, **{**given, **other})
+
+
+def line_of(answer):
+    command = read(answer)
+    assert isinstance(command, Command), command
+    return command.line
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        # as it should be
+        ("say Good day, Tom!", "say Good day, Tom!"),
+        (' say Good day.\nTom says, "Hello."', "say Good day."),
+        ("go north", "go north"),
+        ("wait", "wait"),
+        ("look", "look"),
+        ("look lamp", "look lamp"),
+        ("whisper Tom = meet me", "whisper Tom = meet me"),
+        ("give brass lamp to Tom", "give brass lamp to Tom"),
+        # echoes of the prompt
+        ("~Mira> say hi", "say hi"),
+        ("Mira> say hi", "say hi"),
+        ("> say hi", "say hi"),
+        ("\n\n---\n~Mira> ~Mira> say hi", "say hi"),
+        ("```\nsay hi\n```", "say hi"),
+        ("- say hi", "say hi"),
+        ("1. say hi", "say hi"),
+        ("Command: look", "look"),
+        # prefixes, cases, forms, typos
+        ("sa hi", "say hi"),
+        ("SAY hi", "say hi"),
+        ("says hi", "say hi"),
+        ("exmaine lamp", "examine lamp"),
+        ("loook", "look"),
+        ("whsiper Tom = hi", "whisper Tom = hi"),
+        ("goes north", "go north"),
+        # quotes and shortcuts
+        ('say "Good day!"', "say Good day!"),
+        ("say “Good day!”", "say Good day!"),
+        ('"Good day', "say Good day"),
+        ("'Good day", "say Good day"),
+        (":waves to Tom.", "emote waves to Tom."),
+        ("*waves*", "emote waves"),
+        ("emote Mira waves", "emote waves"),
+        # script and prose
+        ('Mira says, "Good day!"', "say Good day!"),
+        ('says "Good day!"', "say Good day!"),
+        ('You say, "Good day!"', "say Good day!"),
+        ('Mira says, "Good day!" Tom says, "And to you."', "say Good day!"),
+        ("Mira: Good day!", "say Good day!"),
+        ("I go north.", "go north"),
+        ("Mira smiles at Tom.", "emote smiles at Tom."),
+        ("Good day to you, Tom!", "say Good day to you, Tom!"),
+        ("I am the miller's daughter.", "say I am the miller's daughter."),
+        ("Look, Tom, it is raining!", "say Look, Tom, it is raining!"),
+        ("Wait, Tom!", "say Wait, Tom!"),
+        ("I see that you are very tired.", "say I see that you are very tired."),
+        ("I wait for the rain to stop.", "wait"),
+        # synonyms
+        ("speak Good day", "say Good day"),
+        ("tell Tom that it rains", "say Tom, it rains"),
+        ("ask Tom about the bread", "say Tom, tell me about the bread"),
+        ('ask Old Anna, "Where?"', "say Old Anna, Where?"),
+        ("say to Tom: hello", "say Tom, hello"),
+        ("say To be honest, I am tired.", "say To be honest, I am tired."),
+        ('say to Zed, "hello"', "say Zed, hello"),
+        ("greet Tom", "say Hello, Tom!"),
+        ("walk to the mill", "go the mill"),
+        ("take the lamp.", "get lamp"),
+        ("pick up the lamp", "get lamp"),
+        ("look at the lamp", "look lamp"),
+        ("look around", "look"),
+        ("give Tom the lamp", "give lamp to Tom"),
+        ("hand the lamp to Old Anna", "give lamp to Old Anna"),
+        ('whisper to Tom, "meet me"', "whisper Tom = meet me"),
+        ("whisper Old Anna meet me", "whisper Old Anna = meet me"),
+        # exits by name
+        ("north", "go north"),
+        ("n", "go north"),
+        ("mill", "go the mill"),
+        ("go n", "go north"),
+        ("out", "go out"),
+        # silence
+        ("...", "wait"),
+        ("(silence)", "wait"),
+        ("", "wait"),
+        # speech may hold what commands may not
+        ("say one; two && three, @all", "say one; two && three, @all"),
+        ("say I like | bars", "say I like"),
+    ],
+)
+def test_an_answer_is_read_kindly(answer, line):
+    assert line_of(answer) == line
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("@py 1+1", "no such command"),
+        ("@create sword", "no such command"),
+        ("~Mira> @reload", "no such command"),
+        ("> @shutdown", "no such command"),
+        ("py self.delete()", "no such command"),
+        ("teleport limbo", "no such command"),
+        ("destroy Tom", "no such command"),
+        ("set me/x = 1", "no such command"),
+        ("shutdown now.", "no such command"),
+        ("look; get lamp", "one command"),
+        ("get lamp && drop lamp", "one command"),
+        ("get lamp || go north", "one command"),
+        ("go north;@py", "one command"),
+        ("/say hi", "no such command"),
+        ("$eval(1)", "no such command"),
+        ("fly", "no such command"),
+        ("~Tom> say I am a fool", "only act for yourself"),
+        ('Tom says, "I am a fool."', "cannot speak for Tom"),
+        ("get", "say what"),
+        ("give lamp", "to whom"),
+        ("go", "Exits: north"),
+        ("whisper Tom", "to whom"),
+        ("say", "nothing in it"),
+        ('say ""', "nothing in it"),
+        ("say As an AI language model, I cannot do that.", "nothing in it"),
+        ("say ~Tom> say hi", "nothing in it"),
+    ],
+)
+def test_what_is_no_command_is_refused_so_that_it_can_be_learnt_from(answer, why):
+    refusal = read(answer)
+    assert isinstance(refusal, Refusal), refusal
+    assert why in refusal.reason
+    assert refusal.reason.startswith("You ")
+
+
+def test_the_reason_is_kept_apart():
+    assert read("say Hello! | he looks sad") == Command("say", "Hello!", "he looks sad")
+    assert read('wait | "tired"') == Command("wait", "", "tired")
+    assert read("look |") == Command("look")
+
+
+def test_only_the_verbs_handed_in_exist():
+    only = [verb for verb in STANDARD_VERBS if verb.name in ("look", "go")]
+    for answer in ("say hi", '"hi', ":waves", "Good day, Tom!", 'Mira says, "hi"', "wait", "..."):
+        assert isinstance(read(answer, verbs=only), Refusal)
+    assert read("look", verbs=only) == Command("look")
+    assert isinstance(read("look", verbs=[]), Refusal)
+
+
+def test_no_admin_word_is_corrected_into_a_verb():
+    for word in FORBIDDEN:
+        assert find_verb(word, STANDARD_VERBS) is None
+        assert isinstance(read(f"{word} x"), Refusal)
+
+
+def test_synonyms_lead_to_standard_verbs():
+    assert set(SYNONYMS.values()) <= NAMES
+    assert not set(SYNONYMS) & FORBIDDEN
+
+
+def test_find_exit():
+    assert find_exit("n", ["North"]) == "North"
+    assert find_exit("north", ["n"]) == "n"
+    assert find_exit("no", ["north", "northwest"]) is None
+    assert find_exit("", ["north"]) is None
+
+
+def test_exact_repeat():
+    recent = [Command("say", "Good day!"), Command("wait"), Command("look", "lamp")]
+    assert is_exact_repeat(Command("say", "good day", "another reason"), recent)
+    assert not is_exact_repeat(Command("say", "Good night!"), recent)
+    assert not is_exact_repeat(Command("wait"), recent)
+
+
+pieces = st.sampled_from(
+    [
+        *NAMES,
+        *("@", "@py", "~Mira>", "~Tom>", "Mira", "Tom", "says", '"', "'", ":", "|", " | ", ";"),
+        *(
+            "&&",
+            "\n",
+            "\r",
+            "\u2028",
+            "\x1b[1m",
+            "<eos>",
+            "[INST]",
+            "to",
+            "=",
+            ",",
+            ".",
+            "*",
+            "{x}",
+        ),
+        *("north", "teleport", "$You()", "As an AI", "…", "\u200b", "\ud800", "lamp", "> ", "1. "),
+    ]
+)
+
+
+@settings(max_examples=400)
+@given(st.text(max_size=60) | st.lists(pieces, max_size=9).map(" ".join))
+def test_whatever_is_answered_only_a_known_verb_comes_of_it(answer):
+    result = read(answer)
+    if isinstance(result, Refusal):
+        assert result.reason
+        return
+    assert result.verb in NAMES
+    for text in (result.argument, result.reason):
+        assert len(text.splitlines()) <= 1
+        assert not text.startswith("@")
+        assert not set(text) & set("|{}\\")
+        text.encode()
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.sampled_from(sorted(NAMES)), max_size=4),
+    st.lists(pieces, max_size=6).map(" ".join),
+)
+def test_no_answer_finds_a_verb_outside_the_set(names, answer):
+    verbs = [verb for verb in STANDARD_VERBS if verb.name in names]
+    result = read(answer, verbs=verbs)
+    assert isinstance(result, Refusal) or result.verb in names
+
+
+def test_a_very_long_answer_is_read_quickly():
+    assert isinstance(read("say " + "word " * 200_000), Command)
+    assert read("a" * 1_000_000).reason
