@@ -21,6 +21,8 @@ from game.paths import REPOSITORY, Places, places
 from game.server.private_files import read_or_create
 
 STEP = "step: "
+PASSWORD_CHANGED = "The admin's password was changed in the game"
+"""Printed on a line of its own; the generated one cannot log in any more."""
 ADMIN = "admin"
 SETTINGS = "game.server.conf.settings"
 PASSWORD_BYTES = 12
@@ -73,10 +75,12 @@ def _start(launcher: ModuleType, here: Places) -> None:
 
 
 def _stop(launcher: ModuleType, here: Places) -> None:
+    _say("Stopping Evennia")
     launcher.stop_evennia()
 
 
 def _reload(launcher: ModuleType, here: Places) -> None:
+    _say("Reloading the Server")
     launcher.reload_evennia()
 
 
@@ -110,18 +114,22 @@ def _create_admin(launcher: ModuleType, here: Places) -> None:
     finally:  # the Portal and the Server inherit this environment
         for name in created:
             del os.environ[name]
-    if forgotten:
-        _set_admin_password(password)
+    _compare_password(password, replace=forgotten)
 
 
-def _set_admin_password(password: str) -> None:
+def _compare_password(password: str, *, replace: bool) -> None:
+    """Tell when the file's password is not the admin's, or make it so."""
     from evennia.accounts.models import AccountDB  # noqa: PLC0415 - needs the settings
 
     admin = AccountDB.objects.get(id=1)
-    if not admin.check_password(password):
+    if admin.check_password(password):
+        return
+    if replace:
         _say("Giving the admin a new password")
         admin.set_password(password)
         admin.save()
+    else:
+        print(PASSWORD_CHANGED, flush=True)
 
 
 def _say(step: str) -> None:

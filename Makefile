@@ -1,0 +1,84 @@
+# `make run` and `make test` need Python 3.12 or newer and make, nothing else.
+# `make help` lists what there is.
+
+.DEFAULT_GOAL := help
+.PHONY: help run stop status reload logs doctor test lint format bench lock clean install
+
+# The first Python that is new enough; the plain name first, so that pyenv and
+# .python-version decide where they are in use. pyenv's own folder last: its plain names
+# answer with an error where the version in .python-version is not installed.
+PYENV_ROOT ?= $(HOME)/.pyenv
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 12))
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.14 python \
+	$(PYENV_ROOT)/versions/3.1[2-9]*/bin/python3; do \
+	"$$p" -c '$(NEW_ENOUGH)' 2>/dev/null && { echo "$$p"; break; }; done)
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed
+# uv from PATH if it works there (a shim may not), else one of our own.
+UV ?= $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(BIN)/uv)
+# uv takes the interpreter it is given and never fetches one.
+export UV_PYTHON_DOWNLOADS := never
+
+help:  ## what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/' | expand -t 18
+
+run: $(STAMP)  ## start the world in the background
+	@$(BIN)/keepsake start
+
+stop: $(STAMP)  ## end it, the model server too
+	@$(BIN)/keepsake stop
+
+status: $(STAMP)  ## what runs, since when, on which ports
+	@$(BIN)/keepsake status
+
+reload: $(STAMP)  ## load changed code; players stay connected
+	@$(BIN)/keepsake reload
+
+logs: $(STAMP)  ## follow the agents' log
+	@$(BIN)/keepsake logs
+
+doctor: $(STAMP)  ## look for what is wrong
+	@$(BIN)/keepsake doctor
+
+test: $(STAMP)  ## all tests
+	@$(BIN)/python -m pytest
+
+lint: $(STAMP)  ## ruff and mypy
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: $(STAMP)  ## let ruff put the code in order
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(STAMP)  ## measure; writes bench.json
+	@$(BIN)/python -m tests.bench
+
+lock: $(STAMP)  ## renew requirements.lock from pyproject.toml
+	@$(UV) pip compile pyproject.toml --group dev --universal --python-version 3.12 --upgrade \
+		--generate-hashes --no-annotate --no-header --no-emit-index-url --quiet \
+		--output-file requirements.lock
+
+clean:  ## remove the virtual environment and the caches, not the world
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+
+install: $(STAMP)  ## the virtual environment alone
+
+$(STAMP): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Keepsake needs Python 3.12 or newer, and python3 is" \
+		"$$(python3 --version 2>&1 | tail -n 1). Install one (pyenv install 3.13, or your" \
+		"system's package), or name it: make run PYTHON=/path/to/python3.13" >&2; exit 1; }
+	@$(BIN)/python -c '$(NEW_ENOUGH)' 2>/dev/null || { echo "Making $(VENV) with" \
+		"$$($(PYTHON) --version)"; $(PYTHON) -m venv --clear $(VENV); } || { echo "Making" \
+		"$(VENV) failed. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	@$(UV) --version >/dev/null 2>&1 || { echo "Installing uv"; \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check uv; }
+	@echo "Installing what Keepsake stands on"
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --require-hashes \
+		--requirements requirements.lock
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --no-deps \
+		--no-build-isolation --editable .
+	@touch $@

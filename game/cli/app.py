@@ -1,0 +1,143 @@
+"""The ``keepsake`` command: start, stop and look at the world."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from game.cli import client, doctor, log_files, starting, stopping
+from game.cli import status as statuses
+from game.cli.evennia_entry import ADMIN
+from game.cli.progress import Progress
+from game.mind.errors import KeepsakeError
+from game.paths import Places, places
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Keepsake: a text world whose inhabitants are language-model agents that remember.",
+)
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
+
+
+def main() -> None:
+    """Run the command; what goes wrong is said in one sentence, with its cure."""
+    try:
+        app()
+    except KeepsakeError as error:
+        err.print(f"[red]{escape(error.what)}.[/red] {escape(error.cure)}".rstrip())
+        sys.exit(1)
+
+
+@app.command()
+def start() -> None:
+    """Start the world in the background and wait until a login works."""
+    here = places()
+    with Progress(out) as progress:
+        started = starting.start(here, progress.step)
+    out.print("Keepsake already runs." if started.already_ran else "Keepsake runs.")
+    _print_addresses(here)
+    if started.password_changed:
+        out.print(
+            "The admin's password was changed in the game, so that file no longer holds it. "
+            "(Delete the file and start anew to get a fresh one.)"
+        )
+
+
+@app.command()
+def stop() -> None:
+    """End the world and the model server."""
+    with Progress(out) as progress:
+        anything = stopping.stop(places(), progress.step)
+    out.print("Keepsake has stopped." if anything else "Keepsake was not running.")
+
+
+@app.command()
+def reload() -> None:
+    """Load changed code; players stay connected."""
+    with Progress(out) as progress:
+        starting.reload(places(), progress.step)
+    out.print("Keepsake runs the present code.")
+
+
+@app.command()
+def status(as_json: AsJson = False) -> None:
+    """Show what runs; exit code 1 when nobody could log in."""
+    found = statuses.look(places())
+    if as_json:
+        _print_json(found.as_json())
+    else:
+        out.print(found.as_table())
+        out.print("A login works." if found.ready else "No login works. Start with `make run`.")
+    raise typer.Exit(0 if found.ready else 1)
+
+
+@app.command()
+def logs(
+    which: Annotated[str, typer.Argument(help="agents, server, portal, start …")] = "agents",
+    lines: Annotated[int, typer.Option("-n", "--lines", help="How many to show first.")] = 20,
+    follow: Annotated[bool, typer.Option(help="Go on showing what is added.")] = True,
+) -> None:
+    """Show a log, the agents' one by default, and follow it."""
+    here = places()
+    path = here.logs / f"{which}.log"
+    if "/" in which or not (path.exists() or (follow and path == here.agents_log)):
+        there = ", ".join(sorted(log.stem for log in here.logs.glob("*.log"))) or "none yet"
+        raise KeepsakeError(f"There is no log named {which!r}", f"There are: {there}")
+    for line in log_files.tail(path, lines):
+        out.print(line, markup=False)
+    if follow:
+        for line in log_files.follow(path):
+            out.print(line, markup=False)
+
+
+@app.command()
+def agents(as_json: AsJson = False) -> None:
+    """List the agents: name, place, memories, state."""
+    found: list[dict[str, Any]] = client.ask(places(), "agents")
+    if as_json:
+        _print_json(found)
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("name", "place", "memories", "state"):
+        table.add_column(heading)
+    for agent in found:
+        table.add_row(*(escape(str(agent[key])) for key in ("name", "place", "memories", "state")))
+    out.print(table)
+
+
+@app.command("doctor")
+def examine(as_json: AsJson = False) -> None:
+    """Look for what is wrong and say the cure; exit code 1 when something is."""
+    findings = doctor.examine(places())
+    if as_json:
+        _print_json([finding.as_json() for finding in findings])
+    else:
+        for finding in findings:
+            mark = "[green]✓[/green]" if finding.well else "[red]✗[/red]"
+            out.print(f"{mark} {escape(finding.subject)}: {escape(finding.what)}")
+            if finding.cure:
+                out.print(f"  [yellow]→[/yellow] {escape(finding.cure)}")
+    raise typer.Exit(0 if all(finding.well for finding in findings) else 1)
+
+
+def _print_addresses(here: Places) -> None:
+    host = "localhost" if here.listen in ("127.0.0.1", "0.0.0.0") else here.listen
+    out.print(f"  telnet      telnet {host} {here.ports.telnet}")
+    out.print(f"  web         http://{host}:{here.ports.web}/webclient/")
+    out.print(f"  admin       {ADMIN}, password in {here.admin_password}", markup=False)
+    out.print("  newcomers   type: create <name> <password>", markup=False)
+
+
+def _print_json(data: object) -> None:
+    print(json.dumps(data, indent=2, ensure_ascii=False))

@@ -1,0 +1,55 @@
+"""Checks of the vault: readable, writable, every configuration file understood."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from game.cli.finding import Finding
+from game.cli.home import SHIPPED_CONFIG
+from game.mind.compaction_config import load_compaction_config
+from game.mind.errors import ConfigError
+from game.paths import Places
+
+LOADERS: dict[str, Callable[[Path], object]] = {
+    "memory_compaction.md": load_compaction_config,
+}
+"""How each configuration file is read; raises ConfigError when it is wrong."""
+
+
+def folders(here: Places) -> Iterator[Finding]:
+    """The vault can be read and written to."""
+    for folder in (here.vault, here.agents):
+        if folder.exists() and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            cure = "Make it yours, or set KEEPSAKE_VAULT to a folder that you can write to"
+            yield Finding("Vault", False, f"{folder} cannot be read and written to", cure)
+            return
+    kept = sum(1 for _ in here.agents.glob("*/archive")) if here.agents.exists() else 0
+    yield Finding("Vault", True, f"{here.vault}, memories of {kept} agents")
+
+
+def configuration(here: Places) -> Iterator[Finding]:
+    """Each configuration file is there and can be used."""
+    if not here.config.exists():
+        yield Finding("Config", True, f"{here.config} is made at the first start")
+        return
+    wrong = [finding for name in LOADERS if (finding := _file(here.config / name))]
+    yield from wrong
+    if not wrong:
+        yield Finding("Config", True, f"{len(LOADERS)} files in {here.config} are understood")
+
+
+def _file(path: Path) -> Finding | None:
+    if not path.exists():
+        cure = f"Copy it from {SHIPPED_CONFIG}, or start anew: `make run` puts it back"
+        return Finding("Config", False, f"{path} is missing", cure)
+    try:
+        LOADERS[path.name](path)
+    except ConfigError as error:
+        what = f"{path}, line {error.line}: {error.reason}"
+        return Finding("Config", False, what, error.cure or "Mend that line")
+    return None
+
+
+CHECKS = (folders, configuration)

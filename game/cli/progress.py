@@ -1,0 +1,61 @@
+"""Shows on the terminal what is being done, and how long each step took."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+
+_WORTH_TELLING = 1.0
+
+
+class Progress:
+    """A spinner for the step at work and a line for each one that is done.
+
+    Used as a context manager; :meth:`step` may be called from any thread.
+
+    Args:
+        console: Where to show it; without a terminal there are only the lines.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status = Status("", console=console)
+        self._lock = threading.Lock()
+        self._step = ""
+        self._since = 0.0
+
+    def __enter__(self) -> Self:
+        self._status.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._lock:
+            self._finish(failed=error is not None)
+        self._status.stop()
+
+    def step(self, text: str) -> None:
+        """Begin a step; the one before it is done."""
+        with self._lock:
+            self._finish(failed=False)
+            self._step, self._since = text, time.monotonic()
+            self._status.update(escape(f"{text} …"))
+
+    def _finish(self, *, failed: bool) -> None:
+        if not self._step:
+            return
+        seconds = time.monotonic() - self._since
+        took = f" [dim]({seconds:.0f} s)[/dim]" if seconds > _WORTH_TELLING else ""
+        mark = "[red]✗[/red]" if failed else "[green]✓[/green]"
+        self._console.print(f"{mark} {escape(self._step)}{took}")
+        self._step = ""
