@@ -1,0 +1,162 @@
+"""A summary without a model: the most telling sentences, in order of time.
+
+Every sentence is worth the names, numbers and new words in it that no chosen
+sentence has yet, in relation to its length. The best one is taken again and
+again until the space is used up (greedy maximum coverage, evaluated lazily).
+What costs much and tells little sinks by itself: a room looked at five times
+is new once, a greeting never.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from game.mind.perception import shorten
+from game.mind.retelling import Told, join, retell
+from game.mind.words import COMMON_WORDS, stem, words
+
+_NAME, _NUMBER, _WORD = 2.5, 3.0, 1.0
+_NUMBER_WORDS = """
+    two three four five six seven eight nine ten eleven twelve hundred thousand dozen half
+    first second third noon midnight
+"""
+_NUMBERS = frozenset(_NUMBER_WORDS.split())
+_LENGTH_POWER = 0.75
+_OVERHEAD = 12  # characters a sentence costs beside its own
+
+_PERSONAL = re.compile(
+    r"\b(?:my|mine|i'm|i’m|promise\w*|secret\w*|remember\w*|because|never|always|love\w*|hate\w*"
+    r"|afraid|birthday|born|named?|called|live[ds]?|tomorrow|yesterday|tonight|gave|gives?|lost"
+    r"|found|hid(?:den)?|buried|owes?|marr\w+|died|brother|sister|mother|father|daughter|son)\b",
+    re.I,
+)
+_NOISE = re.compile(
+    r"^(?:you tried|i tried|exits?\b|you see\b|here:|also here|i looked|i waited|i went)"
+    r"|(?:exits:|\b(?:arrives?|leaves|enters|has (?:arrived|left))\b[^,\"“]*\.?$)"
+    r"|^\W*(?:hello|hi|hey|good (?:day|morning|evening|night)|welcome|thank|thanks|bye)\b"
+    r"[^.!?]{0,30}[.!?\"”]*$",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    told: Told
+    terms: dict[str, float]
+    factor: float
+
+
+def summarize(texts: Sequence[str], *, max_chars: int, own_name: str, earlier: str = "") -> str:
+    """The most telling sentences of ``texts``, in their order, as one paragraph.
+
+    Args:
+        texts: Memories, or summaries, oldest first; own acts as ``~Mira> say …``.
+        max_chars: The most characters it may have.
+        own_name: Whose memories they are; its acts are told as ``I said …``.
+        earlier: A summary of what lies before ``texts``; competes on equal terms.
+
+    Returns:
+        Never more than ``max_chars`` characters; empty only if there are no words.
+    """
+    told = [t for text in (earlier, *texts) for t in retell(text, own_name)]
+    chosen = _ranked(_weighed(told, own_name), max_chars)
+    fits = _most_that_fit(told, chosen, max_chars)
+    if not fits and told:
+        return shorten(join(told[-1:]), max_chars)
+    return fits
+
+
+def _weighed(told: Sequence[Told], own_name: str) -> list[_Sentence]:
+    """Each sentence with what every word of it is worth: rare words more than frequent ones."""
+    kinds = [_kinds(t, own_name) for t in told]
+    spread = Counter(term for terms in kinds for term in terms)
+    # A name counts as one wherever it stands, also at the start of a sentence.
+    named = {term for terms in kinds for term, kind in terms.items() if kind == _NAME}
+    count = max(len(told), 1)
+    weighed = []
+    for sentence, terms in zip(told, kinds, strict=True):
+        values = {
+            term: max(kind, _NAME if term in named else 0.0) * _rarity(spread[term], count)
+            for term, kind in terms.items()
+        }
+        weighed.append(_Sentence(sentence, values, _factor(sentence.words)))
+    return weighed
+
+
+def _rarity(occurrences: int, count: int) -> float:
+    return 1.0 + 0.5 * math.log(1.0 + count / occurrences) / math.log(2.0 + count)
+
+
+def _kinds(told: Told, own_name: str) -> dict[str, float]:
+    """The telling words of a sentence, by stem, each with the weight of its kind."""
+    own = {stem(word) for word in words(own_name)}
+    terms: dict[str, float] = {}
+    for position, word in enumerate(words(told.words)):
+        key = stem(word)
+        if key in own or word.casefold() in COMMON_WORDS:
+            continue
+        if any(c.isdigit() for c in word) or word.casefold() in _NUMBERS:
+            kind = _NUMBER
+        else:
+            kind = _NAME if position and word[0].isupper() else _WORD
+        terms[key] = max(kind, terms.get(key, 0.0))
+    for word in words(told.speaker):
+        if stem(word) not in own and word.casefold() not in COMMON_WORDS:
+            terms.setdefault(stem(word), _WORD)
+    return terms
+
+
+def _factor(text: str) -> float:
+    """How much a sentence counts by what kind it is."""
+    if _NOISE.search(text):
+        return 0.25
+    factor = 1.4 if _PERSONAL.search(text) else 1.0
+    return factor * (0.6 if text.rstrip("\"”' ").endswith("?") else 1.0)
+
+
+def _ranked(sentences: Sequence[_Sentence], max_chars: int) -> list[int]:
+    """Positions of sentences, best first, somewhat more than fit into ``max_chars``."""
+    covered: set[str] = set()
+    heap = [(-_gain(s, covered), i) for i, s in enumerate(sentences)]
+    heapq.heapify(heap)
+    chosen: list[int] = []
+    space = 2 * max_chars
+    while heap and space > 0:
+        _, position = heapq.heappop(heap)
+        sentence = sentences[position]
+        # Gains only shrink: if it still beats the next one's old gain, it is the best.
+        gain = _gain(sentence, covered)
+        if gain <= 0:
+            continue
+        if heap and (-gain, position) > heap[0]:
+            heapq.heappush(heap, (-gain, position))
+            continue
+        chosen.append(position)
+        covered |= sentence.terms.keys()
+        space -= len(sentence.told.words)
+    return chosen
+
+
+def _gain(sentence: _Sentence, covered: set[str]) -> float:
+    fresh = sum(value for term, value in sentence.terms.items() if term not in covered)
+    cost = math.pow(len(sentence.told.words) + _OVERHEAD, _LENGTH_POWER)
+    return sentence.factor * fresh / cost
+
+
+def _most_that_fit(told: Sequence[Told], ranked: Sequence[int], max_chars: int) -> str:
+    """The best sentences in order of time; one that is too long leaves room for the next."""
+    kept: list[int] = []
+    best = ""
+    for position in ranked:
+        text = join(told[i] for i in sorted([*kept, position]))
+        if len(text) <= max_chars:
+            kept.append(position)
+            best = text
+        elif max_chars - len(best) < _OVERHEAD:
+            break
+    return best

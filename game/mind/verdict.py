@@ -1,0 +1,99 @@
+"""Checks of a summary that a model wrote, before anything is forgotten for it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+from game.mind.words import sentences, telling, words
+
+_LEAST_WORDS = 3
+_TOKENS = re.compile(r"</?(?:s|eos|bos|pad|start_of_turn|end_of_turn|\|[^<>\s]{1,30}\|)>.*", re.S)
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|$)", re.S | re.I)
+_LINE_START = re.compile(r"^(?:[>\s]+|[-*•]\s+|\d{1,3}[.)](?:\s+|$))+")
+_LABEL = re.compile(
+    r"^(?:(?:sure|okay|ok|certainly|of course)[,.!]?\s*)?"
+    r"(?:here(?: is|'s|’s)[^.:\n]{0,80}:|\W*(?:final |brief |short )?summary\W*?:)[\s*_]*",
+    re.I,
+)
+_META = re.compile(
+    r"\b(?:here(?: is|'s|’s) (?:a|the|my|your)\b[^.]{0,30}\bsummary"
+    r"|(?:this|the|following|above) (?:is (?:a|the) )?summary|summary of (?:the|these|my) memor"
+    r"|(?:this|the) (?:text|passage|transcript|excerpt|prompt)\b|meta-?commentary"
+    r"|first-person perspective|as an ai\b|language model|the user\b|i(?:'m| am) (?:sorry|unable)"
+    r"|these memories (?:show|describe|are)|let me know if)",
+    re.I,
+)
+_ENDED = re.compile(r"[.!?…][\"”’')\]]*$")
+
+
+def clean(summary: str) -> str:
+    """The summary as one paragraph, without what a model puts around it.
+
+    Tokens, thoughts, headings, list signs, quote marks, a leading "Here is a
+    summary:", and a last sentence that was cut off, unless it is the only one.
+    """
+    text = _TOKENS.sub("", _THOUGHT.sub("", summary)).replace("```", "")
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    bare = [" ".join(_LINE_START.sub("", line).split()) for line in lines]
+    text = _LABEL.sub("", " ".join(line for line in bare if line)).strip()
+    if len(text) > 1 and text[0] in '"“' and text[-1] in '"”' and not set(text[1:-1]) & set('"“”'):
+        text = text[1:-1].strip()
+    parts = sentences(text)
+    if len(parts) > 1 and not _ENDED.search(parts[-1]):
+        parts.pop()
+    text = " ".join(parts)
+    return f'{text}"' if text.count('"') % 2 and not text.endswith('"') else text
+
+
+def check(summary: str, source_texts: Sequence[str]) -> str | None:
+    """Why ``summary`` is not one of ``source_texts``; None if it may be.
+
+    Args:
+        summary: The text after :func:`clean`.
+        source_texts: What was to be summarised.
+
+    Returns:
+        A reason that follows "it": ``is empty``, ``repeats itself`` …
+    """
+    said = words(summary)
+    if not said:
+        return "is empty"
+    if sum(any(c.isalpha() for c in word) for word in said) < _LEAST_WORDS:
+        return "has no sentence, only list numbers or single words"
+    if _META.search(summary):
+        return "talks about being a summary instead of being one"
+    if repetition := _repetition(summary, said):
+        return repetition
+    source = " ".join(source_texts)
+    if len(summary) > len(source):
+        return f"is longer than its source ({len(summary)} against {len(source)} characters)"
+    if not telling(summary) & telling(source):
+        return "has no word in common with its source"
+    return None
+
+
+def _repetition(summary: str, said: Sequence[str]) -> str | None:
+    plain = [" ".join(words(sentence)).casefold() for sentence in sentences(summary)]
+    often, count = Counter(plain).most_common(1)[0]
+    if often and (count > 2 or (count == 2 and len(plain) < 4)):
+        return f"repeats a sentence {count} times"
+    low = [word.casefold() for word in said]
+    if _longest_run(low) > 3:
+        return "repeats a word over and over"
+    fours = list(zip(low, low[1:], low[2:], low[3:], strict=False))
+    if len(fours) > 12 and len(set(fours)) < 0.75 * len(fours):
+        return "repeats itself"
+    if len(low) > 40 and len(set(low)) < 0.25 * len(low):
+        return "repeats itself"
+    return None
+
+
+def _longest_run(low: Sequence[str]) -> int:
+    longest = run = 1
+    for one, two in pairwise(low):
+        run = run + 1 if one == two else 1
+        longest = max(longest, run)
+    return longest
