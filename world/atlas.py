@@ -17,6 +17,7 @@ import frontmatter
 import yaml
 
 from game.mind.errors import ConfigError
+from world.source import Source, bad_yaml, unreadable
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -145,82 +146,20 @@ def read_atlas(folder: Path = FOLDER) -> Atlas:
         ConfigError: A file is missing, is no YAML, lacks a field, or names
             something that does not exist; with file, line and reason.
     """
-    chart = _Source(folder / "map.yaml")
+    chart = Source(folder / "map.yaml")
     places = {key: _place(chart, key, raw) for key, raw in chart.table("rooms").items()}
     ways = tuple(_ways(chart, places))
     start = chart.known("start", chart.data.get("start"), places, "room")
     _check_walk(chart, start, places, ways)
     people = _people(folder / "agents", places)
-    goods = _Source(folder / "things.yaml")
+    goods = Source(folder / "things.yaml")
     holders = {*places, *people}
     things = {key: _thing(goods, key, raw, holders) for key, raw in goods.data.items()}
     _check_bonds(folder / "agents", people, things)
     return Atlas(start, places, ways, things, people)
 
 
-class _Source:
-    """One YAML mapping with the text it came from, to find lines for errors."""
-
-    def __init__(self, path: Path, data: Any = None) -> None:
-        self.path = path
-        try:
-            self.text = path.read_text(encoding="utf-8")
-            self.data = yaml.safe_load(self.text) if data is None else data
-        except OSError as error:
-            raise ConfigError(
-                path, 1, f"it cannot be read: {error.strerror}", "Put the file back"
-            ) from error
-        except yaml.YAMLError as error:
-            raise _bad_yaml(path, error) from error
-        if not isinstance(self.data, dict):
-            raise self.error("", "it must be a table of names and values")
-
-    def error(self, near: str, reason: str, cure: str = "") -> ConfigError:
-        """A refusal that points at the first line that holds ``near``."""
-        lines = self.text.splitlines()
-        line = next((n for n, text in enumerate(lines, 1) if near and near in text), 1)
-        return ConfigError(self.path, line, reason, cure)
-
-    def table(self, key: str) -> dict[str, Any]:
-        """The table under ``key``."""
-        value = self.data.get(key)
-        if not isinstance(value, dict) or not value:
-            raise self.error(key, f"{key!r} must be a table with at least one entry")
-        return value
-
-    def text_of(self, raw: Any, owner: str, field: str) -> str:
-        """The text field ``field`` of the entry ``owner``, on one line."""
-        value = raw.get(field) if isinstance(raw, dict) else None
-        if not isinstance(value, str) or not value.strip():
-            raise self.error(f"{owner}:", f"{owner!r} has no {field!r}", "Give it one")
-        return " ".join(value.split())
-
-    def known(self, owner: str, value: Any, among: Iterable[str], what: str) -> str:
-        """``value``, when it is one of ``among``."""
-        names = sorted(among)
-        if value not in names:
-            raise self.error(
-                str(value or owner),
-                f"{owner!r} names the {what} {value!r}, which does not exist",
-                f"Use one of: {', '.join(names)}",
-            )
-        return str(value)
-
-    def words(self, raw: Mapping[str, Any], owner: str, field: str) -> tuple[str, ...]:
-        """The list of texts ``field`` of the entry ``owner``; missing is empty."""
-        value = raw.get(field, [])
-        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-            raise self.error(f"{field}:", f"{field!r} of {owner!r} must be a list of texts")
-        return tuple(value)
-
-
-def _bad_yaml(path: Path, error: yaml.YAMLError) -> ConfigError:
-    mark = getattr(error, "problem_mark", None)
-    line = mark.line + 1 if mark else 1
-    return ConfigError(path, line, f"it is not valid YAML: {getattr(error, 'problem', error)}")
-
-
-def _place(source: _Source, key: str, raw: Any) -> Place:
+def _place(source: Source, key: str, raw: Any) -> Place:
     details: dict[str, str] = {}
     for words, text in (raw.get("details") or {}).items() if isinstance(raw, dict) else ():
         for word in str(words).split(","):
@@ -234,7 +173,7 @@ def _place(source: _Source, key: str, raw: Any) -> Place:
     )
 
 
-def _ways(source: _Source, places: Mapping[str, Place]) -> Iterable[Way]:
+def _ways(source: Source, places: Mapping[str, Place]) -> Iterable[Way]:
     taken: set[tuple[str, str]] = set()
     for link in source.data.get("links") or ():
         if not isinstance(link, list) or len(link) != 3:
@@ -256,7 +195,7 @@ _ALL_WAYS = ", ".join(OPPOSITE)
 
 
 def _check_walk(
-    source: _Source, start: str, places: Mapping[str, Place], ways: Iterable[Way]
+    source: Source, start: str, places: Mapping[str, Place], ways: Iterable[Way]
 ) -> None:
     """Walk everywhere from ``start``: all is reachable, and the compass agrees."""
     by_room: dict[str, list[Way]] = {key: [] for key in places}
@@ -279,7 +218,7 @@ def _check_walk(
     _check_overlap(source, at)
 
 
-def _check_overlap(source: _Source, at: Mapping[str, tuple[int, int, int]]) -> None:
+def _check_overlap(source: Source, at: Mapping[str, tuple[int, int, int]]) -> None:
     rooms: dict[tuple[int, int, int], str] = {}
     for room, spot in at.items():
         other = rooms.setdefault(spot, room)
@@ -287,7 +226,7 @@ def _check_overlap(source: _Source, at: Mapping[str, tuple[int, int, int]]) -> N
             raise source.error(f"{room}:", f"{room!r} stands on the spot of {other!r}")
 
 
-def _thing(source: _Source, key: str, raw: Any, holders: Iterable[str]) -> Thing:
+def _thing(source: Source, key: str, raw: Any, holders: Iterable[str]) -> Thing:
     return Thing(
         id=key,
         name=source.text_of(raw, key, "name"),
@@ -312,9 +251,11 @@ def _people(folder: Path, places: Mapping[str, Place]) -> dict[str, Person]:
 def _person(path: Path, places: Mapping[str, Place]) -> Person:
     try:
         post = frontmatter.load(str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise unreadable(path, error) from error
     except yaml.YAMLError as error:
-        raise _bad_yaml(path, error) from error
-    source = _Source(path, data=dict(post.metadata))
+        raise bad_yaml(path, error) from error
+    source = Source(path, data=dict(post.metadata))
     name = source.text_of(source.data, "name", "name")
     profile = " ".join(post.content.split())
     if not profile:
@@ -331,14 +272,14 @@ def _person(path: Path, places: Mapping[str, Place]) -> Person:
     )
 
 
-def _share(source: _Source, field: str) -> float:
+def _share(source: Source, field: str) -> float:
     value = source.data.get(field, 0.5)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise source.error(f"{field}:", f"{field!r} is {value!r}", "Use a number from 0 to 1")
     return float(value)
 
 
-def _example(source: _Source, name: str, raw: Any) -> str:
+def _example(source: Source, name: str, raw: Any) -> str:
     lines = str(raw).strip().splitlines()
     if len(lines) < 2 or not lines[-1].startswith(f"~{name}> "):
         raise source.error(
@@ -353,7 +294,7 @@ def _check_bonds(folder: Path, people: Mapping[str, Person], things: Mapping[str
     """What people love exists, and whom they know lives here."""
     names = {person.name for person in people.values()}
     for person in people.values():
-        source = _Source(folder / f"{person.id}.md", data={"name": person.name})
+        source = Source(folder / f"{person.id}.md", data={"name": person.name})
         for thing in person.loves:
             source.known("loves", thing, things, "thing")
         for other in person.ties:

@@ -1,0 +1,1 @@
+"""What people type: each command parses, calls the world, and formats."""

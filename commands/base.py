@@ -1,0 +1,135 @@
+"""What the commands of players and agents have in common."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+from evennia.commands.default.muxcommand import MuxCommand
+from evennia.objects.models import ObjectDB
+
+from commands.wording import listed, one_line, quoted, sought
+
+
+class PlayerCommand(MuxCommand):
+    """A command without ``/switches``, whose words are folded to one line.
+
+    ``self.args`` holds the words; ``self.lhs`` and ``self.rhs`` what is left and
+    right of the first of ``rhs_split`` that occurs in them, ``self.rhs`` being None
+    when there is none.
+    """
+
+    help_category = "General"
+    locks = "cmd:all()"
+    rhs_split: tuple[str, ...] = ("=",)
+
+    def get_help(self, caller: ObjectDB, cmdset: object) -> str:
+        """The class's docstring, without the indentation of the source."""
+        return inspect.cleandoc(self.__doc__ or "")
+
+    def parse(self) -> None:
+        """Fold the words and split them once."""
+        self.raw = self.args
+        self.switches: list[str] = []
+        self.args = one_line(self.args)
+        self.lhs, self.rhs = self.args, None
+        for mark in self.rhs_split:
+            if mark in self.args:
+                left, right = self.args.split(mark, 1)
+                self.lhs, self.rhs = left.strip(), right.strip()
+                break
+
+    def fail(self, text: str) -> None:
+        """Tell the caller alone why nothing came of it."""
+        self.caller.msg((text, {"type": "failure"}))
+
+    def find(self, words: str, among: Iterable[ObjectDB], missing: str) -> ObjectDB | None:
+        """The one object of ``among`` that ``words`` name; else tell the caller.
+
+        Args:
+            words: What was typed, with or without an article.
+            among: What it may be.
+            missing: What to say when it is none of them.
+        """
+        matches = self.matches(words, among)
+        if not matches:
+            self.fail(missing)
+        elif len({match.key for match in matches}) > 1:
+            names = [match.get_display_name(self.caller) for match in matches]
+            self.fail(f"Which one do you mean: {listed(names, 'or')}?")
+        else:
+            return matches[0]
+        return None
+
+    def matches(self, words: str, among: Iterable[ObjectDB]) -> list[ObjectDB]:
+        """All objects of ``among`` that ``words`` may name; a whole name beats its parts."""
+        candidates = list(among)
+        name = sought(words)
+        if not name or not candidates:
+            return []
+        found = self.caller.search(name, candidates=candidates, quiet=True)
+        found = [obj for obj in found or [] if obj in candidates]
+        whole = [obj for obj in found if obj.key.lower() == name.lower()]
+        return whole or found
+
+    def show(
+        self,
+        kind: str,
+        *,
+        you: str,
+        others: str,
+        target: ObjectDB | None = None,
+        to_target: str = "",
+        **words: Any,
+    ) -> None:
+        """Let the caller, the one it concerns and everybody else here perceive an act.
+
+        The texts are templates of ours: ``{actor}`` and ``{target}`` become names as
+        each reader knows them, and every word of a player comes in through ``words``.
+
+        Args:
+            kind: ``say``, ``talk``, ``pose``, ``get``, ``drop``, ``give``.
+            you: What the caller reads.
+            others: What bystanders read.
+            target: The one it concerns; its number goes along as ``to``.
+            to_target: What that one reads.
+            **words: What the templates name besides.
+        """
+        caller, facts = self.caller, {"type": kind}
+        if target is not None:
+            facts["to"] = target.id
+        for reader, template in ((caller, you), (target, to_target)):
+            if reader is not None:
+                names = {"actor": _name(caller, reader), "target": _name(target, reader)}
+                reader.msg((template.format_map(names | words), dict(facts)), from_obj=caller)
+        caller.location.msg_contents(
+            (others, facts),
+            exclude=[obj for obj in (caller, target) if obj is not None],
+            from_obj=caller,
+            mapping={"actor": caller, "target": target, **words},
+        )
+
+
+def _name(obj: ObjectDB | None, reader: ObjectDB) -> str:
+    return obj.get_display_name(reader) if obj is not None else ""
+
+
+def with_article(obj: ObjectDB, reader: ObjectDB) -> str:
+    """``a blue cup``."""
+    return str(obj.get_numbered_name(1, reader, return_string=True))
+
+
+def people_here(caller: ObjectDB) -> list[ObjectDB]:
+    """Everybody else in the caller's room, players and agents."""
+    here = caller.location.contents_get(content_type="character") if caller.location else []
+    return [person for person in here if person != caller]
+
+
+def nobody(words: str, caller: ObjectDB) -> str:
+    """The message that somebody is not here, and who is."""
+    names = [person.get_display_name(caller) for person in people_here(caller)]
+    if not names:
+        return f"Nobody called {quoted(words)} is here. You are alone."
+    be = "is" if len(names) == 1 else "are"
+    return f"Nobody called {quoted(words)} is here. Here {be} {listed(names)}."

@@ -1,0 +1,128 @@
+"""Which commands there are, and for whom.
+
+Evennia's builders' and admins' commands are kept. What players do not need, or
+what would tell them what is not theirs to know, is taken out or replaced.
+"""
+
+from __future__ import annotations
+
+from evennia import CmdSet, default_cmds
+from evennia.commands.default import account, comms, general, system, unloggedin
+
+from commands.moving import CmdGo, direction_commands
+from commands.people import CmdWho
+from commands.speech import CmdEmote, CmdSay, CmdTalk, CmdWhisper
+from commands.things import (
+    CmdDescribe,
+    CmdDrop,
+    CmdExamine,
+    CmdGet,
+    CmdGive,
+    CmdInventory,
+    CmdLook,
+)
+from commands.unloggedin import CmdUnconnectedCreate, CmdUnconnectedHelp
+
+PLAYER_COMMANDS = (
+    CmdLook,
+    CmdSay,
+    CmdTalk,
+    CmdWhisper,
+    CmdEmote,
+    CmdGo,
+    CmdGet,
+    CmdDrop,
+    CmdGive,
+    CmdExamine,
+    CmdInventory,
+    CmdDescribe,
+    CmdWho,
+)
+"""What people and agents do in the world."""
+
+_NOT_IN_THE_WORLD = (
+    general.CmdPose,  # CmdEmote
+    general.CmdSetDesc,  # CmdDescribe
+    general.CmdAccess,  # shows permission levels that mean nothing to a player
+    system.CmdTime,  # the server's clock
+)
+
+_NOT_FOR_ACCOUNTS = (
+    account.CmdCharCreate,  # one character an account, made with it and named as it
+    account.CmdCharDelete,
+    account.CmdStyle,
+    comms.CmdIRC2Chan,
+    comms.CmdIRCStatus,
+    comms.CmdRSS2Chan,
+    comms.CmdGrapevine2Chan,
+    comms.CmdDiscord2Chan,
+)
+
+
+class CmdChannel(comms.CmdChannel):
+    """Evennia's channels; players talk on them, making and managing them is for builders."""
+
+    locks = (
+        "cmd: not pperm(channel_banned); admin: perm(Builder);"
+        " manage: perm(Builder); changelocks: perm(Admin)"
+    )
+
+
+CmdChannel.__doc__ = comms.CmdChannel.__doc__  # the docstring is the help in the game
+
+
+class CharacterCmdSet(default_cmds.CharacterCmdSet):
+    """What a character can do, while somebody plays it."""
+
+    key = "DefaultCharacter"
+
+    def at_cmdset_creation(self) -> None:
+        """Evennia's set, with the players' commands in place of its own."""
+        super().at_cmdset_creation()
+        for command in _NOT_IN_THE_WORLD:
+            self.remove(command())
+        for command in PLAYER_COMMANDS:
+            self.add(command())
+        for fallback in direction_commands():
+            self.add(fallback)
+
+
+class AccountCmdSet(default_cmds.AccountCmdSet):
+    """What an account can do, in the world or out of it."""
+
+    key = "DefaultAccount"
+
+    def at_cmdset_creation(self) -> None:
+        """Evennia's set, without what does not belong here."""
+        super().at_cmdset_creation()
+        for command in _NOT_FOR_ACCOUNTS:
+            self.remove(command())
+        self.add(CmdWho())
+        self.add(CmdChannel())
+
+
+class SessionCmdSet(default_cmds.SessionCmdSet):
+    """What a connection can do."""
+
+    key = "DefaultSession"
+
+
+class UnloggedinCmdSet(CmdSet):
+    """What can be done on the login screen."""
+
+    key = "DefaultUnloggedin"
+    priority = 0
+
+    def at_cmdset_creation(self) -> None:
+        """Connect, create, and what a client may need."""
+        for command in (
+            unloggedin.CmdUnconnectedConnect,
+            CmdUnconnectedCreate,
+            unloggedin.CmdUnconnectedQuit,
+            unloggedin.CmdUnconnectedLook,
+            CmdUnconnectedHelp,
+            unloggedin.CmdUnconnectedEncoding,
+            unloggedin.CmdUnconnectedScreenreader,
+            unloggedin.CmdUnconnectedInfo,
+        ):
+            self.add(command())

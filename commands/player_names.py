@@ -1,0 +1,35 @@
+"""What a player may be called; named in the settings as a user name validator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.core.exceptions import ValidationError
+from evennia.accounts.models import AccountDB
+
+from game.mind.errors import NameRefused
+from game.mind.names import check_agent_name
+from typeclasses.agents import Agent
+
+
+class PlayerNameValidator:
+    """Refuses names that are unsafe, taken, or look like an agent's or a player's.
+
+    Every way to an account runs it: the login screen's ``create``, the web site's
+    registration, Evennia's own ``Account.create``.
+    """
+
+    def __call__(self, name: str) -> None:
+        """Raise ``ValidationError`` with the reason and the cure, or do nothing."""
+        try:
+            kept = check_agent_name(name, taken=names_in_use())
+        except NameRefused as refusal:
+            raise ValidationError(str(refusal)) from refusal
+        if kept != name:
+            raise ValidationError(f"Write the name as {kept!r}.")
+
+
+def names_in_use() -> Iterator[str]:
+    """The names of all agents and all accounts."""
+    yield from Agent.objects.all_family().values_list("db_key", flat=True)
+    yield from AccountDB.objects.values_list("username", flat=True)

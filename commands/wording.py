@@ -1,0 +1,68 @@
+"""Players' words, made safe to show to others.
+
+What somebody types reaches other people's screens and agents' prompts. It is
+folded to one line, its colour codes are shown instead of obeyed, and it is only
+ever *inserted* into messages, never used as their template.
+"""
+
+from __future__ import annotations
+
+from game.mind.errors import KeepsakeError
+from game.mind.perception import visible
+
+LONGEST_SPEECH = 1000
+"""Characters that one act of speech or gesture may have."""
+
+LONGEST_NAME = 80
+"""Characters that the name of something sought may have."""
+
+_ARTICLES = ("the ", "a ", "an ", "my ")
+
+
+class TooMuch(KeepsakeError):
+    """More words than anybody can take in at once."""
+
+
+def one_line(text: str) -> str:
+    """``text`` without line breaks, control or invisible characters, single-spaced."""
+    return " ".join(visible(text).split())
+
+
+def spoken(text: str) -> str:
+    """What somebody says or does, as it may be put into a message for others.
+
+    Raises:
+        TooMuch: It is longer than :data:`LONGEST_SPEECH`.
+    """
+    line = one_line(text)
+    if len(line) > LONGEST_SPEECH:
+        raise TooMuch(
+            f"That is {len(line):,} characters long",
+            f"Nobody can take in more than {LONGEST_SPEECH:,} at once: say it in parts.",
+        )
+    return line.replace("|", "||")
+
+
+def unquoted(text: str) -> str:
+    """``text`` without the pair of double quotes around it, if that is its only pair."""
+    quoted = len(text) > 2 and text[0] == text[-1] == '"' and '"' not in text[1:-1]
+    return text[1:-1].strip() if quoted else text
+
+
+def sought(text: str) -> str:
+    """The name of something looked for: without an article, and not endless."""
+    name = one_line(text)[:LONGEST_NAME]
+    article = next((a for a in _ARTICLES if name.lower().startswith(a)), "")
+    return name[len(article) :].strip()
+
+
+def quoted(text: str) -> str:
+    """``text`` in double quotes, for a message to the one who typed it."""
+    return '"' + text.replace("|", "||") + '"'
+
+
+def listed(names: list[str], last: str = "and") -> str:
+    """``a, b and c``."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {last} {names[-1]}"

@@ -1,0 +1,281 @@
+"""The world's data holds together, refuses what does not, and is built only once."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from evennia.objects.models import ObjectDB
+from evennia.utils.test_resources import EvenniaTestCase
+
+from commands.things import find_detail
+from game.mind.errors import ConfigError
+from game.mind.names import check_agent_name
+from typeclasses.agents import Agent
+from world import connection_screens, help_entries
+from world.atlas import FOLDER, OPPOSITE, read_atlas
+from world.build import build_world, find
+from world.initial_setup import at_initial_setup
+
+ATLAS = read_atlas()
+
+
+def test_the_village_is_large_enough_to_walk_in():
+    assert len(ATLAS.places) >= 12
+    assert 5 <= len(ATLAS.people) <= 7
+    assert len(ATLAS.things) >= 7
+
+
+def test_every_way_has_its_way_back():
+    ways = {(way.source, way.direction, way.target) for way in ATLAS.ways}
+    assert all((target, OPPOSITE[way], source) in ways for source, way, target in ways)
+
+
+def test_every_place_has_details_that_its_description_mentions():
+    for place in ATLAS.places.values():
+        mentioned = [word for word in place.details if word in place.desc.lower()]
+        assert mentioned, place.id
+
+
+def test_somebody_greets_newcomers():
+    greeter = [person for person in ATLAS.people.values() if person.home == ATLAS.start]
+    assert greeter
+    assert " say " in greeter[0].examples[0]
+
+
+@pytest.mark.parametrize("person", ATLAS.people.values(), ids=lambda person: person.id)
+def test_profiles_are_short_vivid_and_in_the_second_person(person):
+    assert person.profile.startswith(f"You are {person.name} ")
+    assert 60 <= len(person.profile.split()) <= 110
+    assert 3 <= len(person.examples) <= 6
+    assert person.loves
+    assert person.ties
+    assert all(tie in person.whole_profile for tie in person.ties.values())
+    assert check_agent_name(person.name) == person.name
+
+
+def test_no_two_people_can_be_mistaken():
+    names = [person.name for person in ATLAS.people.values()]
+    for name in names:
+        check_agent_name(name, taken=[other for other in names if other != name])
+    assert len({name[0] for name in names}) == len(names), "one letter is enough to name them"
+
+
+def test_examples_use_only_verbs_that_exist():
+    verbs = {"say", "whisper", "emote", "go", "look", "get", "drop", "give", "wait"}
+    for person in ATLAS.people.values():
+        for example in person.examples:
+            act = example.splitlines()[-1].removeprefix(f"~{person.name}> ")
+            assert act.split()[0] in verbs, example
+            assert act.count(" | ") == 1, "a private reason belongs to each act"
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A copy of the data files to break."""
+    folder = tmp_path / "world"
+    shutil.copytree(FOLDER / "agents", folder / "agents")
+    for name in ("map.yaml", "things.yaml"):
+        shutil.copy(FOLDER / name, folder / name)
+    return folder
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "reason"),
+    [
+        ("map.yaml", "start: kettle", "start: nowhere", "names the room 'nowhere'"),
+        ("map.yaml", "[kettle, up, loft]", "[kettle, up, lofft]", "names the room 'lofft'"),
+        ("map.yaml", "[kettle, up, loft]", "[kettle, sideways, loft]", "'sideways' is no"),
+        ("map.yaml", "[kettle, up, loft]", "[kettle, north, loft]", "has two ways north"),
+        ("map.yaml", "  - [kettle, up, loft]\n", "", "no way leads to 'loft'"),
+        ("map.yaml", "  - [kettle, up, loft]", "  - [kettle, up]", "is not [room, direction"),
+        ("map.yaml", "[quay, west, salt_pans]", "[salt_pans, north, kettle]", "ways south"),
+        ("map.yaml", "[quay, west, salt_pans]", "[quay, north, salt_pans]", "two ways north"),
+        (
+            "map.yaml",
+            "[gorse_path, west, orchard]",
+            "[clock_shop, north, orchard]\n  - [orchard, south, letter_office]",
+            "has two ways south",
+        ),
+        (
+            "map.yaml",
+            "[gorse_path, west, orchard]",
+            "[clock_shop, north, orchard]\n  - [orchard, east, lamp_room]",
+            "is not 'lamp_room'",
+        ),
+        ("map.yaml", "[gorse_path, west, orchard]", "[light_tower, south, orchard]", "two ways"),
+        ("map.yaml", "[quay, west, salt_pans]", "[kitchen, east, salt_pans]", "two ways east"),
+        ("map.yaml", "[kettle, west, kitchen]", "[quay, northwest, kitchen]", None),
+        ("map.yaml", "    name: The Guest Loft\n", "", "'loft' has no 'name'"),
+        ("map.yaml", "\nrooms:", "\nrooms: [", "is not valid YAML"),
+        ("map.yaml", "\nrooms:", "\nchambers:", "'rooms' must be a table"),
+        ("things.yaml", "at: boathouse", "at: moon", "names the room or person 'moon'"),
+        ("things.yaml", "aliases: [cup]", "aliases: cup", "must be a list of texts"),
+        ("agents/mira.md", "home: kettle", "home: palace", "names the room 'palace'"),
+        ("agents/mira.md", "name: Mira\n", "", "has no 'name'"),
+        ("agents/mira.md", "idle: 0.5", "idle: 7", "'idle' is 7"),
+        ("agents/mira.md", "[blue_cup,", "[teacup,", "names the thing 'teacup'"),
+        ("agents/mira.md", "  Wren: you", "  Hodge: you", "names the person 'Hodge'"),
+        ("agents/mira.md", "~Mira> say Come", "Mira says Come", "does not end in the line"),
+        ("agents/mira.md", "name: Mira", "name: joss", "a second agent is called"),
+    ],
+)
+def test_wrong_data_is_refused_with_file_line_and_reason(world, file, old, new, reason):
+    edit(world / file, old, new)
+    if file == "agents/mira.md" and "joss" in new:
+        for example in ("~Mira>",) * 5:
+            edit(world / file, example, "~joss>")
+    if reason is None:
+        assert read_atlas(world).ways
+        return
+    with pytest.raises(ConfigError, match=re.escape(reason)) as refusal:
+        read_atlas(world)
+    assert refusal.value.path.parent in (world, world / "agents")
+    assert refusal.value.line >= 1
+
+
+def test_an_error_points_at_its_line(world):
+    edit(world / "things.yaml", "at: boathouse", "at: moon")
+    with pytest.raises(ConfigError) as refusal:
+        read_atlas(world)
+    lines = (world / "things.yaml").read_text(encoding="utf-8").splitlines()
+    assert lines[refusal.value.line - 1].strip() == "at: moon"
+
+
+def test_two_rooms_on_one_spot_are_refused(world):
+    edit(world / "map.yaml", "[quay, east, boathouse]", "[kitchen, south, boathouse]")
+    with pytest.raises(ConfigError, match="stands on the spot of"):
+        read_atlas(world)
+
+
+@pytest.mark.parametrize("missing", ["map.yaml", "things.yaml"])
+def test_a_missing_file_is_named(world, missing):
+    (world / missing).unlink()
+    with pytest.raises(ConfigError, match=missing):
+        read_atlas(world)
+
+
+def test_an_agent_without_a_profile_is_refused(world):
+    text = (world / "agents/mira.md").read_text(encoding="utf-8")
+    head = text[: text.index("You are Mira Fenn")]
+    (world / "agents/mira.md").write_text(head, encoding="utf-8")
+    with pytest.raises(ConfigError, match="no profile"):
+        read_atlas(world)
+
+
+def test_bytes_that_are_no_text_are_refused(world):
+    (world / "things.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_atlas(world)
+
+
+class TestBuilding(EvenniaTestCase):
+    def test_everything_is_made_once(self):
+        first = build_world()
+        count = ObjectDB.objects.count()
+        expected = len(ATLAS.places) + len(ATLAS.ways) + len(ATLAS.people) + len(ATLAS.things)
+        assert len(first.made) == expected
+        assert build_world().made == []
+        assert ObjectDB.objects.count() == count
+
+    def test_what_is_missing_is_made_again_and_the_rest_left_alone(self):
+        build_world()
+        cup, quay = find("thing", "blue_cup"), find("room", "quay")
+        cup.move_to(quay, quiet=True)
+        quay.db.desc = "Changed by a builder."
+        find("thing", "honey_jar").delete()
+        find("exit", "quay:east").delete()
+        assert sorted(build_world().made) == ["exit:quay:east", "thing:honey_jar"]
+        assert find("thing", "blue_cup").location == quay
+        assert quay.db.desc == "Changed by a builder."
+        assert find("thing", "honey_jar").location == find("agent", "bram")
+
+    def test_a_lost_room_gets_its_ways_back(self):
+        build_world()
+        find("room", "loft").delete()
+        made = build_world().made
+        assert {"room:loft", "exit:kettle:up", "exit:loft:down"} <= set(made)
+        assert find("exit", "kettle:up").destination == find("room", "loft")
+
+    def test_agents_stand_at_home_with_profile_and_voice(self):
+        build_world()
+        for person in ATLAS.people.values():
+            agent = find("agent", person.id)
+            assert isinstance(agent, Agent)
+            assert agent.key == person.name
+            assert agent.location == agent.home == find("room", person.home)
+
+    def test_every_room_can_be_walked_to_and_back(self):
+        build_world()
+        start = find("room", ATLAS.start)
+        seen, queue = {start}, [start]
+        while queue:
+            for way in queue.pop().exits:
+                assert any(back.destination == way.location for back in way.destination.exits)
+                if way.destination not in seen:
+                    seen.add(way.destination)
+                    queue.append(way.destination)
+        assert len(seen) == len(ATLAS.places)
+
+    def test_details_are_there_to_be_looked_at(self):
+        build_world()
+        kettle = find("room", "kettle")
+        assert "topmost mark says WREN" in find_detail(kettle, "the hearth")
+        assert find_detail(kettle, "chalkboard") == find_detail(kettle, "menu")
+        assert find_detail(kettle, "dragon") is None
+
+    def test_loved_things_know_who_loves_them(self):
+        build_world()
+        assert find("thing", "red_glass").db.loved_by == ["Joss", "Wren"]
+        assert not find("thing", "candle_end").db.loved_by
+
+    def test_evennias_first_room_becomes_the_start(self):
+        ObjectDB.objects.filter(id__in=(1, 2)).delete()
+        from evennia.utils.create import create_object  # noqa: PLC0415
+
+        limbo = create_object("typeclasses.rooms.Room", key="Limbo")
+        ObjectDB.objects.filter(id=limbo.id).update(id=2)
+        at_initial_setup()
+        assert find("room", ATLAS.start).id == 2
+        assert ObjectDB.objects.get(id=2).key == ATLAS.places[ATLAS.start].name
+
+    def test_a_room_of_somebody_elses_is_not_taken_over(self):
+        build_world()
+        start = find("room", ATLAS.start)
+        start.tags.clear()
+        start.tags.add("room:other", category="keepsake")
+        assert f"room:{ATLAS.start}" in build_world().made
+        assert find("room", ATLAS.start) != start
+
+
+def width(line: str) -> int:
+    return len(re.sub(r"\|(\|)|\|[a-zA-Z]", r"\1", line))
+
+
+def test_the_welcome_screen_fits_a_narrow_terminal():
+    screen = connection_screens.connection_screen()
+    assert screen.isascii()
+    assert max(width(line) for line in screen.splitlines()) <= 78
+    assert len(screen.splitlines()) <= 26
+    for command in ("create <name> <password>", "connect <name> <password>", "help", "quit"):
+        assert command in screen
+
+
+def test_help_entries_are_whole_and_narrow():
+    for entry in help_entries.HELP_ENTRY_DICTS:
+        assert entry["key"]
+        assert entry["category"]
+        assert max(width(line) for line in entry["text"].splitlines()) <= 78, entry["key"]
+
+
+def test_the_builders_page_is_not_for_players():
+    page = next(e for e in help_entries.HELP_ENTRY_DICTS if "builders" in e["aliases"])
+    assert "perm(Builder)" in page["locks"]

@@ -1,0 +1,78 @@
+"""A data file with the text it came from, so that a refusal can name the line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from game.mind.errors import ConfigError
+
+
+class Source:
+    """One YAML mapping with the text it came from, to find lines for errors."""
+
+    def __init__(self, path: Path, data: Any = None) -> None:
+        self.path = path
+        try:
+            self.text = path.read_text(encoding="utf-8")
+            self.data = yaml.safe_load(self.text) if data is None else data
+        except (OSError, UnicodeDecodeError) as error:
+            raise unreadable(path, error) from error
+        except yaml.YAMLError as error:
+            raise bad_yaml(path, error) from error
+        if not isinstance(self.data, dict):
+            raise self.error("", "it must be a table of names and values")
+
+    def error(self, near: str, reason: str, cure: str = "") -> ConfigError:
+        """A refusal that points at the first line that holds ``near``."""
+        lines = self.text.splitlines()
+        line = next((n for n, text in enumerate(lines, 1) if near and near in text), 1)
+        return ConfigError(self.path, line, reason, cure)
+
+    def table(self, key: str) -> dict[str, Any]:
+        """The table under ``key``."""
+        value = self.data.get(key)
+        if not isinstance(value, dict) or not value:
+            raise self.error(key, f"{key!r} must be a table with at least one entry")
+        return value
+
+    def text_of(self, raw: Any, owner: str, field: str) -> str:
+        """The text field ``field`` of the entry ``owner``, on one line."""
+        value = raw.get(field) if isinstance(raw, dict) else None
+        if not isinstance(value, str) or not value.strip():
+            raise self.error(f"{owner}:", f"{owner!r} has no {field!r}", "Give it one")
+        return " ".join(value.split())
+
+    def known(self, owner: str, value: Any, among: Iterable[str], what: str) -> str:
+        """``value``, when it is one of ``among``."""
+        names = sorted(among)
+        if value not in names:
+            raise self.error(
+                str(value or owner),
+                f"{owner!r} names the {what} {value!r}, which does not exist",
+                f"Use one of: {', '.join(names)}",
+            )
+        return str(value)
+
+    def words(self, raw: Mapping[str, Any], owner: str, field: str) -> tuple[str, ...]:
+        """The list of texts ``field`` of the entry ``owner``; missing is empty."""
+        value = raw.get(field, [])
+        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+            raise self.error(f"{field}:", f"{field!r} of {owner!r} must be a list of texts")
+        return tuple(value)
+
+
+def bad_yaml(path: Path, error: yaml.YAMLError) -> ConfigError:
+    """The parser's complaint as a refusal with its line."""
+    mark = getattr(error, "problem_mark", None)
+    line = mark.line + 1 if mark else 1
+    return ConfigError(path, line, f"it is not valid YAML: {getattr(error, 'problem', error)}")
+
+
+def unreadable(path: Path, error: OSError | UnicodeDecodeError) -> ConfigError:
+    """A file that is missing, closed to us or no text, as a refusal."""
+    reason = error.strerror if isinstance(error, OSError) else error.reason
+    return ConfigError(path, 1, f"it cannot be read: {reason}", "Put the file back, as UTF-8 text")
