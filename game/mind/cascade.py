@@ -33,7 +33,7 @@ from game.mind.ports import Clock
 from game.mind.records import Memory, MemoryKind, Position, Summary, Tier
 from game.mind.summaries import SummaryFolder
 from game.mind.summarize import Draft, ExtractiveSummarizer, Source, Summarizer
-from game.mind.tiers import Tiers, compaction_record, load_tiers
+from game.mind.tiers import compaction_record, load_tiers
 from game.mind.tokens import estimate_tokens
 
 RETRY_SECONDS = 30.0
@@ -77,6 +77,7 @@ class CascadeMemory:
         agent: str,
         archive: Archive,
         summaries: SummaryFolder,
+        *,
         config: Callable[[], CompactionConfig],
         summarizer: Callable[[], Summarizer],
         clock: Clock,
@@ -281,15 +282,12 @@ class CascadeMemory:
             drafts = list(pool.map(summarizer.summarize, sources))
         now = self._clock.now()
         recent = _summary(
-            Tier.RECENT, plan.leaving[0].number, plan.leaving[-1].number, sources[0], drafts[0], now
+            plan.leaving[0].number, plan.leaving[-1].number, sources[0], drafts[0], now
         )
         if plan.recent is None:
             return None, recent
         first = plan.longterm.first if plan.longterm else plan.recent.first
-        return (
-            _summary(Tier.LONGTERM, first, plan.recent.last, sources[1], drafts[1], now),
-            recent,
-        )
+        return _summary(first, plan.recent.last, sources[1], drafts[1], now), recent
 
     def _choose_summarizer(self) -> Summarizer:
         """The configured one, or after repeated failures the one that needs no model."""
@@ -426,11 +424,9 @@ def source_line(agent: str, memory: Memory) -> str:
     return f"~{agent}> {memory.line}" if memory.kind is MemoryKind.ACT else memory.line
 
 
-def _summary(
-    tier: Tier, first: int, last: int, source: Source, draft: Draft, now: datetime
-) -> Summary:
+def _summary(first: int, last: int, source: Source, draft: Draft, now: datetime) -> Summary:
     return Summary(
-        tier=tier,
+        tier=source.tier,
         first=first,
         last=last,
         text=draft.text,

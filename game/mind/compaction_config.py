@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
-from game.mind.markdown_config import Values, read_values
+from game.mind.markdown_config import Section, merged
 
 LARGEST_WINDOW = 10_000
 
@@ -33,17 +33,16 @@ def load_compaction_config(path: Path) -> CompactionConfig:
     Raises:
         ConfigError: A value or a name is wrong; says which line and why.
     """
-    values = read_values(path)
+    settings = merged(path)
+    settings.only(field.name for field in fields(CompactionConfig))
     default = CompactionConfig()
-    config = CompactionConfig(
-        immediate_window=_window(values, "immediate_window", default.immediate_window),
-        recent_window=_window(values, "recent_window", default.recent_window),
-        profile=values.text("profile", default.profile),
-        fallback_after=values.integer("fallback_after", default.fallback_after, 0, 1000),
+    return CompactionConfig(
+        immediate_window=_window(settings, "immediate_window", default.immediate_window),
+        recent_window=_window(settings, "recent_window", default.recent_window),
+        profile=settings.text("profile", default.profile),
+        fallback_after=settings.integer("fallback_after", default.fallback_after, high=1000),
     )
-    values.refuse_unknown()
-    return config
 
 
-def _window(values: Values, key: str, default: int) -> int:
-    return values.integer(key, default, 1, LARGEST_WINDOW)
+def _window(settings: Section, key: str, default: int) -> int:
+    return settings.integer(key, default, low=1, high=LARGEST_WINDOW)
