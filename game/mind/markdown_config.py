@@ -1,27 +1,40 @@
-"""Configuration in markdown: ``**key**: value`` lines that a person reads and edits.
+"""Settings a person keeps in a markdown file.
 
-A file may be divided by ``## headings``; whatever is not a ``**key**: value`` line is
-explanation. Every value knows its line, so that a wrong one can be named.
+A file is prose with settings in it::
+
+    ## agent
+
+    **temperature**: 0.7
+    _How daring the agent's words are_
+
+A line that is ``**key**: value``, with a key of small letters, digits and ``_``,
+is a setting; ``#`` and ``##`` headings part the sections; everything else, code
+blocks too, is for the reader. :class:`ConfigFile` reads such a file again when it
+changes and keeps the last good reading when the new one cannot be used.
 """
 
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from game.mind.errors import ConfigError
 
-_ENTRY = re.compile(r"^\*\*(?P<key>[^*]+)\*\*\s*:\s*(?P<value>.*?)\s*$")
-_HEADING = re.compile(r"^##\s+(?P<name>.+?)\s*$")
+_HEADING = re.compile(r"#{1,2}\s+(?P<name>.+?)\s*#*$")
+_SETTING = re.compile(r"\*\*(?P<key>[a-z][a-z0-9_]*)\*\*\s*:\s*(?P<value>.*?)$")
+_FENCE = ("```", "~~~")
+_YES = frozenset({"yes", "true", "on"})
+_NO = frozenset({"no", "false", "off"})
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One ``**key**: value`` line."""
+    """One setting as it was written, and the line (from 1) that it stands on."""
 
     value: str
     line: int
@@ -29,201 +42,254 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What stands under one ``## heading``; the part before the first has no name."""
+    """What stands under one heading.
 
+    Attributes:
+        path: The file, for error messages.
+        name: The heading's text; empty for what stands above the first heading.
+        line: The heading's line, from 1.
+        entries: The settings by key, in the order of the file.
+    """
+
+    path: Path
     name: str
     line: int
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """The setting as it was written.
+
+        Raises:
+            ConfigError: It is not there, or empty, and there is no default.
+        """
+        entry = self.entries.get(key)
+        if entry is not None and entry.value:
+            return entry.value
+        if default is not None:
+            return default
+        raise ConfigError(
+            self.path,
+            entry.line if entry else self.line,
+            f"{key} has no value" if entry else f"{key} is missing from {self._called()}",
+            f"Write a line such as **{key}**: value",
+        )
+
+    def integer(
+        self, key: str, default: int | None = None, *, low: int = 0, high: int = 2**31 - 1
+    ) -> int:
+        """The setting as a whole number from ``low`` to ``high``.
+
+        Raises:
+            ConfigError: It is no such number, or missing without a default.
+        """
+        if key not in self.entries and default is not None:
+            return default
+        written = self.text(key)
+        try:
+            number = int(written)
+        except ValueError:
+            raise self.refuse(key, f"{written!r} is not a whole number") from None
+        if not low <= number <= high:
+            raise self.refuse(key, f"{number} is not between {low} and {high}")
+        return number
+
+    def number(
+        self, key: str, default: float | None = None, *, low: float = 0.0, high: float = math.inf
+    ) -> float:
+        """The setting as a number from ``low`` to ``high``.
+
+        Raises:
+            ConfigError: It is no such number, or missing without a default.
+        """
+        if key not in self.entries and default is not None:
+            return default
+        written = self.text(key)
+        try:
+            number = float(written)
+        except ValueError:
+            raise self.refuse(key, f"{written!r} is not a number") from None
+        if not (math.isfinite(number) and low <= number <= high):
+            raise self.refuse(key, f"{written} is not between {low:g} and {high:g}")
+        return number
+
+    def choice(self, key: str, options: Iterable[str], default: str | None = None) -> str:
+        """The setting as one of ``options``.
+
+        Raises:
+            ConfigError: It is none of them, or missing without a default.
+        """
+        written, known = self.text(key, default), sorted(options)
+        if written not in known:
+            raise self.refuse(key, f"{written!r} is none of {', '.join(known)}")
+        return written
+
+    def flag(self, key: str, default: bool | None = None) -> bool:
+        """The setting as yes or no.
+
+        Raises:
+            ConfigError: It is neither, or missing without a default.
+        """
+        if key not in self.entries and default is not None:
+            return default
+        written = self.text(key).lower()
+        if written in _YES | _NO:
+            return written in _YES
+        raise self.refuse(key, f"{written!r} is neither yes nor no")
+
+    def only(self, known: Iterable[str]) -> None:
+        """Refuse settings that nobody reads, so that a slip of the pen is seen.
+
+        Raises:
+            ConfigError: A key is not in ``known``; it names the nearest one that is.
+        """
+        keys = set(known)
+        for key, entry in self.entries.items():
+            if key not in keys:
+                near = difflib.get_close_matches(key, keys, 1)
+                cure = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(sorted(keys))}"
+                raise ConfigError(self.path, entry.line, f"nothing reads {key}", cure)
+
+    def refuse(self, key: str, reason: str, cure: str = "") -> ConfigError:
+        """The error that says why the value of ``key`` cannot be used."""
+        entry = self.entries.get(key)
+        line = entry.line if entry else self.line
+        return ConfigError(self.path, line, f"{key}: {reason}", cure)
+
+    def _called(self) -> str:
+        return f"section {self.name!r}" if self.name else "the file"
 
 
 def parse(path: Path) -> list[Section]:
-    """Read a file into its sections, in order.
+    """The sections of a markdown file that hold settings, in order.
 
     Raises:
-        ConfigError: The file cannot be read, or names a key twice in one section.
+        ConfigError: The file cannot be read, is not UTF-8, or has a key twice in
+            one section.
     """
-    sections = [Section("", 1)]
-    for number, line in enumerate(_read(path).splitlines(), start=1):
-        if heading := _HEADING.match(line):
-            sections.append(Section(heading["name"], number))
-        elif entry := _ENTRY.match(line):
-            key, entries = entry["key"].strip(), sections[-1].entries
-            if key in entries:
-                reason = f"{key} stands here and in line {entries[key].line}"
-                raise ConfigError(path, number, reason, "Keep one of the two")
-            entries[key] = Entry(entry["value"], number)
-    return sections
+    return [section for section in _sections(path, _read(path)) if section.entries]
+
+
+def merged(path: Path) -> Section:
+    """All settings of a file as one section, for files whose headings mean nothing.
+
+    Raises:
+        ConfigError: As :func:`parse`, and when two sections have the same key.
+    """
+    together: dict[str, Entry] = {}
+    for section in parse(path):
+        for key, entry in section.entries.items():
+            _add(path, together, key, entry)
+    return Section(path, "", 1, together)
 
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigError(path, 1, "this is not UTF-8 text", "Save it as UTF-8") from error
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        reason = f"the file cannot be read ({error.strerror})"
-        raise ConfigError(path, 1, reason, "Put it back from the committed vault") from error
+        reason = error.strerror or str(error)
+        raise ConfigError(path, 0, f"cannot be read ({reason})", "Put it back") from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ConfigError(path, line, "is not UTF-8", "Save it as UTF-8") from error
 
 
-class Values:
-    """Typed access to entries; remembers what was asked for, so that typos are found.
-
-    Args:
-        path: The file, for messages.
-        entries: The entries to read from.
-    """
-
-    def __init__(self, path: Path, entries: dict[str, Entry]) -> None:
-        self.path = path
-        self._entries = entries
-        self._known: set[str] = set()
-
-    def entry(self, key: str) -> Entry | None:
-        """The entry as it stands; None if the file does not name ``key``."""
-        self._known.add(key)
-        return self._entries.get(key)
-
-    def text(self, key: str, default: str) -> str:
-        """A word or sentence; an empty value is refused."""
-        if (entry := self.entry(key)) is None:
-            return default
-        if not entry.value:
-            raise self.refuse(key, "has no value")
-        return entry.value
-
-    def integer(self, key: str, default: int, least: int, most: int) -> int:
-        """A whole number from ``least`` to ``most``."""
-        if (entry := self.entry(key)) is None:
-            return default
-        try:
-            value = int(entry.value)
-        except ValueError:
-            value = least - 1
-        if not least <= value <= most:
-            raise self.refuse(key, f"is {entry.value!r}", f"Give a whole number, {least} to {most}")
-        return value
-
-    def number(self, key: str, default: float, least: float, most: float) -> float:
-        """A number from ``least`` to ``most``."""
-        if (entry := self.entry(key)) is None:
-            return default
-        try:
-            value = float(entry.value)
-        except ValueError:
-            value = float("nan")
-        if not least <= value <= most:
-            raise self.refuse(key, f"is {entry.value!r}", f"Give a number, {least:g} to {most:g}")
-        return value
-
-    def switch(self, key: str, default: bool) -> bool:
-        """``yes`` or ``no`` (also ``on``/``off``, ``true``/``false``)."""
-        if (entry := self.entry(key)) is None:
-            return default
-        word = entry.value.casefold()
-        if word in ("yes", "on", "true"):
-            return True
-        if word in ("no", "off", "false"):
-            return False
-        raise self.refuse(key, f"is {entry.value!r}", "Give yes or no")
-
-    def choice(self, key: str, default: str, choices: tuple[str, ...]) -> str:
-        """One of ``choices``."""
-        value = self.text(key, default)
-        if value not in choices:
-            raise self.refuse(key, f"is {value!r}", f"Give one of: {', '.join(choices)}")
-        return value
-
-    def refuse(self, key: str, reason: str, cure: str = "") -> ConfigError:
-        """The error that names ``key`` with file and line."""
-        entry = self._entries.get(key)
-        return ConfigError(self.path, entry.line if entry else 1, f"{key} {reason}", cure)
-
-    def refuse_unknown(self) -> None:
-        """Call last: a key that nobody asked for is a typo.
-
-        Raises:
-            ConfigError: There is such a key; the nearest known one is suggested.
-        """
-        for key, entry in self._entries.items():
-            if key not in self._known:
-                near = difflib.get_close_matches(key, self._known, n=1)
-                cure = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(self.known)}"
-                raise ConfigError(self.path, entry.line, f"there is no setting {key!r}", cure)
-
-    @property
-    def known(self) -> list[str]:
-        """The keys that were asked for."""
-        return sorted(self._known)
+def _sections(path: Path, text: str) -> Iterator[Section]:
+    name, start, entries = "", 1, dict[str, Entry]()
+    for number, line in _outside_fences(text):
+        if heading := _HEADING.match(line):
+            yield Section(path, name, start, entries)
+            name, start, entries = heading["name"], number, {}
+        elif setting := _SETTING.match(line):
+            _add(path, entries, setting["key"], Entry(setting["value"].strip(), number))
+    yield Section(path, name, start, entries)
 
 
-def read_values(path: Path) -> Values:
-    """The entries of a whole file whose headings are only for the reader.
+def _outside_fences(text: str) -> Iterator[tuple[int, str]]:
+    fence = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        mark = line.lstrip()[:3]
+        if fence:
+            fence = "" if mark == fence else fence
+        elif mark in _FENCE:
+            fence = mark
+        else:
+            yield number, line.rstrip()
 
-    Raises:
-        ConfigError: The file cannot be read, or names a key twice.
-    """
-    entries: dict[str, Entry] = {}
-    for section in parse(path):
-        for key, entry in section.entries.items():
-            if key in entries:
-                reason = f"{key} stands here and in line {entries[key].line}"
-                raise ConfigError(path, entry.line, reason, "Keep one of the two")
-            entries[key] = entry
-    return Values(path, entries)
+
+def _add(path: Path, entries: dict[str, Entry], key: str, entry: Entry) -> None:
+    if key in entries:
+        first = entries[key].line
+        raise ConfigError(
+            path, entry.line, f"{key} was set on line {first} already", "Keep one of them"
+        )
+    entries[key] = entry
 
 
 class ConfigFile[T]:
-    """A configuration that is read again when its file changes.
-
-    A file that is wrong, or gone, is refused: the last good configuration stays, and
-    :attr:`problem` says why.
+    """A file that is read again when it changes; the last good reading stays.
 
     Args:
         path: The file.
-        load: Reads it; raises :class:`ConfigError`.
-        default: Holds until the file could be read once.
-        report: Called once for each new problem.
+        load: Makes the value of it, or raises :class:`ConfigError`.
+        default: Stands in until the file has been read well once.
+        on_problem: Called once for each reading that was refused.
+
+    Attributes:
+        path: The file.
+        problem: Why the newest state of the file is not in use; None when it is.
     """
 
     def __init__(
         self,
         path: Path,
         load: Callable[[Path], T],
-        default: T,
-        report: Callable[[ConfigError], None] | None = None,
+        default: T | None = None,
+        on_problem: Callable[[ConfigError], None] | None = None,
     ) -> None:
         self.path = path
         self.problem: ConfigError | None = None
         self._load = load
         self._value = default
-        self._report = report
-        self._seen: tuple[int, int] | None = None
+        self._on_problem = on_problem
+        self._seen: object = _NEVER
         self._lock = threading.Lock()
 
     @property
     def current(self) -> T:
-        """The configuration that holds now; costs one ``stat`` when nothing changed."""
-        stamp = self._stamp()
-        if stamp != self._seen:
-            with self._lock:
-                if stamp != self._seen:
-                    self._reload()
-                    self._seen = stamp
-        return self._value
+        """The value of the file as it is now, or of its last good state.
 
-    def _stamp(self) -> tuple[int, int]:
-        try:
-            stat = self.path.stat()
-        except OSError:
-            return (0, 0)
-        return (stat.st_mtime_ns, stat.st_size)
+        Raises:
+            ConfigError: There has been no good state, and there is no default.
+        """
+        with self._lock:
+            problem = self._refresh()
+            value = self._value
+        if problem is not None and self._on_problem is not None:
+            self._on_problem(problem)
+        if value is None:
+            raise self.problem or ConfigError(self.path, 0, "holds nothing")
+        return value
 
-    def _reload(self) -> None:
+    def _refresh(self) -> ConfigError | None:
+        """Read the file if it has changed; the problem this reading has met."""
+        signature = _signature(self.path)
+        if signature == self._seen:
+            return None
+        self._seen = signature
         try:
-            self._value = self._load(self.path)
+            self._value, self.problem = self._load(self.path), None
         except ConfigError as error:
             self.problem = error
-            if self._report is not None:
-                self._report(error)
-        else:
-            self.problem = None
+        return self.problem
+
+
+_NEVER = object()
+
+
+def _signature(path: Path) -> tuple[int, int, int] | None:
+    """What changes when the file does; None while there is no file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

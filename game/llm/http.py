@@ -1,0 +1,152 @@
+"""What every client that talks HTTP shares: a real time limit, and errors with names.
+
+httpx limits each read, so a server that drips a byte now and then could hold a
+call for ever. :class:`DeadlineTransport` limits the whole answer. Giving up closes
+the connection, and llama.cpp and Ollama both stop generating when it closes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+import httpx
+
+from game.mind.errors import (
+    BadAnswer,
+    ModelError,
+    ModelFailed,
+    ModelMissing,
+    ModelRejected,
+    ModelTimeout,
+    ModelUnavailable,
+)
+
+CONNECT_SECONDS = 5.0
+_EXCERPT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ServerWords:
+    """How errors speak of one server.
+
+    Attributes:
+        name: What it is, with its address.
+        cure_absent: What to do when nobody answers.
+        cure_missing: What to do when the model is not there.
+    """
+
+    name: str
+    cure_absent: str
+    cure_missing: str
+
+
+class DeadlineTransport(httpx.BaseTransport):
+    """Ends an answer whose body is not complete within the read time limit."""
+
+    def __init__(self) -> None:
+        # Only loopback and named hosts: a proxy from the environment never gets prompts.
+        self._inner = httpx.HTTPTransport(
+            limits=httpx.Limits(max_connections=64, max_keepalive_connections=16)
+        )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send the request; its clock starts now."""
+        limit = request.extensions.get("timeout", {}).get("read")
+        deadline = time.monotonic() + limit if limit else None
+        response = self._inner.handle_request(request)
+        if deadline is not None:
+            body = cast("httpx.SyncByteStream", response.stream)
+            response.stream = _DeadlineStream(body, deadline, request)
+        return response
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._inner.close()
+
+
+class _DeadlineStream(httpx.SyncByteStream):
+    def __init__(
+        self, inner: httpx.SyncByteStream, deadline: float, request: httpx.Request
+    ) -> None:
+        self._inner, self._deadline, self._request = inner, deadline, request
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._inner:
+            if time.monotonic() > self._deadline:
+                raise httpx.ReadTimeout("the answer dripped too slowly", request=self._request)
+            yield chunk
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def timeout(seconds: float) -> httpx.Timeout:
+    """The httpx time limits for a call of ``seconds``."""
+    return httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
+
+
+def from_transport(error: Exception, server: ServerWords, seconds: float) -> ModelError:
+    """The named error for what httpx could not do."""
+    if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError)):
+        return ModelUnavailable(f"{server.name} does not answer", server.cure_absent)
+    if isinstance(error, httpx.TimeoutException):
+        return ModelTimeout(
+            f"{server.name} gave no answer within {seconds:g} s",
+            "Raise time_limit in llm.md, or use a smaller model",
+        )
+    if isinstance(error, (httpx.NetworkError, httpx.RemoteProtocolError)):
+        return ModelUnavailable(f"{server.name} broke off the call ({error})", server.cure_absent)
+    return BadAnswer(f"{server.name} sent what cannot be read ({error})", "Look at its log")
+
+
+def from_status(status: int, body: str, server: ServerWords) -> ModelError:
+    """The named error for an HTTP status that is no success."""
+    said = excerpt(body)
+    if status == 404 or (status == 400 and "not found" in body):
+        return ModelMissing(f"{server.name} has no such model ({said})", server.cure_missing)
+    if status in (401, 403):
+        return ModelRejected(
+            f"{server.name} refused the key (HTTP {status}: {said})",
+            "Set KEEPSAKE_OPENAI_API_KEY in the environment of the game",
+        )
+    if status == 429:
+        return ModelFailed(
+            f"{server.name} is asked too often (HTTP 429: {said})", "Lower in_flight"
+        )
+    if status == 503:
+        return ModelUnavailable(f"{server.name} is not ready (HTTP 503: {said})", "Wait a little")
+    if status >= 500:
+        return ModelFailed(f"{server.name} failed (HTTP {status}: {said})", "Look at its log")
+    return ModelRejected(
+        f"{server.name} refused the request (HTTP {status}: {said})",
+        "Check model, context_tokens and max_tokens in llm.md",
+    )
+
+
+def json_object(response: httpx.Response, server: ServerWords) -> dict[str, Any]:
+    """The body as a JSON object.
+
+    Raises:
+        ModelError: The status is no success, or the body no such object.
+    """
+    if not response.is_success:
+        raise from_status(response.status_code, response.text, server)
+    try:
+        body = response.json()
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        raise BadAnswer(
+            f"{server.name} sent no JSON object ({excerpt(response.text)})",
+            "Check that host in llm.md is a model server",
+        )
+    return body
+
+
+def excerpt(body: str) -> str:
+    """The beginning of a server's words, on one line."""
+    line = " ".join(body.split())
+    return line if len(line) <= _EXCERPT else line[:_EXCERPT] + "…"

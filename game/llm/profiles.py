@@ -1,0 +1,219 @@
+"""Profiles: which model answers, and how, read from ``vault/config/llm.md``.
+
+A section of the file is a profile; what it does not say is taken from
+:class:`Profile`. The file is read again when it changes; a file that cannot be
+used is refused as a whole and the last good one stays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from game.mind.errors import ConfigError
+from game.mind.markdown_config import ConfigFile, Section, parse
+from game.mind.ports import GenerationRequest
+
+EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE = "embedded", "ollama", "openai", "extractive"
+PROVIDERS = (EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE)
+"""Who can answer; ``extractive`` is no model at all: summaries by selection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How one kind of call is made.
+
+    Attributes:
+        name: The section's heading: ``agent``, ``summarizer`` …
+        provider: One of :data:`PROVIDERS`.
+        host: Base address of the server; empty for the provider's own default.
+        model: The model's name there; ``embedded`` has its own.
+        temperature: Sampling temperature, 0 is greedy.
+        max_tokens: The most tokens of an answer.
+        stop: Strings that end an answer.
+        time_limit: Seconds that one answer may take, retries included.
+        repeat_penalty: 1.0 is none.
+        seed: Fixed seed, or None for a new one each time.
+        context_tokens: Tokens the model can look at; None for the server's own setting.
+        keep_alive: How long Ollama keeps the model loaded, such as ``30m``.
+        in_flight: Calls that the server may work on at once.
+        constrained: Hold the answer to the shape of a command, where the server can.
+    """
+
+    name: str
+    provider: str = EMBEDDED
+    host: str = ""
+    model: str = ""
+    temperature: float = 0.7
+    max_tokens: int = 128
+    stop: tuple[str, ...] = ()
+    time_limit: float = 60.0
+    repeat_penalty: float = 1.0
+    seed: int | None = None
+    context_tokens: int | None = None
+    keep_alive: str = "30m"
+    in_flight: int = 2
+    constrained: bool = False
+
+    def request(
+        self,
+        prompt: str,
+        *,
+        cache_key: str | None = None,
+        seed: int | None = None,
+        grammar: str | None = None,
+        json_schema: Mapping[str, Any] | None = None,
+        max_tokens: int | None = None,
+        stop: tuple[str, ...] | None = None,
+    ) -> GenerationRequest:
+        """A request with this profile's settings; what is given here comes first."""
+        return GenerationRequest(
+            prompt=prompt,
+            max_tokens=self.max_tokens if max_tokens is None else max_tokens,
+            stop=self.stop if stop is None else stop,
+            temperature=self.temperature,
+            seed=self.seed if seed is None else seed,
+            repeat_penalty=self.repeat_penalty,
+            json_schema=json_schema,
+            grammar=grammar,
+            cache_key=cache_key,
+        )
+
+
+SHIPPED: Mapping[str, Profile] = {
+    "agent": Profile("agent", stop=("\n",), max_tokens=60),
+    "summarizer": Profile("summarizer", max_tokens=200),
+}
+"""What counts until a good ``llm.md`` has been read."""
+
+_KEYS = frozenset(each.name for each in fields(Profile)) - {"name"}
+
+
+class Profiles:
+    """The profiles of ``llm.md`` as the file stands now.
+
+    Args:
+        path: The file.
+        on_problem: Called once for each state of the file that was refused.
+    """
+
+    def __init__(self, path: Path, on_problem: Callable[[ConfigError], None] | None = None) -> None:
+        self._file = ConfigFile[Mapping[str, Profile]](path, load, SHIPPED, on_problem)
+
+    @property
+    def problem(self) -> ConfigError | None:
+        """Why the newest state of the file is not in use; None when it is."""
+        return self._file.problem
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._file.path
+
+    def all(self) -> Mapping[str, Profile]:
+        """Every profile by name."""
+        return self._file.current
+
+    def get(self, name: str) -> Profile:
+        """The profile of that name.
+
+        Raises:
+            ConfigError: There is none.
+        """
+        known = self._file.current
+        if name not in known:
+            raise ConfigError(
+                self.path,
+                0,
+                f"there is no profile {name!r}",
+                f"Add a section '## {name}', or use one of {', '.join(sorted(known))}",
+            )
+        return known[name]
+
+    def __iter__(self) -> Iterator[Profile]:
+        return iter(self.all().values())
+
+
+def load(path: Path) -> Mapping[str, Profile]:
+    """Read every profile of a file.
+
+    Raises:
+        ConfigError: The file cannot be read, or a value in it cannot be used.
+    """
+    found: dict[str, Profile] = {}
+    for section in parse(path):
+        profile = _profile(section)
+        if profile.name in found:
+            raise ConfigError(path, section.line, f"there are two profiles {profile.name!r}")
+        found[profile.name] = profile
+    for name in SHIPPED:
+        if name not in found:
+            raise ConfigError(path, 0, f"the profile {name!r} is missing", f"Add '## {name}'")
+    return found
+
+
+def _profile(section: Section) -> Profile:
+    section.only(_KEYS)
+    default = SHIPPED.get(section.name, Profile(section.name))
+    profile = Profile(
+        name=section.name.lower(),
+        provider=section.choice("provider", PROVIDERS, default.provider),
+        host=_host(section),
+        model=section.text("model", ""),
+        temperature=section.number("temperature", default.temperature, high=5.0),
+        max_tokens=section.integer("max_tokens", default.max_tokens, low=1, high=32768),
+        stop=_stop(section, default.stop),
+        time_limit=section.number("time_limit", default.time_limit, low=0.1, high=3600.0),
+        repeat_penalty=section.number("repeat_penalty", default.repeat_penalty, high=5.0),
+        seed=section.integer("seed") if section.text("seed", "") else None,
+        context_tokens=_context(section),
+        keep_alive=section.text("keep_alive", default.keep_alive),
+        in_flight=section.integer("in_flight", default.in_flight, low=1, high=64),
+        constrained=section.flag("constrained", default.constrained),
+    )
+    _require(section, profile)
+    return profile
+
+
+def _context(section: Section) -> int | None:
+    written = section.text("context_tokens", "")
+    return section.integer("context_tokens", low=256) if written else None
+
+
+def _require(section: Section, profile: Profile) -> None:
+    if profile.provider in (OLLAMA, OPENAI) and not profile.model:
+        raise section.refuse("model", f"provider {profile.provider} needs the name of a model")
+    if profile.provider == OPENAI and not profile.host:
+        raise section.refuse("host", "provider openai needs one", "Such as http://127.0.0.1:8000")
+
+
+def _host(section: Section) -> str:
+    written = section.text("host", "").strip("<>").rstrip("/")
+    if not written:
+        return ""
+    parts = urlsplit(written if "//" in written else f"http://{written}")
+    try:
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise section.refuse("host", f"{written!r} is no address", "Such as http://127.0.0.1:11434")
+    return parts.geturl()
+
+
+def _stop(section: Section, default: tuple[str, ...]) -> tuple[str, ...]:
+    if "stop" not in section.entries:
+        return default
+    written = section.text("stop", "[]").strip("`")
+    try:
+        given = json.loads(written)
+    except json.JSONDecodeError:
+        given = None
+    if not isinstance(given, list) or not all(isinstance(each, str) and each for each in given):
+        cure = 'Write a JSON list of strings, such as ["\\n"]'
+        raise section.refuse("stop", f"{written!r} is not a list of strings", cure)
+    return tuple(given)
