@@ -99,10 +99,11 @@ CMDSET_SESSION = "commands.default_cmdsets.SessionCmdSet"
 CMDSET_CHARACTER = "commands.default_cmdsets.CharacterCmdSet"
 CMDSET_ACCOUNT = "commands.default_cmdsets.AccountCmdSet"
 CMD_IGNORE_PREFIXES = "@&/+"  # `memory-status` finds `@memory-status`
+AUTH_USERNAME_VALIDATORS = [{"NAME": "commands.player_names.PlayerNameValidator"}]
 CONNECTION_SCREEN_MODULE = "world.connection_screens"
 AT_INITIAL_SETUP_HOOK_MODULE = "world.initial_setup"
 FILE_HELP_ENTRY_MODULES = ["world.help_entries"]
-PROTOTYPE_MODULES = ["world.prototypes"]
+PROTOTYPE_MODULES: list[str] = []
 AT_SERVER_STARTSTOP_MODULE = "game.server.conf.at_server_startstop"
 # Evennia's template names modules of one's own here; Keepsake has none.
 LOCK_FUNC_MODULES = ("evennia.locks.lockfuncs",)
