@@ -1,0 +1,72 @@
+"""When and how agents think, from ``vault/config/thinking.md``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from game.mind.markdown_config import merged
+
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingConfig:
+    """All times in seconds; each is explained in the file.
+
+    Attributes:
+        gather: How long to go on listening before a player is answered.
+        cooldown: The least time between two thoughts.
+        jitter: By what share the cooldown varies, 0 to 1.
+        idle_interval: Between two idle thoughts with a player near, on average.
+        idle_away_factor: How much longer when no player is near.
+        chatter_turns: Lines that agents exchange among themselves; 0: none.
+        chatter_pause: Silence after which they may start anew.
+        retries: How often an answer that is no command, or a repeat, is thought again.
+        pause_notice: Thinking time after which people see that it thinks; 0: never.
+        template: File name of the prompt's template, in ``vault/config``.
+        constrain: Whether the model is held to the verbs, where its server can.
+    """
+
+    gather: float = 0.6
+    cooldown: float = 4.0
+    jitter: float = 0.3
+    idle_interval: float = 270.0
+    idle_away_factor: float = 10.0
+    chatter_turns: int = 4
+    chatter_pause: float = 120.0
+    retries: int = 2
+    pause_notice: float = 2.0
+    template: str = "prompt.md"
+    constrain: bool = False
+
+
+def load_thinking_config(path: Path) -> ThinkingConfig:
+    """Read the file; what it does not name keeps its default.
+
+    Raises:
+        ConfigError: A value or a name is wrong; says which line and why.
+    """
+    read, default = merged(path), ThinkingConfig()
+    read.only(field.name for field in fields(ThinkingConfig))
+    config = ThinkingConfig(
+        gather=read.number("gather", default.gather, high=30.0),
+        cooldown=read.number("cooldown", default.cooldown, high=_DAY),
+        jitter=read.number("jitter", default.jitter, high=1.0),
+        idle_interval=read.number("idle_interval", default.idle_interval, low=5.0, high=_DAY),
+        idle_away_factor=read.number("idle_away_factor", default.idle_away_factor, low=1.0),
+        chatter_turns=read.integer("chatter_turns", default.chatter_turns, high=1000),
+        chatter_pause=read.number("chatter_pause", default.chatter_pause, low=1.0, high=_DAY),
+        retries=read.integer("retries", default.retries, high=10),
+        pause_notice=read.number("pause_notice", default.pause_notice, high=600.0),
+        template=read.text("template", default.template),
+        constrain=read.flag("constrain", default.constrain),
+    )
+    if not re.fullmatch(r"[\w-]+\.md", config.template):
+        raise read.refuse(
+            "template",
+            f"{config.template!r} is not a file in this folder",
+            "Give the name of a .md file beside this one",
+        )
+    return config
