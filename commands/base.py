@@ -128,8 +128,9 @@ def people_here(caller: ObjectDB) -> list[ObjectDB]:
 
 def nobody(words: str, caller: ObjectDB) -> str:
     """The message that somebody is not here, and who is."""
+    who = quoted(sought(words))
     names = [person.get_display_name(caller) for person in people_here(caller)]
     if not names:
-        return f"Nobody called {quoted(words)} is here. You are alone."
+        return f"Nobody called {who} is here. You are alone."
     be = "is" if len(names) == 1 else "are"
-    return f"Nobody called {quoted(words)} is here. Here {be} {listed(names)}."
+    return f"Nobody called {who} is here. Here {be} {listed(names)}."

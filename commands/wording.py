@@ -7,6 +7,8 @@ ever *inserted* into messages, never used as their template.
 
 from __future__ import annotations
 
+import re
+
 from game.mind.errors import KeepsakeError
 from game.mind.perception import visible
 
@@ -16,6 +18,7 @@ LONGEST_SPEECH = 1000
 LONGEST_NAME = 80
 """Characters that the name of something sought may have."""
 
+_LINK_CODE = re.compile(r"\|(?=l[cute])")
 _ARTICLES = ("the ", "a ", "an ", "my ")
 
 
@@ -40,7 +43,16 @@ def spoken(text: str) -> str:
             f"That is {len(line):,} characters long",
             f"Nobody can take in more than {LONGEST_SPEECH:,} at once: say it in parts.",
         )
-    return line.replace("|", "||")
+    return harmless(line)
+
+
+def harmless(line: str) -> str:
+    """``line`` with its markup shown instead of obeyed.
+
+    A doubled bar is a plain one to every client, but the web client looks for links
+    (``|lc…|lt…|le``) once more afterwards: a blank keeps those apart.
+    """
+    return _LINK_CODE.sub("| ", line).replace("|", "||")
 
 
 def unquoted(text: str) -> str:
@@ -58,7 +70,7 @@ def sought(text: str) -> str:
 
 def quoted(text: str) -> str:
     """``text`` in double quotes, for a message to the one who typed it."""
-    return '"' + text.replace("|", "||") + '"'
+    return f'"{harmless(text)}"'
 
 
 def listed(names: list[str], last: str = "and") -> str:

@@ -21,7 +21,7 @@ SCREEN = """
  Each person of Withy Hythe is a language model with a memory of its own.
  What you tell them today they may bring up next week, in their own words.
 
- New here?       |wcreate <name> <password>|n     for instance: create Ada c67jHL8p
+ New here?       |wcreate <name> <password>|n    for instance: create Ada c67jHL8p
  Been here?      |wconnect <name> <password>|n
 
  Your first minute: you stand in the inn, and Mira is behind the counter.

@@ -49,6 +49,14 @@ def _start_evennia() -> None:
 _start_evennia()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Forgive what Evennia's own code is warned for, in the tests of this folder only."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.filterwarnings("ignore:datetime.datetime.utcfromtimestamp"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def database() -> Iterator[None]:
     """Evennia's tables, in memory, once a run."""

@@ -1,0 +1,171 @@
+"""Builders make agents and mend them."""
+
+from __future__ import annotations
+
+from evennia.utils.evmore import EvMore
+
+from commands.builder import BuilderCommand, plain, shortened, table
+from game.mind.errors import KeepsakeError
+from typeclasses.agents import Agent, all_agents, create_agent, keep_profile, kept_profile
+from typeclasses.components.prompting import prompt_for
+from typeclasses.services import services
+
+SHORTEST_INTERVAL, LONGEST_INTERVAL = 5, 86_400
+LONGEST_PROFILE = 4000
+
+
+class CmdAgent(BuilderCommand):
+    """Make agents, see them, mend them.
+
+    Usage:
+      @agent                               all agents
+      @agent <name>                        one of them
+      @agent/create <name> [= <profile>]   a new one, in this room
+      @agent/profile <name> [= <profile>]  see or change who it is
+      @agent/pause <name>                  it remembers, but does not think
+      @agent/resume <name>                 it thinks again
+      @agent/interval <name> = <seconds>   how often it acts unasked; |wdefault|n
+      @agent/prompt <name>                 the very prompt it would send now
+      @agent/delete <name>                 take it out of the world
+
+    The profile says who the agent is, best in the second person: "You are Mira,
+    keeper of the inn. You …". A deleted agent's archive and profile stay in the
+    vault; creating one of the same name gives it its memories back.
+
+    Example:
+      @agent/create Ada = You are Ada, a clockmaker. You love riddles.
+
+    See also: |whelp @memory-status|n, |whelp @llm-status|n
+    """
+
+    key = "@agent"
+    aliases = ("@agents",)
+    switch_options = ("create", "profile", "pause", "resume", "interval", "prompt", "delete")
+
+    def run(self) -> None:
+        """Do what the switch says."""
+        if len(self.switches) > 1:
+            raise KeepsakeError("That is more than one switch", "Give one at a time")
+        if self.switches:
+            getattr(self, f"_{self.switches[0]}")()
+        elif self.args.strip():
+            self.caller.msg(self._one(self.agent_named(self.args)))
+        else:
+            self.caller.msg(self._all())
+
+    # -- seeing
+
+    def _all(self) -> str:
+        agents = all_agents()
+        if not agents:
+            return "There are no agents. Make one with @agent/create <name> = <profile>."
+        rows = table("Agent", "Place", "Memories", "State")
+        for agent in agents:
+            summary = agent_summary(agent)
+            rows.add_row(agent.key, summary["place"], summary["memories"], summary["state"])
+        return str(rows)
+
+    def _one(self, agent: Agent) -> str:
+        summary = agent_summary(agent)
+        interval = f"{agent.db.idle_interval} s" if agent.db.idle_interval else "default"
+        return (
+            f"|w{agent.key}|n ({agent.dbref}), in {summary['place']}\n"
+            f"  State:        {summary['state']}\n"
+            f"  Memories:     {summary['memories']}\n"
+            f"  Idle thoughts every {interval}, talkativeness {agent.db.talkativeness}\n"
+            f"  Vault:        {plain(str(self.mind(agent).memory.folder))}\n\n"
+            f"{plain(str(agent.db.profile))}"
+        )
+
+    def _prompt(self) -> None:
+        agent = self.agent_named(self.lhs)
+        prompt = prompt_for(agent, self.mind(agent).memory.context(), services())
+        EvMore(self.caller, plain(prompt), always_page=False, justify_kwargs=False)
+
+    # -- making and mending
+
+    def _create(self) -> None:
+        if not self.caller.location:
+            raise KeepsakeError("You are nowhere", "Go to the room where the agent shall stand")
+        name = self.lhs.strip()
+        profile, examples = (_profile_text(self.rhs), []) if self.rhs else kept_profile(name)
+        agent = create_agent(
+            name,
+            location=self.caller.location,
+            profile=profile or f"You are {name}.",
+            examples=examples,
+        )
+        mind = self.mind(agent)
+        mind.thinker.start()
+        total = mind.memory.memory.status().total
+        back = f" {agent.key} remembers {total} things from an earlier life." if total else ""
+        self.caller.msg(f"|gMade {agent.key}|n, in {agent.location.key}.{back}")
+        if not profile:
+            self.caller.msg(f"Say who that is: @agent/profile {agent.key} = You are {agent.key}, …")
+
+    def _profile(self) -> None:
+        agent = self.agent_named(self.lhs)
+        if self.rhs is None:
+            self.caller.msg(plain(str(agent.db.profile)))
+            return
+        agent.db.profile = _profile_text(self.rhs)
+        self.caller.msg(f"Changed {agent.key}'s profile; the next thought uses it.")
+
+    def _pause(self) -> None:
+        agent = self.agent_named(self.lhs)
+        agent.db.paused = True
+        self.caller.msg(f"{agent.key} is paused: it perceives and remembers, but does not think.")
+
+    def _resume(self) -> None:
+        agent = self.agent_named(self.lhs)
+        agent.attributes.remove("paused")
+        self.mind(agent).thinker.start()
+        self.caller.msg(f"{agent.key} thinks again.")
+
+    def _interval(self) -> None:
+        agent, given = self.agent_named(self.lhs), (self.rhs or "").strip()
+        if given == "default":
+            agent.attributes.remove("idle_interval")
+        elif given.isdecimal() and SHORTEST_INTERVAL <= int(given) <= LONGEST_INTERVAL:
+            agent.db.idle_interval = int(given)
+        else:
+            raise KeepsakeError(
+                f"{plain(shortened(given)) or 'Nothing'} is no interval",
+                f"Give whole seconds, {SHORTEST_INTERVAL} to {LONGEST_INTERVAL}, or `default`",
+            )
+        self.caller.msg(f"{agent.key} has idle thoughts every {given} seconds or so.")
+
+    def _delete(self) -> None:
+        agent = self.agent_named(self.lhs)
+        name, folder = agent.key, self.mind(agent).memory.folder
+        keep_profile(agent)
+        agent.delete()
+        self.caller.msg(
+            f"{name} is gone. The archive and the profile stay in {plain(str(folder))}; "
+            f"@agent/create {name} brings both back."
+        )
+
+
+def agent_summary(agent: Agent) -> dict[str, str | int]:
+    """Name, place, memories and state of an agent, for tables and programs."""
+    mind = agent.mind
+    if mind is None:
+        memories, state = 0, "services not running"
+    else:
+        state = mind.thinker.state.value
+        try:
+            memories = mind.memory.memory.status().total
+        except KeepsakeError:
+            memories = 0
+    place = agent.location.key if agent.location else "nowhere"
+    return {"name": agent.key, "place": place, "memories": memories, "state": state}
+
+
+def _profile_text(text: str) -> str:
+    clean = text.strip()
+    if not clean or len(clean) > LONGEST_PROFILE:
+        raise KeepsakeError(
+            f"A profile of {len(clean)} characters is of no use",
+            f"Write 1 to {LONGEST_PROFILE}",
+        )
+    return clean

@@ -1,0 +1,118 @@
+"""What the builders' commands for agents have in common."""
+
+from __future__ import annotations
+
+import inspect
+from datetime import datetime
+
+from evennia.commands.default.muxcommand import MuxCommand
+from evennia.objects.models import ObjectDB
+from evennia.utils.evtable import EvTable
+
+from commands.wording import listed, quoted
+from game.mind.errors import KeepsakeError
+from typeclasses.agents import Agent, all_agents, find_agents
+from typeclasses.minds import Mind, mind_of
+
+
+class BuilderCommand(MuxCommand):
+    """A command for builders; what Keepsake refuses is told, with its cure."""
+
+    locks = "cmd:perm(Builder)"
+    help_category = "Agents"
+
+    def get_help(self, caller: ObjectDB, cmdset: object) -> str:
+        """The class's docstring, without the indentation of the source."""
+        return inspect.cleandoc(self.__doc__ or "")
+
+    def func(self) -> None:
+        """Run the command and tell what went wrong."""
+        try:
+            self.run()
+        except KeepsakeError as error:
+            self.caller.msg(f"|rThat did not work:|n {plain(str(error))}")
+
+    def run(self) -> None:
+        """What the command does."""
+        raise NotImplementedError
+
+    def agent_named(self, name: str) -> Agent:
+        """The one agent that ``name`` means.
+
+        Raises:
+            KeepsakeError: There is none, or there are several.
+        """
+        found = find_agents(name)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = listed([agent.key for agent in found], "or")
+            raise KeepsakeError(f"{quoted(name)} may be {names}", "Write more of the name")
+        names = listed([agent.key for agent in all_agents()]) or "none yet"
+        raise KeepsakeError(f"There is no agent {quoted(shortened(name))}", f"There are: {names}")
+
+    def agent_here(self) -> Agent | None:
+        """The only agent in the caller's room; None if there is none or several."""
+        place = self.caller.location
+        here = [a for a in all_agents() if place is not None and a.location == place]
+        return here[0] if len(here) == 1 else None
+
+    def agent_meant(self) -> Agent:
+        """The agent that was named, else the one in the room.
+
+        Raises:
+            KeepsakeError: Nobody was named and it is not clear who is meant.
+        """
+        if self.args.strip():
+            return self.agent_named(self.args)
+        if agent := self.agent_here():
+            return agent
+        names = listed([agent.key for agent in all_agents()], "or")
+        raise KeepsakeError("It is not clear which agent you mean", f"Name one: {names}")
+
+    @staticmethod
+    def mind(agent: Agent) -> Mind:
+        """The agent's components.
+
+        Raises:
+            KeepsakeError: The agents' services are not running.
+        """
+        if mind := mind_of(agent):
+            return mind
+        raise KeepsakeError("The agents' services are not running", "See the server's log")
+
+
+def plain(text: str) -> str:
+    """``text`` with colour codes shown instead of obeyed."""
+    return text.replace("|", "||")
+
+
+def shortened(text: str, limit: int = 60) -> str:
+    """``text`` cut to ``limit`` characters."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def table(*headings: str) -> EvTable:
+    """A table with these headings, as wide as what it holds."""
+    return EvTable(*(f"|w{heading}|n" for heading in headings), border="header", maxwidth=100)
+
+
+def when(time: datetime | None, now: datetime) -> str:
+    """``2026-05-01 12:00 (3 minutes ago)``; ``never`` for None."""
+    if time is None:
+        return "never"
+    return f"{time:%Y-%m-%d %H:%M} UTC ({ago((now - time).total_seconds())})"
+
+
+def ago(seconds: float) -> str:
+    """``seconds`` as the largest unit that fits: ``3 minutes ago``."""
+    for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            count = int(seconds // size)
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "just now"
+
+
+def kilobytes(size: int) -> str:
+    """``size`` bytes as ``12.3 kB``."""
+    return f"{size / 1000:.1f} kB"

@@ -1,0 +1,195 @@
+"""Builders look at what an agent remembers, and compact it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from commands.builder import BuilderCommand, kilobytes, plain, shortened, table, when
+from game.mind.errors import CompactionError, KeepsakeError
+from game.mind.integrity import IntegrityReport
+from game.mind.memory import CompactionResult, CompactReason, MemoryContext, MemoryStatus, Outcome
+from game.mind.records import Summary
+from typeclasses.agents import Agent, all_agents
+from typeclasses.components.memory import MemoryComponent
+
+
+class CmdCompactMemories(BuilderCommand):
+    """Compact an agent's memory now, whether it is due or not.
+
+    Usage:
+      @compact-memories [<agent>]
+
+    The short-term summary flows into the long-term one, and all memories outside
+    the immediate window become the new short-term summary. Nothing is lost: the
+    archive in the vault keeps every memory. Without a name the agent in the room
+    is meant.
+
+    See also: |whelp @memory-status|n
+    """
+
+    key = "@compact-memories"
+    aliases = ("@compact-memory",)
+
+    def run(self) -> None:
+        """Start the compaction; its outcome is told when it is there."""
+        agent = self.agent_meant()
+        name, caller = agent.key, self.caller
+        caller.msg(f"Compacting {name}'s memory …")
+
+        def done(outcome: CompactionResult | CompactionError) -> None:
+            caller.msg(_outcome(name, outcome))
+
+        self.mind(agent).memory.compact(CompactReason.MANUAL, done)
+
+
+def _outcome(name: str, outcome: CompactionResult | CompactionError) -> str:
+    if isinstance(outcome, CompactionError):
+        return f"|rCompaction of {name}'s memory failed:|n {plain(str(outcome))}"
+    if outcome.outcome is Outcome.NOTHING:
+        return f"Nothing to compact for {name}: {outcome.detail}."
+    return (
+        f"|gCompacted {name}'s memory|n ({outcome.outcome}): {outcome.detail}. "
+        f"{outcome.kept} memories stay verbatim; about {outcome.tokens_before} tokens became "
+        f"{outcome.tokens_after}, by {outcome.model} in {outcome.seconds:.1f} s. "
+        f"Archive: {outcome.position}"
+    )
+
+
+class CmdMemoryStatus(BuilderCommand):
+    """See what an agent remembers, and whether all of it is there.
+
+    Usage:
+      @memory-status [<agent>]
+
+    Shows how many memories there are and in which tier, when the next compaction
+    is due, both summaries, sizes on disk, and an integrity report: whether the
+    archive is whole, the tiers cover every memory once, and the summaries in the
+    vault are those of the archive. Without a name, a table of all agents, and
+    more about the agent in the room.
+
+    See also: |whelp @compact-memories|n
+    """
+
+    key = "@memory-status"
+
+    def run(self) -> None:
+        """Show one agent, or all."""
+        if self.args.strip():
+            self._show(self.agent_named(self.args))
+            return
+        self.caller.msg(self._all())
+        if agent := self.agent_here():
+            self._show(agent)
+
+    def _all(self) -> str:
+        rows = table("Agent", "Memories", "Window", "Next at", "Last compaction", "State")
+        agents = all_agents()
+        for agent in agents:
+            rows.add_row(*self._row(agent))
+        return str(rows) if agents else "There are no agents. Make one with @agent/create."
+
+    def _row(self, agent: Agent) -> list[str]:
+        mind = self.mind(agent)
+        try:
+            status = mind.memory.memory.status()
+        except KeepsakeError as error:
+            return [agent.key, "?", "?", "?", "?", plain(shortened(str(error)))]
+        return [
+            agent.key,
+            str(status.total),
+            str(status.window),
+            str(status.next_due),
+            when(status.last_compaction, datetime.now(UTC)),
+            "compacting" if status.running else mind.thinker.state.value,
+        ]
+
+    def _show(self, agent: Agent) -> None:
+        memory, caller = self.mind(agent).memory, self.caller
+        name = agent.key
+        head = describe(name, memory)
+
+        def done(report: IntegrityReport | KeepsakeError) -> None:
+            # Edits by hand are taken over by the check, so the texts are shown after it.
+            texts = "".join(_summary(summary) for summary in _summaries(memory))
+            caller.msg(f"{head}\n{integrity_line(report)}\n{texts}".rstrip())
+
+        memory.check(done)
+
+
+def describe(name: str, component: MemoryComponent) -> str:
+    """The figures of a memory, a line each.
+
+    Raises:
+        KeepsakeError: The memory cannot be opened.
+    """
+    memory, now = component.memory, datetime.now(UTC)
+    status, context = memory.status(), memory.context()
+    lines = [
+        ("Memories", f"{status.total}"),
+        ("Window", _window(context)),
+        ("Next compaction", _due(status)),
+        ("Last compaction", f"{when(status.last_compaction, now)}, {status.compactions} in all"),
+        ("On disk", _sizes(component)),
+    ]
+    if status.failures:
+        retry = f"; next try {status.retry_at:%H:%M:%S} UTC" if status.retry_at else ""
+        lines.append(
+            ("|rFailed|n", f"{status.failures} times: {plain(status.last_failure)}{retry}")
+        )
+    if component.problem is not None:
+        waiting = f"{component.waiting} memories wait in RAM. {plain(str(component.problem))}"
+        lines.append(("|rNot written|n", waiting))
+    body = "\n".join(f"  {label + ':':<18}{text}" for label, text in lines)
+    return f"|w{name}'s memory|n\n{body}"
+
+
+def _window(context: MemoryContext) -> str:
+    if not context.window:
+        return "empty"
+    first, last = context.window[0].number, context.window[-1].number
+    return f"{len(context.window)} verbatim (memories {first}-{last})"
+
+
+def _due(status: MemoryStatus) -> str:
+    if status.running:
+        return "under way"
+    if status.next_due is None:
+        return "never"
+    left = status.next_due - status.total
+    return f"at memory {status.next_due} " + (f"({left} more)" if left > 0 else "(due now)")
+
+
+def _sizes(component: MemoryComponent) -> str:
+    memory = component.memory
+    files = list(memory.summaries.folder.glob("*.md"))
+    summaries = sum(path.stat().st_size for path in files)
+    return (
+        f"archive {kilobytes(memory.archive.size())}, summaries {kilobytes(summaries)} "
+        f"in {len(files)} files ({plain(str(component.folder))})"
+    )
+
+
+def integrity_line(report: IntegrityReport | KeepsakeError) -> str:
+    """The integrity report, problems first."""
+    if isinstance(report, KeepsakeError):
+        return f"  {'Integrity:':<18}|rcould not be checked|n: {plain(str(report))}"
+    if report.whole:
+        return (
+            f"  {'Integrity:':<18}|gwhole|n: {report.memories} memories in {report.lines} archive "
+            "lines, each in exactly one tier; the files match"
+        )
+    problems = "".join(f"\n    - {plain(problem)}" for problem in report.problems)
+    return f"  {'Integrity:':<18}|r{len(report.problems)} problems|n{problems}"
+
+
+def _summaries(memory: MemoryComponent) -> list[Summary]:
+    context = memory.context()
+    return [summary for summary in (context.longterm, context.recent) if summary]
+
+
+def _summary(summary: Summary) -> str:
+    title = "Long-term summary" if summary.tier.value == "longterm" else "Short-term summary"
+    return (
+        f"\n|w{title}|n (memories {summary.first}-{summary.last}, by {plain(summary.model)}, "
+        f"{len(summary.text)} chars)\n{plain(summary.text)}\n"
+    )
