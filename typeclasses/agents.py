@@ -5,13 +5,109 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import frontmatter
+import yaml
+from evennia.objects.models import ObjectDB
 from evennia.utils import create
 
+from game.mind import perception
+from game.mind.errors import KeepsakeError
+from game.mind.names import check_agent_name, folder_name
+from game.mind.records import MemoryKind
 from typeclasses.characters import Character
+from typeclasses.components.hearing import event_of
+from typeclasses.minds import Mind, close_mind, mind_of
+from typeclasses.services import services
+
+AGENT_CMDSET = "commands.agent_cmdset.AgentCmdSet"
+PROFILE_FILE = "profile.md"
+AGENT_LOCKS = "puppet:perm(Developer);get:false();call:false();delete:perm(Builder)"
 
 
 class Agent(Character):
-    """A character with a memory, a thinker and an actor."""
+    """A character with a memory, a thinker and an actor.
+
+    Everything it would see on a screen reaches it through :meth:`msg`.
+
+    Attributes (in the database):
+        profile: Who it is.
+        examples: Script lines that show its voice.
+        talkativeness: How often it does something unasked, 0 to 1.
+        paused: It perceives and remembers, but does not think.
+        idle_interval: Seconds between idle thoughts, None for the configured ones.
+        memory_folder: Its folder below ``vault/agents``; stays when it is renamed.
+    """
+
+    def basetype_setup(self) -> None:
+        """Give it the agents' commands instead of the players'."""
+        super().basetype_setup()
+        self.cmdset.add_default(AGENT_CMDSET, persistent=True)
+        self.locks.add(AGENT_LOCKS)
+
+    @property
+    def is_agent(self) -> bool:
+        """True for agents, False for people."""
+        return True
+
+    @property
+    def mind(self) -> Mind | None:
+        """Its components; None while the agents' services are not running."""
+        return mind_of(self)
+
+    @property
+    def memory_folder(self) -> str:
+        """The name of its folder below ``vault/agents``."""
+        return str(self.attributes.get("memory_folder") or folder_name(self.key))
+
+    def msg(
+        self,
+        text: Any = None,
+        from_obj: Any = None,
+        session: Any = None,
+        options: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """Perceive what a screen would show, then pass it on to a session, if there is one."""
+        super().msg(text=text, from_obj=from_obj, session=session, options=options, **kwargs)
+        if text and (mind := self.mind):
+            raw, facts = text if isinstance(text, tuple | list) else (text, {})
+            self._perceive(mind, str(raw), facts or {}, from_obj)
+
+    def _perceive(self, mind: Mind, raw: str, facts: dict[str, Any], from_obj: Any) -> None:
+        line = perception.perceive(raw, own_name=self.key)
+        if not line:
+            return
+        place = self.location.key if self.location else ""
+        kind = str(facts.get("type", ""))
+
+        def keep(result: str) -> None:
+            mind.memory.remember(result, MemoryKind.RESULT, place=place)
+
+        if mind.actor.own_result(self, line, kind, from_obj, keep):
+            return
+        source = from_obj.key if from_obj is not None and from_obj is not self else ""
+        mind.memory.remember(line, place=place, source=source)
+        if source and (event := event_of(self, from_obj, line, facts)):
+            mind.thinker.notice(event)
+
+    def at_object_delete(self) -> bool:
+        """Close the memory; the archive stays in the vault."""
+        close_mind(self.id)
+        return bool(super().at_object_delete())
+
+
+def all_agents() -> list[Agent]:
+    """Every agent in the world, by name."""
+    found = ObjectDB.objects.filter(db_typeclass_path=f"{Agent.__module__}.{Agent.__name__}")
+    return sorted(found, key=lambda agent: agent.key.casefold())
+
+
+def find_agents(name: str) -> list[Agent]:
+    """The agents that ``name`` may mean: a whole name, else every name it begins."""
+    wanted = name.strip().casefold()
+    agents = all_agents()
+    whole = [agent for agent in agents if agent.key.casefold() == wanted]
+    return whole or [a for a in agents if wanted and a.key.casefold().startswith(wanted)]
 
 
 def create_agent(
@@ -25,6 +121,8 @@ def create_agent(
 ) -> Agent:
     """Make an agent and put it into the world.
 
+    An archive of that name that is still in the vault becomes its memory again.
+
     Args:
         name: The agent's name.
         location: The room it stands in.
@@ -33,17 +131,59 @@ def create_agent(
         home: The room it belongs to; its location if not given.
         talkativeness: How often it does something unasked, 0 to 1.
 
-    Returns:
-        The new agent.
+    Raises:
+        NameRefused: No agent may have that name.
     """
+    taken = [obj.key for obj in ObjectDB.objects.filter(db_account__isnull=False)]
+    taken += [agent.key for agent in all_agents()]
+    clean = check_agent_name(name, taken)
     return create.create_object(
         Agent,
-        key=name,
+        key=clean,
         location=location,
         home=home or location,
         attributes=[
             ("profile", profile),
             ("examples", list(examples)),
             ("talkativeness", talkativeness),
+            ("memory_folder", folder_name(clean)),
         ],
     )
+
+
+def keep_profile(agent: Agent) -> None:
+    """Write the agent's profile and examples into its folder in the vault.
+
+    Raises:
+        KeepsakeError: The vault cannot be written.
+    """
+    post = frontmatter.Post(
+        str(agent.db.profile), name=agent.key, examples=list(agent.db.examples or ())
+    )
+    path = services().places.agents / agent.memory_folder / PROFILE_FILE
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(frontmatter.dumps(post) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise KeepsakeError(
+            f"The profile could not be kept in {path} ({error.strerror})",
+            "Free some disk space or mend the permissions",
+        ) from error
+
+
+def kept_profile(name: str) -> tuple[str, list[str]]:
+    """Profile and examples of a former agent of that name; empty if there was none.
+
+    Raises:
+        KeepsakeError: The file is there, but cannot be read.
+    """
+    path = services().places.agents / folder_name(name) / PROFILE_FILE
+    try:
+        post = frontmatter.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return "", []
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise KeepsakeError(
+            f"The profile in {path} cannot be read ({error})", "Mend the file, or give a profile"
+        ) from error
+    return str(post.content), [str(line) for line in post.get("examples") or ()]

@@ -7,3 +7,8 @@ from typeclasses.objects import ObjectParent
 
 class Character(ObjectParent, DefaultCharacter):
     """Somebody in the world; people play one of these."""
+
+    @property
+    def is_agent(self) -> bool:
+        """True for agents, False for people."""
+        return False

@@ -1,9 +1,39 @@
 """Rooms."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from evennia.objects.objects import DefaultRoom
 
+from game.mind.attention import Event, EventKind
+from typeclasses.minds import mind_of
 from typeclasses.objects import ObjectParent
 
 
 class Room(ObjectParent, DefaultRoom):
-    """A place in the world."""
+    """A place in the world; its agents notice who comes and goes."""
+
+    def at_object_receive(
+        self, moved_obj: Any, source_location: Any, move_type: str = "move", **kwargs: Any
+    ) -> None:
+        """Somebody arrived."""
+        super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
+        self.notice(EventKind.ARRIVAL, moved_obj)
+
+    def at_object_leave(
+        self, moved_obj: Any, target_location: Any, move_type: str = "move", **kwargs: Any
+    ) -> None:
+        """Somebody leaves."""
+        super().at_object_leave(moved_obj, target_location, move_type=move_type, **kwargs)
+        self.notice(EventKind.DEPARTURE, moved_obj)
+
+    def notice(self, kind: EventKind, somebody: Any) -> None:
+        """Draw the agents' attention to somebody who came, left, woke or fell asleep."""
+        is_agent = getattr(somebody, "is_agent", None)
+        if is_agent is None:
+            return
+        event = Event(kind, not is_agent, somebody.key)
+        for agent in self.contents_get(exclude=somebody, content_type="character"):
+            if agent.is_agent and (mind := mind_of(agent)):
+                mind.thinker.notice(event)

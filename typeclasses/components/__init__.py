@@ -1,0 +1,1 @@
+"""What makes a character an agent: memory, thinker, actor."""

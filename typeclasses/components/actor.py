@@ -1,0 +1,131 @@
+"""Turns an answer of the model into one command, and the command into an act in the world."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from game.mind import answer, perception
+from game.mind.answer import Command, Refusal
+from game.mind.records import MemoryKind
+from game.mind.verbs import STANDARD_VERBS
+from typeclasses.components.surroundings import exits_of, people_near, things_near
+
+if TYPE_CHECKING:
+    from typeclasses.agents import Agent
+    from typeclasses.components.memory import MemoryComponent
+
+REMEMBERED_ACTS = 5
+"""How many of its own last acts count as a repeat."""
+_ECHOES = frozenset({"say", "talk", "whisper", "pose"})
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What came of an answer.
+
+    Attributes:
+        command: What was done; None if nothing was.
+        refusal: Why nothing was done, told to the agent; empty if something was.
+    """
+
+    command: Command | None
+    refusal: str = ""
+
+    @property
+    def spoke(self) -> bool:
+        """Whether others heard something."""
+        return self.command is not None and self.command.verb in ("say", "whisper")
+
+    @property
+    def waited(self) -> bool:
+        """Whether the agent chose to do nothing."""
+        return self.command is not None and self.command.verb == "wait"
+
+
+class Actor:
+    """The hands and the voice of one agent.
+
+    Args:
+        memory: Where its acts are remembered.
+    """
+
+    def __init__(self, memory: MemoryComponent) -> None:
+        self._memory = memory
+        self._acting: Command | None = None
+        self._recent: deque[Command] = deque(maxlen=REMEMBERED_ACTS)
+
+    def act(self, agent: Agent, text: str, *, addressee: str = "") -> Act:
+        """Do what the first line of ``text`` says, by the rules that bind a player.
+
+        Args:
+            agent: The agent.
+            text: The model's answer.
+            addressee: Who spoke to it last; what it says is said to them.
+        """
+        command = answer.parse(
+            text,
+            own_name=agent.key,
+            verbs=STANDARD_VERBS,
+            exits=exits_of(agent),
+            present=[person.key for person in people_near(agent)],
+        )
+        if isinstance(command, Refusal):
+            return Act(None, command.reason)
+        if answer.is_exact_repeat(command, self._recent):
+            return Act(None, f"You have just done that ({command.line}); do something else")
+        self._recent.append(command)
+        if command.verb != "wait":
+            self._perform(agent, command, addressee)
+        return Act(command)
+
+    def _perform(self, agent: Agent, command: Command, addressee: str) -> None:
+        place = agent.location.key if agent.location else ""
+        self._memory.remember(
+            command.line, MemoryKind.ACT, place=place, reason=command.reason
+        )
+        self._acting = command
+        done = agent.execute_cmd(_typed(agent, command, addressee))
+        done.addBoth(self._performed)
+
+    def _performed(self, result: Any) -> Any:
+        self._acting = None
+        return result
+
+    def own_result(
+        self, agent: Agent, text: str, kind: str, from_obj: Any, keep: Callable[[str], None]
+    ) -> bool:
+        """Take what the agent perceives of its own act; False if it is not of its own.
+
+        Args:
+            agent: The agent.
+            text: The perceived line.
+            kind: The message's type: ``say``, ``look``, ``failure`` …
+            from_obj: Who caused it.
+            keep: Remembers a result; the echo of speech and gestures is not kept, since
+                the act itself is remembered already.
+        """
+        command = self._acting
+        if command is None or (from_obj is not None and from_obj is not agent):
+            return False
+        if kind == "failure":
+            present = [thing.key for thing in (*people_near(agent), *things_near(agent))]
+            keep(
+                perception.failure(
+                    command.verb, command.argument, text, exits_of(agent), present
+                )
+            )
+        elif kind not in _ECHOES:
+            keep(text)
+        return True
+
+
+def _typed(agent: Agent, command: Command, addressee: str) -> str:
+    """The command as a player would type it; speech goes to whoever spoke."""
+    if command.verb == "say" and addressee:
+        here = {person.key for person in people_near(agent)}
+        if addressee in here:
+            return f"talk {addressee} = {command.argument}"
+    return command.line

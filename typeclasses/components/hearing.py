@@ -1,0 +1,43 @@
+"""Is it meant for me? What a perceived message means to an agent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from game.mind.attention import Event, EventKind
+from typeclasses.components.surroundings import people_near
+
+_SPEECH = frozenset({"say", "talk", "whisper", "pose"})
+
+
+def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> Event | None:
+    """What ``line`` from ``speaker`` asks of the agent's attention; None for nothing.
+
+    Args:
+        agent: Who perceives.
+        speaker: Who caused it.
+        line: The perceived line.
+        facts: The message's ``type`` and, for directed speech, ``to``: a database number.
+    """
+    kind, to = str(facts.get("type", "")), facts.get("to")
+    from_player = bool(getattr(speaker, "has_account", False))
+    if kind == "give" and to == agent.id:
+        return Event(EventKind.GIVEN, from_player, speaker.key)
+    if kind not in _SPEECH:
+        return None
+    if to == agent.id or (kind == "whisper" and to is None):
+        return Event(EventKind.ADDRESSED, from_player, speaker.key)
+    if to is not None:
+        return Event(EventKind.HEARD, from_player, speaker.key)
+    if _names(line, agent.key):
+        return Event(EventKind.ADDRESSED if kind == "say" else EventKind.NAMED, from_player, speaker.key)
+    # Two alone in a room: whatever one says is for the other.
+    if kind == "say" and people_near(agent) == [speaker]:
+        return Event(EventKind.ADDRESSED, from_player, speaker.key)
+    return Event(EventKind.HEARD, from_player, speaker.key)
+
+
+def _names(line: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line, re.IGNORECASE) is not None

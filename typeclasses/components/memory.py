@@ -1,0 +1,239 @@
+"""An agent's memory in the game: opens it, feeds it, compacts it in the background."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from game.llm.profiles import EXTRACTIVE
+from game.mind import integrity
+from game.mind.archive import Archive
+from game.mind.cascade import CascadeMemory
+from game.mind.compaction_config import CompactionConfig
+from game.mind.errors import ArchiveError, CompactionError, KeepsakeError
+from game.mind.integrity import IntegrityReport
+from game.mind.memory import CompactionResult, CompactReason, MemoryContext
+from game.mind.ports import Generation
+from game.mind.records import MemoryKind
+from game.mind.summaries import SummaryFolder
+from game.mind.summarize import ExtractiveSummarizer, ModelSummarizer, Summarizer
+from typeclasses.services import Services, log
+
+BACKLOG_LIMIT = 10_000
+"""Memories that wait in RAM for a disk that cannot be written; the oldest go first."""
+REOPEN_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unsaved:
+    """A memory that could not be archived yet."""
+
+    text: str
+    kind: MemoryKind
+    place: str
+    source: str
+    reason: str
+
+
+class MemoryComponent:
+    """The memory of one agent.
+
+    Everything but the compaction itself runs on the reactor thread.
+
+    Args:
+        name: The agent's name, for prompts and log lines.
+        folder: ``vault/agents/<name>``.
+        services: What all agents share.
+    """
+
+    def __init__(self, name: str, folder: Path, services: Services) -> None:
+        self.name = name
+        self.folder = folder
+        self.problem: KeepsakeError | None = None
+        """Why the archive cannot be written now; None if it can."""
+        self._services = services
+        self._memory: CascadeMemory | None = None
+        self._backlog: deque[Unsaved] = deque(maxlen=BACKLOG_LIMIT)
+        self._try_again_at = services.clock.now()
+        self._open()
+
+    # -- remembering
+
+    def remember(
+        self,
+        text: str,
+        kind: MemoryKind = MemoryKind.PERCEPTION,
+        *,
+        place: str = "",
+        source: str = "",
+        reason: str = "",
+    ) -> bool:
+        """Remember one line, and start a compaction when one is due.
+
+        Returns:
+            Whether it is in the archive; if not, it waits in RAM and :attr:`problem`
+            says why.
+        """
+        self._backlog.append(Unsaved(text, kind, place, source, reason))
+        saved = self.save_backlog()
+        if saved:
+            self.compact_if_due()
+        return saved
+
+    def save_backlog(self) -> bool:
+        """Archive what waits in RAM, in order; True if nothing waits any more."""
+        if self._memory is None and not self._open():
+            return False
+        while self._backlog:
+            waiting = self._backlog[0]
+            try:
+                self._save(waiting)
+            except ArchiveError as error:
+                self._trouble(error)
+                return False
+            self._backlog.popleft()
+        self._relieved()
+        return True
+
+    def _save(self, waiting: Unsaved) -> None:
+        if self._memory is not None:
+            self._memory.append(
+                waiting.text,
+                waiting.kind,
+                place=waiting.place,
+                source=waiting.source,
+                reason=waiting.reason,
+            )
+
+    @property
+    def memory(self) -> CascadeMemory:
+        """The memory itself.
+
+        Raises:
+            KeepsakeError: It could not be opened; says why.
+        """
+        if self._memory is None and not self._open():
+            raise self.problem or KeepsakeError(f"{self.name}'s memory is closed")
+        assert self._memory is not None
+        return self._memory
+
+    def context(self) -> MemoryContext:
+        """What stands in the prompt now; see :attr:`memory` for errors."""
+        return self.memory.context()
+
+    @property
+    def waiting(self) -> int:
+        """Memories that wait in RAM for the disk."""
+        return len(self._backlog)
+
+    # -- compacting
+
+    def compact_if_due(self) -> None:
+        """Start a compaction in the background when the window is full."""
+        if self._memory is not None and (reason := self._memory.next_turn()):
+            self.compact(reason, lambda _: None)
+
+    def compact(
+        self, reason: CompactReason, done: Callable[[CompactionResult | CompactionError], None]
+    ) -> None:
+        """Compact in the background; ``done`` is called on the reactor thread."""
+        memory = self.memory
+
+        def work() -> None:
+            outcome: CompactionResult | CompactionError
+            try:
+                outcome = memory.compact(reason)
+            except CompactionError as error:
+                outcome = error
+            except Exception as error:
+                log(f"[Memory] {self.name}: Compaction broke off: {error!r}")
+                outcome = CompactionError(f"the compaction broke off ({error!r})")
+            self._services.post(lambda: done(outcome))
+
+        self._services.workers.submit(work)
+
+    def check(self, done: Callable[[IntegrityReport | KeepsakeError], None]) -> None:
+        """Check archive, tiers and files in the background; ``done`` on the reactor thread."""
+        memory = self.memory
+
+        def work() -> None:
+            report: IntegrityReport | KeepsakeError
+            try:
+                memory.adopt_edits()
+                report = integrity.check(memory.archive, memory.context(), memory.summaries)
+            except KeepsakeError as error:
+                report = error
+            except OSError as error:
+                report = KeepsakeError(f"the check could not read the vault ({error})")
+            self._services.post(lambda: done(report))
+
+        self._services.workers.submit(work)
+
+    # -- opening and closing
+
+    def close(self) -> None:
+        """Bring everything to the disk and let go of the files."""
+        self.save_backlog()
+        if self._backlog:
+            log(f"[Memory] {self.name}: {len(self._backlog)} memories could not be written")
+        if self._memory is not None:
+            self._services.syncer.remove(self._memory.archive)
+            try:
+                self._memory.close()
+            except ArchiveError as error:
+                log(f"[Memory] {self.name}: {error}")
+            self._memory = None
+
+    def _open(self) -> bool:
+        now = self._services.clock.now()
+        if now < self._try_again_at:
+            return False
+        self._try_again_at = now + timedelta(seconds=REOPEN_SECONDS)
+        try:
+            archive = Archive(self.folder / "archive")
+        except ArchiveError as error:
+            self._trouble(error)
+            return False
+        self._services.syncer.add(archive)
+        self._memory = CascadeMemory(
+            self.name,
+            archive,
+            SummaryFolder(self.folder / "summaries", self.name),
+            config=lambda: self._config,
+            summarizer=self._summarizer,
+            clock=self._services.clock,
+            log=log,
+        )
+        return True
+
+    def _trouble(self, error: KeepsakeError) -> None:
+        if str(error) != str(self.problem):
+            log(f"[Memory] {self.name}: {error}")
+        self.problem = error
+
+    def _relieved(self) -> None:
+        if self.problem is not None:
+            log(f"[Memory] {self.name}: The archive can be written again; nothing was lost")
+        self.problem = None
+
+    @property
+    def _config(self) -> CompactionConfig:
+        return self._services.compaction.current
+
+    def _summarizer(self) -> Summarizer:
+        """The summarizer that the configuration names; called in a worker thread."""
+        profile_name, gateway = self._config.profile, self._services.gateway
+        profile = gateway.profile(profile_name)
+        if profile.provider == EXTRACTIVE:
+            return ExtractiveSummarizer()
+
+        def generate(prompt: str, stop: tuple[str, ...]) -> Generation:
+            return gateway.generate(
+                profile_name, lambda current: current.request(prompt, stop=stop)
+            )
+
+        return ModelSummarizer(generate, context_tokens=profile.context_tokens or 4096)
+

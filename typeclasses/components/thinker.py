@@ -1,0 +1,269 @@
+"""When an agent thinks, and what becomes of the thought.
+
+Runs on the reactor thread throughout. A thought waits in the model queue; its prompt is
+built when its turn comes; its answer is applied to the agent as it is then, if it still is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from evennia.objects.models import ObjectDB
+
+from game.llm.gateway import Ticket
+from game.llm.profiles import Profile
+from game.llm.queue import Priority
+from game.mind.attention import Attention, Event, Impulse
+from game.mind.constrain import verbs_grammar, verbs_schema
+from game.mind.errors import ModelError
+from game.mind.ports import Generation, GenerationRequest
+from game.mind.thinking_config import ThinkingConfig
+from game.mind.verbs import STANDARD_VERBS
+from typeclasses.components.actor import Act
+from typeclasses.components.prompting import prompt_for
+from typeclasses.components.surroundings import people_near, players_near
+from typeclasses.services import Services, log
+
+if TYPE_CHECKING:
+    from typeclasses.agents import Agent
+    from typeclasses.components.actor import Actor
+    from typeclasses.components.memory import MemoryComponent
+
+PROFILE = "agent"
+_PRIORITIES = {"player": Priority.PLAYER, "event": Priority.EVENT, "idle": Priority.IDLE}
+
+
+class State(StrEnum):
+    """What an agent is about."""
+
+    IDLE = "idle"
+    WAITING = "waiting for the model"
+    PAUSED = "paused"
+    TROUBLED = "memory cannot be written"
+    GONE = "gone"
+
+
+@dataclass
+class _Thought:
+    """A thought under way."""
+
+    impulse: Impulse
+    attempt: int = 1
+    nudge: str = ""
+    ticket: Ticket | None = None
+    notice: Any = None
+
+
+class Thinker:
+    """Decides when one agent thinks and sees each thought through.
+
+    Args:
+        agent_id: The agent's database number.
+        memory: What the prompt is built from.
+        actor: What turns the answer into an act.
+        services: What all agents share.
+    """
+
+    def __init__(
+        self, agent_id: int, memory: MemoryComponent, actor: Actor, services: Services
+    ) -> None:
+        self._agent_id = agent_id
+        self._memory = memory
+        self._actor = actor
+        self._services = services
+        self._attention = Attention(services.thinking.current, services.random)
+        self._wake_up: Any = None
+        self._thought: _Thought | None = None
+        self._closed = False
+        self.thoughts = 0
+        """Thoughts that were answered, since the server started."""
+
+    # -- from the world
+
+    def notice(self, event: Event) -> None:
+        """Something happened that may be worth a thought."""
+        self._attention.notice(event, self._now())
+        self.schedule()
+
+    def start(self) -> None:
+        """Begin to have idle thoughts."""
+        if self._attention.due(self._now()) is None:
+            self.schedule()
+
+    def close(self) -> None:
+        """Stop thinking; an answer that still comes is dropped."""
+        self._closed = True
+        self._cancel_wake_up()
+        if self._thought is not None and self._thought.ticket is not None:
+            self._thought.ticket.cancel()
+        self._end_thought()
+
+    @property
+    def agent(self) -> Agent | None:
+        """The agent as it is now; None if it has been deleted."""
+        return ObjectDB.objects.filter(id=self._agent_id).first()
+
+    @property
+    def state(self) -> State:
+        """What the agent is about."""
+        agent = self.agent
+        if agent is None:
+            return State.GONE
+        if agent.db.paused:
+            return State.PAUSED
+        if self._memory.problem is not None:
+            return State.TROUBLED
+        return State.WAITING if self._thought else State.IDLE
+
+    # -- scheduling
+
+    def schedule(self) -> None:
+        """Set the clock for the next time that a thought may be due."""
+        self._cancel_wake_up()
+        if self._closed or self._thought is not None:
+            return
+        at = self._attention.next_at()
+        if at is not None:
+            delay = max(at - self._now(), 0.0)
+            self._wake_up = self._services.timer.callLater(delay, self._wake)
+
+    def _cancel_wake_up(self) -> None:
+        if self._wake_up is not None and self._wake_up.active():
+            self._wake_up.cancel()
+        self._wake_up = None
+
+    def _wake(self) -> None:
+        agent = self.agent
+        if agent is None or agent.location is None:
+            return
+        now = self._now()
+        self._attention.config = _config_for(agent, self._services.thinking.current)
+        self._attention.set_player_near(bool(players_near(agent)), now)
+        impulse = self._attention.due(now)
+        if impulse is None:
+            self.schedule()
+            return
+        self._attention.thought_started(now)
+        if self.state is State.IDLE:
+            self._think(_Thought(impulse))
+        else:
+            # Paused, or its memory cannot be written: the moment passes.
+            self._finish(None)
+
+    # -- thinking
+
+    def _think(self, thought: _Thought) -> None:
+        self._thought = thought
+        if thought.impulse.priority == "player" and thought.attempt == 1:
+            pause = self._services.thinking.current.pause_notice
+            if pause:
+                thought.notice = self._services.timer.callLater(pause, self._show_thinking)
+        thought.ticket = self._services.gateway.submit(
+            PROFILE,
+            _PRIORITIES[thought.impulse.priority],
+            f"agent-{self._agent_id}",
+            self._build,
+            self._done,
+        )
+
+    def _build(self, profile: Profile) -> GenerationRequest | None:
+        """The request, made when its turn has come; None if nobody needs it any more."""
+        agent, thought = self.agent, self._thought
+        if agent is None or thought is None or agent.location is None or agent.db.paused:
+            return None
+        prompt = prompt_for(agent, self._memory.context(), self._services, thought.nudge)
+        held = self._services.thinking.current.constrain
+        return profile.request(
+            prompt,
+            cache_key=f"agent-{self._agent_id}",
+            grammar=verbs_grammar(STANDARD_VERBS) if held else None,
+            json_schema=verbs_schema(STANDARD_VERBS) if held else None,
+        )
+
+    def _done(self, outcome: Generation | ModelError | None) -> None:
+        agent, thought = self.agent, self._thought
+        if agent is None or thought is None or self._closed:
+            self._end_thought()
+            return
+        if isinstance(outcome, Generation):
+            self._answered(agent, thought, outcome)
+        else:
+            self._unanswered(agent, thought, outcome)
+
+    def _answered(self, agent: Agent, thought: _Thought, answer: Generation) -> None:
+        self.thoughts += 1
+        act = self._actor.act(agent, answer.text, addressee=_addressee(thought.impulse))
+        log(_line(agent.key, thought, answer, act))
+        retries = self._services.thinking.current.retries
+        if act.command is None and thought.attempt <= retries:
+            self._cancel_notice(thought)
+            self._think(_Thought(thought.impulse, thought.attempt + 1, act.refusal))
+            return
+        self._finish(act)
+
+    def _finish(self, act: Act | None) -> None:
+        spoke, silent = (act.spoke, act.command is None or act.waited) if act else (False, True)
+        self._end_thought()
+        self._attention.thought_done(self._now(), spoke=spoke, silent=silent)
+        self.schedule()
+
+    def _unanswered(self, agent: Agent, thought: _Thought, error: ModelError | None) -> None:
+        if error is not None:
+            log(f"[Thinker] {agent.key}: No answer: {error}")
+            if thought.impulse.priority == "player":
+                self._show(agent, f"{agent.key} seems far away, and does not answer.")
+        self._finish(None)
+
+    def _end_thought(self) -> None:
+        if self._thought is not None:
+            self._cancel_notice(self._thought)
+        self._thought = None
+
+    # -- what people see of it
+
+    def _show_thinking(self) -> None:
+        if agent := self.agent:
+            self._show(agent, f"{agent.key} pauses, thinking.")
+
+    def _show(self, agent: Agent, text: str) -> None:
+        """Tell the people in the room; agents would only remember it for nothing."""
+        if agent.location is not None:
+            agents = [person for person in people_near(agent) if person.is_agent]
+            agent.location.msg_contents(
+                (text, {"type": "thinking"}), exclude=[agent, *agents], from_obj=agent
+            )
+
+    @staticmethod
+    def _cancel_notice(thought: _Thought) -> None:
+        if thought.notice is not None and thought.notice.active():
+            thought.notice.cancel()
+
+    def _now(self) -> float:
+        return float(self._services.timer.seconds())
+
+
+def _addressee(impulse: Impulse) -> str:
+    """Whom speech is for: whoever spoke, came or gave; empty for an idle thought."""
+    return impulse.source if impulse.trigger in ("addressed", "named", "arrival", "given") else ""
+
+
+def _config_for(agent: Agent, config: ThinkingConfig) -> ThinkingConfig:
+    """The configured times, with the agent's own interval or talkativeness."""
+    own = agent.db.idle_interval
+    talkative = float(agent.attributes.get("talkativeness", 0.5))
+    interval = float(own) if own else config.idle_interval * 2.0 ** (1.0 - 2.0 * talkative)
+    return replace(config, idle_interval=interval)
+
+
+def _line(name: str, thought: _Thought, answer: Generation, act: Act) -> str:
+    did = act.command.line if act.command else f"(refused: {act.refusal})"
+    if act.command and act.command.reason:
+        did += f" | {act.command.reason}"
+    return (
+        f"[Thinker] {name}: {thought.impulse.trigger} -> {did} "
+        f"({answer.prompt_tokens}+{answer.completion_tokens} tokens, "
+        f"{answer.cached_tokens} cached, {answer.seconds:.2f} s)"
+    )
+

@@ -1,0 +1,69 @@
+"""Which mind belongs to which agent.
+
+The components live here, by the agent's database number, and not on the Evennia object:
+Evennia may drop an object from its cache at any time, and an archive must have one owner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from typeclasses.components.actor import Actor
+from typeclasses.components.memory import MemoryComponent
+from typeclasses.components.thinker import Thinker
+from typeclasses.services import Services, running, services
+
+if TYPE_CHECKING:
+    from typeclasses.agents import Agent
+
+_minds: dict[int, Mind] = {}
+
+
+@dataclass
+class Mind:
+    """The components of one agent."""
+
+    memory: MemoryComponent
+    actor: Actor
+    thinker: Thinker
+
+    def close(self) -> None:
+        """Stop thinking and bring the memory to the disk."""
+        self.thinker.close()
+        self.memory.close()
+
+
+def mind_of(agent: Any) -> Mind | None:
+    """The mind of that agent, opened when it is first asked for; None without services."""
+    if not running():
+        return None
+    if agent.id not in _minds:
+        _minds[agent.id] = _open(agent, services())
+    return _minds[agent.id]
+
+
+def open_minds() -> Iterator[Mind]:
+    """Every mind that is open now."""
+    yield from list(_minds.values())
+
+
+def close_mind(agent_id: int) -> None:
+    """The agent is gone; its archive stays."""
+    if mind := _minds.pop(agent_id, None):
+        mind.close()
+
+
+def close_all() -> None:
+    """Stop all thinking and bring every memory to the disk."""
+    for agent_id in list(_minds):
+        close_mind(agent_id)
+
+
+def _open(agent: Agent, shared: Services) -> Mind:
+    folder = shared.places.agents / agent.memory_folder
+    memory = MemoryComponent(agent.key, folder, shared)
+    actor = Actor(memory)
+    return Mind(memory, actor, Thinker(agent.id, memory, actor, shared))
+

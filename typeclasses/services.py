@@ -1,0 +1,161 @@
+"""What all agents share: the models, the configuration, the disk, the log.
+
+Made once by :func:`start` when Evennia's Server starts, ended by :func:`stop`. Tests
+install their own.
+"""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from game.llm.gateway import Gateway
+from game.mind.prompt import TemplateFile
+from game.mind.thinking_config import ThinkingConfig, load_thinking_config
+
+from game.llm.profiles import Profiles
+from game.mind.archive import Syncer
+from game.mind.compaction_config import CompactionConfig, load_compaction_config
+from game.mind.errors import ConfigError, KeepsakeError
+from game.mind.markdown_config import ConfigFile
+from game.mind.ports import Clock, SystemClock
+from game.paths import REPOSITORY, Places
+
+AGENTS_LOG_BYTES = 5_000_000
+_logger = logging.getLogger("keepsake.agents")
+
+
+def log(line: str) -> None:
+    """Write one line to the agents' log; may be called from any thread."""
+    _logger.info(line)
+
+
+@dataclass
+class Services:
+    """What all agents share.
+
+    Attributes:
+        places: Folders and ports.
+        gateway: The way to the models.
+        compaction: Sizes of the memory tiers, read again when the file changes.
+        thinking: When agents think, read again when the file changes.
+        syncer: Brings the archives to the disk.
+        workers: Threads for compactions and checks; never for model calls.
+        post: Runs a function on the reactor thread, from any thread.
+        timer: The reactor, or in tests a clock that is moved by hand.
+        clock: The present time.
+        random: Where jitter comes from.
+    """
+
+    places: Places
+    gateway: Gateway
+    compaction: ConfigFile[CompactionConfig]
+    thinking: ConfigFile[ThinkingConfig]
+    syncer: Syncer
+    workers: Executor
+    post: Callable[[Callable[[], None]], None]
+    timer: Any
+    clock: Clock = field(default_factory=SystemClock)
+    random: Random = field(default_factory=Random)
+    _templates: dict[str, TemplateFile] = field(default_factory=dict)
+
+    def template(self) -> TemplateFile:
+        """The prompt template that ``thinking.md`` names now."""
+        name = self.thinking.current.template
+        if name not in self._templates:
+            spare = REPOSITORY / "vault" / "config" / ThinkingConfig().template
+            self._templates[name] = TemplateFile(self.places.config / name, spare)
+        return self._templates[name]
+
+
+_current: Services | None = None
+
+
+def services() -> Services:
+    """The services of this process.
+
+    Raises:
+        KeepsakeError: The world has not been started.
+    """
+    if _current is None:
+        raise KeepsakeError("the agents' services are not running", "Start with `keepsake start`")
+    return _current
+
+
+def running() -> bool:
+    """Whether there are services; there are none in Evennia's own maintenance commands."""
+    return _current is not None
+
+
+def install(new: Services | None) -> None:
+    """Put these services in place; None for none."""
+    global _current  # noqa: PLW0603 - one set of services a process, like the reactor
+    _current = new
+
+
+def start(places: Places, timer: Any) -> Services:
+    """Make the services from the files in the vault and install them.
+
+    What is wrong in a configuration file is logged, and its defaults serve until it is
+    mended; a model server that does not answer is no error here.
+
+    Args:
+        places: Folders and ports.
+        timer: The reactor.
+    """
+    _open_log(places.logs / "agents.log")
+    config = places.config
+    new = Services(
+        places=places,
+        gateway=Gateway(Profiles(config / "llm.md", report), places, timer.callFromThread),
+        compaction=ConfigFile(
+            config / "memory_compaction.md", load_compaction_config, CompactionConfig(), report
+        ),
+        thinking=ConfigFile(
+            config / "thinking.md", load_thinking_config, ThinkingConfig(), report
+        ),
+        syncer=Syncer(failed=report),
+        workers=ThreadPoolExecutor(4, thread_name_prefix="memory"),
+        post=timer.callFromThread,
+        timer=timer,
+    )
+    install(new)
+    new.gateway.start()
+    return new
+
+
+def stop(*, reload: bool) -> None:
+    """End the services; after a reload the embedded model server lives on."""
+    if _current is None:
+        return
+    ending, _ = _current, install(None)
+    ending.gateway.shutdown(stop_embedded=not reload)
+    ending.workers.shutdown(wait=False, cancel_futures=True)
+    ending.syncer.stop()
+
+
+def report(problem: KeepsakeError) -> None:
+    """Tell the log what is wrong and how to mend it."""
+    kind = "Config" if isinstance(problem, ConfigError) else "Error"
+    log(f"[{kind}] {problem}")
+
+
+def _open_log(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handler = logging.handlers.RotatingFileHandler(
+        path, maxBytes=AGENTS_LOG_BYTES, backupCount=5, encoding="utf-8", errors="replace"
+    )
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    for old in list(_logger.handlers):
+        _logger.removeHandler(old)
+        old.close()
+    _logger.addHandler(handler)
+    _logger.setLevel(logging.INFO)
+    # The agents' lines have a file of their own; Evennia's log stays readable.
+    _logger.propagate = False
