@@ -24,12 +24,19 @@ def tail(path: Path, lines: int) -> list[str]:
 
 
 def follow(path: Path, *, poll: float = 0.3) -> Iterator[str]:
-    """Yield each line that is added from now on; never ends.
+    """Each line that is added from this call on; never ends.
 
     The file may not exist yet, and may be rotated away or cut: reading goes on with the
     one that takes its place.
+
+    Args:
+        path: The file.
+        poll: Seconds between two looks at it.
     """
-    position, inode = _end(path)
+    return _added_lines(path, poll, *_end(path))
+
+
+def _added_lines(path: Path, poll: float, position: int, inode: int) -> Iterator[str]:
     pending = ""
     while True:
         added, position, inode = _added(path, position, inode)

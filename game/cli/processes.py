@@ -8,10 +8,13 @@ to a stranger.
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -19,6 +22,7 @@ import psutil
 from game.paths import Places
 
 TERMINATE_SECONDS = 15.0
+_POLL_SECONDS = 0.05
 
 
 class Component(StrEnum):
@@ -61,12 +65,8 @@ def pid_file(here: Places, component: Component) -> Path:
 
 def running(here: Places) -> list[Running]:
     """All processes of this copy, oldest first."""
-    marks = {f"--pidfile={pid_file(here, component)}": component for component in Component}
-    found = [
-        Running(component, process.pid, process.create_time())
-        for process in _living()
-        if (component := _component(process, marks)) is not None
-    ]
+    marks = {str(pid_file(here, component)): component for component in Component}
+    found = [each for process in psutil.process_iter() if (each := _recognise(process, marks))]
     return sorted(found, key=lambda each: each.started)
 
 
@@ -81,15 +81,11 @@ def one(found: Iterable[Running], component: Component) -> Running | None:
 
 def end(processes: Iterable[Running], patience: float = TERMINATE_SECONDS) -> None:
     """Ask the processes to end, and kill those that have not after ``patience`` seconds."""
-    alive = [process for each in processes if (process := _same(each))]
-    for process in alive:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.terminate()
-    _, stubborn = psutil.wait_procs(alive, timeout=patience)
-    for process in stubborn:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.kill()
-    psutil.wait_procs(stubborn, timeout=patience)
+    waiting = list(processes)
+    _signal(waiting, signal.SIGTERM)
+    stubborn = _wait(waiting, patience)
+    _signal(stubborn, signal.SIGKILL)
+    _wait(stubborn, patience)
 
 
 def forget_dead(here: Places) -> None:
@@ -100,28 +96,49 @@ def forget_dead(here: Places) -> None:
             pid_file(here, component).unlink(missing_ok=True)
 
 
-def _living() -> Iterable[psutil.Process]:
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            if process.status() != psutil.STATUS_ZOMBIE:
-                yield process
-
-
-def _component(process: psutil.Process, marks: dict[str, Component]) -> Component | None:
+def _recognise(process: psutil.Process, marks: dict[str, Component]) -> Running | None:
+    """The process as one of ours, or None."""
     try:
-        arguments = process.cmdline()
+        component = _component(process.cmdline(), marks)
+        if component is None or process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        return Running(component, process.pid, process.create_time())
     except psutil.Error:  # it ended meanwhile, or belongs to somebody else
         return None
-    for argument in arguments:
-        if argument in marks:
-            return marks[argument]
+
+
+def _component(arguments: Sequence[str], marks: dict[str, Component]) -> Component | None:
+    """What a command line runs: ``--pidfile=FILE`` is twistd's, ``--pid-file FILE`` ours."""
+    for before, argument in pairwise(arguments):
+        if argument.startswith("--pidfile="):
+            component = marks.get(argument.removeprefix("--pidfile="))
+        else:
+            component = marks.get(argument) if before == "--pid-file" else None
+        if component is not None:
+            return component
     return None
 
 
-def _same(each: Running) -> psutil.Process | None:
-    """The process, unless its number has passed to another one."""
+def _signal(processes: Iterable[Running], number: signal.Signals) -> None:
+    for each in processes:
+        with contextlib.suppress(ProcessLookupError):
+            if _lives(each):
+                os.kill(each.pid, number)
+
+
+def _wait(processes: Iterable[Running], seconds: float) -> list[Running]:
+    """Those that still live after that time."""
+    deadline = time.monotonic() + seconds
+    while (left := [each for each in processes if _lives(each)]) and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+    return left
+
+
+def _lives(each: Running) -> bool:
+    """Whether it is that process still: no zombie, and no stranger with its number."""
     try:
         process = psutil.Process(each.pid)
-        return process if process.create_time() == each.started else None
+        same = process.create_time() == each.started
+        return same and process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:
-        return None
+        return False

@@ -1,0 +1,60 @@
+"""Copies of Keepsake in temporary homes, driven through their real command."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from game.cli import ports, processes
+from game.paths import REPOSITORY, Places, places
+
+FIRST_BASE = 47100
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One copy: its environment and its places."""
+
+    environ: dict[str, str]
+
+    @property
+    def here(self) -> Places:
+        return places(self.environ)
+
+    def keepsake(self, *arguments: str, timeout: float = 240) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "game", *arguments],
+            cwd=REPOSITORY,
+            env=self.environ,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+
+def make_copy(folder: Path, **environ: str) -> Copy:
+    base = ports.free_base(FIRST_BASE)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("KEEPSAKE_")}
+    return Copy(
+        {
+            **kept,
+            "KEEPSAKE_HOME": str(folder / "home"),
+            "KEEPSAKE_VAULT": str(folder / "vault"),
+            "KEEPSAKE_PORT_BASE": str(base),
+            **environ,
+        }
+    )
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Iterator[Copy]:
+    """A copy that nobody has started; ended after the test, whatever became of it."""
+    made = make_copy(tmp_path)
+    yield made
+    if processes.running(made.here):
+        made.keepsake("stop")

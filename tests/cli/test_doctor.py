@@ -1,0 +1,64 @@
+"""The doctor names what is wrong, and where, and the cure."""
+
+import json
+import socket
+
+from game.cli import home
+from game.server.private_files import read_or_create
+
+
+def examined(copy):
+    done = copy.keepsake("doctor", "--json")
+    findings = json.loads(done.stdout)
+    wrong = [finding for finding in findings if not finding["well"]]
+    assert done.returncode == (1 if wrong else 0)
+    return findings, wrong
+
+
+def test_all_is_well_in_a_fresh_home(copy):
+    home.prepare(copy.here)
+    findings, wrong = examined(copy)
+    assert wrong == []
+    assert {finding["subject"] for finding in findings} >= {"Python", "Ports", "Vault", "Config"}
+
+
+def test_a_broken_configuration_is_named_with_file_and_line(copy):
+    home.prepare(copy.here)
+    broken = copy.here.config / "memory_compaction.md"
+    broken.write_text("# Sizes\n\n**immediate_window**: many\n")
+    _, (finding,) = examined(copy)
+    assert finding["what"].startswith(f"{broken}, line 3: immediate_window")
+    assert "'many'" in finding["what"]
+    assert finding["cure"]
+
+
+def test_a_missing_configuration_is_named(copy):
+    home.prepare(copy.here)
+    (copy.here.config / "memory_compaction.md").unlink()
+    _, (finding,) = examined(copy)
+    assert finding["what"].endswith("memory_compaction.md is missing")
+
+
+def test_a_taken_port_is_named(copy):
+    home.prepare(copy.here)
+    with socket.create_server(("127.0.0.1", copy.here.ports.telnet)):
+        _, (finding,) = examined(copy)
+    assert finding["what"].startswith(f"{copy.here.ports.telnet} (telnet) is in use by")
+    assert "KEEPSAKE_PORT_BASE" in finding["cure"]
+
+
+def test_a_secret_that_others_may_read_is_named(copy):
+    home.prepare(copy.here)
+    read_or_create(copy.here.admin_password, nbytes=12)
+    copy.here.admin_password.chmod(0o644)
+    _, (finding,) = examined(copy)
+    assert finding["cure"] == f"chmod 600 {copy.here.admin_password}"
+
+
+def test_people_read_it_too(copy):
+    home.prepare(copy.here)
+    (copy.here.config / "memory_compaction.md").write_text("**immediate_windoww**: 5\n")
+    told = copy.keepsake("doctor")
+    assert told.returncode == 1
+    assert "✓ Python" in told.stdout
+    assert "→ Did you mean immediate_window?" in told.stdout

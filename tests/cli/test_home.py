@@ -1,0 +1,52 @@
+"""The folders of a copy, its configuration and its lock."""
+
+import pytest
+
+from game.cli import home
+from game.mind.errors import KeepsakeError
+from game.paths import places
+
+
+def here_in(tmp_path):
+    return places(
+        {"KEEPSAKE_HOME": str(tmp_path / "home"), "KEEPSAKE_VAULT": str(tmp_path / "vault")}
+    )
+
+
+def test_another_vault_gets_the_shipped_configuration(tmp_path):
+    here = here_in(tmp_path)
+    home.prepare(here)
+    shipped = {path.name: path.read_bytes() for path in home.SHIPPED_CONFIG.glob("*.md")}
+    assert shipped
+    assert {path.name: path.read_bytes() for path in here.config.glob("*.md")} == shipped
+
+
+def test_what_somebody_wrote_is_never_overwritten(tmp_path):
+    here = here_in(tmp_path)
+    here.config.mkdir(parents=True)
+    mine = here.config / "memory_compaction.md"
+    mine.write_text("**immediate_window**: 5\n")
+    home.prepare(here)
+    home.prepare(here)
+    assert mine.read_text() == "**immediate_window**: 5\n"
+
+
+@pytest.mark.parametrize(
+    ("folder", "variable"), [("home", "KEEPSAKE_HOME"), ("vault", "KEEPSAKE_VAULT")]
+)
+def test_a_folder_that_cannot_be_made_names_its_variable(tmp_path, folder, variable):
+    (tmp_path / folder).touch()
+    with pytest.raises(KeepsakeError, match=variable):
+        home.prepare(here_in(tmp_path))
+
+
+def test_only_one_command_works_on_a_home(tmp_path):
+    here = here_in(tmp_path)
+    with (
+        home.alone(here),
+        pytest.raises(KeepsakeError, match="Another keepsake command"),
+        home.alone(here),
+    ):
+        pass
+    with home.alone(here):
+        pass
