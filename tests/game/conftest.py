@@ -54,7 +54,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
-            item.add_marker(pytest.mark.filterwarnings("ignore:datetime.datetime.utcfromtimestamp"))
+            item.add_marker(pytest.mark.filterwarnings("ignore::DeprecationWarning:evennia"))
+            item.add_marker(pytest.mark.filterwarnings("ignore:'count' is passed as positional"))
 
 
 @pytest.fixture(scope="session", autouse=True)
