@@ -7,6 +7,9 @@ the connection, and llama.cpp and Ollama both stop generating when it closes.
 
 from __future__ import annotations
 
+import functools
+import logging
+import ssl
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +26,8 @@ from game.mind.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
+
+logging.getLogger("httpx").setLevel(logging.WARNING)  # it would log every call
 
 CONNECT_SECONDS = 5.0
 _EXCERPT = 200
@@ -49,7 +54,7 @@ class DeadlineTransport(httpx.BaseTransport):
     def __init__(self) -> None:
         # Only loopback and named hosts: a proxy from the environment never gets prompts.
         self._inner = httpx.HTTPTransport(
-            limits=httpx.Limits(max_connections=64, max_keepalive_connections=16)
+            verify=_tls(), limits=httpx.Limits(max_connections=64, max_keepalive_connections=16)
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -81,6 +86,12 @@ class _DeadlineStream(httpx.SyncByteStream):
 
     def close(self) -> None:
         self._inner.close()
+
+
+@functools.cache
+def _tls() -> ssl.SSLContext:
+    """Shared, as reading the certificates is most of what building a client costs."""
+    return httpx.create_ssl_context(trust_env=False)
 
 
 def timeout(seconds: float) -> httpx.Timeout:

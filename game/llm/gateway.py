@@ -1,0 +1,369 @@
+"""The one door to all models: profiles, queues, the embedded child, and their state."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+
+from game.llm import weights
+from game.llm.embedded import Embedded
+from game.llm.profiles import EMBEDDED, EXTRACTIVE, Profile, Profiles
+from game.llm.queue import Done, ModelQueue, Outcome, Post, Priority, Ticket
+from game.llm.servers import Guarded, ServerKey, build, server_key
+from game.llm.wrappers import Figures, Recorder, Sink
+from game.mind.errors import BadAnswer, ConfigError, ModelError, ModelUnavailable
+from game.mind.ports import Generation, GenerationRequest
+from game.paths import Places
+
+log = logging.getLogger("keepsake.llm")
+
+BuildFor = Callable[[Profile], GenerationRequest | None]
+"""Makes the request with the profile as it is when the turn has come."""
+
+WATCH_SECONDS = 1.0
+PROBE_SECONDS = 15.0
+READY = "ready"
+_MOST_THREADS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """One server, as ``@llm-status`` shows it.
+
+    Attributes:
+        provider: ``embedded``, ``ollama``, ``openai``.
+        host: Its address.
+        models: Profile and model of all that is asked there, such as ``agent: llama3``.
+        health: ``ready``, or what is wrong and what to do.
+        waiting: Jobs that wait, by priority.
+        running: Calls in flight.
+        in_flight: Calls that may be in flight at once.
+        figures: Counts since the start.
+    """
+
+    provider: str
+    host: str
+    models: tuple[str, ...]
+    health: str
+    waiting: Mapping[Priority, int]
+    running: int
+    in_flight: int
+    figures: Figures
+
+
+@dataclass(slots=True)
+class _Server:
+    queue: ModelQueue
+    recorder: Recorder
+    health: str = "not asked yet"
+
+
+class Gateway:
+    """Takes calls for profiles, and answers in the owner's thread.
+
+    The thread that calls :meth:`start` is the owner; ``submit``, ``statuses`` and
+    ``shutdown`` belong to it. ``generate`` and ``count_tokens`` block and belong to
+    any other.
+
+    Args:
+        profiles: The profiles; built models follow their changes.
+        places: Folders and ports of this copy.
+        post: Runs a function in the owner's thread; ``reactor.callFromThread``.
+        environ: The environment, for ``OLLAMA_HOST`` and the API key.
+        embedded: The child process; made from ``places`` when None.
+        sink: Called after each call, in a worker thread.
+    """
+
+    def __init__(
+        self,
+        profiles: Profiles,
+        places: Places,
+        post: Post,
+        environ: Mapping[str, str] = os.environ,
+        *,
+        embedded: Embedded | None = None,
+        sink: Sink | None = None,
+    ) -> None:
+        self.profiles = profiles
+        self.embedded = embedded or Embedded(places)
+        self._post = post
+        self._environ = environ
+        self._sink = sink
+        self._owner = threading.get_ident()
+        self._executor = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="model")
+        self._servers: dict[ServerKey, _Server] = {}
+        self._models: dict[str, Guarded] = {}
+        self._replaced: list[Guarded] = []
+        self._lock = threading.Lock()
+        self._blocked: set[Future[Generation]] = set()
+        self._closed: ModelError | None = None
+        self._stopping = threading.Event()
+
+    def start(self) -> None:
+        """Start the embedded model if a profile uses it, and look after all servers.
+
+        Returns at once. A server that does not answer is reported, never fatal.
+        """
+        self._owner = threading.get_ident()
+        for profile in self._used():
+            self._guarded(profile.name)
+        threading.Thread(target=self._look_after, name="model-watch", daemon=True).start()
+
+    def submit(
+        self, profile_name: str, priority: Priority, key: str | None, build: BuildFor, done: Done
+    ) -> Ticket:
+        """Queue one call; owner's thread only.
+
+        Args:
+            profile_name: Whose settings to use.
+            priority: How urgent it is.
+            key: Who asks; two calls of one key are never made at once.
+            build: Makes the request, in the owner's thread, when the turn has come.
+            done: Gets the answer, the error, or None when ``build`` gave None; in
+                the owner's thread, once, unless the ticket is cancelled.
+
+        Raises:
+            ConfigError: There is no such profile.
+            ModelUnavailable: The gateway is shut down, or the profile means no model.
+        """
+        if self._closed is not None:
+            raise self._closed
+        guarded = self._guarded(profile_name)
+        server = self._server(guarded.profile)
+        return server.queue.submit(
+            priority, key, lambda: build(guarded.profile), done, model=guarded.model
+        )
+
+    def generate(
+        self,
+        profile_name: str,
+        request: GenerationRequest | BuildFor,
+        priority: Priority = Priority.COMPACTION,
+        key: str | None = None,
+    ) -> Generation:
+        """Queue one call and wait for its answer; any thread but the owner's.
+
+        Raises:
+            ModelError: There was no answer, or the gateway was shut down meanwhile.
+            RuntimeError: It was called in the owner's thread, which must never wait.
+        """
+        if threading.get_ident() == self._owner:
+            raise RuntimeError("Gateway.generate waits and may not be called by its owner")
+        future = self._blocked_call()
+        build: BuildFor = (lambda _: request) if isinstance(request, GenerationRequest) else request
+        self._post(lambda: self._submit_for(future, profile_name, priority, key, build))
+        try:
+            return future.result()
+        finally:
+            with self._lock:
+                self._blocked.discard(future)
+
+    def count_tokens(self, profile_name: str, text: str) -> int | None:
+        """Tokens of ``text`` for a profile's model; None when it cannot be asked. Blocks."""
+        guarded = self._models.get(profile_name)
+        if guarded is None:
+            return None
+        try:
+            return guarded.client.count_tokens(text)
+        except ModelError:
+            return None
+
+    def model(self, profile_name: str, priority: Priority = Priority.COMPACTION) -> ProfileModel:
+        """A profile as a plain language model, for code that knows no queue."""
+        return ProfileModel(self, profile_name, priority)
+
+    def statuses(self) -> list[ServerStatus]:
+        """Every server that a profile uses; owner's thread only."""
+        for profile in self._used():
+            self._guarded(profile.name)
+        used = {self._key(profile) for profile in self._used()}
+        return [self._status(key, each) for key, each in self._servers.items() if key in used]
+
+    def shutdown(self, *, stop_embedded: bool) -> None:
+        """Answer all who wait with ModelUnavailable and end; owner's thread only.
+
+        Args:
+            stop_embedded: End the child as well; False at a reload, which adopts it again.
+        """
+        reason = ModelUnavailable("The world is shutting down", "Ask again when it is back")
+        self._closed = reason
+        self._stopping.set()
+        for server in self._servers.values():
+            server.queue.close(reason)
+        with self._lock:
+            blocked = list(self._blocked)
+        for future in blocked:
+            _fail(future, reason)
+        for guarded in (*self._models.values(), *self._replaced):
+            guarded.close(reason)
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        if stop_embedded:
+            self.embedded.stop()
+
+    def _guarded(self, name: str) -> Guarded:
+        """The model of a profile, built anew when the profile has changed."""
+        profile = self.profiles.get(name)
+        known = self._models.get(name)
+        if known is not None and known.profile == profile:
+            return known
+        if profile.provider == EXTRACTIVE:
+            raise ModelUnavailable(
+                f"The profile {name!r} uses no model", "Give it another provider in llm.md"
+            )
+        server = self._server(profile)
+        guarded = build(profile, self.embedded, self._environ, server.recorder)
+        # The old one is closed at the end: calls of it may be in flight.
+        self._replaced += [known] if known is not None else []
+        self._models = {**self._models, name: guarded}
+        return guarded
+
+    def _server(self, profile: Profile) -> _Server:
+        key = self._key(profile)
+        if key not in self._servers:
+            queue = ModelQueue(None, self._executor, self._post)
+            server = _Server(queue, Recorder(sink=self._sink))
+            self._servers = {**self._servers, key: server}
+        same = [each.in_flight for each in self._used() if self._key(each) == key]
+        self._servers[key].queue.in_flight = max(same, default=profile.in_flight)
+        return self._servers[key]
+
+    def _key(self, profile: Profile) -> ServerKey:
+        return server_key(profile, self.embedded, self._environ)
+
+    def _used(self) -> list[Profile]:
+        return [profile for profile in self.profiles if profile.provider != EXTRACTIVE]
+
+    def _blocked_call(self) -> Future[Generation]:
+        future: Future[Generation] = Future()
+        with self._lock:
+            if self._closed is not None:
+                raise self._closed
+            self._blocked.add(future)
+        return future
+
+    def _submit_for(
+        self,
+        future: Future[Generation],
+        name: str,
+        priority: Priority,
+        key: str | None,
+        build: BuildFor,
+    ) -> None:
+        try:
+            self.submit(name, priority, key, build, lambda outcome: _answer(future, outcome))
+        except (ModelError, ConfigError) as error:
+            _fail(future, error)
+
+    def _status(self, key: ServerKey, server: _Server) -> ServerStatus:
+        provider, host = key
+        return ServerStatus(
+            provider=provider,
+            host=host,
+            models=tuple(
+                f"{each.profile.name}: {each.profile.model or weights.NAME}"
+                for each in self._asking(key)
+            ),
+            health=server.health,
+            waiting=server.queue.waiting(),
+            running=server.queue.running(),
+            in_flight=server.queue.in_flight,
+            figures=server.recorder.figures(),
+        )
+
+    def _asking(self, key: ServerKey) -> list[Guarded]:
+        """The models behind one server."""
+        return [each for each in self._models.values() if self._key(each.profile) == key]
+
+    def _look_after(self) -> None:
+        """The watcher's thread: keep the child up, and know how each server is."""
+        last_probe = float("-inf")
+        while not self._stopping.is_set():
+            with suppress(ConfigError):  # the profiles' own callback tells of it
+                self._watch_embedded()
+            if time.monotonic() - last_probe >= PROBE_SECONDS:
+                last_probe = time.monotonic()
+                self._probe_others()
+            self._stopping.wait(WATCH_SECONDS)
+
+    def _watch_embedded(self) -> None:
+        wanted = any(profile.provider == EMBEDDED for profile in self.profiles)
+        was_ready = self.embedded.ready()
+        ready = self.embedded.watch(wanted=wanted)
+        for key, server in self._servers.items():
+            if key[0] == EMBEDDED:
+                server.health = READY if ready else str(self.embedded.problem)
+                if ready and not was_ready:
+                    self._close_circuits(key)
+
+    def _probe_others(self) -> None:
+        for key, server in self._servers.items():
+            asking = self._asking(key)
+            if key[0] == EMBEDDED or not asking or self._stopping.is_set():
+                continue
+            before, server.health = server.health, _health(asking)
+            if server.health == READY:
+                self._close_circuits(key)
+            elif server.health != before:
+                log.warning("[Model] %s", server.health)
+
+    def _close_circuits(self, key: ServerKey) -> None:
+        for each in self._asking(key):
+            each.breaker.close()
+
+
+class ProfileModel:
+    """A profile as a :class:`game.mind.ports.LanguageModel`; blocks, for worker threads.
+
+    Args:
+        gateway: The door.
+        profile_name: Whose server and queue to use.
+        priority: How urgent its calls are.
+    """
+
+    def __init__(self, gateway: Gateway, profile_name: str, priority: Priority) -> None:
+        self._gateway = gateway
+        self._profile_name = profile_name
+        self._priority = priority
+
+    def generate(self, request: GenerationRequest) -> Generation:
+        """Continue ``request.prompt`` when its turn has come.
+
+        Raises:
+            ModelError: There was no answer.
+        """
+        try:
+            return self._gateway.generate(
+                self._profile_name, request, self._priority, request.cache_key
+            )
+        except ConfigError as error:
+            raise ModelUnavailable(error.what, error.cure) from error
+
+
+def _health(asking: list[Guarded]) -> str:
+    """What is wrong with the server, by the first of its models that has a complaint."""
+    for each in asking:
+        try:
+            each.client.check()
+        except ModelError as error:
+            return str(error)
+    return READY
+
+
+def _answer(future: Future[Generation], outcome: Outcome) -> None:
+    if isinstance(outcome, Generation):
+        with suppress(InvalidStateError):
+            future.set_result(outcome)
+    else:
+        _fail(future, outcome or BadAnswer("The call was no longer wanted when its turn came"))
+
+
+def _fail(future: Future[Generation], error: Exception) -> None:
+    """Answer a future; one that was answered already stays as it is."""
+    with suppress(InvalidStateError):
+        future.set_exception(error)

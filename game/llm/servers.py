@@ -1,0 +1,129 @@
+"""From a profile to a model that can be asked, with all that guards it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from game.llm.embedded import Embedded
+from game.llm.ollama_client import OllamaModel, ollama_host
+from game.llm.openai_client import OpenAIModel, api_key
+from game.llm.profiles import EMBEDDED, OLLAMA, Profile
+from game.llm.wrappers import CircuitBreaker, Recorder, Recording, Retry, TimeLimit
+from game.mind.errors import ModelError, ModelUnavailable
+from game.mind.ports import Generation, GenerationRequest, LanguageModel
+
+ServerKey = tuple[str, str]
+"""Provider and address: what one queue stands in front of."""
+
+
+class Client(LanguageModel, Protocol):
+    """What the clients have beside ``generate``."""
+
+    def check(self) -> str:
+        """Whether the server answers and has the model; raises ModelError."""
+        ...
+
+    def count_tokens(self, text: str) -> int | None:
+        """Tokens of a text, or None when the server cannot say."""
+        ...
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        ...
+
+
+class WhenReady:
+    """Waits for the embedded model, which takes seconds to load, before it is asked.
+
+    Args:
+        inner: The client.
+        embedded: The child process.
+        seconds: The longest wait.
+    """
+
+    def __init__(self, inner: LanguageModel, embedded: Embedded, seconds: float) -> None:
+        self._inner = inner
+        self._embedded = embedded
+        self._seconds = seconds
+
+    def generate(self, request: GenerationRequest) -> Generation:
+        """As the inner model.
+
+        Raises:
+            ModelUnavailable: The child does not answer; says why.
+        """
+        if not self._embedded.wait_ready(self._seconds):
+            raise self._embedded.problem or ModelUnavailable("The embedded model is not ready")
+        return self._inner.generate(request)
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """One profile's model, ready to be asked.
+
+    Attributes:
+        profile: What it was built from.
+        model: The outermost decorator.
+        client: The innermost, which talks to the server.
+        breaker: To be closed when the server was seen to answer.
+        limit: To be abandoned at shutdown.
+    """
+
+    profile: Profile
+    model: LanguageModel
+    client: Client
+    breaker: CircuitBreaker
+    limit: TimeLimit
+
+    def close(self, reason: ModelError) -> None:
+        """Answer who waits for it with ``reason`` and let go of the connections.
+
+        Connections are closed on a thread of their own, as a client that is still
+        reading may hold on to them.
+        """
+        self.limit.abandon(reason)
+        threading.Thread(target=self.client.close, name="model-close", daemon=True).start()
+
+
+def server_key(profile: Profile, embedded: Embedded, environ: Mapping[str, str]) -> ServerKey:
+    """Which server answers a profile."""
+    return profile.provider, _address(profile, embedded, environ)
+
+
+def build(
+    profile: Profile, embedded: Embedded, environ: Mapping[str, str], recorder: Recorder
+) -> Guarded:
+    """The model of a profile, guarded; connects to nothing yet."""
+    client = _client(profile, _address(profile, embedded, environ), environ)
+    inner: LanguageModel = Retry(client)
+    if profile.provider == EMBEDDED:
+        inner = WhenReady(inner, embedded, seconds=min(20.0, profile.time_limit))
+    limit = TimeLimit(inner, profile.time_limit)
+    breaker = CircuitBreaker(limit)
+    return Guarded(profile, Recording(breaker, recorder), client, breaker, limit)
+
+
+def _client(profile: Profile, address: str, environ: Mapping[str, str]) -> Client:
+    if profile.provider == OLLAMA:
+        return OllamaModel(
+            address,
+            profile.model,
+            time_limit=profile.time_limit,
+            keep_alive=profile.keep_alive,
+            context_tokens=profile.context_tokens,
+        )
+    if profile.provider == EMBEDDED:
+        cure = "It is started again by itself; see model.log if it stays away"
+        return OpenAIModel(address, time_limit=profile.time_limit, llama_cpp=True, cure_absent=cure)
+    return OpenAIModel(address, profile.model, time_limit=profile.time_limit, key=api_key(environ))
+
+
+def _address(profile: Profile, embedded: Embedded, environ: Mapping[str, str]) -> str:
+    if profile.provider == EMBEDDED:
+        return embedded.address
+    if profile.provider == OLLAMA:
+        return ollama_host(profile.host, environ)
+    return profile.host
