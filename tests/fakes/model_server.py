@@ -1,0 +1,327 @@
+"""A model server over the wire that says what it is told to: Ollama's API and OpenAI's.
+
+In a test::
+
+    with FakeModelServer() as fake:
+        fake.script = lambda prompt: " say Hello!"
+        fake.plan("/api/generate", Reply(status=500), Reply(delay=3))
+        ...                                   # clients talk to fake.address
+        assert fake.calls("/api/generate")[0].body["raw"] is True
+
+From another process::
+
+    python -m tests.fakes.model_server --port 46000 --delay 0.5 --text " say hi" --record f.jsonl
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import socket
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+DIMENSION = 16
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What to do with one request.
+
+    Attributes:
+        text: The answer's words; None for those of the script.
+        status: The HTTP status.
+        delay: Seconds before anything is sent.
+        raw: Sent as the body in place of what the protocol says.
+        hang_up: Close the connection without an answer.
+        drip: Seconds between the bytes of the body; 0 sends it at once.
+        extra: Laid over the fields of the answer.
+    """
+
+    text: str | None = None
+    status: int = 200
+    delay: float = 0.0
+    raw: bytes | None = None
+    hang_up: bool = False
+    drip: float = 0.0
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request as it came in; ``time`` is in seconds since the epoch."""
+
+    method: str
+    path: str
+    body: dict[str, Any]
+    headers: dict[str, str]
+    time: float
+
+
+def default_script(prompt: str) -> str:
+    """Answers the last line that somebody says; else waits."""
+    heard = [line for line in prompt.splitlines() if ' says, "' in line]
+    return f" say I hear you, {heard[-1].split(' says,')[0].split()[-1]}." if heard else " wait"
+
+
+class FakeModelServer:
+    """Serves on loopback, in threads, until :meth:`close`.
+
+    Attributes:
+        script: Makes the words of an answer from the prompt.
+        delay: Seconds before every answer whose plan has none of its own.
+        models: Names that ``/api/tags`` and ``/v1/models`` list.
+        strict: Whether a model that is not listed is answered with 404.
+    """
+
+    def __init__(
+        self,
+        port: int = 0,
+        *,
+        script: Callable[[str], str] = default_script,
+        delay: float = 0.0,
+        models: Sequence[str] = ("fake",),
+        strict: bool = True,
+        record: Path | None = None,
+    ) -> None:
+        self.script = script
+        self.delay = delay
+        self.models = list(models)
+        self.strict = strict
+        self.busy = self.most_busy = 0
+        self._record = record
+        self._calls: list[Call] = []
+        self._plans: dict[str, deque[Reply]] = defaultdict(deque)
+        self._always: dict[str, Reply] = {}
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._http = _Server(("127.0.0.1", port), _handler(self))
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        return self._http.server_address[1]
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def plan(self, path: str, *replies: Reply) -> None:
+        """The next requests to ``path`` get these replies, in turn."""
+        self._plans[path].extend(replies)
+
+    def always(self, path: str, reply: Reply) -> None:
+        """Every request to ``path`` without a plan gets this reply."""
+        self._always[path] = reply
+
+    def calls(self, path: str | None = None) -> list[Call]:
+        """What came in, in order."""
+        with self._lock:
+            return [call for call in self._calls if path in (None, call.path)]
+
+    def prompts(self) -> list[str]:
+        """The prompts of all generations, in order."""
+        return [call.body["prompt"] for call in self.calls() if "prompt" in call.body]
+
+    def wait_for_calls(self, path: str, number: int, seconds: float = 5.0) -> list[Call]:
+        """Wait until ``path`` was asked ``number`` times."""
+        deadline = time.monotonic() + seconds
+        while len(self.calls(path)) < number and time.monotonic() < deadline:
+            time.sleep(0.005)
+        return self.calls(path)
+
+    def close(self) -> None:
+        self._closing.set()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+    def __enter__(self) -> FakeModelServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _note(self, call: Call) -> Reply:
+        with self._lock:
+            self._calls.append(call)
+            if self._record is not None:
+                with self._record.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(asdict(call), ensure_ascii=False) + "\n")
+            planned = self._plans[call.path]
+            if planned:
+                return planned.popleft()
+            return self._always.get(call.path, Reply(delay=self.delay))
+
+    def _count(self, step: int) -> None:
+        with self._lock:
+            self.busy += step
+            self.most_busy = max(self.most_busy, self.busy)
+
+    def _answer(self, call: Call, reply: Reply) -> tuple[int, dict[str, Any]]:
+        if reply.status != 200:
+            return reply.status, {"error": reply.text or f"planned {reply.status}"}
+        model = str(call.body.get("model") or self.models[0])
+        if self.strict and "model" in call.body and not self._has(model):
+            return 404, {"error": f"model '{model}' not found"}
+        speak = _ROUTES.get(call.path)
+        if speak is None:
+            return 404, {"error": f"no such path {call.path}"}
+        return 200, speak(self, call.body, reply.text, model) | reply.extra
+
+    def _has(self, model: str) -> bool:
+        return model.removesuffix(":latest") in {m.removesuffix(":latest") for m in self.models}
+
+    def _words(self, body: dict[str, Any], text: str | None, stops: Sequence[str]) -> str:
+        words = self.script(str(body.get("prompt", ""))) if text is None else text
+        cuts = [words.index(stop) for stop in stops if stop in words]
+        return words[: min(cuts)] if cuts else words
+
+    def _generate(self, body: dict[str, Any], text: str | None, model: str) -> dict[str, Any]:
+        words = self._words(body, text, body.get("options", {}).get("stop", ()))
+        return {
+            "model": model,
+            "created_at": "2025-01-01T00:00:00Z",
+            "response": words,
+            "done": True,
+            "done_reason": "stop",
+            "prompt_eval_count": len(str(body.get("prompt", "")).split()),
+            "eval_count": len(words.split()),
+        }
+
+    def _complete(self, body: dict[str, Any], text: str | None, model: str) -> dict[str, Any]:
+        words = self._words(body, text, body.get("stop", ()))
+        prompt = len(str(body.get("prompt", "")).split())
+        used = {"prompt_tokens": prompt, "completion_tokens": len(words.split())}
+        choice = {"index": 0, "text": words, "finish_reason": "stop"}
+        return {"object": "text_completion", "model": model, "choices": [choice], "usage": used}
+
+    def _tags(self, *_: object) -> dict[str, Any]:
+        return {"models": [{"model": name, "name": name} for name in self.models]}
+
+    def _models(self, *_: object) -> dict[str, Any]:
+        return {"object": "list", "data": [{"id": name} for name in self.models]}
+
+    def _embed(self, body: dict[str, Any], _text: str | None, model: str) -> dict[str, Any]:
+        return {"model": model, "embeddings": [vector(each) for each in _texts(body)]}
+
+    def _embeddings(self, body: dict[str, Any], _text: str | None, model: str) -> dict[str, Any]:
+        rows = [{"index": i, "embedding": vector(t)} for i, t in enumerate(_texts(body))]
+        # Out of order, as the protocol allows.
+        return {"object": "list", "model": model, "data": rows[::-1]}
+
+
+_ROUTES: dict[str, Callable[..., dict[str, Any]]] = {
+    "/api/generate": FakeModelServer._generate,
+    "/api/tags": FakeModelServer._tags,
+    "/api/embed": FakeModelServer._embed,
+    "/v1/completions": FakeModelServer._complete,
+    "/v1/models": FakeModelServer._models,
+    "/v1/embeddings": FakeModelServer._embeddings,
+}
+
+
+def vector(text: str) -> list[float]:
+    """A unit vector of the text's words: texts that share words lie close."""
+    total = [0.0] * DIMENSION
+    for word in text.lower().split():
+        total[hashlib.sha256(word.encode()).digest()[0] % DIMENSION] += 1.0
+    length = math.hypot(*total) or 1.0
+    return [value / length for value in total]
+
+
+def _texts(body: dict[str, Any]) -> list[str]:
+    given = body.get("input", [])
+    return [given] if isinstance(given, str) else list(given)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that gave up is no news."""
+
+
+def _handler(fake: FakeModelServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        # Head and body go out as two packets; without this the second waits 40 ms.
+        disable_nagle_algorithm = True
+
+        def do_GET(self) -> None:
+            self._handle()
+
+        def do_POST(self) -> None:
+            self._handle()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def _handle(self) -> None:
+            length = int(self.headers.get("Content-Length") or 0)
+            body = json.loads(self.rfile.read(length) or b"{}")
+            call = Call(self.command, self.path, body, dict(self.headers), time.time())
+            reply = fake._note(call)
+            fake._count(+1)
+            try:
+                fake._closing.wait(reply.delay)
+                self._send(call, reply)
+            finally:
+                fake._count(-1)
+
+        def _send(self, call: Call, reply: Reply) -> None:
+            if reply.hang_up or fake._closing.is_set():
+                self.close_connection = True
+                self.connection.shutdown(socket.SHUT_RDWR)
+                return
+            status, answer = fake._answer(call, reply)
+            data = json.dumps(answer).encode() if reply.raw is None else reply.raw
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            for piece in _pieces(data, reply.drip):
+                self.wfile.write(piece)
+                fake._closing.wait(reply.drip)
+
+    return Handler
+
+
+def _pieces(data: bytes, drip: float) -> list[bytes]:
+    return [data[i : i + 1] for i in range(len(data))] if drip else [data]
+
+
+def main() -> None:
+    """Serve until killed; prints the address once it listens."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--delay", type=float, default=0.0)
+    parser.add_argument("--text", help="say this in place of the default script")
+    parser.add_argument("--record", type=Path, help="append each request to this file")
+    parser.add_argument("--model", action="append", help="a model that is there; default: any")
+    given = parser.parse_args()
+    fake = FakeModelServer(
+        given.port,
+        script=default_script if given.text is None else lambda _: given.text,
+        delay=given.delay,
+        models=given.model or ["fake"],
+        strict=bool(given.model),
+        record=given.record,
+    )
+    print(fake.address, flush=True)
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
