@@ -6,7 +6,14 @@ from evennia.utils.evmore import EvMore
 
 from commands.builder import BuilderCommand, plain, shortened, table
 from game.mind.errors import KeepsakeError
-from typeclasses.agents import Agent, all_agents, create_agent, keep_profile, kept_profile
+from typeclasses.agents import (
+    Agent,
+    all_agents,
+    create_agent,
+    keep_profile,
+    kept_profile,
+    summary_of,
+)
 from typeclasses.components.prompting import prompt_for
 from typeclasses.services import services
 
@@ -61,12 +68,12 @@ class CmdAgent(BuilderCommand):
             return "There are no agents. Make one with @agent/create <name> = <profile>."
         rows = table("Agent", "Place", "Memories", "State")
         for agent in agents:
-            summary = agent_summary(agent)
+            summary = summary_of(agent)
             rows.add_row(agent.key, summary["place"], summary["memories"], summary["state"])
         return str(rows)
 
     def _one(self, agent: Agent) -> str:
-        summary = agent_summary(agent)
+        summary = summary_of(agent)
         interval = f"{agent.db.idle_interval} s" if agent.db.idle_interval else "default"
         return (
             f"|w{agent.key}|n ({agent.dbref}), in {summary['place']}\n"
@@ -144,21 +151,6 @@ class CmdAgent(BuilderCommand):
             f"{name} is gone. The archive and the profile stay in {plain(str(folder))}; "
             f"@agent/create {name} brings both back."
         )
-
-
-def agent_summary(agent: Agent) -> dict[str, str | int]:
-    """Name, place, memories and state of an agent, for tables and programs."""
-    mind = agent.mind
-    if mind is None:
-        memories, state = 0, "services not running"
-    else:
-        state = mind.thinker.state.value
-        try:
-            memories = mind.memory.memory.status().total
-        except KeepsakeError:
-            memories = 0
-    place = agent.location.key if agent.location else "nowhere"
-    return {"name": agent.key, "place": place, "memories": memories, "state": state}
 
 
 def _profile_text(text: str) -> str:

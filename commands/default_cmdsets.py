@@ -9,6 +9,9 @@ from __future__ import annotations
 from evennia import CmdSet, default_cmds
 from evennia.commands.default import account, comms, general, system, unloggedin
 
+from commands.agents import CmdAgent
+from commands.memory import CmdCompactMemories, CmdMemoryStatus
+from commands.models import CmdLlmStatus
 from commands.moving import CmdGo, direction_commands
 from commands.people import CmdWho
 from commands.speech import CmdEmote, CmdSay, CmdTalk, CmdWhisper
@@ -39,6 +42,9 @@ PLAYER_COMMANDS = (
     CmdWho,
 )
 """What people and agents do in the world."""
+
+BUILDER_COMMANDS = (CmdAgent, CmdCompactMemories, CmdMemoryStatus, CmdLlmStatus)
+"""What builders tend agents with."""
 
 _NOT_IN_THE_WORLD = (
     general.CmdPose,  # CmdEmote
@@ -81,7 +87,7 @@ class CharacterCmdSet(default_cmds.CharacterCmdSet):
         super().at_cmdset_creation()
         for command in _NOT_IN_THE_WORLD:
             self.remove(command())
-        for command in PLAYER_COMMANDS:
+        for command in (*PLAYER_COMMANDS, *BUILDER_COMMANDS):
             self.add(command())
         for fallback in direction_commands():
             self.add(fallback)

@@ -110,6 +110,21 @@ def find_agents(name: str) -> list[Agent]:
     return whole or [a for a in agents if wanted and a.key.casefold().startswith(wanted)]
 
 
+def summary_of(agent: Agent) -> dict[str, str | int]:
+    """Name, place, memories and state of an agent, for tables and programs."""
+    mind = agent.mind
+    if mind is None:
+        memories, state = 0, "services not running"
+    else:
+        state = mind.thinker.state.value
+        try:
+            memories = mind.memory.memory.status().total
+        except KeepsakeError:
+            memories = 0
+    place = agent.location.key if agent.location else "nowhere"
+    return {"name": agent.key, "place": place, "memories": memories, "state": state}
+
+
 def create_agent(
     name: str,
     *,

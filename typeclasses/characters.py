@@ -2,10 +2,11 @@
 
 from evennia.objects.objects import DefaultCharacter
 
+from typeclasses.appearance import CharacterAppearance
 from typeclasses.objects import ObjectParent
 
 
-class Character(ObjectParent, DefaultCharacter):
+class Character(CharacterAppearance, ObjectParent, DefaultCharacter):
     """Somebody in the world; people play one of these."""
 
     @property

@@ -66,4 +66,3 @@ def _open(agent: Agent, shared: Services) -> Mind:
     memory = MemoryComponent(agent.key, folder, shared)
     actor = Actor(memory)
     return Mind(memory, actor, Thinker(agent.id, memory, actor, shared))
-

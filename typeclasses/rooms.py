@@ -7,11 +7,12 @@ from typing import Any
 from evennia.objects.objects import DefaultRoom
 
 from game.mind.attention import Event, EventKind
+from typeclasses.appearance import RoomAppearance
 from typeclasses.minds import mind_of
 from typeclasses.objects import ObjectParent
 
 
-class Room(ObjectParent, DefaultRoom):
+class Room(RoomAppearance, ObjectParent, DefaultRoom):
     """A place in the world; its agents notice who comes and goes."""
 
     def at_object_receive(

@@ -117,9 +117,7 @@ def start(places: Places, timer: Any) -> Services:
         compaction=ConfigFile(
             config / "memory_compaction.md", load_compaction_config, CompactionConfig(), report
         ),
-        thinking=ConfigFile(
-            config / "thinking.md", load_thinking_config, ThinkingConfig(), report
-        ),
+        thinking=ConfigFile(config / "thinking.md", load_thinking_config, ThinkingConfig(), report),
         syncer=Syncer(failed=report),
         workers=ThreadPoolExecutor(4, thread_name_prefix="memory"),
         post=timer.callFromThread,

@@ -205,7 +205,9 @@ class Archive:
     # -- reading
 
     def _segments(self) -> list[Path]:
-        return sorted(self.folder.glob(f"[0-9]*{_SUFFIX}"))
+        # Names, not paths, are sorted: a long life has many, and this runs at opening.
+        names = [n for n in os.listdir(self.folder) if n[:1].isdigit() and n.endswith(_SUFFIX)]  # noqa: PTH208
+        return [self.folder / name for name in sorted(names)]
 
     def backwards(self) -> Iterator[Record]:
         """Every readable line, the newest first; reads segment by segment."""

@@ -83,9 +83,7 @@ class Actor:
 
     def _perform(self, agent: Agent, command: Command, addressee: str) -> None:
         place = agent.location.key if agent.location else ""
-        self._memory.remember(
-            command.line, MemoryKind.ACT, place=place, reason=command.reason
-        )
+        self._memory.remember(command.line, MemoryKind.ACT, place=place, reason=command.reason)
         self._acting = command
         done = agent.execute_cmd(_typed(agent, command, addressee))
         done.addBoth(self._performed)
@@ -112,11 +110,7 @@ class Actor:
             return False
         if kind == "failure":
             present = [thing.key for thing in (*people_near(agent), *things_near(agent))]
-            keep(
-                perception.failure(
-                    command.verb, command.argument, text, exits_of(agent), present
-                )
-            )
+            keep(perception.failure(command.verb, command.argument, text, exits_of(agent), present))
         elif kind not in _ECHOES:
             keep(text)
         return True

@@ -32,7 +32,9 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> E
     if to is not None:
         return Event(EventKind.HEARD, from_player, speaker.key)
     if _names(line, agent.key):
-        return Event(EventKind.ADDRESSED if kind == "say" else EventKind.NAMED, from_player, speaker.key)
+        return Event(
+            EventKind.ADDRESSED if kind == "say" else EventKind.NAMED, from_player, speaker.key
+        )
     # Two alone in a room: whatever one says is for the other.
     if kind == "say" and people_near(agent) == [speaker]:
         return Event(EventKind.ADDRESSED, from_player, speaker.key)

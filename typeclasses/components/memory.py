@@ -226,7 +226,7 @@ class MemoryComponent:
     def _summarizer(self) -> Summarizer:
         """The summarizer that the configuration names; called in a worker thread."""
         profile_name, gateway = self._config.profile, self._services.gateway
-        profile = gateway.profile(profile_name)
+        profile = gateway.profiles.get(profile_name)
         if profile.provider == EXTRACTIVE:
             return ExtractiveSummarizer()
 
@@ -236,4 +236,3 @@ class MemoryComponent:
             )
 
         return ModelSummarizer(generate, context_tokens=profile.context_tokens or 4096)
-

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from evennia.objects.models import ObjectDB
 
-from game.llm.gateway import Ticket
 from game.llm.profiles import Profile
-from game.llm.queue import Priority
+from game.llm.queue import Priority, Ticket
 from game.mind.attention import Attention, Event, Impulse
 from game.mind.constrain import verbs_grammar, verbs_schema
-from game.mind.errors import ModelError
+from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.thinking_config import ThinkingConfig
 from game.mind.verbs import STANDARD_VERBS
@@ -70,6 +69,7 @@ class Thinker:
         self, agent_id: int, memory: MemoryComponent, actor: Actor, services: Services
     ) -> None:
         self._agent_id = agent_id
+        self._key = f"agent-{agent_id}"
         self._memory = memory
         self._actor = actor
         self._services = services
@@ -160,13 +160,13 @@ class Thinker:
             pause = self._services.thinking.current.pause_notice
             if pause:
                 thought.notice = self._services.timer.callLater(pause, self._show_thinking)
-        thought.ticket = self._services.gateway.submit(
-            PROFILE,
-            _PRIORITIES[thought.impulse.priority],
-            f"agent-{self._agent_id}",
-            self._build,
-            self._done,
-        )
+        priority = _PRIORITIES[thought.impulse.priority]
+        try:
+            thought.ticket = self._services.gateway.submit(
+                PROFILE, priority, self._key, self._build, self._done
+            )
+        except KeepsakeError as error:
+            self._done(error if isinstance(error, ModelError) else ModelUnavailable(str(error)))
 
     def _build(self, profile: Profile) -> GenerationRequest | None:
         """The request, made when its turn has come; None if nobody needs it any more."""
@@ -177,7 +177,7 @@ class Thinker:
         held = self._services.thinking.current.constrain
         return profile.request(
             prompt,
-            cache_key=f"agent-{self._agent_id}",
+            cache_key=self._key,
             grammar=verbs_grammar(STANDARD_VERBS) if held else None,
             json_schema=verbs_schema(STANDARD_VERBS) if held else None,
         )
@@ -266,4 +266,3 @@ def _line(name: str, thought: _Thought, answer: Generation, act: Act) -> str:
         f"({answer.prompt_tokens}+{answer.completion_tokens} tokens, "
         f"{answer.cached_tokens} cached, {answer.seconds:.2f} s)"
     )
-

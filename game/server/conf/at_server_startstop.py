@@ -1,20 +1,43 @@
 """What happens when Evennia's Server starts, reloads and stops.
 
-Evennia calls these functions by name; each hands over at once.
+Evennia calls these functions by name; each hands over at once. The very first Server
+only builds the world and is then replaced, so the agents are not woken in it.
 """
+
+from typing import Any
 
 from game.paths import places
 from game.server import readiness
 from game.server.control import ControlServer
-
-_control = ControlServer({"ready": readiness.report})
+from typeclasses import runtime
+from typeclasses.agents import all_agents, summary_of
 
 
 def at_server_start() -> None:
     """The Server is up, after whatever kind of stop."""
+    if not readiness.reset_is_due():
+        runtime.start()
     _control.listen(places().control_socket)
 
 
+def at_server_reload_stop() -> None:
+    """The Server goes down and comes back with fresh code."""
+    runtime.stop(reload=True)
+
+
+def at_server_cold_stop() -> None:
+    """The Server goes down for good, or for a reset."""
+    runtime.stop(reload=False)
+
+
 def at_server_stop() -> None:
-    """The Server goes down: for a reload, a reset or for good."""
+    """The Server goes down, for whatever reason; called after the two above."""
     _control.close()
+
+
+def _agents(_request: dict[str, Any]) -> list[dict[str, str | int]]:
+    """Answer the control operation ``agents``: name, place, memories, state of each."""
+    return [summary_of(agent) for agent in all_agents()]
+
+
+_control = ControlServer({"ready": readiness.report, "agents": _agents})

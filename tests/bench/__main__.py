@@ -1,0 +1,37 @@
+"""``python -m tests.bench [name …]``: measure, print one table, write ``bench.json``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rich.console import Console
+
+from tests.bench import memory_bench
+from tests.bench.figures import Figure, save, show
+
+BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
+    "memory": memory_bench.measure,
+}
+
+
+def main(names: list[str]) -> int:
+    """Run the benches named, all by default; returns the exit status."""
+    console = Console()
+    unknown = [name for name in names if name not in BENCHES]
+    if unknown:
+        console.print(f"There is no bench {', '.join(unknown)}. There are: {', '.join(BENCHES)}")
+        return 2
+    figures: list[Figure] = []
+    for name in names or BENCHES:
+        with console.status(f"Measuring {name} …"):
+            figures += BENCHES[name]()
+    show(figures, console)
+    save(figures, Path("bench.json"))
+    console.print("Written to bench.json")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
