@@ -49,4 +49,4 @@ def _agents() -> list[str]:
 
 
 def _row(name: str, note: str) -> str:
-    return f"  |c{name:<24}|n {note}".rstrip()
+    return f"  |c{name:<24}|n {note}" if note else f"  |c{name}|n"

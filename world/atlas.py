@@ -105,6 +105,7 @@ class Person:
         id: The file's name without its ending.
         name: The agent's name.
         home: The id of its room.
+        look: What others see who look at it.
         talkativeness: How often it does something unasked, 0 to 1.
         profile: Who it is, in the second person.
         examples: Script lines that show its voice.
@@ -115,6 +116,7 @@ class Person:
     id: str
     name: str
     home: str
+    look: str
     talkativeness: float
     profile: str
     examples: tuple[str, ...]
@@ -264,6 +266,7 @@ def _person(path: Path, places: Mapping[str, Place]) -> Person:
         id=path.stem,
         name=name,
         home=source.known("home", source.data.get("home"), places, "room"),
+        look=source.text_of(source.data, "look", "look"),
         talkativeness=_share(source, "idle"),
         profile=profile,
         examples=tuple(_example(source, name, raw) for raw in source.data.get("examples") or ()),

@@ -107,6 +107,7 @@ def _build_person(person: Person, built: Built) -> None:
         examples=person.examples,
         talkativeness=person.talkativeness,
     )
+    agent.db.desc = person.look
     _mark(agent, "agent", person.id, built)
 
 

@@ -42,6 +42,7 @@ GUEST_ENABLED = False
 GAME_INDEX_ENABLED = False
 TIME_FACTOR = 1.0
 CLIENT_DEFAULT_WIDTH = 78
+SERVER_SESSION_CLASS = "game.server.telnet_session.WrappingSession"
 # One character an account, shared by all its connections: whoever reconnects while the
 # old line still hangs is the same person in the same place.
 MULTISESSION_MODE = 1

@@ -1,0 +1,71 @@
+"""Lines broken at words for terminals that would break them anywhere.
+
+Evennia sends a paragraph as one line. The web client and most game clients wrap
+it; plain ``telnet`` cuts it at the last column, in the middle of a word.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evennia.server.serversession import ServerSession
+from evennia.utils.ansi import strip_ansi
+
+DEFAULT_WIDTH = 78
+WIDEST = 100
+"""Longer lines are hard to read, however wide the window is."""
+
+NARROWEST = 20
+
+
+class WrappingSession(ServerSession):
+    """A connection whose text is wrapped to its window, if it is a telnet one."""
+
+    def data_out(self, **kwargs: Any) -> None:
+        """Wrap the text on its way out."""
+        if "telnet" in str(self.protocol_key) and not (kwargs.get("options") or {}).get("raw"):
+            kwargs = _wrapped(kwargs, self._width())
+        super().data_out(**kwargs)
+
+    def _width(self) -> int:
+        said = (self.protocol_flags or {}).get("SCREENWIDTH", {0: DEFAULT_WIDTH}).get(0)
+        # A client that has not told its size counts as 78 wide.
+        return min(max(int(said or DEFAULT_WIDTH), NARROWEST), WIDEST)
+
+
+def _wrapped(kwargs: dict[str, Any], width: int) -> dict[str, Any]:
+    """The keywords of one message with their text wrapped; it may stand alone or first."""
+    text = kwargs.get("text")
+    if isinstance(text, str):
+        return kwargs | {"text": wrap(text, width)}
+    if isinstance(text, tuple | list) and text and isinstance(text[0], str):
+        return kwargs | {"text": (wrap(text[0], width), *text[1:])}
+    return kwargs
+
+
+def wrap(text: str, width: int) -> str:
+    """``text`` with every line that is too long broken at its blanks.
+
+    Colour codes have no width. A line keeps its indentation, and lines that fit
+    (tables, drawings) are left as they are.
+    """
+    return "\n".join(_wrap_line(line, width) for line in text.split("\n"))
+
+
+def _wrap_line(line: str, width: int) -> str:
+    if len(line) <= width or _length(line) <= width:
+        return line
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    lines, current, used = [], indent, len(indent)
+    for word in line.split():
+        length = _length(word)
+        if used > len(indent) and used + 1 + length > width:
+            lines.append(current)
+            current, used = indent, len(indent)
+        blank = " " if used > len(indent) else ""
+        current, used = f"{current}{blank}{word}", used + len(blank) + length
+    return "\n".join([*lines, current])
+
+
+def _length(text: str) -> int:
+    return len(strip_ansi(text))

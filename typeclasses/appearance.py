@@ -1,0 +1,75 @@
+"""How rooms and people look to others, and how coming and going reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evennia.utils.utils import iter_to_str
+
+COMPASS = ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest")
+EXIT_ORDER = {name: place for place, name in enumerate((*COMPASS, "up", "down"))}
+
+
+class RoomAppearance:
+    """Mixed into rooms: title, description, then ways, people and things, a line each."""
+
+    default_description = "There is nothing to see here yet."
+
+    def return_appearance(self, looker: Any, **kwargs: Any) -> str:
+        """What ``look`` shows."""
+        title = self.get_display_name(looker, **kwargs)
+        number = self.get_extra_display_name_info(looker, **kwargs)
+        lists = (
+            self.get_display_exits(looker, **kwargs),
+            self.get_display_characters(looker, **kwargs),
+            self.get_display_things(looker, **kwargs),
+        )
+        head = [f"|c{title}{number}|n", self.get_display_desc(looker, **kwargs), ""]
+        return "\n".join([*head, *(line for line in lists if line)]).rstrip()
+
+    def get_display_exits(self, looker: Any, **kwargs: Any) -> str:
+        """The ways out, as in ``Exits: north to Pump Square and up to The Guest Loft``."""
+        exits = self.filter_visible(self.contents_get(content_type="exit"), looker, **kwargs)
+        exits = sorted(exits, key=lambda way: (EXIT_ORDER.get(way.key, 99), way.key))
+        names = [_way(way, looker) for way in exits]
+        return f"|wExits:|n {iter_to_str(names, endsep=' and')}." if names else ""
+
+    def get_display_characters(self, looker: Any, **kwargs: Any) -> str:
+        """Everybody else, as in ``Here: Mira and Tom``."""
+        people = self.contents_get(content_type="character")
+        people = self.filter_visible(people, looker, **kwargs)
+        names = [f"|c{person.get_display_name(looker, **kwargs)}|n" for person in people]
+        return f"|wHere:|n {iter_to_str(names, endsep=' and')}." if names else ""
+
+    def get_display_things(self, looker: Any, **kwargs: Any) -> str:
+        """What lies about, as in ``You see: a blue cup``."""
+        line = super().get_display_things(looker, **kwargs).replace(", and ", " and ")
+        return f"{line}." if line else ""
+
+
+def _way(way: Any, looker: Any) -> str:
+    name = way.get_display_name(looker)
+    if way.destination is None:
+        return f"{name}"
+    return f"|y{name}|n to {way.destination.get_display_name(looker)}"
+
+
+class CharacterAppearance:
+    """Mixed into characters: what a stranger sees, and what bystanders read when they walk."""
+
+    default_description = "A stranger, as yet undescribed."
+
+    def announce_move_from(
+        self, destination: Any, msg: str | None = None, mapping: Any = None, **kwargs: Any
+    ) -> None:
+        """Tell those who stay: ``Tom goes south to The Quay``."""
+        way = next((e for e in self.location.exits if e.destination == destination), None)
+        text = "{object} goes {exit} to {destination}." if way else "{object} is gone."
+        super().announce_move_from(destination, msg=msg or text, mapping=mapping, **kwargs)
+
+    def announce_move_to(
+        self, source_location: Any, msg: str | None = None, mapping: Any = None, **kwargs: Any
+    ) -> None:
+        """Tell those who were here: ``Tom arrives from The Kettle``."""
+        text = "{object} arrives from {origin}."
+        super().announce_move_to(source_location, msg=msg or text, mapping=mapping, **kwargs)
