@@ -1,0 +1,63 @@
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from game.mind.answer import Command, parse
+from game.mind.constrain import from_json, verbs_grammar, verbs_schema
+from game.mind.verbs import STANDARD_VERBS
+
+
+@pytest.mark.parametrize("count", range(1, len(STANDARD_VERBS) + 1))
+def test_every_rule_of_the_grammar_is_there_once(count):
+    grammar = verbs_grammar(STANDARD_VERBS[:count], ["north"], ["Tom"])
+    defined = re.findall(r"^(\w+) ::=", grammar, re.M)
+    used = re.findall(r"\b[a-z]\w*\b", re.sub(r'"[^"]*"|\[[^\]]*\]', "", grammar))
+    assert len(defined) == len(set(defined))
+    assert set(used) <= set(defined)
+    for verb in STANDARD_VERBS[:count]:
+        assert f'"{verb.name}"' in grammar
+
+
+def test_names_cannot_break_out_of_the_grammar():
+    grammar = verbs_grammar(STANDARD_VERBS, ['no"rth\n\\'], ['T" | root'])
+    assert r'way ::= "no\U00000022rth\U0000000A\U0000005C"' in grammar
+    assert r'who ::= "T\U00000022 \U0000007C root"' in grammar
+
+
+def test_there_is_no_grammar_without_verbs():
+    with pytest.raises(ValueError, match="verb"):
+        verbs_grammar([])
+
+
+def test_the_schema_names_the_verbs():
+    schema = verbs_schema(STANDARD_VERBS)
+    assert schema["properties"]["verb"]["enum"] == [verb.name for verb in STANDARD_VERBS]
+    json.dumps(schema)
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        ('{"verb": "say", "argument": "Good | day", "reason": "kind"}', "say Good / day | kind"),
+        ('{"verb": "wait", "argument": ""}', "wait"),
+        ('{"verb": "wait", "argument": 3, "reason": null}', "wait"),
+        ('{"verb": 3}', '{"verb": 3}'),
+        ('{"verb": "sa', '{"verb": "sa'),
+        ("say hi", "say hi"),
+        ("[1]", "[1]"),
+    ],
+)
+def test_json_becomes_a_line(answer, line):
+    assert from_json(answer) == line
+
+
+@given(st.text(max_size=60))
+def test_whatever_is_in_the_json_a_line_of_speech_comes_of_it(text):
+    line = from_json(json.dumps({"verb": "say", "argument": f"Well, {text}", "reason": ""}))
+    command = parse(line, own_name="Mira", verbs=STANDARD_VERBS)
+    assert isinstance(command, Command)
+    assert command.verb == "say"
+    assert not command.reason
