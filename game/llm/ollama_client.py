@@ -137,9 +137,16 @@ class OllamaModel:
         return options
 
 
-CLIENT_FAILURES = (ollama.ResponseError, httpx.HTTPError, ConnectionError, ValueError, RuntimeError)
-"""All that the official client raises: ValueError for garbage (JSON and pydantic
-errors are ValueErrors), RuntimeError when it was closed under a call."""
+CLIENT_FAILURES = (
+    ollama.ResponseError,
+    httpx.HTTPError,
+    ConnectionError,
+    ValueError,
+    TypeError,
+    RuntimeError,
+)
+"""All that the official client raises: ValueError and TypeError for garbage (JSON and
+pydantic errors are ValueErrors), RuntimeError when it was closed under a call."""
 
 
 def client(host: str, time_limit: float) -> ollama.Client:
@@ -153,7 +160,7 @@ def named(error: Exception, server: ServerWords, seconds: float) -> ModelError:
     """The named error for what the official client raised."""
     if isinstance(error, ollama.ResponseError):
         return from_status(error.status_code, str(error.error), server)
-    if isinstance(error, ValueError):
+    if isinstance(error, (ValueError, TypeError)):
         return BadAnswer(
             f"{server.name} sent what is not Ollama's protocol ({str(error)[:120]})",
             "Check that host in llm.md is an Ollama",

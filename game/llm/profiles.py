@@ -41,7 +41,6 @@ class Profile:
         context_tokens: Tokens the model can look at; None for the server's own setting.
         keep_alive: How long Ollama keeps the model loaded, such as ``30m``.
         in_flight: Calls that the server may work on at once.
-        constrained: Hold the answer to the shape of a command, where the server can.
     """
 
     name: str
@@ -57,7 +56,6 @@ class Profile:
     context_tokens: int | None = None
     keep_alive: str = "30m"
     in_flight: int = 2
-    constrained: bool = False
 
     def request(
         self,
@@ -158,7 +156,7 @@ def load(path: Path) -> Mapping[str, Profile]:
 
 def _profile(section: Section) -> Profile:
     section.only(_KEYS)
-    default = SHIPPED.get(section.name, Profile(section.name))
+    default = SHIPPED.get(section.name.lower(), Profile(section.name))
     profile = Profile(
         name=section.name.lower(),
         provider=section.choice("provider", PROVIDERS, default.provider),
@@ -173,7 +171,6 @@ def _profile(section: Section) -> Profile:
         context_tokens=_context(section),
         keep_alive=section.text("keep_alive", default.keep_alive),
         in_flight=section.integer("in_flight", default.in_flight, low=1, high=64),
-        constrained=section.flag("constrained", default.constrained),
     )
     _require(section, profile)
     return profile

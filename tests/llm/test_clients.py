@@ -1,0 +1,245 @@
+"""The clients against a server that misbehaves in every way, over the wire."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from game.llm.answers import without_thoughts
+from game.llm.ollama_client import OllamaModel, ollama_host
+from game.llm.openai_client import OpenAIModel, api_key
+from game.mind.errors import (
+    BadAnswer,
+    ModelFailed,
+    ModelMissing,
+    ModelRejected,
+    ModelTimeout,
+    ModelUnavailable,
+)
+from game.mind.ports import GenerationRequest
+from tests.fakes.model_server import FakeModelServer, Reply
+
+Model = OllamaModel | OpenAIModel
+REQUEST = GenerationRequest(
+    "~Mira>", max_tokens=9, stop=("\n",), temperature=0.3, seed=5, repeat_penalty=1.1
+)
+SCHEMA = {"type": "object", "properties": {"verb": {"type": "string"}}}
+PATHS = {"ollama": "/api/generate", "openai": "/v1/completions"}
+
+
+@pytest.fixture(params=["ollama", "openai"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def build(kind: str, address: str, model: str = "fake", time_limit: float = 2.0) -> Model:
+    if kind == "ollama":
+        return OllamaModel(address, model, time_limit=time_limit)
+    return OpenAIModel(address, model, time_limit=time_limit)
+
+
+@pytest.fixture
+def model(kind: str, fake: FakeModelServer) -> Iterator[Model]:
+    model = build(kind, fake.address)
+    yield model
+    model.close()
+
+
+def test_an_answer_with_its_figures(model: Model, fake: FakeModelServer):
+    fake.script = lambda prompt: f" say I read {prompt}\nand this is cut"
+    answer = model.generate(REQUEST)
+    assert answer.text == " say I read ~Mira>"
+    assert answer.finish_reason == "stop"
+    assert (answer.prompt_tokens, answer.completion_tokens) == (1, 4)
+    assert answer.model == "fake"
+    assert 0 < answer.seconds < 2
+
+
+def test_connections_are_kept(kind: str, model: Model, fake: FakeModelServer):
+    model.generate(REQUEST)
+    started = time.monotonic()
+    for _ in range(20):
+        model.generate(REQUEST)
+    assert (time.monotonic() - started) / 20 < 0.03
+    assert len(fake.calls(PATHS[kind])) == 21
+
+
+def test_what_ollama_is_asked(fake: FakeModelServer):
+    model = OllamaModel(fake.address, "fake", keep_alive="5m", context_tokens=4096)
+    model.generate(REQUEST)
+    model.close()
+    body = fake.calls("/api/generate")[0].body
+    assert body["raw"] is True
+    assert body["stream"] is False
+    assert body["keep_alive"] == "5m"
+    assert body["options"] == {
+        "temperature": 0.3,
+        "num_predict": 9,
+        "repeat_penalty": 1.1,
+        "stop": ["\n"],
+        "seed": 5,
+        "num_ctx": 4096,
+    }
+
+
+def test_a_schema_goes_to_ollama_as_format(fake: FakeModelServer):
+    model = OllamaModel(fake.address, "fake", keep_alive="-1")
+    model.generate(GenerationRequest("x", json_schema=SCHEMA))
+    model.close()
+    body = fake.calls("/api/generate")[0].body
+    assert body["format"] == SCHEMA
+    assert body["keep_alive"] == -1
+    assert "seed" not in body["options"]
+
+
+def test_openai_is_asked_in_its_own_protocol_only(fake: FakeModelServer):
+    model = OpenAIModel(f"{fake.address}/v1", "fake", key="sesame")
+    model.generate(GenerationRequest("x", json_schema=SCHEMA, grammar='root ::= "a"'))
+    model.close()
+    call = fake.calls("/v1/completions")[0]
+    assert call.headers["Authorization"] == "Bearer sesame"
+    assert set(call.body) == {"prompt", "max_tokens", "temperature", "model", "response_format"}
+    assert call.body["response_format"]["json_schema"]["schema"] == SCHEMA
+
+
+def test_llama_cpp_is_told_and_heard(fake: FakeModelServer):
+    fake.always(
+        "/v1/completions",
+        Reply(
+            text=" hello",
+            extra={
+                "usage": {"prompt_tokens": 100, "completion_tokens": 2},
+                "timings": {"cache_n": 90, "prompt_n": 10},
+            },
+        ),
+    )
+    model = OpenAIModel(fake.address, llama_cpp=True)
+    answer = model.generate(GenerationRequest("x", grammar='root ::= "a"', repeat_penalty=1.2))
+    model.close()
+    body = fake.calls("/v1/completions")[0].body
+    assert body["cache_prompt"] is True
+    assert body["grammar"] == 'root ::= "a"'
+    assert body["repeat_penalty"] == 1.2
+    assert "model" not in body
+    assert (answer.prompt_tokens, answer.cached_tokens, answer.completion_tokens) == (100, 90, 2)
+
+
+@pytest.mark.parametrize(
+    ("reply", "error", "words"),
+    [
+        (Reply(status=500, text="boom"), ModelFailed, "HTTP 500: .*boom"),
+        (Reply(status=400, text="bad option"), ModelRejected, "HTTP 400: .*bad option"),
+        (Reply(status=401, text="who"), ModelRejected, "KEEPSAKE_OPENAI_API_KEY"),
+        (Reply(status=429, text="slow"), ModelFailed, "HTTP 429"),
+        (Reply(status=503, text="loading"), ModelUnavailable, "not ready"),
+        (Reply(raw=b"<html>hello</html>"), BadAnswer, "sent"),
+        (Reply(raw=b"[1, 2]"), BadAnswer, "sent"),
+        (Reply(raw=b"{}"), BadAnswer, "sent"),
+        (Reply(raw=b"\xff\xfe\x00"), BadAnswer, "sent"),
+        (Reply(raw=b'{"response": 5, "choices": [{"text": 5}]}'), BadAnswer, "sent"),
+        (Reply(text="  \n"), BadAnswer, "empty answer"),
+        (Reply(text=""), BadAnswer, "empty answer"),
+        (Reply(text="<think>Hmm. What"), BadAnswer, "inside its <think> block"),
+        (Reply(hang_up=True), ModelUnavailable, "broke off|does not answer"),
+        (Reply(delay=5), ModelTimeout, "within 0.4 s"),
+        (Reply(drip=0.05), ModelTimeout, "within 0.4 s"),
+    ],
+)
+def test_each_failure_has_a_name_and_a_cure(
+    kind: str, fake: FakeModelServer, reply: Reply, error: type[Exception], words: str
+):
+    model = build(kind, fake.address, time_limit=0.4)
+    fake.plan(PATHS[kind], reply)
+    started = time.monotonic()
+    with pytest.raises(error, match=words):
+        model.generate(GenerationRequest("x"))
+    assert time.monotonic() - started < 1.5
+    assert model.generate(REQUEST).text  # the connection pool is none the worse
+    model.close()
+
+
+def test_a_missing_model(kind: str, fake: FakeModelServer):
+    model = build(kind, fake.address, "absent:7b")
+    cure = "ollama pull absent:7b" if kind == "ollama" else "Load 'absent:7b'"
+    with pytest.raises(ModelMissing, match=cure):
+        model.generate(REQUEST)
+    with pytest.raises(ModelMissing, match="absent:7b"):
+        model.check()
+    model.close()
+
+
+def test_a_refused_connection(kind: str):
+    with FakeModelServer() as gone:
+        address = gone.address
+    model = build(kind, address)
+    with pytest.raises(ModelUnavailable, match=r"Start (it|the server)"):
+        model.generate(REQUEST)
+    with pytest.raises(ModelUnavailable):
+        model.check()
+    model.close()
+
+
+def test_a_closed_client_says_so_as_a_model_error(kind: str, fake: FakeModelServer):
+    model = build(kind, fake.address)
+    model.close()
+    with pytest.raises(BadAnswer):
+        model.generate(REQUEST)
+
+
+def test_check_is_content_with_a_server_that_has_the_model(model: Model):
+    assert model.check() == "ready"
+
+
+def test_latest_is_the_same_as_no_tag(fake: FakeModelServer):
+    fake.models = ["tiny:latest"]
+    model = OllamaModel(fake.address, "tiny")
+    assert model.check() == "ready"
+    model.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (" say hi", " say hi"),
+        ("<think>hm\nhm</think>\n\nsay hi", "say hi"),
+        ("hm, so</think> say hi", "say hi"),
+        ("say hi <think>was that right", "say hi "),
+        ("<thinking>a</thinking>say a<think>b</think> b", "say a b"),
+        ("I think </b> of you", "I think </b> of you"),
+    ],
+)
+def test_thoughts_are_taken_out(text: str, left: str):
+    assert without_thoughts(text) == left
+
+
+@pytest.mark.parametrize(
+    ("host", "variable", "address"),
+    [
+        ("", "", "http://127.0.0.1:11434"),
+        ("", "0.0.0.0", "http://127.0.0.1:11434"),
+        ("", "0.0.0.0:12000", "http://127.0.0.1:12000"),
+        ("", "http://0.0.0.0:12000", "http://127.0.0.1:12000"),
+        ("", "box:12000", "http://box:12000"),
+        ("http://mine:1", "box:12000", "http://mine:1"),
+    ],
+)
+def test_where_ollama_is(host: str, variable: str, address: str):
+    assert ollama_host(host, {"OLLAMA_HOST": variable}) == address
+
+
+def test_the_key_comes_from_the_environment_alone():
+    assert api_key({}) is None
+    assert api_key({"OPENAI_API_KEY": "b"}) == "b"
+    assert api_key({"OPENAI_API_KEY": "b", "KEEPSAKE_OPENAI_API_KEY": "a"}) == "a"
+
+
+def test_the_key_is_in_no_error(fake: FakeModelServer):
+    model = OpenAIModel(fake.address, "fake", key="sesame-open")
+    fake.plan("/v1/completions", Reply(status=401, text="no"))
+    with pytest.raises(ModelRejected) as caught:
+        model.generate(REQUEST)
+    model.close()
+    assert "sesame-open" not in json.dumps([str(caught.value), repr(caught.value)])

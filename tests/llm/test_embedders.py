@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from game.llm.embedders import OllamaEmbedder, OpenAIEmbedder
+from game.mind.errors import BadAnswer, ModelMissing, ModelUnavailable
+from tests.fakes.model_server import DIMENSION, FakeModelServer, Reply, vector
+
+Embedder = OllamaEmbedder | OpenAIEmbedder
+PATHS = {OllamaEmbedder: "/api/embed", OpenAIEmbedder: "/v1/embeddings"}
+TEXTS = ["the old mill", "a loaf of bread", "the mill is old"]
+
+
+@pytest.fixture(params=[OllamaEmbedder, OpenAIEmbedder])
+def embedder(request: pytest.FixtureRequest, fake: FakeModelServer) -> Iterator[Embedder]:
+    embedder = request.param("fake", fake.address, time_limit=1.0)
+    yield embedder
+    embedder.close()
+
+
+def test_one_vector_a_text_in_order(embedder: Embedder):
+    vectors = embedder.embed(TEXTS)
+    assert [len(each) for each in vectors] == [DIMENSION] * 3
+    for found, text in zip(vectors, TEXTS, strict=True):
+        assert found == pytest.approx(vector(text))
+
+
+def test_nothing_to_embed_asks_nobody(embedder: Embedder, fake: FakeModelServer):
+    assert embedder.embed([]) == []
+    assert fake.calls() == []
+
+
+def test_its_name_tells_provider_and_model(embedder: Embedder):
+    assert embedder.model_name in ("ollama:fake", "openai:fake")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"embeddings": [[1.0]], "data": [{"index": 0, "embedding": [1.0]}]}',
+        b'{"embeddings": [[], [], []], "data": []}',
+        b"{}",
+        b"nonsense",
+    ],
+)
+def test_a_wrong_number_of_vectors_is_refused(
+    embedder: Embedder, fake: FakeModelServer, raw: bytes
+):
+    fake.plan(PATHS[type(embedder)], Reply(raw=raw))
+    with pytest.raises(BadAnswer):
+        embedder.embed(TEXTS)
+
+
+def test_a_missing_model_and_an_absent_server(fake: FakeModelServer):
+    embedder = OllamaEmbedder("absent", fake.address)
+    with pytest.raises(ModelMissing, match="ollama pull absent"):
+        embedder.embed(TEXTS)
+    embedder.close()
+    gone = OpenAIEmbedder("fake", "http://127.0.0.1:9")
+    with pytest.raises(ModelUnavailable):
+        gone.embed(TEXTS)
+    gone.close()

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from game.llm.profiles import Profile, Profiles, load
+from game.mind.errors import ConfigError
+from game.paths import REPOSITORY
+
+GOOD = """# Models
+## agent
+**provider**: ollama
+**host**: http://127.0.0.1:9999/
+**model**: tiny
+**stop**: ["\\n", "END"]
+**temperature**: 0.2
+**seed**: 7
+**context_tokens**: 2048
+## summarizer
+**provider**: extractive
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "llm.md"
+    path.write_text(GOOD)
+    return path
+
+
+def test_the_shipped_file_is_good():
+    found = load(REPOSITORY / "vault" / "config" / "llm.md")
+    assert found["agent"].provider == "embedded"
+    assert found["agent"].stop == ("\n",)
+    assert found["summarizer"].stop == ()
+
+
+def test_a_profile_is_read(file: Path):
+    profiles = Profiles(file)
+    assert profiles.get("agent") == Profile(
+        "agent",
+        provider="ollama",
+        host="http://127.0.0.1:9999",
+        model="tiny",
+        stop=("\n", "END"),
+        temperature=0.2,
+        seed=7,
+        context_tokens=2048,
+        max_tokens=60,
+    )
+    assert profiles.get("summarizer").provider == "extractive"
+    assert {each.name for each in profiles} == {"agent", "summarizer"}
+
+
+def test_the_stop_of_the_acting_profile_does_not_reach_the_summaries(file: Path):
+    request = Profiles(file).get("summarizer").request("Tell it.")
+    assert request.stop == ()
+
+
+def test_a_request_takes_the_profile_and_what_is_given_comes_first(file: Path):
+    profile = Profiles(file).get("agent")
+    request = profile.request("Hello", cache_key="mira")
+    assert (request.prompt, request.seed, request.temperature) == ("Hello", 7, 0.2)
+    assert (request.stop, request.cache_key) == (("\n", "END"), "mira")
+    other = profile.request("Hello", seed=1, stop=(), max_tokens=5, grammar="root ::= 'a'")
+    assert (other.seed, other.stop, other.max_tokens) == (1, (), 5)
+    assert other.grammar == "root ::= 'a'"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line", "reason"),
+    [
+        ("**provider**: ollam", 3, "none of embedded"),
+        ("**temperature**: hot", 3, "not a number"),
+        ("**max_tokens**: 0", 3, "not between 1"),
+        ("**stop**: newline", 3, "not a list of strings"),
+        ('**stop**: [""]', 3, "not a list of strings"),
+        ("**stop**: [1]", 3, "not a list of strings"),
+        ("**time_limit**: 0", 3, "not between 0.1"),
+        ("**seed**: yes", 3, "not a whole number"),
+        ("**api_key**: secret", 3, "nothing reads api_key"),
+        ("**host**: ftp://example", 3, "is no address"),
+        ("**host**: http://x:99999", 3, "is no address"),
+        ("**provider**: ollama", 2, "needs the name of a model"),
+        ("**provider**: openai\n**model**: m", 2, "needs one"),
+    ],
+)
+def test_wrong_values_are_refused_with_file_line_and_reason(
+    tmp_path: Path, wrong: str, line: int, reason: str
+):
+    path = tmp_path / "llm.md"
+    path.write_text(f"# Models\n## agent\n{wrong}\n## summarizer\n**max_tokens**: 9\n")
+    with pytest.raises(ConfigError, match=reason) as caught:
+        load(path)
+    assert caught.value.path == path
+    assert line <= caught.value.line <= line + 1
+
+
+def test_a_wrong_edit_keeps_the_last_good_profiles(file: Path):
+    problems: list[ConfigError] = []
+    profiles = Profiles(file, problems.append)
+    assert profiles.get("agent").model == "tiny"
+    file.write_text(GOOD.replace("0.2", "warm"))
+    assert profiles.get("agent").temperature == 0.2
+    assert profiles.problem is problems[0]
+    file.write_text(GOOD.replace("0.2", "0.9"))
+    assert profiles.get("agent").temperature == 0.9
+    assert profiles.problem is None
+
+
+def test_without_a_file_the_embedded_model_serves(tmp_path: Path):
+    profiles = Profiles(tmp_path / "none.md")
+    assert profiles.get("agent").provider == "embedded"
+    assert profiles.problem is not None
+
+
+def test_an_unknown_profile_is_named(file: Path):
+    with pytest.raises(ConfigError, match="no profile 'poet'"):
+        Profiles(file).get("poet")
+
+
+def test_a_missing_or_doubled_profile_is_refused(tmp_path: Path):
+    path = tmp_path / "llm.md"
+    path.write_text("## agent\n**max_tokens**: 5\n")
+    with pytest.raises(ConfigError, match="'summarizer' is missing"):
+        load(path)
+    path.write_text("## agent\n**max_tokens**: 5\n## Agent\n**max_tokens**: 5\n")
+    with pytest.raises(ConfigError, match="two profiles 'agent'"):
+        load(path)
