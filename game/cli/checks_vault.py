@@ -8,12 +8,19 @@ from pathlib import Path
 
 from game.cli.finding import Finding
 from game.cli.home import SHIPPED_CONFIG
+from game.llm import profiles
 from game.mind.compaction_config import load_compaction_config
 from game.mind.errors import ConfigError
+from game.mind.prompt import load_template
+from game.mind.thinking_config import load_thinking_config
 from game.paths import Places
 
 LOADERS: dict[str, Callable[[Path], object]] = {
+    "llm.md": profiles.load,
     "memory_compaction.md": load_compaction_config,
+    "thinking.md": load_thinking_config,
+    "prompt.md": load_template,
+    "prompt-classic.md": load_template,
 }
 """How each configuration file is read; raises ConfigError when it is wrong."""
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from game.cli import checks_machine, checks_vault
+from game.cli import checks_machine, checks_models, checks_vault
 from game.cli.finding import Finding
 from game.paths import Places
 
 type Check = Callable[[Places], Iterator[Finding]]
 
-CHECKS: tuple[Check, ...] = (*checks_machine.CHECKS, *checks_vault.CHECKS)
+CHECKS: tuple[Check, ...] = (
+    *checks_machine.CHECKS,
+    *checks_vault.CHECKS,
+    *checks_models.CHECKS,
+)
 
 
 def examine(here: Places) -> list[Finding]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,6 +28,8 @@ ADMIN = "admin"
 SETTINGS = "game.server.conf.settings"
 PASSWORD_BYTES = 12
 _GAME = REPOSITORY / "game"
+_STATUS_RETRIES = 600  # two a second
+_WAIT_ARGUMENTS = 6
 
 
 def main() -> None:
@@ -53,12 +56,28 @@ def _launcher(here: Places) -> ModuleType:
 
     sys.path[:] = search_path  # it overwrites the second entry, whatever that is
     launcher.SETTINGS_DOTPATH = SETTINGS
+    launcher.wait_for_status = _patient(launcher.wait_for_status)
     launcher.init_game_directory(str(_GAME), check_db=False)
     launcher.PORTAL_PIDFILE = str(here.portal_pid)
     launcher.SERVER_PIDFILE = str(here.server_pid)
     launcher.PPROFILER_LOGFILE = str(here.logs / "portal.prof")
     launcher.SPROFILER_LOGFILE = str(here.logs / "server.prof")
     return launcher
+
+
+def _patient(wait_for_status: Callable[..., object]) -> Callable[..., object]:
+    """The launcher's wait for the Portal, which would give up after ten seconds.
+
+    That is too little on a busy machine, and giving up looks like success. Whoever
+    started this process watches the Portal, and decides when it has been too long.
+    """
+
+    def wait(*arguments: object, **options: object) -> object:
+        if len(arguments) < _WAIT_ARGUMENTS:  # it calls itself with all of them
+            options.setdefault("retries", _STATUS_RETRIES)
+        return wait_for_status(*arguments, **options)
+
+    return wait
 
 
 def _start(launcher: ModuleType, here: Places) -> None:

@@ -17,7 +17,9 @@ from game.paths import Places
 LAUNCH_SECONDS = 180.0
 READY_SECONDS = 120.0
 LOGIN_SECONDS = 20.0
-_GONE_SECONDS = 5.0
+_GONE_SECONDS = 10.0
+_RELOAD_GAP_SECONDS = 3.0
+_PORT_SECONDS = 10.0
 _POLL_SECONDS = 0.2
 _TAIL_LINES = 15
 
@@ -48,7 +50,9 @@ def start(here: Places, say: Say) -> Started:
     with home.alone(here):
         if _is_up(here, say):
             return Started(already_ran=True)
-        stopping.end_all(here, say)  # half a world, or a model server left by a crash
+        if processes.running(here):  # half a world, or a model server left by a crash
+            stopping.end_all(here, say)
+            _wait_for_ports(here)
         ports.refuse_taken(here)
         try:
             return _launch(here, say)
@@ -72,7 +76,7 @@ def reload(here: Places, say: Say) -> None:
 
 def _is_up(here: Places, say: Say) -> bool:
     """Whether both halves run and answer, given a moment if a reload is under way."""
-    deadline = time.monotonic() + _GONE_SECONDS
+    deadline = time.monotonic() + _RELOAD_GAP_SECONDS
     while (found := processes.running(here)) and time.monotonic() < deadline:
         alive = {each.component for each in found}
         if Component.PORTAL not in alive:
@@ -82,6 +86,13 @@ def _is_up(here: Places, say: Say) -> bool:
             return _becomes_ready(here)
         time.sleep(_POLL_SECONDS)
     return False
+
+
+def _wait_for_ports(here: Places) -> None:
+    """The last threads of a process that was ended may hold its port for a moment."""
+    deadline = time.monotonic() + _PORT_SECONDS
+    while ports.taken(ports.of(here)) and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
 
 
 def _becomes_ready(here: Places) -> bool:
@@ -96,7 +107,7 @@ def _launch(here: Places, say: Say) -> Started:
     child = entry.run(here, "start", say)
     child.wait(LAUNCH_SECONDS, _Watch(here).check)
     say("Waiting for the world")
-    room = _wait_until_ready(here)["admin_room"] or ""
+    room = _wait_until_ready(here)["admin_room"]
     say("Logging in over telnet")
     changed = PASSWORD_CHANGED in child.lines
     line = login.connection_screen(_reachable(here), here.ports.telnet, LOGIN_SECONDS)
@@ -104,7 +115,7 @@ def _launch(here: Places, say: Say) -> Started:
         line.close()
     else:
         password = here.admin_password.read_text().strip()
-        login.log_in(line, ADMIN, password, room=room, seconds=LOGIN_SECONDS)
+        login.log_in(line, ADMIN, password, room=room or "", seconds=LOGIN_SECONDS)
     return Started(already_ran=False, password_changed=changed)
 
 

@@ -52,6 +52,7 @@ class ControlServer:
         _remove_stale(path)
         factory = Factory.forProtocol(_ControlProtocol)
         factory.control = self  # type: ignore[attr-defined]  # how protocols reach it
+        factory.noisy = False
         self._port = _reactor().listenUNIX(str(path), factory, mode=_SOCKET_MODE)
 
     def close(self) -> defer.Deferred[None]:

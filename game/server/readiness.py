@@ -35,4 +35,8 @@ def report(_request: dict[str, Any]) -> dict[str, Any]:
 def _admin_room() -> str | None:
     admin = AccountDB.objects.filter(id=1).first()
     character = admin.db._last_puppet if admin else None
-    return character.location.key if character and character.location else None
+    if character is None:
+        return None
+    # Evennia takes a character off the map while nobody plays it.
+    room = character.location or character.db.prelogout_location or character.home
+    return room.key if room else None

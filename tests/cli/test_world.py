@@ -1,0 +1,179 @@
+"""The whole world, started and stopped through the real command.
+
+One copy lives through the tests below in order; a first start takes several seconds.
+"""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from game.cli import client, login, processes
+from game.cli.log_files import tail
+from game.cli.processes import Component
+from game.paths import REPOSITORY
+from tests.cli.conftest import Copy, make_copy
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory) -> Iterator[Copy]:
+    """A copy whose very first start was interrupted, and then repeated."""
+    made = make_copy(tmp_path_factory.mktemp("world"))
+    try:
+        interrupt_start(made)
+        assert processes.running(made.here) == []
+        made.notes["password"] = made.here.admin_password.read_text().strip()
+        started = made.keepsake("start")
+        assert started.returncode == 0, started.stderr
+        made.notes["first start"] = started.stdout
+        yield made
+    finally:
+        made.keepsake("stop")
+    assert processes.running(made.here) == []
+
+
+def interrupt_start(copy):
+    """Press Ctrl-C as soon as a start has brought up a process of the world."""
+    command = [sys.executable, "-m", "game", "start"]
+    with subprocess.Popen(command, cwd=REPOSITORY, env=copy.environ) as it:
+        while it.poll() is None and not processes.running(copy.here):
+            time.sleep(0.05)
+        it.send_signal(signal.SIGINT)
+        assert it.wait(60) != 0
+
+
+def pids(copy):
+    return {each.component: each.pid for each in processes.running(copy.here)}
+
+
+def log_in(copy, password):
+    ports, room = copy.here.ports, client.ask(copy.here, "ready")["admin_room"]
+    line = login.connection_screen("127.0.0.1", ports.telnet, 10)
+    login.log_in(line, "admin", password, room=room, seconds=10)
+
+
+def test_the_first_start_says_where_to_go(world):
+    told, here = world.notes["first start"], world.here
+    assert f"telnet localhost {here.ports.telnet}" in told
+    assert f"http://localhost:{here.ports.web}/webclient/" in told
+    assert f"admin, password in {here.admin_password}" in told
+
+
+def test_the_admins_password_is_generated_private_and_nowhere_else(world):
+    password = world.here.admin_password.read_text().strip()
+    assert password == world.notes["password"]
+    assert len(password) >= 16
+    assert stat.S_IMODE(world.here.admin_password.stat().st_mode) == 0o600
+    log_in(world, password)
+    for each in processes.running(world.here):
+        for part in ("cmdline", "environ"):
+            assert password.encode() not in Path(f"/proc/{each.pid}/{part}").read_bytes()
+    for log in world.here.logs.glob("*.log*"):
+        assert password not in log.read_text(errors="replace")
+
+
+def test_nothing_is_written_into_the_checkout(world):
+    changed = [
+        path
+        for folder in ("game", "typeclasses", "commands", "world")
+        for path in (REPOSITORY / folder).rglob("*")
+        if path.suffix in (".pid", ".log", ".db3", ".key", ".cert", ".sock")
+    ]
+    assert changed == []
+    assert world.here.server_pid.exists()
+
+
+def test_a_second_start_says_that_it_runs(world):
+    before = pids(world)
+    again = world.keepsake("start")
+    assert again.returncode == 0
+    assert "Keepsake already runs." in again.stdout
+    assert pids(world) == before
+
+
+def test_status_knows_what_runs(world):
+    told = world.keepsake("status", "--json")
+    status = json.loads(told.stdout)
+    assert told.returncode == 0
+    assert status["ready"] is True
+    assert status["processes"]["portal"]["pid"] == pids(world)[Component.PORTAL]
+    assert status["processes"]["server"]["uptime"] > 0
+    assert status["ports"]["telnet"] == world.here.ports.telnet
+
+
+def test_agents_are_listed(world):
+    told = world.keepsake("agents", "--json")
+    assert told.returncode == 0
+    assert all(
+        {"name", "place", "memories", "state"} <= agent.keys() for agent in json.loads(told.stdout)
+    )
+
+
+def test_the_web_client_needs_nothing_from_elsewhere(world):
+    site = f"http://localhost:{world.here.ports.web}"
+    for page in ("/", "/webclient/"):
+        with urllib.request.urlopen(site + page, timeout=10) as answer:
+            html = answer.read().decode()
+        assert "https://" not in html
+    assert f'data-port="{world.here.ports.websocket}"' in html
+    with urllib.request.urlopen(f"{site}/static/keepsake/client.js", timeout=10) as answer:
+        assert answer.status == 200
+
+
+def test_the_doctor_finds_a_running_world_well(world):
+    findings = json.loads(world.keepsake("doctor", "--json").stdout)
+    by_subject = {finding["subject"]: finding for finding in findings}
+    assert by_subject["World"]["what"] == "runs and answers"
+    assert by_subject["Ports"]["well"]
+
+
+def test_reload_brings_a_new_server_and_keeps_the_lines(world):
+    before = pids(world)
+    line = login.connection_screen("127.0.0.1", world.here.ports.telnet, 10)
+    reloaded = world.keepsake("reload")
+    assert reloaded.returncode == 0, reloaded.stderr
+    after = pids(world)
+    assert after[Component.PORTAL] == before[Component.PORTAL]
+    assert after[Component.SERVER] != before[Component.SERVER]
+    line.text = ""
+    line.send("help")
+    assert line.wait_for("connect", 10)
+    line.close()
+
+
+def test_start_mends_a_world_whose_server_died(world):
+    before = pids(world)
+    os.kill(before[Component.SERVER], signal.SIGKILL)
+    assert world.keepsake("status").returncode == 1
+    mended = world.keepsake("start")
+    assert mended.returncode == 0, mended.stderr
+    assert pids(world)[Component.SERVER] != before[Component.SERVER]
+
+
+def test_logs_shows_the_end_of_a_log(world):
+    shown = world.keepsake("logs", "server", "-n", "2", "--no-follow")
+    assert shown.stdout.splitlines() == tail(world.here.logs / "server.log", 2)
+    unknown = world.keepsake("logs", "nonsense", "--no-follow")
+    assert unknown.returncode == 1
+    assert "There are: " in unknown.stderr
+
+
+def test_stop_leaves_nothing_running_and_nothing_lying_about(world):
+    found = processes.running(world.here)
+    stopped = world.keepsake("stop")
+    assert stopped.returncode == 0, stopped.stderr
+    assert "Keepsake has stopped." in stopped.stdout
+    assert found
+    assert processes.running(world.here) == []
+    here = world.here
+    for leftover in (here.portal_pid, here.server_pid, here.model_pid, here.control_socket):
+        assert not leftover.exists()
+    assert "was not running" in world.keepsake("stop").stdout
