@@ -16,15 +16,14 @@ from random import Random
 from typing import Any
 
 from game.llm.gateway import Gateway
-from game.mind.prompt import TemplateFile
-from game.mind.thinking_config import ThinkingConfig, load_thinking_config
-
 from game.llm.profiles import Profiles
 from game.mind.archive import Syncer
 from game.mind.compaction_config import CompactionConfig, load_compaction_config
 from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.markdown_config import ConfigFile
 from game.mind.ports import Clock, SystemClock
+from game.mind.prompt import TemplateFile
+from game.mind.thinking_config import ThinkingConfig, load_thinking_config
 from game.paths import REPOSITORY, Places
 
 AGENTS_LOG_BYTES = 5_000_000

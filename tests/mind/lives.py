@@ -16,7 +16,6 @@ from game.mind.records import Tier
 from game.mind.summaries import SummaryFolder
 from game.mind.summarize import Draft, Source
 
-
 SMALL = CompactionConfig(immediate_window=4, recent_window=3)
 
 

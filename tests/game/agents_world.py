@@ -1,0 +1,180 @@
+"""A world with agents for tests: the real gateway and client, a fake server behind them.
+
+Time moves only when a test says so. Model calls go over HTTP to
+:class:`tests.fakes.model_server.FakeModelServer`; what worker threads hand back is run by
+:meth:`AgentsWorld.settle`, which stands in for the reactor.
+"""
+
+from __future__ import annotations
+
+import queue
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from evennia.utils import create
+from evennia.utils.test_resources import EvenniaTest
+from twisted.internet.task import Clock
+
+from game.llm.gateway import Gateway
+from game.llm.profiles import Profiles
+from game.mind.archive import Syncer
+from game.mind.compaction_config import CompactionConfig, load_compaction_config
+from game.mind.markdown_config import ConfigFile
+from game.mind.thinking_config import ThinkingConfig, load_thinking_config
+from game.paths import REPOSITORY, Places, Ports
+from tests.fakes.model_server import FakeModelServer
+from typeclasses import services
+from typeclasses.accounts import Account
+from typeclasses.agents import Agent, create_agent
+from typeclasses.characters import Character
+from typeclasses.minds import Mind, close_all
+from typeclasses.rooms import Room
+
+_LLM = """\
+## agent
+**provider**: ollama
+**host**: {host}
+**model**: fake
+**stop**: ["\\n"]
+**time_limit**: 5
+
+## summarizer
+**provider**: extractive
+"""
+
+
+class AgentsWorld(EvenniaTest):
+    """Mira in the inn, Tom who is played by somebody, and a model that is scripted."""
+
+    account_typeclass = Account
+    character_typeclass = Character
+    room_typeclass = Room
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.scratch = Path(tempfile.mkdtemp(prefix="keepsake-agents-"))
+        self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
+        self.posted: queue.Queue[Callable[[], None]] = queue.Queue()
+        self.clock = Clock()
+        self.fake = FakeModelServer(models=["fake"])
+        self.addCleanup(self.fake.close)
+        self.said = ["wait"]
+        self.fake.script = lambda _: f" {self.said[0] if len(self.said) == 1 else self.said.pop(0)}"
+        self.services = self.start_services()
+        self.room1.key, self.char1.key = "The Inn", "Tom"
+        self.room1.db.desc = "A low room."
+        self.mira = create_agent("Mira", location=self.room1, profile="You are Mira, an innkeeper.")
+
+    def tearDown(self) -> None:
+        self.stop_services()
+        super().tearDown()
+
+    # -- services
+
+    def start_services(self) -> services.Services:
+        """The services as the game makes them, with a clock and a mailbox of the test's own."""
+        vault = self.scratch / "vault"
+        if not vault.exists():
+            shutil.copytree(REPOSITORY / "vault" / "config", vault / "config")
+            (vault / "config" / "llm.md").write_text(_LLM.format(host=self.fake.address))
+        places = Places(home=self.scratch / "home", vault=vault, ports=Ports(46500))
+        new = services.Services(
+            places=places,
+            gateway=Gateway(Profiles(vault / "config" / "llm.md"), places, self.posted.put),
+            compaction=ConfigFile(
+                vault / "config" / "memory_compaction.md",
+                load_compaction_config,
+                CompactionConfig(),
+            ),
+            thinking=ConfigFile(
+                vault / "config" / "thinking.md", load_thinking_config, ThinkingConfig()
+            ),
+            syncer=Syncer(),
+            workers=ThreadPoolExecutor(2),
+            post=self.posted.put,
+            timer=self.clock,
+            random=Random(7),
+        )
+        services.install(new)
+        return new
+
+    def stop_services(self) -> None:
+        close_all()
+        services.stop(reload=True)
+
+    def settle(self, until: Callable[[], bool] | None = None, seconds: float = 10.0) -> None:
+        """Run what worker threads handed back, until ``until`` holds or nothing is left."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                self.posted.get(timeout=0.02)()
+            except queue.Empty:
+                if until is None or until():
+                    return
+                assert time.monotonic() < deadline, "it never came"
+
+    def pass_time(self, seconds: float) -> None:
+        """Move the clock in small steps and let every thought that falls due be answered."""
+        for _ in range(int(seconds / 0.5)):
+            self.clock.advance(0.5)
+            self.settle(lambda: not self.thinking())
+
+    def thinking(self) -> bool:
+        """Whether any agent waits for the model."""
+        from typeclasses.components.thinker import State  # noqa: PLC0415
+        from typeclasses.minds import open_minds  # noqa: PLC0415
+
+        return any(mind.thinker.state is State.WAITING for mind in open_minds())
+
+    # -- what tests look at
+
+    @property
+    def mind(self) -> Mind:
+        mind = self.mira.mind
+        assert mind is not None
+        return mind
+
+    def lines(self, agent: Agent | None = None) -> list[str]:
+        """The agent's window as text, without its first look around; own acts behind ``~``."""
+        mind = (agent or self.mira).mind
+        assert mind is not None
+        window = [m for m in mind.memory.context().window if m.number > 1]
+        return [f"~{m.text}" if m.kind == "act" else m.line for m in window]
+
+    def hears(self, obj: Any) -> list[str]:
+        """From now on, what that object is shown."""
+        heard: list[str] = []
+        plain = obj.msg
+
+        def msg(text: Any = None, **kwargs: Any) -> None:
+            if text:
+                heard.append(str(text[0] if isinstance(text, tuple) else text))
+            plain(text=text, **kwargs)
+
+        obj.msg = msg
+        return heard
+
+    def set_thinking(self, **values: Any) -> None:
+        """Change what ``thinking.md`` says."""
+        config = replace(self.services.thinking.current, **values)
+        self.services.thinking = _Fixed(config)
+
+    def another_agent(self, name: str) -> Agent:
+        """One more agent in the inn."""
+        return create_agent(name, location=self.room1, profile=f"You are {name}.")
+
+    def thing(self, name: str) -> Any:
+        """A thing in the inn."""
+        return create.create_object("typeclasses.objects.Object", key=name, location=self.room1)
+
+
+class _Fixed:
+    def __init__(self, current: ThinkingConfig) -> None:
+        self.current = current
