@@ -14,7 +14,7 @@ from game.mind.arguments import LONGEST_ARGUMENT, addressed, gift, halves, leadi
 from game.mind.constrain import from_json, verbs_grammar, verbs_schema
 from game.mind.perception import for_prompt, shorten, visible
 from game.mind.speech import disarm, tidy_speech
-from game.mind.verbs import FORBIDDEN, Takes, Verb, find_exit, find_verb
+from game.mind.verbs import FORBIDDEN, Takes, Verb, find_exit, find_gesture, find_verb
 
 __all__ = [
     "Command",
@@ -40,7 +40,8 @@ _SCRIPT = re.compile(
     r"^([A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?)\s+"
     r"(says?|asks?|whispers?|repl(?:y|ies)|answers?|shouts?|exclaims?|tells?|adds?)\b(?=[^\w]*\W)"
 )
-_SENTENCE = re.compile(r"\S+\s+.*[.!?…][\"”’)]*$")
+_SAID_IN_EMOTE = re.compile(r"^(?:says?|asks?|replies|answers),?\s*[:,]?\s*([\"“].*)$", re.I)
+_SENTENCE = re.compile(r"(?:\S+\s+.*|[A-Z]\w+)[.!?…][\"”’)]*$")
 _VERY_STILL = re.compile(r"^[\W_]*(?:silence|nothing|no (?:answer|response))?[\W_]*$", re.I)
 
 
@@ -170,6 +171,9 @@ class _Reader:
             return f"You tried {_quoted(text)}: that is no command"
         if (way := self._way(text)) and not self._exactly(word):
             return way
+        emote = self._verb("emote")
+        if emote and not re.match(r"\s*[\"“:]", text[len(word) :]) and (act := find_gesture(word)):
+            return self._spoken(emote, f"{act} {rest}")
         verb = find_verb(word, self.verbs)
         if verb is None or _is_talk(verb, text, rest, narrated):
             return self._unworded(whole, text, narrated)
@@ -205,6 +209,9 @@ class _Reader:
         return Command(verb.name, "" if _plain(thing) in ("around", "here", "room") else thing)
 
     def _spoken(self, verb: Verb, text: str) -> Command | str:
+        quoted = _SAID_IN_EMOTE.match(text) if verb.name == "emote" else None
+        if quoted and (say := self._verb("say")):
+            return self._spoken(say, quoted[1])
         if verb.name == "emote":
             text = re.sub(rf"^{re.escape(self.own_name)}\s+", "", text.strip(" *"), flags=re.I)
         said = tidy_speech(text).lstrip("@ ")
@@ -282,7 +289,7 @@ def _split_reason(text: str) -> tuple[str, str]:
 
 
 def _first_word(text: str) -> tuple[str, str]:
-    match = re.match(r"([^\W\d_]+(?:-[^\W\d_]+)*)[:,]?\s*(?=\s|$|[\"“(])", text)
+    match = re.match(r"([^\W\d_]+(?:-[^\W\d_]+)*)(?:[:,]|[.!?…]+$)?\s*(?=\s|$|[\"“(])", text)
     return (match[1], text[match.end() :].strip()) if match else ("", text)
 
 

@@ -58,7 +58,7 @@ STANDARD_VERBS: tuple[Verb, ...] = (
 
 _SYNONYM_WORDS: Mapping[str, str] = {
     "say": "speak talk tell ask answer reply respond shout yell call exclaim greet state add "
-    "announce declare murmur mutter cry remark comment sing",
+    "announce declare murmur mutter cry remark comment sing said asked told replied answered",
     "whisper": "confide",
     "emote": "pose act",
     "look": "see watch observe glance gaze stare view read",
@@ -84,6 +84,13 @@ _FORBIDDEN_WORDS = """
 """
 FORBIDDEN = frozenset(_FORBIDDEN_WORDS.split())
 """First words that are never corrected into a verb: commands of builders and admins."""
+
+_GESTURE_WORDS = """
+    smile laugh nod shrug sigh frown grin wave bow blush wink cry weep chuckle giggle gasp yawn
+    stretch dance hum whistle tremble shiver kneel curtsy smirk sob
+"""
+GESTURES = frozenset(_GESTURE_WORDS.split())
+"""Verbs that small models write where they mean an emote."""
 
 COMPASS: Mapping[str, str] = {
     "n": "north",
@@ -119,6 +126,16 @@ def find_verb(word: str, verbs: Sequence[Verb]) -> Verb | None:
         if SYNONYMS.get(form) in known:
             return known[SYNONYMS[form]]
     return _started(forms[0], known) or _mistyped(forms[0], known)
+
+
+def find_gesture(word: str) -> str | None:
+    """The gesture that ``word`` is, in the form for an emote: ``smile`` gives ``smiles``."""
+    gesture = next((form for form in _forms(word.casefold()) if form in GESTURES), None)
+    if gesture is None:
+        return None
+    if gesture.endswith("y"):
+        return f"{gesture[:-1]}ies"
+    return f"{gesture}es" if gesture.endswith(("sh", "ch")) else f"{gesture}s"
 
 
 def find_exit(word: str, exits: Sequence[str]) -> str | None:

@@ -72,6 +72,18 @@ def line_of(answer):
         ("Wait, Tom!", "say Wait, Tom!"),
         ("I see that you are very tired.", "say I see that you are very tired."),
         ("I wait for the rain to stop.", "wait"),
+        # what small models write
+        ("smile", "emote smiles"),
+        ("wait.", "wait"),
+        ("Look.", "look"),
+        ("Hello!", "say Hello!"),
+        ("cry", "emote cries"),
+        ("nods at Tom.", "emote nods at Tom."),
+        ("Mira laughs.", "emote laughs"),
+        ('cry: "Do you hear?"', "say Do you hear?"),
+        ('emote says, "What is the news?"', "say What is the news?"),
+        ('said to Tom "Goodbye!"', "say Tom, Goodbye!"),
+        ("I will ask Tom.", "say I will ask Tom."),
         # synonyms
         ("speak Good day", "say Good day"),
         ("tell Tom that it rains", "say Tom, it rains"),
