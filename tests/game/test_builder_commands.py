@@ -1,0 +1,230 @@
+"""What builders type to tend agents, and what players cannot."""
+
+from __future__ import annotations
+
+from evennia.utils.ansi import strip_ansi
+
+from game.mind.errors import ModelUnavailable
+from tests.game.agents_world import AgentsWorld
+from typeclasses.agents import all_agents, find_agents, summary_of
+
+
+class BuilderWorld(AgentsWorld):
+    """Tom is a builder."""
+
+    def setUp(self):
+        super().setUp()
+        self.account.is_superuser = False
+        self.account.permissions.add("Builder")
+        self.char1.permissions.add("Builder")
+        self.heard = self.hears(self.char1)
+
+    def type(self, line, until=None):
+        """Type a line and return all that it shows."""
+        self.heard.clear()
+        self.char1.execute_cmd(line)
+        self.settle(until)
+        return strip_ansi("\n".join(self.heard))
+
+    def type_and_wait(self, line, wanted):
+        """Type a line whose answer comes from a worker thread."""
+        return self.type(line, lambda: any(wanted in strip_ansi(text) for text in self.heard))
+
+
+class TestAgentCommand(BuilderWorld):
+    def test_create_makes_one_here_that_perceives(self):
+        shown = self.type("@agent/create Ada = You are Ada, a clockmaker.")
+        assert "Made Ada" in shown
+        ada = find_agents("Ada")[0]
+        assert ada.location == self.room1
+        assert ada.db.profile == "You are Ada, a clockmaker."
+        self.char1.execute_cmd("say Welcome, Ada.")
+        assert 'Tom says, "Welcome, Ada."' in self.lines(ada)
+
+    def test_bad_names_are_refused_with_the_cure(self):
+        for name in (
+            "../../etc",
+            "a/b",
+            "|rRed",
+            "M\u0456ra",
+            "Mira",
+            "mira",
+            "x" * 10_000,
+            "..",
+            "<b>Bo</b>",
+            "Ma\u202era",
+            "me",
+            "",
+            "Mira\nBo",
+        ):
+            shown = self.type(f"@agent/create {name} = You are somebody.")
+            assert "did not work" in shown or "Usage" in shown, name
+            assert len(shown) < 600
+        assert [agent.key for agent in all_agents()] == ["Mira"]
+        assert [p.name for p in self.services.places.agents.iterdir()] == ["Mira"]
+
+    def test_a_players_name_is_taken(self):
+        shown = self.type("@agent/create Tom = You are Tom.")
+        assert "did not work" in shown
+
+    def test_profile_pause_resume_interval(self):
+        assert "You are Mira, an innkeeper." in self.type("@agent/profile Mira")
+        self.type("@agent/profile Mira = You are Mira, a pirate.")
+        assert self.mira.db.profile == "You are Mira, a pirate."
+        assert "paused" in self.type("@agent/pause Mira")
+        assert "paused" in self.type("@agent")
+        assert "thinks again" in self.type("@agent/resume Mira")
+        self.type("@agent/interval Mira = 30")
+        assert self.mira.db.idle_interval == 30
+        for bad in ("0", "-1", "soon", "99999999", ""):
+            assert "did not work" in self.type(f"@agent/interval Mira = {bad}")
+        assert self.mira.db.idle_interval == 30
+        self.type("@agent/interval Mira = default")
+        assert not self.mira.db.idle_interval
+
+    def test_prompt_is_the_very_prompt(self):
+        self.char1.execute_cmd("say Good evening")
+        shown = self.type("@agent/prompt Mira")
+        assert 'Tom says, "Good evening"' in shown
+        assert "BASIC COMMANDS:" in shown
+
+    def test_delete_keeps_archive_and_profile_and_create_brings_both_back(self):
+        self.char1.execute_cmd("say The cup is in the well.")
+        folder = self.mind.memory.folder
+        assert "is gone" in self.type("@agent/delete Mira")
+        assert all_agents() == []
+        assert list((folder / "archive").glob("0*.jsonl"))
+        assert "remembers" in self.type("@agent/create Mira")
+        again = find_agents("Mira")[0]
+        assert again.db.profile == "You are Mira, an innkeeper."
+        assert 'Tom says, "The cup is in the well."' in self.lines(again)
+
+    def test_unknown_agents_and_switches(self):
+        assert "There is no agent" in self.type("@agent Nobody")
+        assert "Mira" in self.type("@agent Nobody")
+        assert "did not work" in self.type("@agent/pause ../..")
+        self.type("@agent/eat Mira")
+        assert self.mira.pk
+
+    def test_summary_for_programs(self):
+        assert summary_of(self.mira) == {
+            "name": "Mira",
+            "place": "The Inn",
+            "memories": 1,
+            "state": "idle",
+        }
+
+
+class TestMemoryCommands(BuilderWorld):
+    def setUp(self):
+        super().setUp()
+        self.mira.db.paused = True
+        config = self.services.places.config / "memory_compaction.md"
+        config.write_text("**immediate_window**: 4\n**recent_window**: 50\n")
+
+    def talk(self, count):
+        for number in range(count):
+            self.char1.execute_cmd(f"say Ship {number} came from Ostrey with salt.")
+
+    def test_compact_says_what_came_of_it(self):
+        self.talk(9)
+        shown = self.type_and_wait("@compact-memories Mira", "Compacted")
+        assert "memories 1-6 became the short-term summary" in shown
+        assert "4 memories stay verbatim" in shown
+        assert "extractive" in shown
+
+    def test_the_agent_in_the_room_is_meant_by_default(self):
+        self.talk(9)
+        assert "Compacted Mira's memory" in self.type_and_wait("@compact-memories", "Compacted")
+
+    def test_with_two_agents_here_it_asks_which(self):
+        self.another_agent("Bram")
+        assert "Bram or Mira" in self.type("@compact-memories")
+
+    def test_nothing_to_compact(self):
+        shown = self.type_and_wait("compact-memories Mira", "Nothing")
+        assert "immediate window of 4" in shown
+
+    def test_a_failure_says_why(self):
+        self.talk(9)
+
+        class Dead:
+            def summarize(self, source):
+                raise ModelUnavailable("nobody answers on port 1", "Start the server")
+
+        self.mind.memory.memory._summarizer = Dead
+        shown = self.type_and_wait("@compact-memories Mira", "failed")
+        assert "nobody answers on port 1. Start the server" in shown
+        assert "Failed" in self.type_and_wait("@memory-status Mira", "Integrity")
+
+    def test_status_of_one(self):
+        self.talk(9)
+        self.type_and_wait("@compact-memories Mira", "Compacted")
+        shown = self.type_and_wait("@memory-status mi", "Integrity")
+        assert "4 verbatim (memories 7-10)" in shown
+        assert "whole" in shown
+        assert "Short-term summary (memories 1-6" in shown
+        assert "Ostrey" in shown
+
+    def test_status_tells_of_damage(self):
+        self.talk(5)
+        archive = self.mind.memory.memory.archive
+        segment = next(archive.folder.glob("0*.jsonl"))
+        segment.write_bytes(segment.read_bytes().replace(b'"n":3,', b'"n":!,'))
+        shown = self.type_and_wait("@memory-status Mira", "Integrity")
+        assert "0000000001.jsonl:3 cannot be read" in shown
+
+    def test_status_of_all_is_a_table_and_the_agent_here(self):
+        other = self.another_agent("Bram")
+        other.location = self.room2
+        shown = self.type_and_wait("@memory-status", "Integrity")
+        assert "Bram" in shown
+        assert "Mira's memory" in shown
+
+    def test_an_edited_summary_is_shown_and_adopted(self):
+        self.talk(9)
+        self.type_and_wait("@compact-memories Mira", "Compacted")
+        path = self.mind.memory.folder / "summaries" / "recent.md"
+        head, _, _ = path.read_text().rpartition("---\n")
+        path.write_text(f"{head}---\nI met Tom, the baker.\n")
+        shown = self.type_and_wait("@memory-status Mira", "Integrity")
+        assert "I met Tom, the baker." in shown
+        assert "edited by hand" in shown
+
+    def test_colour_codes_in_memories_stay_text(self):
+        self.char1.execute_cmd("say |rstop|n")
+        shown = self.type("@agent/prompt Mira")
+        assert "|rstop" in shown or "stop" in shown
+
+
+class TestModels(BuilderWorld):
+    def test_llm_status(self):
+        self.said = ["say Hello.", "wait"]
+        self.char1.execute_cmd("talk Mira hi")
+        self.pass_time(3)
+        shown = self.type("@llm-status")
+        assert "ollama at http://127.0.0.1" in shown
+        assert "1, 0 failed" in shown
+
+
+class TestPlayersAreKeptOut(AgentsWorld):
+    def test_no_builder_command_for_players(self):
+        self.account.is_superuser = False
+        self.account.permissions.clear()
+        self.account.permissions.add("Player")
+        self.char1.permissions.clear()
+        heard = self.hears(self.char1)
+        for line in (
+            "@agent",
+            "@memory-status Mira",
+            "memory-status",
+            "@compact-memories Mira",
+            "@llm-status",
+            "@agent/prompt Mira",
+        ):
+            heard.clear()
+            self.char1.execute_cmd(line)
+            shown = strip_ansi("\n".join(heard))
+            assert "not available" in shown, line
+            assert "Memories:" not in shown
+
