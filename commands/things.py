@@ -248,9 +248,8 @@ def closer_look(obj: ObjectDB, caller: ObjectDB) -> str:
     if obj == caller:
         return "That is you."
     if obj in people_here(caller):
-        things = [with_article(thing, caller) for thing in obj.contents]
-        carries = f" carries {listed(things)}." if things else " carries nothing that shows."
-        return f"{obj.get_display_name(caller)}{carries}"
+        kind = "lives in the village." if obj.is_agent else "is a visitor, as you are."
+        return f"{obj.get_display_name(caller)} {kind}"
     where = "You have it with you." if obj.location == caller else "It lies here for the taking."
     if not obj.access(caller, "get"):
         where = "It stays where it is."

@@ -59,6 +59,11 @@ class CharacterAppearance:
 
     default_description = "A stranger, as yet undescribed."
 
+    def get_display_things(self, looker: Any, **kwargs: Any) -> str:
+        """What somebody carries, as in ``Carries: a jar of honey``."""
+        line = super().get_display_things(looker, **kwargs).replace(", and ", " and ")
+        return f"|wCarries:|n {line.partition('|n ')[2]}." if line else ""
+
     def announce_move_from(
         self, destination: Any, msg: str | None = None, mapping: Any = None, **kwargs: Any
     ) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 import evennia
 import pytest
 from django.conf import settings
+from django.test import Client
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.server.serversession import ServerSession
@@ -307,7 +309,8 @@ class TestThings(WithPeople):
         self.type("examine here")
         shown = "\n".join(self.texts("Tom"))
         assert "somebody misses" in shown
-        assert "Ada carries a tin whistle." in shown
+        assert "Carries: a tin whistle." in shown
+        assert "Ada is a visitor" in shown
         for private in ("afraid", "hidden", "Mira", "Typeclass", "#", "Attributes"):
             assert private not in shown
 
@@ -526,13 +529,43 @@ class TestCreate(EvenniaTest):
         assert self.newcomer.puppet.location == self.start
 
     def test_link_codes_in_speech_make_no_link_for_the_web_client(self):
-        html = parse_html(f'Tom says, "{spoken("|lcquit|ltclick me|le |luhttp://x|ltx|le")}"')
-        assert "<a " not in html
-        assert "lcquit" in html
+        page = parse_html(f'Tom says, "{spoken("|lcquit|ltclick me|le |luhttp://x|ltx|le")}"')
+        assert "<a " not in page
+        assert "lcquit" in page
 
     def test_the_welcome_screen_and_its_help(self):
         assert "create <name> <password>" in self.type("look")
         assert "connect <name> <password>" in self.type("help")
+
+    def register(self, name: str) -> Any:
+        """Fill in the web site's registration form."""
+        form = {"username": name, "password1": "tide-and-time", "password2": "tide-and-time"}
+        return Client(headers={"host": "localhost"}).post("/auth/register", form)
+
+    def test_the_web_site_gives_a_playable_character(self):
+        assert self.register("Piet").status_code == 302
+        (character,) = AccountDB.objects.get(username="Piet").characters
+        assert character.key == "Piet"
+        assert character.location == self.start
+        self.type("connect Piet tide-and-time")
+        assert self.newcomer.puppet == character
+
+    def test_the_web_site_refuses_an_agents_name(self):
+        page = self.register("Mira")
+        assert page.status_code == 200
+        assert "is taken" in html.unescape(page.content.decode())
+        assert not AccountDB.objects.filter(username="Mira").exists()
+
+    def test_the_web_site_cannot_rename_or_delete_a_character(self):
+        account, _ = Account.create(username="Piet", password="tide-and-time")
+        (character,) = account.characters
+        browser = Client(headers={"host": "localhost"})
+        browser.force_login(account)
+        browser.post(character.web_get_update_url(), {"db_key": "Mira", "desc": "x\ny"})
+        browser.post(character.web_get_delete_url(), {"verify": "Piet"})
+        browser.post("/characters/create/", {"db_key": "Mira", "desc": "second"})
+        assert [one.key for one in account.characters] == ["Piet"]
+        assert character.db.desc != "x\ny"
 
     def test_every_way_to_an_account_checks_the_name(self):
         for name in ("Mira", "Oswln"):
