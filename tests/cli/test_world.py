@@ -111,10 +111,12 @@ def test_status_knows_what_runs(world):
 
 def test_agents_are_listed(world):
     told = world.keepsake("agents", "--json")
+    agents = json.loads(told.stdout)
     assert told.returncode == 0
-    assert all(
-        {"name", "place", "memories", "state"} <= agent.keys() for agent in json.loads(told.stdout)
-    )
+    assert len(agents) >= 5
+    assert all(agent.keys() == {"name", "place", "memories", "state"} for agent in agents)
+    table = world.keepsake("agents").stdout
+    assert all(agent["name"] in table and agent["place"] in table for agent in agents)
 
 
 def test_the_web_client_needs_nothing_from_elsewhere(world):
