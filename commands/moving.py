@@ -6,7 +6,7 @@ from typing import Any
 
 from commands.base import PlayerCommand
 from commands.wording import listed, quoted, sought
-from world.atlas import SHORT
+from game.mind.verbs import COMPASS
 
 
 class CmdGo(PlayerCommand):
@@ -65,4 +65,4 @@ def direction_commands() -> list[Any]:
     Evennia treats commands that share any name as one, so that a single fallback
     with all the names would vanish wherever one exit is.
     """
-    return [CmdNoExit(key=way, aliases=[short]) for way, short in SHORT.items()]
+    return [CmdNoExit(key=way, aliases=[short]) for short, way in COMPASS.items()]
