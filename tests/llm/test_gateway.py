@@ -1,0 +1,251 @@
+"""The gateway with a real owner's thread, real clients and servers over the wire."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from game.llm import gateway as gateway_module
+from game.llm.embedded import Embedded
+from game.llm.gateway import READY, Gateway
+from game.llm.profiles import Profile, Profiles
+from game.llm.queue import Outcome, Priority
+from game.mind.errors import ConfigError, ModelMissing, ModelUnavailable
+from game.mind.ports import Generation, GenerationRequest
+from game.paths import Places
+from tests.fakes.model_server import FakeModelServer, Reply
+from tests.llm.conftest import Owner, until
+
+CONFIG = """## agent
+**provider**: ollama
+**host**: {host}
+**model**: {model}
+**time_limit**: {limit}
+**in_flight**: 2
+## summarizer
+**provider**: {summarizer}
+**host**: {host}
+**model**: {model}
+"""
+
+
+def configure(
+    home: Places, host: str, model: str = "fake", limit: float = 5, summarizer: str = "openai"
+) -> Path:
+    path = home.config / "llm.md"
+    path.write_text(CONFIG.format(host=host, model=model, limit=limit, summarizer=summarizer))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gateway_module, "WATCH_SECONDS", 0.05)
+    monkeypatch.setattr(gateway_module, "PROBE_SECONDS", 0.1)
+
+
+@pytest.fixture
+def gateway(home: Places, owner: Owner, fake: FakeModelServer) -> Iterator[Gateway]:
+    configure(home, fake.address)
+    gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, {})
+    owner.call(gateway.start)
+    yield gateway
+    owner.call(lambda: gateway.shutdown(stop_embedded=True))
+
+
+def ask(
+    gateway: Gateway, owner: Owner, prompt: str = "hello", name: str = "agent"
+) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    owner.call(
+        lambda: gateway.submit(
+            name, Priority.EVENT, "mira", lambda p: p.request(prompt), outcomes.append
+        )
+    )
+    return outcomes
+
+
+def request(prompt: str) -> GenerationRequest:
+    return GenerationRequest(prompt)
+
+
+def test_an_answer_comes_in_the_owners_thread(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer
+):
+    seen: list[tuple[object, ...]] = []
+    fake.script = lambda prompt: f" say {prompt}"
+
+    def build(profile: Profile) -> GenerationRequest:
+        seen.append((threading.current_thread(), profile.name))
+        return profile.request("Hi!")
+
+    def done(outcome: Outcome) -> None:
+        seen.append((threading.current_thread(), outcome))
+
+    owner.call(lambda: gateway.submit("agent", Priority.PLAYER, "mira", build, done))
+    until(lambda: len(seen) == 2)
+    assert seen[0] == (owner.thread, "agent")
+    assert seen[1][0] is owner.thread
+    assert isinstance(seen[1][1], Generation)
+    assert seen[1][1].text == " say Hi!"
+    assert fake.calls("/api/generate")[0].body["prompt"] == "Hi!"
+
+
+def test_each_server_has_its_own_queue(gateway: Gateway, owner: Owner, fake: FakeModelServer):
+    fake.plan("/v1/completions", Reply(delay=0.5, text="slow"))
+    slow = ask(gateway, owner, name="summarizer")
+    quick = ask(gateway, owner)
+    until(lambda: quick)
+    assert not slow
+    until(lambda: slow)
+
+
+def test_generate_blocks_until_the_answer(gateway: Gateway, fake: FakeModelServer):
+    fake.script = lambda prompt: prompt.upper()
+    assert gateway.generate("summarizer", request("long ago")).text == "LONG AGO"
+    built = gateway.generate("agent", lambda profile: profile.request(f"by {profile.model}"))
+    assert built.text == "BY FAKE"
+    assert gateway.model("agent").generate(request("plain")).text == "PLAIN"
+
+
+def test_generate_raises_the_models_error(gateway: Gateway, fake: FakeModelServer):
+    fake.models = ["other"]
+    with pytest.raises(ModelMissing, match="ollama pull fake"):
+        gateway.generate("agent", request("x"))
+    with pytest.raises(ConfigError, match="poet"):
+        gateway.generate("poet", request("x"))
+    with pytest.raises(ModelUnavailable):
+        gateway.model("poet").generate(request("x"))
+
+
+def test_generate_in_the_owners_thread_is_a_mistake(gateway: Gateway, owner: Owner):
+    with pytest.raises(RuntimeError, match="by its owner"):
+        owner.call(lambda: gateway.generate("agent", request("x")))
+
+
+def test_a_changed_profile_is_used_from_the_next_call(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
+):
+    assert gateway.generate("agent", request("x")).model == "fake"
+    fake.models.append("newer")
+    configure(home, fake.address, model="newer")
+    assert gateway.generate("agent", request("x")).model == "newer"
+    (home.config / "llm.md").write_text("## agent\n**temperature**: hot\n")
+    assert gateway.generate("agent", request("x")).model == "newer"
+    assert gateway.profiles.problem is not None
+    assert gateway.profiles.problem.line == 2
+
+
+def test_extractive_means_no_model(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
+):
+    configure(home, fake.address, summarizer="extractive")
+    with pytest.raises(ModelUnavailable, match="uses no model"):
+        gateway.generate("summarizer", request("x"))
+    providers = {status.provider for status in owner.call(gateway.statuses)}
+    assert providers == {"ollama"}
+
+
+def test_the_status_tells_figures_and_health(gateway: Gateway, owner: Owner, fake: FakeModelServer):
+    gateway.generate("agent", request("one two three"))
+    until(lambda: all(s.health == READY for s in owner.call(gateway.statuses)))
+    ollama = next(s for s in owner.call(gateway.statuses) if s.provider == "ollama")
+    assert (ollama.host, ollama.models) == (fake.address, ("agent: fake",))
+    assert (ollama.running, ollama.in_flight) == (0, 2)
+    assert set(ollama.waiting.values()) == {0}
+    assert (ollama.figures.calls, ollama.figures.failures) == (1, 0)
+    assert ollama.figures.prompt_tokens == 3
+    assert ollama.figures.p95 > 0
+
+
+def test_waiting_calls_are_shown(gateway: Gateway, owner: Owner, fake: FakeModelServer):
+    fake.delay = 0.5
+    for _ in range(3):
+        ask(gateway, owner)
+    fake.wait_for_calls("/api/generate", 1)
+    ollama = next(s for s in owner.call(gateway.statuses) if s.provider == "ollama")
+    assert ollama.running == 1  # one key, one call
+    assert ollama.waiting[Priority.EVENT] == 2
+
+
+def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Places, owner: Owner):
+    with FakeModelServer() as gone:
+        port, address = gone.port, gone.address
+    configure(home, address)
+    gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, {})
+    owner.call(gateway.start)
+
+    def health() -> str:
+        return next(s.health for s in owner.call(gateway.statuses) if s.provider == "ollama")
+
+    try:
+        until(lambda: "ollama serve" in health())
+        for _ in range(3):
+            with pytest.raises(ModelUnavailable):
+                gateway.generate("agent", request("x"))
+        started = time.monotonic()
+        with pytest.raises(ModelUnavailable, match="asked again in"):
+            gateway.generate("agent", request("x"))
+        assert time.monotonic() - started < 0.2
+        with FakeModelServer(port):
+            until(lambda: health() == READY)
+            assert gateway.generate("agent", request("x")).text  # the circuit is closed again
+    finally:
+        owner.call(lambda: gateway.shutdown(stop_embedded=True))
+
+
+def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: FakeModelServer):
+    fake.delay = 30
+    configure(home, fake.address, limit=60)
+    gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, {})
+    owner.call(gateway.start)
+    errors: list[Exception] = []
+
+    def block() -> None:
+        try:
+            gateway.generate("agent", request("x"))
+        except ModelUnavailable as error:
+            errors.append(error)
+
+    blocked = [threading.Thread(target=block) for _ in range(4)]
+    for thread in blocked:
+        thread.start()
+    outcomes = ask(gateway, owner)
+    fake.wait_for_calls("/api/generate", 1)
+    started = time.monotonic()
+    owner.call(lambda: gateway.shutdown(stop_embedded=True))
+    for thread in blocked:
+        thread.join(2)
+    until(lambda: outcomes)
+    assert time.monotonic() - started < 1.0
+    assert len(errors) == 4
+    assert isinstance(outcomes[0], ModelUnavailable)
+    with pytest.raises(ModelUnavailable):
+        gateway.generate("agent", request("late"))
+    until(lambda: not any(t.name.startswith("model_") for t in threading.enumerate()))
+
+
+def test_the_embedded_model_answers_through_the_gateway(embedded: Embedded, owner: Owner):
+    home = embedded._places
+    (home.config / "llm.md").write_text(
+        '## agent\n**stop**: ["\\n"]\n## summarizer\n**provider**: extractive\n'
+    )
+    gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, {}, embedded=embedded)
+    owner.call(gateway.start)
+    try:
+        prompt = 'Tom says, "Good morning, Mira!"\n~Mira> say Good morning, Tom!\n~Mira> say'
+        answer = gateway.generate("agent", lambda profile: profile.request(prompt))
+        again = gateway.generate("agent", lambda profile: profile.request(prompt))
+        assert answer.text.strip()
+        assert "\n" not in answer.text
+        assert again.cached_tokens >= again.prompt_tokens - 2
+        (status,) = owner.call(gateway.statuses)
+        assert (status.provider, status.health) == ("embedded", READY)
+        assert status.figures.cached_share > 0.3
+        assert gateway.count_tokens("agent", "Good morning") == 2
+    finally:
+        owner.call(lambda: gateway.shutdown(stop_embedded=False))
+    assert embedded.pid is not None, "a reload must not end the model"
