@@ -1,0 +1,137 @@
+"""A newcomer's evening in a real world with the real embedded model, over telnet.
+
+The tests share one world and follow each other: a first evening, two compactions, a
+restart, and what is still there the next day.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+
+import frontmatter
+import pytest
+
+from game.cli import processes
+from tests.cli.conftest import Copy, make_copy
+from tests.e2e.players import Player, wait_for
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory) -> Iterator[Copy]:
+    made = make_copy(tmp_path_factory.mktemp("evening"))
+    started = made.keepsake("start")
+    assert started.returncode == 0, started.stderr
+    yield made
+    made.keepsake("stop")
+    assert processes.running(made.here) == []
+
+
+def agents(copy: Copy) -> dict[str, dict]:
+    listed = json.loads(copy.keepsake("agents", "--json").stdout)
+    return {each["name"]: each for each in listed}
+
+
+def archive_lines(copy: Copy, name: str) -> list[dict]:
+    segments = sorted((copy.here.agents / name / "archive").glob("0*.jsonl"))
+    return [json.loads(line) for path in segments for line in path.read_text().splitlines()]
+
+
+def test_a_newcomer_is_greeted_by_the_model(copy):
+    tamsin = Player.new(copy, "Tamsin")
+    tamsin.see("The Kettle")
+    tamsin.see(r'Mira (says|whispers) to you, "\w|Mira \w+s ', seconds=90)
+    log = wait_for(copy.here.agents_log, r"\[Thinker\] Mira: arrival -> (say|whisper|emote)")
+    tokens = re.search(r"\[Thinker\] Mira: .*\((\d+)\+(\d+) tokens", log)
+    assert int(tokens[1]) > 300
+    assert int(tokens[2]) > 0
+    tamsin.leave()
+
+
+def test_what_is_said_is_answered_and_remembered(copy):
+    tamsin = Player.back(copy, "Tamsin")
+    tamsin.see("The Kettle")
+    wait_for(copy.here.agents_log, r"\[Thinker\] Mira: ", times=2)
+    tamsin.type("talk mira My brother Edwin sailed from Ostrey in spring.")
+    wait_for(copy.here.agents_log, r"\[Thinker\] Mira: addressed -> ", seconds=90)
+    texts = [line["text"] for line in archive_lines(copy, "Mira") if line["type"] == "memory"]
+    assert 'Tamsin says to you, "My brother Edwin sailed from Ostrey in spring."' in texts
+    acts = [line for line in archive_lines(copy, "Mira") if line.get("kind") == "act"]
+    assert acts, "she did something herself"
+    tamsin.leave()
+
+
+def test_two_compactions_with_shrunken_windows(copy):
+    builder = Player.admin(copy)
+    builder.see("The Kettle")
+    builder.type("@agent/pause Mira", "paused")
+    config = copy.here.config / "memory_compaction.md"
+    config.write_text(config.read_text().replace("window**: 64", "window**: 6"))
+    summaries = copy.here.agents / "Mira" / "summaries"
+    for number in range(40):
+        builder.type(
+            f"say Boat {number} brought {number + 3} barrels of salt from Ostrey.", "You say"
+        )
+        if len(list(summaries.glob("recent-*.md"))) > 1:
+            break
+    log = wait_for(copy.here.agents_log, r"\[Memory\] Mira: Compaction complete \(waterfall\)")
+    assert re.search(r"\[Memory\] Mira: Starting compaction \(\d+ memories, 6 immediate,", log)
+    assert re.search(r"\[Memory\] Mira: Short-term summary updated \(\d+ chars\)", log)
+    assert re.search(r"\[Memory\] Mira: Long-term summary updated \(\d+ chars\)", log)
+    assert "[Memory] Mira: Compaction complete (first summary)" in log
+    recent, longterm = (frontmatter.load(summaries / name) for name in ("recent.md", "longterm.md"))
+    assert longterm["memory_range_start"] == 1
+    assert recent["memory_range_start"] == longterm["memory_range_end"] + 1
+    assert len(recent.content) > 20
+    shown = builder.type("@memory-status Mira", "Integrity:")
+    assert "whole" in shown
+    builder.leave()
+
+
+def test_after_a_reload_and_a_restart_nothing_is_missing(copy):
+    model = [p.pid for p in processes.running(copy.here) if "model" in p.component]
+    before, remembered = archive_lines(copy, "Mira"), agents(copy)["Mira"]["memories"]
+    assert copy.keepsake("reload").returncode == 0
+    assert [p.pid for p in processes.running(copy.here) if "model" in p.component] == model
+    assert archive_lines(copy, "Mira")[: len(before)] == before
+    assert copy.keepsake("stop").returncode == 0
+    assert processes.running(copy.here) == []
+    assert copy.keepsake("start").returncode == 0
+    assert archive_lines(copy, "Mira")[: len(before)] == before
+    assert agents(copy)["Mira"]["memories"] >= remembered
+    builder = Player.admin(copy)
+    builder.see("The Kettle")
+    shown = builder.type("@memory-status Mira", "Integrity:")
+    assert "whole" in shown
+    builder.leave()
+
+
+def test_killed_in_the_middle_nothing_said_is_lost(copy):
+    builder = Player.admin(copy)
+    builder.see("The Kettle")
+    builder.type("say Remember the number seven hundred and four.", "You say")
+    for each in processes.running(copy.here):
+        if "model" not in each.component:
+            processes.psutil.Process(each.pid).kill()
+    builder.line.close()
+    assert copy.keepsake("start").returncode == 0
+    texts = [line.get("text") for line in archive_lines(copy, "Mira")]
+    assert 'admin says, "Remember the number seven hundred and four."' in texts
+
+
+def test_the_model_server_is_started_again_when_it_dies(copy):
+    [model] = [p for p in processes.running(copy.here) if "model" in p.component]
+    processes.psutil.Process(model.pid).kill()
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        now = [p.pid for p in processes.running(copy.here) if "model" in p.component]
+        if now and now != [model.pid]:
+            break
+        time.sleep(0.5)
+    else:
+        raise AssertionError("it stayed away")
+    wren = Player.back(copy, "Tamsin")
+    wren.see("The Kettle")
+    wren.leave()
