@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from game.cli import entry, home, processes
-from game.cli.processes import Component
+from game.cli.processes import Component, Running
 from game.mind.errors import KeepsakeError
 from game.paths import Places
 
 STOP_SECONDS = 60.0
 _ROUNDS = 5
+_LOOKS = 4
+_LOOK_SECONDS = 0.1
 
 
 def stop(here: Places, say: Callable[[str], None]) -> bool:
@@ -53,11 +56,24 @@ def _ask_evennia(here: Places, say: Callable[[str], None]) -> None:
 def _end_the_rest(here: Places, say: Callable[[str], None]) -> None:
     """End by signal; again, because a Portal may have started one more Server meanwhile."""
     for _ in range(_ROUNDS):
-        if not (left := processes.running(here)):
+        if not (left := _left(here)):
             return
         names = ", ".join(f"{each.component} (process {each.pid})" for each in left)
         say(f"Ending {names}")
         processes.end(left)
-    if left := processes.running(here):
+    if left := _left(here):
         numbers = " ".join(str(each.pid) for each in left)
         raise KeepsakeError("Some processes do not end", f"End them with `kill -9 {numbers}`")
+
+
+def _left(here: Places) -> list[Running]:
+    """What still runs, looked for more than once.
+
+    A process that is just going into the background forks and exits, twice; one look
+    can miss the one and the other.
+    """
+    for _ in range(_LOOKS):
+        if found := processes.running(here):
+            return found
+        time.sleep(_LOOK_SECONDS)
+    return []

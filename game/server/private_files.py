@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
+import fcntl
 import os
 import secrets
 import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from game.mind.errors import KeepsakeError
@@ -27,9 +30,7 @@ def read_or_create(path: Path, *, nbytes: int) -> str:
         KeepsakeError: The file can be neither read nor written.
     """
     try:
-        if not (present := _read(path)):
-            _publish(path, secrets.token_urlsafe(nbytes))
-            present = _read(path)
+        present = _read(path) or _create(path, nbytes)
         if stat.S_IMODE(path.stat().st_mode) != OWNER_ONLY:
             path.chmod(OWNER_ONLY)
     except OSError as error:
@@ -47,17 +48,23 @@ def _read(path: Path) -> str:
         return ""
 
 
-def _publish(path: Path, secret: str) -> None:
+def _create(path: Path, nbytes: int) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(secret + "\n")
+    with _alone_in(path.parent):
+        if present := _read(path):  # somebody else was first
+            return present
+        descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:  # mode 0600
+            file.write(secrets.token_urlsafe(nbytes) + "\n")
+        Path(draft).replace(path)
+        return _read(path)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        if path.exists():  # empty: left by a full disk
-            draft.replace(path)
-        else:
-            with contextlib.suppress(FileExistsError):  # the other process was first
-                path.hardlink_to(draft)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
     finally:
-        draft.unlink(missing_ok=True)
+        os.close(descriptor)

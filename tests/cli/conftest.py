@@ -12,7 +12,8 @@ import pytest
 from game.cli import ports, processes
 from game.paths import REPOSITORY, Places, places
 
-FIRST_BASE = 47100
+FIRST_BASE = 30000 + os.getpid() % 200 * 100
+"""Another one for each run of the tests, so that two runs at once do not meet."""
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,11 @@ def test_two_secrets_differ(tmp_path):
     assert read_or_create(tmp_path / "a", nbytes=12) != read_or_create(tmp_path / "b", nbytes=12)
 
 
-def test_all_who_ask_at_once_get_the_same(tmp_path):
+@pytest.mark.parametrize("empty", [False, True])
+def test_all_who_ask_at_once_get_the_same(tmp_path, empty):
     path = tmp_path / "secret"
+    if empty:  # what a full disk leaves
+        path.touch()
     with ThreadPoolExecutor(16) as pool:
         answers = set(pool.map(lambda _: read_or_create(path, nbytes=48), range(64)))
     assert len(answers) == 1
