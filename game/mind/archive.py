@@ -23,6 +23,7 @@ from game.mind.records import Memory, Position
 
 SEGMENT_LINES = 4096
 _SUFFIX = ".jsonl"
+_BLOCK_BYTES = 16_384
 
 Record = dict[str, Any]
 
@@ -46,6 +47,7 @@ class Archive:
         self._dirty = False
         self._broken = False
         self._fd = -1
+        self._lines: int | None = None
         self._lock_fd = self._claim()
         try:
             self._open_last_segment()
@@ -85,14 +87,14 @@ class Archive:
             if self._fd < 0:
                 raise ArchiveUnwritable(f"the archive {self.folder} is closed")
             try:
-                self._write(data)
+                lines = self._write(data)
             except OSError as error:
                 self._broken = True
                 raise _unwritable(self.folder, error) from error
-            self._lines += 1
+            self._lines = lines + 1
             self._size += len(data)
             self._dirty = True
-            return Position(self._segment.name, self._lines)
+            return Position(self._segment.name, lines + 1)
 
     def sync(self) -> None:
         """Bring what was appended to the disk; cheap when there is nothing new.
@@ -125,24 +127,33 @@ class Archive:
                         os.close(fd)
                         setattr(self, name, -1)
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes) -> int:
+        """Write a line; returns how many stood in its segment before."""
         if self._broken:
             # An earlier append failed half-way: cut its remains off first.
             os.ftruncate(self._fd, self._size)
             self._broken = False
         # A segment is named after its first memory, so one that holds none yet goes on.
-        if self._lines >= SEGMENT_LINES and self._last_number >= int(self._segment.stem):
-            self._start_segment()
+        lines = self._count_lines() if self._lines is None else self._lines
+        if lines >= SEGMENT_LINES and self._last_number >= int(self._segment.stem):
+            lines = self._start_segment()
         written = 0
         while written < len(data):
             written += os.write(self._fd, data[written:])
+        return lines
 
-    def _start_segment(self) -> None:
+    def _count_lines(self) -> int:
+        """Lines in the present segment; left to the first writing, as opening reads its end."""
+        starts = range(0, self._size, _BLOCK_BYTES)
+        return sum(os.pread(self._fd, _BLOCK_BYTES, start).count(b"\n") for start in starts)
+
+    def _start_segment(self) -> int:
         path = self.folder / f"{self._last_number + 1:010d}{_SUFFIX}"
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         os.fdatasync(self._fd)
         os.close(self._fd)
         self._fd, self._segment, self._lines, self._size = fd, path, 0, os.fstat(fd).st_size
+        return 0
 
     # -- opening
 
@@ -163,29 +174,26 @@ class Archive:
         return fd
 
     def _open_last_segment(self) -> None:
-        segments = self._segments()
-        self._segment = segments[-1] if segments else self.folder / f"{1:010d}{_SUFFIX}"
+        names = self._names()
+        self._segment = self.folder / (names[-1] if names else f"{1:010d}{_SUFFIX}")
         try:
             self._fd = os.open(self._segment, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-            data = self._segment.read_bytes()
-            kept = self._set_torn_line_aside(data)
+            self._set_torn_line_aside()
+            self._size = os.fstat(self._fd).st_size
         except OSError as error:
             raise _unwritable(self.folder, error) from error
-        self._lines = data.count(b"\n", 0, kept)
-        self._size = os.fstat(self._fd).st_size
-        if self._size > kept:
-            self._lines += 1
 
-    def _set_torn_line_aside(self, data: bytes) -> int:
-        """Mend the end of the last segment after a crash; returns the bytes kept."""
-        end = data.rfind(b"\n") + 1
-        torn = data[end:]
+    def _set_torn_line_aside(self) -> None:
+        """Mend the end of the last segment after a crash."""
+        size = os.fstat(self._fd).st_size
+        end = self._end_of_lines(size)
+        torn = os.pread(self._fd, size - end, end)
         if not torn:
-            return end
+            return
         if _parse(torn) is not None:
             # The line is whole, only its line end was lost.
             os.write(self._fd, b"\n")
-            return end
+            return
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
         aside = self.folder / f"torn-{stamp}.txt"
         aside.write_bytes(torn)
@@ -194,7 +202,15 @@ class Archive:
             f"the last line of {self._segment.name} was torn ({len(torn)} bytes); "
             f"set aside as {aside.name}"
         )
-        return end
+
+    def _end_of_lines(self, size: int) -> int:
+        """Where the last line end of the segment is passed, 0 if there is none."""
+        for begin in range(size - _BLOCK_BYTES, -_BLOCK_BYTES, -_BLOCK_BYTES):
+            start = max(begin, 0)
+            block = os.pread(self._fd, begin + _BLOCK_BYTES - start, start)
+            if (found := block.rfind(b"\n")) >= 0:
+                return start + found + 1
+        return 0
 
     def _find_last_number(self) -> int:
         for record in self.backwards():
@@ -204,15 +220,21 @@ class Archive:
 
     # -- reading
 
+    def _names(self) -> list[str]:
+        """The segments, oldest first; names, as making paths of many costs most of opening."""
+        return sorted(
+            name
+            for name in os.listdir(self.folder)  # noqa: PTH208 - names are wanted
+            if name[:1].isdigit() and name.endswith(_SUFFIX)
+        )
+
     def _segments(self) -> list[Path]:
-        # Names, not paths, are sorted: a long life has many, and this runs at opening.
-        names = [n for n in os.listdir(self.folder) if n[:1].isdigit() and n.endswith(_SUFFIX)]  # noqa: PTH208
-        return [self.folder / name for name in sorted(names)]
+        return [self.folder / name for name in self._names()]
 
     def backwards(self) -> Iterator[Record]:
-        """Every readable line, the newest first; reads segment by segment."""
-        for segment in reversed(self._segments()):
-            for line in reversed(_lines(segment)):
+        """Every readable line, the newest first; reads no more than is asked for."""
+        for name in reversed(self._names()):
+            for line in _lines_from_end(self.folder / name):
                 if (record := _parse(line)) is not None:
                     yield record
 
@@ -316,6 +338,26 @@ class Syncer:
 def _lines(segment: Path) -> list[bytes]:
     """The ended lines; one without its line end is just being written."""
     return segment.read_bytes().split(b"\n")[:-1]
+
+
+def _lines_from_end(segment: Path) -> Iterator[bytes]:
+    """The ended lines, the last first, read in blocks from the end of the file."""
+    with segment.open("rb") as file:
+        position = file.seek(0, os.SEEK_END)
+        # What stands before the first line end of a block belongs to the block before it.
+        rest, ended = b"", False
+        while position:
+            begin = max(position - _BLOCK_BYTES, 0)
+            file.seek(begin)
+            lines = (file.read(position - begin) + rest).split(b"\n")
+            position, rest = begin, lines[0]
+            newest_first = reversed(lines[1:])
+            if not ended and len(lines) > 1:
+                next(newest_first)  # nothing, or a line that is just being written
+                ended = True
+            yield from newest_first
+        if ended:
+            yield rest
 
 
 def _parse(line: bytes) -> Record | None:

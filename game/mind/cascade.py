@@ -31,7 +31,7 @@ from game.mind.memory import (
 )
 from game.mind.ports import Clock
 from game.mind.records import Memory, MemoryKind, Position, Summary, Tier
-from game.mind.summaries import SummaryFolder
+from game.mind.summaries import SummaryFile, SummaryFolder
 from game.mind.summarize import Draft, ExtractiveSummarizer, Source, Summarizer
 from game.mind.tiers import compaction_record, load_tiers
 from game.mind.tokens import estimate_tokens
@@ -349,16 +349,19 @@ class CascadeMemory:
         Raises:
             ArchiveUnwritable: The edit is there, but could not be archived.
         """
-        notes = [note for tier in Tier if (note := self._adopt_edit(tier))]
+        notes = [note for tier in Tier if (note := self._adopt_from_file(tier))]
         for note in notes:
             self._log(note)
         return notes
 
-    def _adopt_edit(self, tier: Tier) -> str | None:
+    def _adopt_from_file(self, tier: Tier) -> str | None:
         try:
             file = self.summaries.read(tier)
         except ValueError as error:
-            return f"{error}; left alone, the archive's own text is used"
+            return _left_alone(error)
+        return self._adopt_edit(tier, file)
+
+    def _adopt_edit(self, tier: Tier, file: SummaryFile | None) -> str | None:
         with self._lock:
             summary, tiers = self._tiers.summary(tier), self._tiers
             if file is None or summary is None or not file.edited:
@@ -378,22 +381,24 @@ class CascadeMemory:
         return f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
 
     def _mend_files(self) -> None:
-        """Write again what a crash, or a person, took from the vault."""
-        try:
-            self.adopt_edits()
-        except ArchiveUnwritable as error:
-            self._log(str(error))
+        """Take over edits, and write again what a crash, or a person, took from the vault."""
+        # Each file is read once: its front matter is most of what opening an agent costs.
         for tier in Tier:
-            summary = self._tiers.summary(tier)
             try:
-                file = self.summaries.read(tier)
-                if summary is None:
-                    self.summaries.remove(tier)
-                elif file is None or file.compaction != self._tiers.compactions:
-                    keep = tier is Tier.RECENT
-                    self._write_file(summary, self._tiers.compactions, None, keep=keep)
-            except (OSError, ValueError) as error:
+                self._mend_file(tier, self.summaries.read(tier))
+            except ValueError as error:
+                self._log(_left_alone(error))
+            except (ArchiveUnwritable, OSError) as error:
                 self._log(f"{self.summaries.path(tier).name} could not be mended: {error}")
+
+    def _mend_file(self, tier: Tier, file: SummaryFile | None) -> None:
+        if note := self._adopt_edit(tier, file):
+            self._log(note)
+        summary, compactions = self._tiers.summary(tier), self._tiers.compactions
+        if summary is None:
+            self.summaries.remove(tier)
+        elif file is None or file.compaction != compactions:
+            self._write_file(summary, compactions, None, keep=tier is Tier.RECENT)
 
     def _write_file(
         self, summary: Summary, number: int, position: Position | None, *, keep: bool = False
@@ -408,6 +413,10 @@ class CascadeMemory:
 
     def _log(self, text: str) -> None:
         self._write_log(f"[Memory] {self.agent}: {text}")
+
+
+def _left_alone(error: ValueError) -> str:
+    return f"{error}; left alone, the archive's own text is used"
 
 
 def _recent_source(agent: str, plan: _Plan) -> Source:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import json
+import statistics
 import tempfile
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,30 +17,40 @@ from game.mind.compaction_config import CompactionConfig
 from game.mind.memory import CompactReason
 from game.mind.ports import SystemClock
 from game.mind.summaries import SummaryFolder
-from game.mind.summarize import ExtractiveSummarizer
+from game.mind.summarize import MAX_CHARACTERS, Draft, Source
 from tests.bench.figures import Figure, median_ms
 
 SIZES = (100, 10_000, 100_000)
-_ROUNDS, _EACH = 41, 50
+_ROUNDS, _EACH, _OPENINGS = 41, 50, 41
+_STEP = 1000
 _TEXT = 'Tom says to you, "The ferry was late again, and number {} of the barrels leaked."'
+
+
+class _Shortened:
+    """A summarizer that costs nothing: here the memory is measured, not the summaries."""
+
+    def summarize(self, source: Source) -> Draft:
+        return Draft("\n".join(source.lines)[: MAX_CHARACTERS[source.tier]], "shortened")
 
 
 def measure() -> Iterator[Figure]:
     """Cost of ``append`` and of opening, at several lengths of life."""
     bare = _bare_append()
     yield Figure("bare JSON line appended and flushed", _EACH * _ROUNDS, bare, "ms")
-    opened_first = 0.0
-    for size in SIZES:
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(scratch)
-            memory = _lived(folder, size)
-            added = _append(memory)
+    with tempfile.TemporaryDirectory() as scratch:
+        folders = {size: Path(scratch) / str(size) for size in SIZES}
+        memories = {size: _lived(folder, size) for size, folder in folders.items()}
+        for memory in memories.values():
             memory.close()
+        # In turn, so that a busy moment of the machine falls on all sizes alike.
+        rounds = [{size: _opened(folders[size]) for size in SIZES} for _ in range(_OPENINGS)]
+        opened = {size: statistics.median(each[size] for each in rounds) for size in SIZES}
+        for size, folder in folders.items():
+            added = _append(folder)
             yield Figure("memory.append", size, added, "ms", f"{added / bare:.1f} × bare append")
-            opened = median_ms(lambda: _open(folder).close(), rounds=15)
-            opened_first = opened_first or opened
-            ratio = f"{opened / opened_first:.2f} × the time at {SIZES[0]}"
-            yield Figure("open an agent's memory", size, opened, "ms", ratio)
+        for size in SIZES:
+            ratio = f"{opened[size] / opened[SIZES[0]]:.2f} × the time at {SIZES[0]}"
+            yield Figure("open an agent's memory", size, opened[size], "ms", ratio)
 
 
 def _open(folder: Path) -> CascadeMemory:
@@ -48,28 +60,44 @@ def _open(folder: Path) -> CascadeMemory:
         Archive(folder / "archive"),
         SummaryFolder(folder / "summaries", "Mira"),
         config=lambda: config,
-        summarizer=ExtractiveSummarizer,
+        summarizer=_Shortened,
         clock=SystemClock(),
         log=lambda _: None,
     )
 
 
 def _lived(folder: Path, size: int) -> CascadeMemory:
-    """A memory of ``size`` memories, compacted as they came, though in large steps."""
+    """A memory of ``size`` memories, compacted as they came, if in larger steps.
+
+    Its last two compactions are made just before the end, so that every length of life
+    ends with two summaries and the same number of memories in the window.
+    """
     memory = _open(folder)
-    for number in range(size):
+    for number in range(1, size + 1):
         memory.append(_TEXT.format(number))
-        if number % 5000 == 4999 or number == size - 80:
+        if number in (size - 20, size - 4) or number % _STEP == 0:
             memory.compact(CompactReason.MANUAL)
     return memory
 
 
-def _append(memory: CascadeMemory) -> float:
+def _opened(folder: Path) -> float:
+    """Milliseconds that one opening takes."""
+    began = time.perf_counter()
+    memory = _open(folder)
+    took = time.perf_counter() - began
+    memory.close()
+    return took * 1000
+
+
+def _append(folder: Path) -> float:
+    memory = _open(folder)
     numbers = iter(range(10**9))
     gc.collect()
-    return median_ms(
+    added = median_ms(
         lambda: memory.append(_TEXT.format(next(numbers))), rounds=_ROUNDS, each=_EACH
     )
+    memory.close()
+    return added
 
 
 def _bare_append() -> float:

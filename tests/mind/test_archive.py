@@ -220,3 +220,18 @@ def test_numbering_problems():
     assert numbering_problems([1, 2, 3]) == []
     assert numbering_problems([1, 2, 5]) == ["memories 3-4 are missing from the archive"]
     assert numbering_problems([1, 2, 2, 3]) == ["memory 2 stands twice in the archive"]
+
+
+@pytest.mark.parametrize("block", [1, 7, 64, 1000, 65_536])
+def test_reading_backwards_gives_every_line_whatever_the_blocks(life, monkeypatch, block):
+    monkeypatch.setattr(archive_module, "_BLOCK_BYTES", block)
+    monkeypatch.setattr(archive_module, "SEGMENT_LINES", 5)
+    memory = life.open()
+    for number in range(1, 18):
+        memory.append(f"Thing {number} happened, {'and again ' * number}in the ürban mill.")
+    with segment(life).open("ab") as file:
+        file.write(b'{"type":"memory","n":18,"te')  # just being written
+    backwards = list(memory.archive.backwards())
+    assert [line["n"] for line in backwards] == list(range(17, 0, -1))
+    assert backwards[::-1] == [record for _, record in memory.archive.forwards()]
+    memory.close()
