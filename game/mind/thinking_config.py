@@ -26,6 +26,7 @@ class ThinkingConfig:
         retries: How often an answer that is no command, or a repeat, is thought again.
         pause_notice: Thinking time after which people see that it thinks; 0: never.
         template: File name of the prompt's template, in ``vault/config``.
+        insist: Whether a player who waits gets words after an act that is no answer.
         constrain: Whether the model is held to the verbs, where its server can.
     """
 
@@ -39,6 +40,7 @@ class ThinkingConfig:
     retries: int = 2
     pause_notice: float = 2.0
     template: str = "prompt.md"
+    insist: bool = True
     constrain: bool = False
 
 
@@ -61,6 +63,7 @@ def load_thinking_config(path: Path) -> ThinkingConfig:
         retries=read.integer("retries", default.retries, high=10),
         pause_notice=read.number("pause_notice", default.pause_notice, high=600.0),
         template=read.text("template", default.template),
+        insist=read.flag("insist", default.insist),
         constrain=read.flag("constrain", default.constrain),
     )
     if not re.fullmatch(r"[\w-]+\.md", config.template):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
 from collections.abc import Iterator
 
@@ -15,6 +16,7 @@ import frontmatter
 import pytest
 
 from game.cli import processes
+from game.paths import REPOSITORY
 from tests.cli.conftest import Copy, make_copy
 from tests.e2e.players import Player, wait_for
 
@@ -22,6 +24,10 @@ from tests.e2e.players import Player, wait_for
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory) -> Iterator[Copy]:
     made = make_copy(tmp_path_factory.mktemp("evening"))
+    shutil.copytree(REPOSITORY / "vault" / "config", made.here.config)
+    llm = made.here.config / "llm.md"
+    # The tests may share two cores with much else; how fast it is, is for the benches.
+    llm.write_text(re.sub(r"time_limit\*\*: \d+", "time_limit**: 180", llm.read_text()))
     started = made.keepsake("start")
     assert started.returncode == 0, started.stderr
     yield made
@@ -42,8 +48,10 @@ def archive_lines(copy: Copy, name: str) -> list[dict]:
 def test_a_newcomer_is_greeted_by_the_model(copy):
     tamsin = Player.new(copy, "Tamsin")
     tamsin.see("The Kettle")
-    tamsin.see(r'Mira (says|whispers) to you, "\w|Mira \w+s ', seconds=90)
-    log = wait_for(copy.here.agents_log, r"\[Thinker\] Mira: arrival -> (say|whisper|emote)")
+    tamsin.see(r'Mira (says|whispers) to you, "|\nMira (?!pauses, thinking)\w+', seconds=200)
+    log = wait_for(
+        copy.here.agents_log, r"\[Thinker\] Mira: arrival -> (say|whisper|emote|give)", 200
+    )
     tokens = re.search(r"\[Thinker\] Mira: .*\((\d+)\+(\d+) tokens", log)
     assert int(tokens[1]) > 300
     assert int(tokens[2]) > 0
@@ -53,9 +61,8 @@ def test_a_newcomer_is_greeted_by_the_model(copy):
 def test_what_is_said_is_answered_and_remembered(copy):
     tamsin = Player.back(copy, "Tamsin")
     tamsin.see("The Kettle")
-    wait_for(copy.here.agents_log, r"\[Thinker\] Mira: ", times=2)
     tamsin.type("talk mira My brother Edwin sailed from Ostrey in spring.")
-    wait_for(copy.here.agents_log, r"\[Thinker\] Mira: addressed -> ", seconds=90)
+    wait_for(copy.here.agents_log, r"\[Thinker\] Mira: addressed -> ", seconds=200)
     texts = [line["text"] for line in archive_lines(copy, "Mira") if line["type"] == "memory"]
     assert 'Tamsin says to you, "My brother Edwin sailed from Ostrey in spring."' in texts
     acts = [line for line in archive_lines(copy, "Mira") if line.get("kind") == "act"]

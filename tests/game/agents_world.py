@@ -164,7 +164,7 @@ class AgentsWorld(EvenniaTest):
     def set_thinking(self, **values: Any) -> None:
         """Change what ``thinking.md`` says."""
         config = replace(self.services.thinking.current, **values)
-        self.services.thinking = _Fixed(config)
+        self.services.thinking = FixedConfig(config)
 
     def another_agent(self, name: str) -> Agent:
         """One more agent in the inn."""
@@ -175,6 +175,8 @@ class AgentsWorld(EvenniaTest):
         return create.create_object("typeclasses.objects.Object", key=name, location=self.room1)
 
 
-class _Fixed:
-    def __init__(self, current: ThinkingConfig) -> None:
+class FixedConfig:
+    """A configuration that stands still, whatever the file says."""
+
+    def __init__(self, current: Any) -> None:
         self.current = current

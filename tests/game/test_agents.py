@@ -98,6 +98,7 @@ class TestThinking(AgentsWorld):
         assert self.lines()[2].startswith("You tried to go up: there is no such exit. ")
 
     def test_a_look_is_a_result_and_its_own_words_are_not_doubled(self):
+        self.set_thinking(insist=False)
         self.said = ["look", "say Ah.", "wait"]
         self.char1.execute_cmd("talk Mira look around")
         self.pass_time(2)
@@ -121,6 +122,20 @@ class TestThinking(AgentsWorld):
         assert self.lines().count("~say Hm.") == 1
         assert "do something else" in self.fake.prompts()[-1]
 
+    def test_a_player_who_waits_gets_words(self):
+        self.said = ["look", "Good evening, Tom."]
+        heard = self.hears(self.char1)
+        self.char1.execute_cmd("talk Mira Good evening")
+        self.pass_time(4)
+        assert self.fake.prompts()[1].endswith("~Mira> say")
+        assert 'Mira says to you, "Good evening, Tom."' in heard
+
+    def test_with_insist_off_silence_is_an_answer(self):
+        self.set_thinking(insist=False)
+        self.char1.execute_cmd("talk Mira Good evening")
+        self.pass_time(4)
+        assert len(self.fake.calls("/api/generate")) == 1
+
     def test_nothing_but_its_own_verbs_exists(self):
         thing = self.thing("cup")
         for answer in (
@@ -140,7 +155,7 @@ class TestThinking(AgentsWorld):
         assert self.mira.pk
         acts = [line for line in self.lines() if line.startswith("~")]
         assert all(line.split()[0] in ("~say", "~wait", "~get") for line in acts), acts
-        assert not any("@" in line[1:2] or ";" in line for line in acts)
+        assert not any(";" in line for line in acts if not line.startswith("~say"))
 
     def test_markup_in_an_answer_stays_text(self):
         self.said = ["say $You() {speech} |rred [x] %s"]
@@ -159,6 +174,7 @@ class TestThinking(AgentsWorld):
         assert self.lines() == ['Tom says to you, "hello"']
         assert self.fake.calls("/api/generate") == []
         assert self.mind.thinker.state is State.PAUSED
+        self.said = ["say Hello."]
         self.mira.attributes.remove("paused")
         self.char1.execute_cmd("talk Mira hello again")
         self.pass_time(5)

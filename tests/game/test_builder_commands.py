@@ -227,4 +227,3 @@ class TestPlayersAreKeptOut(AgentsWorld):
             shown = strip_ansi("\n".join(heard))
             assert "not available" in shown, line
             assert "Memories:" not in shown
-

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 REMEMBERED_ACTS = 5
 """How many of its own last acts count as a repeat."""
+_ANSWERS = frozenset({"say", "whisper", "emote", "give"})
 _ECHOES = frozenset({"say", "talk", "whisper", "pose"})
 
 
@@ -38,6 +39,11 @@ class Act:
     def spoke(self) -> bool:
         """Whether others heard something."""
         return self.command is not None and self.command.verb in ("say", "whisper")
+
+    @property
+    def answers(self) -> bool:
+        """Whether somebody who waits for an answer got one, in words or deeds."""
+        return self.command is not None and self.command.verb in _ANSWERS
 
     @property
     def waited(self) -> bool:

@@ -51,6 +51,8 @@ class _Thought:
     impulse: Impulse
     attempt: int = 1
     nudge: str = ""
+    lead: str = ""
+    """The verb that its answer begins with; empty when it is free."""
     ticket: Ticket | None = None
     notice: Any = None
 
@@ -174,9 +176,9 @@ class Thinker:
         if agent is None or thought is None or agent.location is None or agent.db.paused:
             return None
         prompt = prompt_for(agent, self._memory.context(), self._services, thought.nudge)
-        held = self._services.thinking.current.constrain
+        held = self._services.thinking.current.constrain and not thought.lead
         return profile.request(
-            prompt,
+            f"{prompt} {thought.lead}".rstrip(),
             cache_key=self._key,
             grammar=verbs_grammar(STANDARD_VERBS) if held else None,
             json_schema=verbs_schema(STANDARD_VERBS) if held else None,
@@ -194,14 +196,15 @@ class Thinker:
 
     def _answered(self, agent: Agent, thought: _Thought, answer: Generation) -> None:
         self.thoughts += 1
-        act = self._actor.act(agent, answer.text, addressee=_addressee(thought.impulse))
+        text = f"{thought.lead}{answer.text}"
+        act = self._actor.act(agent, text, addressee=_addressee(thought.impulse))
         log(_line(agent.key, thought, answer, act))
-        retries = self._services.thinking.current.retries
-        if act.command is None and thought.attempt <= retries:
-            self._cancel_notice(thought)
-            self._think(_Thought(thought.impulse, thought.attempt + 1, act.refusal))
-            return
-        self._finish(act)
+        again = _second_thought(thought, act, self._services.thinking.current)
+        if again is not None:
+            again.notice = thought.notice  # whoever waits, waits for the same answer
+            self._think(again)
+        else:
+            self._finish(act)
 
     def _finish(self, act: Act | None) -> None:
         spoke, silent = (act.spoke, act.command is None or act.waited) if act else (False, True)
@@ -242,6 +245,19 @@ class Thinker:
 
     def _now(self) -> float:
         return float(self._services.timer.seconds())
+
+
+def _second_thought(thought: _Thought, act: Act, config: ThinkingConfig) -> _Thought | None:
+    """The thought that follows one whose answer was no use; None when it is enough."""
+    impulse, attempt = thought.impulse, thought.attempt + 1
+    waited_for = impulse.priority == "player" and config.insist
+    if act.command is None and thought.attempt <= config.retries:
+        # The last try for somebody who waits is made easy.
+        last = waited_for and thought.attempt == config.retries
+        return _Thought(impulse, attempt, act.refusal, "say" if last else thought.lead)
+    if act.command is not None and waited_for and not act.answers and not thought.lead:
+        return _Thought(impulse, attempt, lead="say")
+    return None
 
 
 def _addressee(impulse: Impulse) -> str:
