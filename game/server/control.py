@@ -51,7 +51,7 @@ class ControlServer:
         """
         _remove_stale(path)
         factory = Factory.forProtocol(_ControlProtocol)
-        factory.control = self  # type: ignore[attr-defined]  # how protocols reach it
+        factory.control = self  # how protocols reach it
         factory.noisy = False
         self._port = _reactor().listenUNIX(str(path), factory, mode=_SOCKET_MODE)
 
@@ -81,7 +81,7 @@ class _ControlProtocol(LineOnlyReceiver):
     MAX_LENGTH = 65536
 
     def lineReceived(self, line: bytes) -> None:  # noqa: N802 - Twisted's name
-        control: ControlServer = self.factory.control  # type: ignore[union-attr]
+        control: ControlServer = self.factory.control
         control.answer(line).addCallback(self._send)
 
     def _send(self, answer: dict[str, Any]) -> None:
