@@ -161,7 +161,7 @@ def _due(status: MemoryStatus) -> str:
 
 def _sizes(component: MemoryComponent) -> str:
     memory = component.memory
-    files = list(memory.summaries.folder.glob("*.md"))
+    files = list(component.summaries.folder.glob("*.md"))
     summaries = sum(path.stat().st_size for path in files)
     return (
         f"archive {kilobytes(memory.archive.size())}, summaries {kilobytes(summaries)} "

@@ -32,7 +32,7 @@ class Room(RoomAppearance, ObjectParent, DefaultRoom):
     def notice(self, kind: EventKind, somebody: Any) -> None:
         """Draw the agents' attention to somebody who came, left, woke or fell asleep."""
         is_agent = getattr(somebody, "is_agent", None)
-        if is_agent is None:
+        if is_agent is None or somebody.unannounced:
             return
         event = Event(kind, not is_agent, somebody.key)
         for agent in self.contents_get(exclude=somebody, content_type="character"):

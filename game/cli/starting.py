@@ -114,6 +114,7 @@ def _launch(here: Places, say: Say) -> Started:
     if changed:
         line.close()
     else:
+        client.ask(here, "prepare_trial")
         password = here.admin_password.read_text().strip()
         login.log_in(line, ADMIN, password, room=room or "", seconds=LOGIN_SECONDS)
     return Started(already_ran=False, password_changed=changed)

@@ -8,6 +8,8 @@ from pathlib import Path
 from game.mind.markdown_config import Section, merged
 
 LARGEST_WINDOW = 10_000
+CASCADE, SLIDING = "cascade", "sliding"
+STRATEGIES = (CASCADE, SLIDING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +17,14 @@ class CompactionConfig:
     """When to compact, and who writes the summaries.
 
     Attributes:
+        strategy: ``cascade``, or ``sliding`` for a window without summaries.
         immediate_window: Memories that stay verbatim after a compaction.
         recent_window: Memories by which the window grows until the next one.
         profile: Name of the profile in ``llm.md`` that writes the summaries.
         fallback_after: Failed tries after which the extractive summary steps in; 0 never.
     """
 
+    strategy: str = CASCADE
     immediate_window: int = 64
     recent_window: int = 64
     profile: str = "summarizer"
@@ -37,6 +41,7 @@ def load_compaction_config(path: Path) -> CompactionConfig:
     settings.only(field.name for field in fields(CompactionConfig))
     default = CompactionConfig()
     return CompactionConfig(
+        strategy=settings.choice("strategy", STRATEGIES, default.strategy),
         immediate_window=_window(settings, "immediate_window", default.immediate_window),
         recent_window=_window(settings, "recent_window", default.recent_window),
         profile=settings.text("profile", default.profile),

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from game.mind.archive import Archive
 from game.mind.records import Memory, MemoryKind, Position, Summary
 
 
@@ -104,6 +105,9 @@ class AgentMemory(Protocol):
     ``append`` and ``context`` are quick and may be called on the reactor thread;
     ``compact`` calls a model and blocks, so it belongs in a worker thread.
     """
+
+    archive: Archive
+    """Where everything is kept."""
 
     def append(
         self,

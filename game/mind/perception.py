@@ -75,6 +75,10 @@ def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
 
 def visible(text: str) -> str:
     """``text`` with control, invisible, direction and broken characters taken out."""
+    # What Python calls printable has none of these and no blank but the plain one; nearly
+    # every text is, and every prompt asks this of a hundred of them.
+    if text.isprintable():
+        return text
     # Blanks between words are control characters too (tab, newline): they stay blanks.
     return "".join(
         " " if c.isspace() else c
@@ -99,29 +103,6 @@ def is_repeat(previous: str, text: str) -> bool:
 def repeated(text: str, count: int) -> str:
     """``text`` as a line that stands for ``count`` memories in a row."""
     return text if count < 2 else f"{text} (repeated {count}×)"
-
-
-def is_own_echo(text: str, verb: str, argument: str, *, own_name: str) -> bool:
-    """Whether ``text`` is what the game shows an actor of its own act.
-
-    Args:
-        text: Something perceived.
-        verb: The verb that was just acted out.
-        argument: Its argument.
-        own_name: The actor.
-    """
-    shown, said = _words(text), _words(argument)
-    if not shown or (said and said not in shown):
-        return False
-    first = shown.split(" ", 2)[:2]
-    third = {verb, f"{verb}s", f"{verb}es"}
-    if first[0] == "you":
-        return len(first) == 2 and first[1] == verb
-    if shown.startswith(name := _words(own_name)):
-        return verb in ("emote", "pose") or shown[len(name) :].split(" ", 2)[1:2][:1] in [
-            [t] for t in third
-        ]
-    return False
 
 
 def failure(
@@ -166,10 +147,6 @@ def _join(lines: Sequence[str]) -> str:
             joined += "."
         joined = f"{joined} {line}" if joined else line
     return joined
-
-
-def _words(text: str) -> str:
-    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
 
 
 def _why_not(told: str) -> str:

@@ -79,7 +79,8 @@ class SlidingMemory:
         with self._lock:
             now = self._clock.now().isoformat()
             number = self.archive.last_number
-            self.archive.append({"type": "clear", "n": number, "t": now, "compactions": 0})
+            made = _compactions(self.archive)
+            self.archive.append({"type": "clear", "n": number, "t": now, "compactions": made})
             self._window.clear()
 
     def is_empty(self) -> bool:
@@ -112,3 +113,14 @@ def _newest(archive: Archive, size: int) -> list[Memory]:
         if len(newest) == size:
             break
     return newest[::-1]
+
+
+def _compactions(archive: Archive) -> int:
+    """How many compactions another kind of memory has made here."""
+    for record in archive.backwards():
+        match record.get("type"):
+            case "compaction":
+                return int(record["id"])
+            case "clear":
+                return int(record["compactions"])
+    return 0

@@ -32,6 +32,19 @@ def report(_request: dict[str, Any]) -> dict[str, Any]:
     return {"ready": not reset_is_due(), "pid": os.getpid(), "admin_room": _admin_room()}
 
 
+def prepare_trial(_request: dict[str, Any]) -> bool:
+    """Answer the control operation ``prepare_trial``: the admin's next login is a trial.
+
+    Nobody in the world notices it. Returns whether there is an admin to try with.
+    """
+    account = AccountDB.objects.filter(id=1).first()
+    character = account.db._last_puppet if account else None
+    if character is None or character.sessions.count():
+        return False
+    character.unannounced = True
+    return True
+
+
 def _admin_room() -> str | None:
     admin = AccountDB.objects.filter(id=1).first()
     character = admin.db._last_puppet if admin else None

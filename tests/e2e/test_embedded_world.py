@@ -45,6 +45,10 @@ def archive_lines(copy: Copy, name: str) -> list[dict]:
     return [json.loads(line) for path in segments for line in path.read_text().splitlines()]
 
 
+def test_the_trial_login_leaves_no_memory(copy):
+    assert {agent["memories"] for agent in agents(copy).values()} == {0}
+
+
 def test_a_newcomer_is_greeted_by_the_model(copy):
     tamsin = Player.new(copy, "Tamsin")
     tamsin.see("The Kettle")

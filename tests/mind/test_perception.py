@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from game.mind.perception import (
     failure,
     for_prompt,
-    is_own_echo,
     is_repeat,
     perceive,
     repeated,
@@ -125,23 +124,6 @@ def test_repeats():
     assert not is_repeat("The wind blows.", "The wind blows hard.")
     assert repeated("The wind blows.", 1) == "The wind blows."
     assert repeated("The wind blows.", 3) == "The wind blows. (repeated 3×)"
-
-
-@pytest.mark.parametrize(
-    ("text", "verb", "argument", "own"),
-    [
-        ('You say, "Good day!"', "say", "Good day!", True),
-        ('Mira says, "Good day!"', "say", "Good day!", True),
-        ("Mira waves to Tom.", "emote", "waves to Tom", True),
-        ('You whisper to Tom, "psst"', "whisper", "psst", True),
-        ('Tom says, "Good day!"', "say", "Good day!", False),
-        ("You see a lamp.", "say", "lamp", False),
-        ("You get a lamp.", "get", "lamp", True),
-        ("", "say", "x", False),
-    ],
-)
-def test_own_echo(text, verb, argument, own):
-    assert is_own_echo(text, verb, argument, own_name="Mira") is own
 
 
 @pytest.mark.parametrize(

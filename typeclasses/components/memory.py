@@ -12,12 +12,13 @@ from game.llm.profiles import EXTRACTIVE
 from game.mind import integrity
 from game.mind.archive import Archive
 from game.mind.cascade import CascadeMemory
-from game.mind.compaction_config import CompactionConfig
+from game.mind.compaction_config import SLIDING, CompactionConfig
 from game.mind.errors import ArchiveError, CompactionError, KeepsakeError
 from game.mind.integrity import IntegrityReport
-from game.mind.memory import CompactionResult, CompactReason, MemoryContext
+from game.mind.memory import AgentMemory, CompactionResult, CompactReason, MemoryContext
 from game.mind.ports import Generation
 from game.mind.records import MemoryKind
+from game.mind.sliding import SlidingMemory
 from game.mind.summaries import SummaryFolder
 from game.mind.summarize import ExtractiveSummarizer, ModelSummarizer, Summarizer
 from typeclasses.services import Services, log
@@ -55,7 +56,8 @@ class MemoryComponent:
         self.problem: KeepsakeError | None = None
         """Why the archive cannot be written now; None if it can."""
         self._services = services
-        self._memory: CascadeMemory | None = None
+        self.summaries = SummaryFolder(folder / "summaries", name)
+        self._memory: AgentMemory | None = None
         self._backlog: deque[Unsaved] = deque(maxlen=BACKLOG_LIMIT)
         self._try_again_at = services.clock.now()
         self._open()
@@ -109,7 +111,7 @@ class MemoryComponent:
             )
 
     @property
-    def memory(self) -> CascadeMemory:
+    def memory(self) -> AgentMemory:
         """The memory itself.
 
         Raises:
@@ -162,8 +164,9 @@ class MemoryComponent:
         def work() -> None:
             report: IntegrityReport | KeepsakeError
             try:
-                memory.adopt_edits()
-                report = integrity.check(memory.archive, memory.context(), memory.summaries)
+                if isinstance(memory, CascadeMemory):
+                    memory.adopt_edits()
+                report = integrity.check(memory.archive, memory.context(), self.summaries)
             except KeepsakeError as error:
                 report = error
             except OSError as error:
@@ -198,16 +201,32 @@ class MemoryComponent:
             self._trouble(error)
             return False
         self._services.syncer.add(archive)
-        self._memory = CascadeMemory(
+        self._memory = self._built(archive)
+        return True
+
+    def _built(self, archive: Archive) -> AgentMemory:
+        """The memory that the configuration names; the plain one if that cannot be built."""
+        window = self._config.immediate_window
+        if self._config.strategy == SLIDING:
+            return SlidingMemory(archive, window, self._services.clock)
+        try:
+            return self._cascade(archive)
+        except Exception as error:
+            # Whatever an archive holds that this code cannot read: the agent lives on with
+            # its newest memories, and the log says what to look at.
+            log(f"[Memory] {self.name}: The tiers cannot be read ({error!r}); sliding window only")
+            return SlidingMemory(archive, window, self._services.clock)
+
+    def _cascade(self, archive: Archive) -> CascadeMemory:
+        return CascadeMemory(
             self.name,
             archive,
-            SummaryFolder(self.folder / "summaries", self.name),
+            self.summaries,
             config=lambda: self._config,
             summarizer=self._summarizer,
             clock=self._services.clock,
             log=log,
         )
-        return True
 
     def _trouble(self, error: KeepsakeError) -> None:
         if str(error) != str(self.problem):

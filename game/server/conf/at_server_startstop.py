@@ -40,4 +40,10 @@ def _agents(_request: dict[str, Any]) -> list[dict[str, str | int]]:
     return [summary_of(agent) for agent in all_agents()]
 
 
-_control = ControlServer({"ready": readiness.report, "agents": _agents})
+_control = ControlServer(
+    {
+        "ready": readiness.report,
+        "prepare_trial": readiness.prepare_trial,
+        "agents": _agents,
+    }
+)

@@ -1,0 +1,83 @@
+"""The memory without summaries: the same interface, the newest memories alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from game.mind.archive import Archive
+from game.mind.memory import CompactReason, Outcome
+from game.mind.records import MemoryKind
+from game.mind.sliding import SlidingMemory
+from tests.mind.lives import Life, ManualClock, covered, live
+
+
+@pytest.fixture
+def open_sliding(tmp_path):
+    opened = []
+
+    def open_it(size=5):
+        opened.append(SlidingMemory(Archive(tmp_path / "archive"), size, ManualClock()))
+        return opened[-1]
+
+    yield open_it
+    for memory in opened:
+        memory.close()
+
+
+def test_only_the_newest_stand_in_the_prompt_and_all_in_the_archive(open_sliding):
+    memory = open_sliding()
+    live(memory, 12)
+    assert covered(memory.context()) == [8, 9, 10, 11, 12]
+    assert len(memory.archive.read(1, 12)) == 12
+    assert memory.next_turn() is None
+    assert memory.compact(CompactReason.MANUAL).outcome is Outcome.NOTHING
+    assert memory.status().next_due is None
+
+
+def test_a_restart_finds_the_window_and_the_repeats(open_sliding):
+    memory = open_sliding()
+    live(memory, 7)
+    memory.append("Tick.")
+    memory.append("Tick.")
+    memory.append("say hello", MemoryKind.ACT, reason="politeness")
+    before = memory.context()
+    memory.close()
+    memory = open_sliding()
+    assert memory.context() == before
+    memory.close()
+    assert covered(open_sliding(3).context()) == [7, 8, 9]
+
+
+def test_clear_empties_it_for_good(open_sliding):
+    memory = open_sliding()
+    live(memory, 7)
+    memory.clear()
+    assert memory.is_empty()
+    memory.close()
+    memory = open_sliding()
+    assert memory.is_empty()
+    live(memory, 2)
+    assert covered(memory.context()) == [8, 9]
+
+
+def test_it_opens_what_a_cascade_has_written_and_the_other_way_round(tmp_path):
+    life = Life(tmp_path / "Mira")
+    cascade = life.open()
+    live(cascade, 9)
+    cascade.compact(CompactReason.MANUAL)
+    cascade.close()
+    sliding = SlidingMemory(Archive(life.folder / "archive"), 3, life.clock)
+    assert covered(sliding.context()) == [7, 8, 9]
+    live(sliding, 4)
+    sliding.close()
+    cascade = life.open()
+    assert covered(cascade.context()) == list(range(1, 14))
+    cascade.close()
+    sliding = SlidingMemory(Archive(life.folder / "archive"), 3, life.clock)
+    sliding.clear()
+    sliding.close()
+    cascade = life.open()
+    live(cascade, 8)
+    cascade.compact(CompactReason.MANUAL)
+    assert cascade.status().compactions == 2, "numbers go on"
+    cascade.close()
