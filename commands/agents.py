@@ -10,6 +10,7 @@ from typeclasses.agents import (
     Agent,
     all_agents,
     create_agent,
+    has_lived,
     keep_profile,
     kept_profile,
     summary_of,
@@ -74,12 +75,12 @@ class CmdAgent(BuilderCommand):
 
     def _one(self, agent: Agent) -> str:
         summary = summary_of(agent)
-        interval = f"{agent.db.idle_interval} s" if agent.db.idle_interval else "default"
+        interval = f"every {agent.db.idle_interval} s" if agent.db.idle_interval else "default"
         return (
             f"|w{agent.key}|n ({agent.dbref}), in {summary['place']}\n"
             f"  State:        {summary['state']}\n"
             f"  Memories:     {summary['memories']}\n"
-            f"  Idle thoughts every {interval}, talkativeness {agent.db.talkativeness}\n"
+            f"  Idle thoughts: {interval}, talkativeness {agent.db.talkativeness}\n"
             f"  Vault:        {plain(str(self.mind(agent).memory.folder))}\n\n"
             f"{plain(str(agent.db.profile))}"
         )
@@ -95,6 +96,7 @@ class CmdAgent(BuilderCommand):
         if not self.caller.location:
             raise KeepsakeError("You are nowhere", "Go to the room where the agent shall stand")
         name = self.lhs.strip()
+        lived = has_lived(name)
         profile, examples = (_profile_text(self.rhs), []) if self.rhs else kept_profile(name)
         agent = create_agent(
             name,
@@ -105,7 +107,7 @@ class CmdAgent(BuilderCommand):
         mind = self.mind(agent)
         mind.thinker.start()
         total = mind.memory.memory.status().total
-        back = f" {agent.key} remembers {total} things from an earlier life." if total else ""
+        back = f" {agent.key} remembers an earlier life: {total} memories." if lived else ""
         self.caller.msg(f"|gMade {agent.key}|n, in {agent.location.key}.{back}")
         if not profile:
             self.caller.msg(f"Say who that is: @agent/profile {agent.key} = You are {agent.key}, …")
@@ -133,14 +135,16 @@ class CmdAgent(BuilderCommand):
         agent, given = self.agent_named(self.lhs), (self.rhs or "").strip()
         if given == "default":
             agent.attributes.remove("idle_interval")
-        elif given.isdecimal() and SHORTEST_INTERVAL <= int(given) <= LONGEST_INTERVAL:
+            self.caller.msg(f"{agent.key} has idle thoughts as often as thinking.md says.")
+            return
+        if given.isdecimal() and SHORTEST_INTERVAL <= int(given) <= LONGEST_INTERVAL:
             agent.db.idle_interval = int(given)
+            self.caller.msg(f"{agent.key} has idle thoughts every {given} seconds or so.")
         else:
             raise KeepsakeError(
                 f"{plain(shortened(given)) or 'Nothing'} is no interval",
                 f"Give whole seconds, {SHORTEST_INTERVAL} to {LONGEST_INTERVAL}, or `default`",
             )
-        self.caller.msg(f"{agent.key} has idle thoughts every {given} seconds or so.")
 
     def _delete(self) -> None:
         agent = self.agent_named(self.lhs)

@@ -14,10 +14,11 @@ class CmdLlmStatus(BuilderCommand):
     Usage:
       @llm-status
 
-    For each model server: who asks it for what, whether it answers, how many calls
-    wait (players before events before idle thoughts before compactions), how long
-    answers take, how many tokens went in and out, and what share of the prompts
-    the server found in its cache. Profiles are set in vault/config/llm.md.
+    For each model server: who asks it for what, whether it answers, how many
+    calls wait (players before events before idle thoughts before compactions),
+    how long answers take, how many tokens went in and out, and what share of the
+    prompts the server found in its cache. Profiles are set in
+    vault/config/llm.md.
 
     See also: |whelp @agent|n
     """

@@ -186,6 +186,12 @@ def keep_profile(agent: Agent) -> None:
         ) from error
 
 
+def has_lived(name: str) -> bool:
+    """Whether the vault holds the memories of a former agent of that name."""
+    archive = services().places.agents / folder_name(name) / "archive"
+    return any(archive.glob("*.jsonl"))
+
+
 def kept_profile(name: str) -> tuple[str, list[str]]:
     """Profile and examples of a former agent of that name; empty if there was none.
 

@@ -44,9 +44,9 @@ What it has in mind while it thinks is less, as with people:
   a |wshort-term summary|n     of what came before them
   a |wlong-term summary|n      of all that is older
 
-When the window is full, the older part of it is summed up in the agent's own
-words: a |wcompaction|n. So an agent may recall what you said yesterday exactly,
-what you said last week roughly, and a year ago as a mood.
+When the window is full, the older part of it is summed up: a |wcompaction|n.
+So an agent may recall the last talk exactly, the one before it roughly, and
+those of long ago as a mood.
 """
 
 _PRIVACY = """
@@ -61,7 +61,7 @@ Your password is stored only as a salted hash, and agents never see it.
 """
 
 _BUILDING = """
-Agents, for builders. With no name given, an agent in the same room is meant.
+Agents, for builders.
 
  |w@agent|n                      all agents, and what can be done with them
  |w@agent/create|n, |w/profile|n     make one; read or change who it is
@@ -74,8 +74,9 @@ Agents, for builders. With no name given, an agent in the same room is meant.
  |w@compact-memories|n           sum up now, and say what came of it
  |w@llm-status|n                 models, queue, latency, tokens
 
-Each has its own help: |whelp @agent|n. Rooms, things and people of the village
-are described in files in |wworld/|n; what is missing is built again from them.
+With no name given, the memory commands take the agent in the same room. Each
+has its own help: |whelp @agent|n. Rooms, things and people of the village are
+described in files in |wworld/|n, from which a new world is built.
 """
 
 HELP_ENTRY_DICTS = [

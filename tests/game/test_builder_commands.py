@@ -35,6 +35,7 @@ class TestAgentCommand(BuilderWorld):
     def test_create_makes_one_here_that_perceives(self):
         shown = self.type("@agent/create Ada = You are Ada, a clockmaker.")
         assert "Made Ada" in shown
+        assert "earlier life" not in shown
         ada = find_agents("Ada")[0]
         assert ada.location == self.room1
         assert ada.db.profile == "You are Ada, a clockmaker."
@@ -79,7 +80,7 @@ class TestAgentCommand(BuilderWorld):
         for bad in ("0", "-1", "soon", "99999999", ""):
             assert "did not work" in self.type(f"@agent/interval Mira = {bad}")
         assert self.mira.db.idle_interval == 30
-        self.type("@agent/interval Mira = default")
+        assert "as often as thinking.md says" in self.type("@agent/interval Mira = default")
         assert not self.mira.db.idle_interval
 
     def test_prompt_is_the_very_prompt(self):
@@ -94,7 +95,7 @@ class TestAgentCommand(BuilderWorld):
         assert "is gone" in self.type("@agent/delete Mira")
         assert all_agents() == []
         assert list((folder / "archive").glob("0*.jsonl"))
-        assert "remembers" in self.type("@agent/create Mira")
+        assert "remembers an earlier life" in self.type("@agent/create Mira")
         again = find_agents("Mira")[0]
         assert again.db.profile == "You are Mira, an innkeeper."
         assert 'Tom says, "The cup is in the well."' in self.lines(again)
