@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from datetime import datetime
 
+from django.conf import settings
 from evennia.commands.default.muxcommand import MuxCommand
 from evennia.objects.models import ObjectDB
 from evennia.utils.evtable import EvTable
@@ -93,19 +94,26 @@ def shortened(text: str, limit: int = 60) -> str:
 
 
 def table(*headings: str) -> EvTable:
-    """A table with these headings, as wide as what it holds."""
-    return EvTable(*(f"|w{heading}|n" for heading in headings), border="header", maxwidth=100)
+    """A table with these headings, as wide as what it holds and a plain terminal shows."""
+    return EvTable(
+        *(f"|w{heading}|n" for heading in headings),
+        border="header",
+        maxwidth=settings.CLIENT_DEFAULT_WIDTH,
+    )
 
 
 def when(time: datetime | None, now: datetime) -> str:
     """``2026-05-01 12:00 (3 minutes ago)``; ``never`` for None."""
     if time is None:
         return "never"
-    return f"{time:%Y-%m-%d %H:%M} UTC ({ago((now - time).total_seconds())})"
+    return f"{time:%Y-%m-%d %H:%M} UTC ({ago(time, now)})"
 
 
-def ago(seconds: float) -> str:
-    """``seconds`` as the largest unit that fits: ``3 minutes ago``."""
+def ago(time: datetime | None, now: datetime) -> str:
+    """How long ago in the largest unit that fits: ``3 minutes ago``; ``never`` for None."""
+    if time is None:
+        return "never"
+    seconds = (now - time).total_seconds()
     for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
         if seconds >= size:
             count = int(seconds // size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from commands.builder import BuilderCommand, kilobytes, plain, shortened, table, when
+from commands.builder import BuilderCommand, ago, kilobytes, plain, shortened, table, when
 from game.mind.errors import CompactionError, KeepsakeError
 from game.mind.integrity import IntegrityReport
 from game.mind.memory import CompactionResult, CompactReason, MemoryContext, MemoryStatus, Outcome
@@ -99,7 +99,7 @@ class CmdMemoryStatus(BuilderCommand):
             str(status.total),
             str(status.window),
             str(status.next_due),
-            when(status.last_compaction, datetime.now(UTC)),
+            ago(status.last_compaction, datetime.now(UTC)),
             "compacting" if status.running else mind.thinker.state.value,
         ]
 

@@ -182,6 +182,15 @@ class TestMemoryCommands(BuilderWorld):
         assert "Bram" in shown
         assert "Mira's memory" in shown
 
+    def test_tables_fit_a_plain_terminal(self):
+        self.talk(9)
+        self.type_and_wait("@compact-memories Mira", "Compacted")
+        self.another_agent("Bartholomew the Younger")
+        for command in ("@agent", "@memory-status"):
+            lines = self.type(command).splitlines()
+            assert any("Bartholomew" in line for line in lines)
+            assert max(map(len, lines)) <= 78
+
     def test_an_edited_summary_is_shown_and_adopted(self):
         self.talk(9)
         self.type_and_wait("@compact-memories Mira", "Compacted")
