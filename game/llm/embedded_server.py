@@ -43,7 +43,8 @@ class Settings:
         context: Tokens of context for one agent.
         pool: Tokens of context that all slots share.
         slots: Prompts kept ready at once.
-        threads: Threads that compute.
+        threads: Threads that read prompts.
+        writers: Threads that write answers.
         cache_mib: Memory for prompts that lost their slot, in MiB.
         nice: How far to step back behind the game.
     """
@@ -58,6 +59,7 @@ class Settings:
     pool: int
     slots: int
     threads: int
+    writers: int
     cache_mib: int
     nice: int
 
@@ -129,8 +131,9 @@ def _settings(arguments: Sequence[str] | None) -> Settings:
     parser.add_argument("--pool", type=int, default=24576)
     parser.add_argument("--slots", type=int, default=6)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--writers", type=int, default=1)
     parser.add_argument("--cache-mib", type=int, default=1024)
-    parser.add_argument("--nice", type=int, default=10)
+    parser.add_argument("--nice", type=int, default=5)
     given = vars(parser.parse_args(arguments))
     given["watch_pids"] = tuple(given.pop("watch_pid"))
     given["watch_files"] = tuple(given.pop("watch_file"))
@@ -181,6 +184,10 @@ def _parameters(settings: Settings, params: Any) -> Any:
     those, and cannot go back to the end of a shared head. ``swa_full`` keeps all.
     The slots share one pool, which costs a third of the memory of one pool each.
     A prompt that loses its slot goes to ``cache_ram_mib`` and comes back from there.
+
+    Reading a prompt gains from every core. Writing does not: its threads meet some
+    hundred times a token and spin until all are there, so when anything else wants
+    a core, two threads write a tenth as fast as one and burn ten times the time.
     """
     params.model.path = str(settings.model)
     params.model_alias = {settings.model.stem}
@@ -192,7 +199,9 @@ def _parameters(settings: Settings, params: Any) -> Any:
     params.kv_unified_per_slot = settings.context
     params.swa_full = True
     params.cache_ram_mib = settings.cache_mib
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings.threads
+    params.cpuparams.n_threads = settings.writers
+    params.cpuparams_batch.n_threads = settings.threads
+    params.cpuparams.poll = params.cpuparams_batch.poll = 0
     params.n_threads_http = settings.slots + 4
     # A page in the user's browser must not be able to ask, and nobody reads the slots.
     params.cors_origins, params.cors_credentials = "http://127.0.0.1", False

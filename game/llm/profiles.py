@@ -82,6 +82,9 @@ class Profile:
         )
 
 
+EMBEDDER = "embedder"
+"""The section that names what embeds texts."""
+
 SHIPPED: Mapping[str, Profile] = {
     "agent": Profile("agent", stop=("\n",), max_tokens=60),
     "summarizer": Profile("summarizer", max_tokens=200),
@@ -144,6 +147,8 @@ def load(path: Path) -> Mapping[str, Profile]:
     """
     found: dict[str, Profile] = {}
     for section in parse(path):
+        if section.name.lower() == EMBEDDER:
+            continue  # no model that writes: see game.llm.embedding
         profile = _profile(section)
         if profile.name in found:
             raise ConfigError(path, section.line, f"there are two profiles {profile.name!r}")
@@ -160,7 +165,7 @@ def _profile(section: Section) -> Profile:
     profile = Profile(
         name=section.name.lower(),
         provider=section.choice("provider", PROVIDERS, default.provider),
-        host=_host(section),
+        host=host_of(section),
         model=section.text("model", ""),
         temperature=section.number("temperature", default.temperature, high=5.0),
         max_tokens=section.integer("max_tokens", default.max_tokens, low=1, high=32768),
@@ -172,7 +177,7 @@ def _profile(section: Section) -> Profile:
         keep_alive=section.text("keep_alive", default.keep_alive),
         in_flight=section.integer("in_flight", default.in_flight, low=1, high=64),
     )
-    _require(section, profile)
+    require_server(section, profile.provider, profile.model, profile.host)
     return profile
 
 
@@ -181,14 +186,24 @@ def _context(section: Section) -> int | None:
     return section.integer("context_tokens", low=256) if written else None
 
 
-def _require(section: Section, profile: Profile) -> None:
-    if profile.provider in (OLLAMA, OPENAI) and not profile.model:
-        raise section.refuse("model", f"provider {profile.provider} needs the name of a model")
-    if profile.provider == OPENAI and not profile.host:
+def require_server(section: Section, provider: str, model: str, host: str) -> None:
+    """Refuse a section that names a server of one's own without all it takes to ask it.
+
+    Raises:
+        ConfigError: The model's name or the address is missing.
+    """
+    if provider in (OLLAMA, OPENAI) and not model:
+        raise section.refuse("model", f"provider {provider} needs the name of a model")
+    if provider == OPENAI and not host:
         raise section.refuse("host", "provider openai needs one", "Such as http://127.0.0.1:8000")
 
 
-def _host(section: Section) -> str:
+def host_of(section: Section) -> str:
+    """The server's base address; empty when the section names none.
+
+    Raises:
+        ConfigError: What it names is no address.
+    """
     written = section.text("host", "").strip("<>").rstrip("/")
     if not written:
         return ""

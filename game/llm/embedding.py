@@ -1,0 +1,65 @@
+"""What embeds texts, as the section ``embedder`` of ``vault/config/llm.md`` says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from game.llm.embedders import OllamaEmbedder, OpenAIEmbedder
+from game.llm.minilm import MiniLMEmbedder
+from game.llm.profiles import EMBEDDED, EMBEDDER, OLLAMA, OPENAI, host_of, require_server
+from game.mind.markdown_config import Section, parse
+
+type AnyEmbedder = MiniLMEmbedder | OllamaEmbedder | OpenAIEmbedder
+"""Each is a :class:`game.mind.ports.Embedder` that can also be closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderProfile:
+    """Which model embeds texts.
+
+    Attributes:
+        provider: ``embedded`` (MiniLM in this process), ``ollama`` or ``openai``.
+        host: Base address of the server; empty for the provider's own default.
+        model: The model's name there; ``embedded`` has its own.
+        time_limit: Seconds that one batch may take.
+    """
+
+    provider: str = EMBEDDED
+    host: str = ""
+    model: str = ""
+    time_limit: float = 60.0
+
+
+def load_embedder(path: Path) -> EmbedderProfile:
+    """Read the section ``embedder``; what it does not name keeps its default.
+
+    Raises:
+        ConfigError: The file cannot be read, or a value cannot be used.
+    """
+    for section in parse(path):
+        if section.name.lower() == EMBEDDER:
+            return _profile(section)
+    return EmbedderProfile()
+
+
+def embedder(profile: EmbedderProfile) -> AnyEmbedder:
+    """What the profile names; connects to nothing and loads nothing yet."""
+    if profile.provider == OLLAMA:
+        return OllamaEmbedder(profile.model, profile.host, time_limit=profile.time_limit)
+    if profile.provider == OPENAI:
+        return OpenAIEmbedder(profile.model, profile.host, time_limit=profile.time_limit)
+    return MiniLMEmbedder()
+
+
+def _profile(section: Section) -> EmbedderProfile:
+    section.only(field.name for field in fields(EmbedderProfile))
+    default = EmbedderProfile()
+    profile = EmbedderProfile(
+        provider=section.choice("provider", (EMBEDDED, OLLAMA, OPENAI), default.provider),
+        host=host_of(section),
+        model=section.text("model", ""),
+        time_limit=section.number("time_limit", default.time_limit, low=0.1, high=3600.0),
+    )
+    require_server(section, profile.provider, profile.model, profile.host)
+    return profile
