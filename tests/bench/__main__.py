@@ -8,11 +8,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import memory_bench
+from tests.bench import memory_bench, thought_bench, look_bench
 from tests.bench.figures import Figure, save, show
 
 BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "memory": memory_bench.measure,
+    "thought": thought_bench.measure,
+    "look": look_bench.measure,
 }
 
 

@@ -105,7 +105,11 @@ class Thinker:
     @property
     def agent(self) -> Agent | None:
         """The agent as it is now; None if it has been deleted."""
-        return ObjectDB.objects.filter(id=self._agent_id).first()
+        try:
+            # Evennia keeps what it has loaded: this asks the database only the first time.
+            return ObjectDB.objects.get(id=self._agent_id)
+        except ObjectDB.DoesNotExist:
+            return None
 
     @property
     def state(self) -> State:
