@@ -75,7 +75,7 @@ class SummaryFolder:
         """
         text = self._render(summary, compaction, position)
         notes = self._set_edit_aside(summary, compaction)
-        _replace(self.path(summary.tier), text)
+        replace_file(self.path(summary.tier), text)
         if keep:
             _create_beside(self._stamped(summary), text)
         return notes
@@ -179,8 +179,12 @@ def _temporary(path: Path, text: str) -> Path:
     return Path(name)
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old text or the new one, nothing between."""
+def replace_file(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old text or the new one, nothing between.
+
+    Raises:
+        OSError: It cannot be written; the old text stands.
+    """
     _temporary(path, text).replace(path)
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+from evennia.utils import create
+
+from game.mind.errors import NameRefused
 from tests.game.agents_world import AgentsWorld
+from typeclasses.accounts import Account
 from typeclasses.agents import all_agents, find_agents
 from typeclasses.components.thinker import State
 
@@ -212,6 +217,59 @@ class TestThinking(AgentsWorld):
         self.mira.delete()
         self.settle(seconds=2)
         assert not any("Too late" in line for line in heard)
+
+    def test_an_answer_that_comes_after_a_pause_is_dropped(self):
+        self.fake.delay = 0.2
+        self.said = ["say Still here."]
+        heard = self.hears(self.char1)
+        self.char1.execute_cmd("talk Mira hello")
+        self.clock.advance(1.0)
+        self.settle(lambda: len(self.fake.calls("/api/generate")) == 1)
+        self.mira.db.paused = True
+        self.settle(lambda: self.mind.thinker._thought is None)
+        assert not any("Still here" in line for line in heard)
+
+    def test_an_act_that_breaks_does_not_end_thinking_for_ever(self):
+        self.said = ["say Hello."]
+        plain, self.mind.actor.act = self.mind.actor.act, lambda *_, **__: 1 / 0
+        self.char1.execute_cmd("talk Mira hello")
+        self.pass_time(2)
+        assert len(self.fake.calls("/api/generate")) == 1
+        assert self.mind.thinker.state is State.IDLE
+        self.mind.actor.act = plain
+        self.char1.execute_cmd("talk Mira hello again")
+        self.pass_time(8)
+        assert "~say Hello." in self.lines()
+
+    def test_attributes_that_are_no_numbers_do_not_end_thinking(self):
+        self.mira.db.talkativeness, self.mira.db.idle_interval = "lots", "soon"
+        self.said = ["say Hello."]
+        self.char1.execute_cmd("talk Mira hello")
+        self.pass_time(2)
+        assert "~say Hello." in self.lines()
+
+
+class TestNames(AgentsWorld):
+    """One name, one somebody; one archive, one agent."""
+
+    def test_a_player_who_is_away_keeps_the_name(self):
+        account = create.create_account("Elsbeth", None, "long-password-12", typeclass=Account)
+        account.create_character(key="Elsbeth")
+        with pytest.raises(NameRefused, match="taken"):
+            self.another_agent("Elsbeth")
+
+    def test_a_renamed_agent_keeps_its_archive_to_itself(self):
+        self.mira.key = "Zoe"
+        with pytest.raises(NameRefused, match="memories of Zoe"):
+            self.another_agent("Mira")
+
+    def test_deleted_with_things_in_its_hands_it_lets_go_of_its_archive(self):
+        cup = self.thing("cup")
+        cup.home, cup.location = self.room1, self.mira
+        self.mira.delete()
+        assert cup.location == self.room1
+        again = self.another_agent("Mira")
+        assert again.mind.memory.problem is None
 
 
 class TestTrouble(AgentsWorld):

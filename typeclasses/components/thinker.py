@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from typeclasses.components.memory import MemoryComponent
 
 PROFILE = "agent"
+SHORTEST_INTERVAL = 5
+"""Seconds between two idle thoughts that a builder may set."""
 _PRIORITIES = {"player": Priority.PLAYER, "event": Priority.EVENT, "idle": Priority.IDLE}
 
 
@@ -192,11 +194,21 @@ class Thinker:
         agent, thought = self.agent, self._thought
         if agent is None or thought is None or self._closed:
             self._end_thought()
-            return
-        if isinstance(outcome, Generation):
-            self._answered(agent, thought, outcome)
+        elif agent.db.paused:
+            self._finish(None)  # paused while the model wrote: nothing comes of it
+        elif isinstance(outcome, Generation):
+            self._apply(agent, thought, outcome)
         else:
             self._unanswered(agent, thought, outcome)
+
+    def _apply(self, agent: Agent, thought: _Thought, answer: Generation) -> None:
+        try:
+            self._answered(agent, thought, answer)
+        except Exception as error:
+            # Whatever an act in the world sets off: the agent must be able to think again.
+            log(f"[Thinker] {agent.key}: The answer could not be acted out: {error!r}")
+            self._finish(None)
+            raise
 
     def _answered(self, agent: Agent, thought: _Thought, answer: Generation) -> None:
         self.thoughts += 1
@@ -272,9 +284,18 @@ def _addressee(impulse: Impulse) -> str:
 def _config_for(agent: Agent, config: ThinkingConfig) -> ThinkingConfig:
     """The configured times, with the agent's own interval or talkativeness."""
     own = agent.db.idle_interval
-    talkative = float(agent.attributes.get("talkativeness", 0.5))
-    interval = float(own) if own else config.idle_interval * 2.0 ** (1.0 - 2.0 * talkative)
+    talkative = _number(agent.attributes.get("talkativeness"), 0.5)
+    usual = config.idle_interval * 2.0 ** (1.0 - 2.0 * min(max(talkative, 0.0), 1.0))
+    interval = max(_number(own, usual), SHORTEST_INTERVAL) if own else usual
     return replace(config, idle_interval=interval)
+
+
+def _number(value: Any, default: float) -> float:
+    """``value`` as a number; builders can set an attribute to anything."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return default
 
 
 def _line(name: str, thought: _Thought, answer: Generation, act: Act) -> str:
