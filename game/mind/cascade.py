@@ -240,7 +240,7 @@ class CascadeMemory:
 
     def _compact(self, reason: CompactReason) -> CompactionResult:
         began = time.perf_counter()
-        self.adopt_edits()
+        self._adopt_edits()
         plan = self._plan(reason)
         if plan is None:
             return self._nothing(reason)
@@ -344,11 +344,21 @@ class CascadeMemory:
         """Take over summaries that a person changed in the vault.
 
         Returns:
-            What was found, in words: adopted edits and files that cannot be read.
+            What was found, in words: adopted edits and files that cannot be read. Nothing
+            while a compaction runs: it works on the texts of before, and sets an edit
+            aside when it replaces the file.
 
         Raises:
             ArchiveUnwritable: The edit is there, but could not be archived.
         """
+        if not self._compacting.acquire(blocking=False):
+            return []
+        try:
+            return self._adopt_edits()
+        finally:
+            self._compacting.release()
+
+    def _adopt_edits(self) -> list[str]:
         notes = [note for tier in Tier if (note := self._adopt_from_file(tier))]
         for note in notes:
             self._log(note)

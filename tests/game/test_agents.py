@@ -6,6 +6,7 @@ import pytest
 from evennia.utils import create
 
 from game.mind.errors import NameRefused
+from game.mind.memory import CompactReason
 from tests.game.agents_world import AgentsWorld
 from typeclasses.accounts import Account
 from typeclasses.agents import all_agents, find_agents
@@ -140,6 +141,16 @@ class TestThinking(AgentsWorld):
         self.char1.execute_cmd("talk Mira Good evening")
         self.pass_time(4)
         assert len(self.fake.calls("/api/generate")) == 1
+
+    def test_a_server_can_be_held_to_a_schema(self):
+        self.set_thinking(constrain="schema")
+        self.said = ['{"verb": "say",\n "argument": "Hello, Tom.", "reason": "manners"}']
+        heard = self.hears(self.char1)
+        self.char1.execute_cmd("talk Mira Good evening")
+        self.pass_time(4)
+        body = self.fake.calls("/api/generate")[0].body
+        assert "say" in body["format"]["properties"]["verb"]["enum"]
+        assert 'Mira says to you, "Hello, Tom."' in heard
 
     def test_nothing_but_its_own_verbs_exists(self):
         thing = self.thing("cup")
@@ -311,6 +322,17 @@ class TestTrouble(AgentsWorld):
         assert self.lines() == ['Tom says, "before"', 'Tom says to you, "during"']
         assert self.mind.thinker.state is State.IDLE
 
+    def test_an_archive_that_cannot_be_read_leaves_the_others_in_peace(self):
+        segment = self.services.places.agents / "Bram" / "archive" / "0000000001.jsonl"
+        segment.parent.mkdir(parents=True)
+        segment.write_text('{"type":"memory","n":1,"t":"never"}\n{"type":"compaction"}\n')
+        bram = self.another_agent("Bram")
+        self.char1.execute_cmd("say one")
+        assert self.lines()[-1] == 'Tom says, "one"'
+        assert "cannot be read" in str(bram.mind.memory.problem)
+        assert bram.mind.thinker.state is State.TROUBLED
+        assert bram.mind.memory.waiting == 2
+
     def test_an_archive_in_use_elsewhere_is_waited_for(self):
         from game.mind.archive import Archive  # noqa: PLC0415
 
@@ -352,6 +374,24 @@ class TestCompacting(AgentsWorld):
         folder = self.services.places.agents / "Mira" / "summaries"
         assert (folder / "recent.md").exists()
         assert (folder / "longterm.md").exists()
+
+    def test_one_that_waits_for_a_thread_is_not_asked_for_twice(self):
+        config = self.services.places.config / "memory_compaction.md"
+        config.write_text("**immediate_window**: 4\n**recent_window**: 4\n")
+        self.mira.db.paused = True
+        jobs = []
+        self.services.workers.submit = jobs.append
+        for number in range(12):
+            self.char1.execute_cmd(f"say I count {number} boats on the river.")
+        assert len(jobs) == 1
+        refused = []
+        self.mind.memory.compact(CompactReason.MANUAL, refused.append)
+        assert "under way" in str(refused[0])
+        jobs.pop()()
+        self.settle()
+        self.char1.execute_cmd("say One more boat.")
+        assert jobs == [], "the window has room again"
+        assert self.mind.memory.memory.status().compactions == 1
 
     def test_the_summaries_stand_in_the_next_prompt(self):
         config = self.services.places.config / "memory_compaction.md"

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from evennia.objects.models import ObjectDB
 
-from game.llm.profiles import Profile
+from game.llm.profiles import EMBEDDED, Profile
 from game.llm.queue import Priority, Ticket
 from game.mind.attention import Attention, Event, Impulse
-from game.mind.constrain import verbs_grammar, verbs_schema
+from game.mind.constrain import from_json, verbs_grammar, verbs_schema
 from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
-from game.mind.thinking_config import ThinkingConfig
+from game.mind.thinking_config import FREE, SCHEMA, ThinkingConfig
 from game.mind.verbs import STANDARD_VERBS
 from typeclasses.components.actor import Act
 from typeclasses.components.prompting import prompt_for
-from typeclasses.components.surroundings import people_near, players_near
+from typeclasses.components.surroundings import exits_of, people_near, players_near
 from typeclasses.services import Services, log
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from typeclasses.components.memory import MemoryComponent
 
 PROFILE = "agent"
+JSON_TOKENS = 40
+"""What the marks and names of a JSON answer may cost besides its words."""
 SHORTEST_INTERVAL = 5
 """Seconds between two idle thoughts that a builder may set."""
 _PRIORITIES = {"player": Priority.PLAYER, "event": Priority.EVENT, "idle": Priority.IDLE}
@@ -182,13 +184,10 @@ class Thinker:
         if agent is None or thought is None or agent.location is None or agent.db.paused:
             return None
         prompt = prompt_for(agent, self._memory.context(), self._services, thought.nudge)
-        held = self._services.thinking.current.constrain and not thought.lead
-        return profile.request(
-            f"{prompt} {thought.lead}".rstrip(),
-            cache_key=self._key,
-            grammar=verbs_grammar(STANDARD_VERBS) if held else None,
-            json_schema=verbs_schema(STANDARD_VERBS) if held else None,
-        )
+        request = profile.request(f"{prompt} {thought.lead}".rstrip(), cache_key=self._key)
+        if thought.lead:
+            return request
+        return _held(request, agent, profile, self._services.thinking.current.constrain)
 
     def _done(self, outcome: Generation | ModelError | None) -> None:
         agent, thought = self.agent, self._thought
@@ -212,7 +211,7 @@ class Thinker:
 
     def _answered(self, agent: Agent, thought: _Thought, answer: Generation) -> None:
         self.thoughts += 1
-        text = f"{thought.lead}{answer.text}"
+        text = f"{thought.lead}{from_json(answer.text)}"
         act = self._actor.act(agent, text, addressee=_addressee(thought.impulse))
         log(_line(agent.key, thought, answer, act))
         again = _second_thought(thought, act, self._services.thinking.current)
@@ -261,6 +260,21 @@ class Thinker:
 
     def _now(self) -> float:
         return float(self._services.timer.seconds())
+
+
+def _held(
+    request: GenerationRequest, agent: Agent, profile: Profile, constraint: str
+) -> GenerationRequest:
+    """The request, held to the commands that make sense here as far as its server can."""
+    if constraint != FREE and profile.provider == EMBEDDED:
+        present = [person.key for person in people_near(agent)]
+        return replace(request, grammar=verbs_grammar(STANDARD_VERBS, exits_of(agent), present))
+    if constraint == SCHEMA:
+        # JSON may be written over several lines, and its marks and names cost tokens.
+        longer = request.max_tokens + JSON_TOKENS
+        schema = verbs_schema(STANDARD_VERBS)
+        return replace(request, json_schema=schema, stop=(), max_tokens=longer)
+    return request
 
 
 def _second_thought(thought: _Thought, act: Act, config: ThinkingConfig) -> _Thought | None:
