@@ -112,7 +112,10 @@ class Gateway:
         """
         self._owner = threading.get_ident()
         for profile in self._used():
-            self._guarded(profile.name)
+            try:
+                self._guarded(profile.name)
+            except ModelError as error:
+                log.error("[Model] %s", error)
         threading.Thread(target=self._look_after, name="model-watch", daemon=True).start()
 
     def submit(
@@ -284,11 +287,14 @@ class Gateway:
         """The watcher's thread: keep the child up, and know how each server is."""
         last_probe = float("-inf")
         while not self._stopping.is_set():
-            with suppress(ConfigError):  # the profiles' own callback tells of it
-                self._watch_embedded()
-            if time.monotonic() - last_probe >= PROBE_SECONDS:
-                last_probe = time.monotonic()
-                self._probe_others()
+            try:
+                with suppress(ConfigError):  # the profiles' own callback tells of it
+                    self._watch_embedded()
+                if time.monotonic() - last_probe >= PROBE_SECONDS:
+                    last_probe = time.monotonic()
+                    self._probe_others()
+            except Exception:  # whatever a server or the system does, it is looked at again
+                log.exception("[Model] A look at the model servers failed")
             self._stopping.wait(WATCH_SECONDS)
 
     def _watch_embedded(self) -> None:

@@ -197,6 +197,33 @@ def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Place
         owner.call(lambda: gateway.shutdown(stop_embedded=True))
 
 
+def test_an_address_that_is_none_is_named_and_not_fatal(home: Places, owner: Owner):
+    (home.config / "llm.md").write_text(
+        "## agent\n**provider**: ollama\n**model**: fake\n## summarizer\n**provider**: extractive\n"
+    )
+    environ = {"OLLAMA_HOST": "http://here:or:there"}
+    gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, environ)
+    owner.call(gateway.start)
+    try:
+        with pytest.raises(ModelUnavailable, match="OLLAMA_HOST"):
+            gateway.generate("agent", request("x"))
+    finally:
+        owner.call(lambda: gateway.shutdown(stop_embedded=True))
+
+
+def test_the_watch_goes_on_after_a_look_that_broke(
+    gateway: Gateway, owner: Owner, monkeypatch: pytest.MonkeyPatch
+):
+    looks: list[int] = []
+
+    def broken(*, wanted: bool) -> bool:
+        looks.append(1)
+        raise OSError("no")
+
+    monkeypatch.setattr(gateway.embedded, "watch", broken)
+    until(lambda: len(looks) > 2)
+
+
 def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: FakeModelServer):
     fake.delay = 30
     configure(home, fake.address, limit=60)
