@@ -226,7 +226,7 @@ class TestThinking(AgentsWorld):
         self.clock.advance(1.0)
         self.settle(lambda: len(self.fake.calls("/api/generate")) == 1)
         self.mira.delete()
-        self.settle(seconds=2)
+        self.settle(lambda: self.services.gateway.statuses()[0].running == 0)
         assert not any("Too late" in line for line in heard)
 
     def test_an_answer_that_comes_after_a_pause_is_dropped(self):
