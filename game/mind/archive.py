@@ -24,6 +24,7 @@ from game.mind.records import Memory, Position
 
 SEGMENT_LINES = 4096
 _SUFFIX = ".jsonl"
+_fdatasync = getattr(os, "fdatasync", os.fsync)  # macOS has only the stronger one
 _SEGMENT = re.compile(r"\d{10,}\.jsonl")
 """The archive's own files; a copy that a person made beside them is none."""
 _BLOCK_BYTES = 16_384
@@ -115,7 +116,7 @@ class Archive:
             # A duplicate, so that the slow part does not hold up append().
             duplicate = os.dup(self._fd)
         try:
-            os.fdatasync(duplicate)
+            _fdatasync(duplicate)
         except OSError as error:
             self._dirty = True
             raise _unwritable(self.folder, error) from error
@@ -156,7 +157,7 @@ class Archive:
     def _start_segment(self) -> int:
         path = self.folder / f"{self._last_number + 1:010d}{_SUFFIX}"
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        os.fdatasync(self._fd)
+        _fdatasync(self._fd)
         os.close(self._fd)
         self._fd, self._segment, self._lines, self._size = fd, path, 0, os.fstat(fd).st_size
         return 0

@@ -136,6 +136,13 @@ class TestThinking(AgentsWorld):
         assert self.fake.prompts()[1].endswith("~Mira> say")
         assert 'Mira says to you, "Good evening, Tom."' in heard
 
+    def test_a_verb_said_twice_is_spoken_once(self):
+        self.said = ["look", "say Good evening."]
+        heard = self.hears(self.char1)
+        self.char1.execute_cmd("talk Mira Good evening")
+        self.pass_time(4)
+        assert 'Mira says to you, "Good evening."' in heard
+
     def test_with_insist_off_silence_is_an_answer(self):
         self.set_thinking(insist=False)
         self.char1.execute_cmd("talk Mira Good evening")

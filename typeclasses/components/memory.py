@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from game.llm.profiles import EXTRACTIVE
@@ -37,6 +37,7 @@ class Unsaved:
     place: str
     source: str
     reason: str
+    time: datetime
 
 
 class MemoryComponent:
@@ -58,6 +59,7 @@ class MemoryComponent:
         self._services = services
         self.summaries = SummaryFolder(folder / "summaries", name)
         self._memory: AgentMemory | None = None
+        self._dropped = 0
         self._compacting = False
         self._backlog: deque[Unsaved] = deque(maxlen=BACKLOG_LIMIT)
         self._try_again_at = services.clock.now()
@@ -80,7 +82,9 @@ class MemoryComponent:
             Whether it is in the archive; if not, it waits in RAM and :attr:`problem`
             says why.
         """
-        self._backlog.append(Unsaved(text, kind, place, source, reason))
+        self._dropped += len(self._backlog) == BACKLOG_LIMIT
+        now = self._services.clock.now()
+        self._backlog.append(Unsaved(text, kind, place, source, reason, now))
         saved = self.save_backlog()
         if saved:
             self.compact_if_due()
@@ -109,6 +113,7 @@ class MemoryComponent:
                 place=waiting.place,
                 source=waiting.source,
                 reason=waiting.reason,
+                time=waiting.time,
             )
 
     @property
@@ -258,8 +263,9 @@ class MemoryComponent:
 
     def _relieved(self) -> None:
         if self.problem is not None:
-            log(f"[Memory] {self.name}: The archive can be written again; nothing was lost")
-        self.problem = None
+            lost = f"the oldest {self._dropped} memories were" if self._dropped else "nothing was"
+            log(f"[Memory] {self.name}: The archive can be written again; {lost} lost")
+        self.problem, self._dropped = None, 0
 
     @property
     def _config(self) -> CompactionConfig:

@@ -211,7 +211,7 @@ class Thinker:
 
     def _answered(self, agent: Agent, thought: _Thought, answer: Generation) -> None:
         self.thoughts += 1
-        text = f"{thought.lead}{from_json(answer.text)}"
+        text = _led(thought.lead, from_json(answer.text))
         act = self._actor.act(agent, text, addressee=_addressee(thought.impulse))
         log(_line(agent.key, thought, answer, act))
         again = _second_thought(thought, act, self._services.thinking.current)
@@ -260,6 +260,11 @@ class Thinker:
 
     def _now(self) -> float:
         return float(self._services.timer.seconds())
+
+
+def _led(lead: str, text: str) -> str:
+    """``text`` behind the verb it was to begin with, unless it brings that verb itself."""
+    return text if text.lstrip().casefold().startswith(f"{lead} ") else f"{lead}{text}"
 
 
 def _held(
