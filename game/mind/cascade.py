@@ -112,14 +112,16 @@ class CascadeMemory:
         place: str = "",
         source: str = "",
         reason: str = "",
+        time: datetime | None = None,
     ) -> Memory:
         """Remember one line; see :meth:`game.mind.memory.AgentMemory.append`."""
         with self._lock:
+            when = time or self._clock.now()
             if self._repeats(text, kind):
-                return self._append_repeat()
+                return self._append_repeat(when)
             memory = Memory(
                 number=self._tiers.last_number + 1,
-                time=self._clock.now(),
+                time=when,
                 kind=kind,
                 text=text,
                 place=place,
@@ -224,11 +226,11 @@ class CascadeMemory:
             and window[-1].text == text
         )
 
-    def _append_repeat(self) -> Memory:
+    def _append_repeat(self, when: datetime) -> Memory:
         last = self._tiers.window[-1]
         times = last.repeats + 1
-        now = self._clock.now().isoformat()
-        self.archive.append({"type": "repeat", "n": last.number, "t": now, "times": times})
+        record = {"type": "repeat", "n": last.number, "t": when.isoformat(), "times": times}
+        self.archive.append(record)
         return self._tiers.repeat_last(times)
 
     # -- compacting

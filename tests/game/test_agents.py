@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from collections import deque
+from unittest import mock
+
 from evennia.utils import create
 
 from game.mind.errors import NameRefused
@@ -325,8 +328,10 @@ class TestTrouble(AgentsWorld):
         assert self.mind.thinker.state is State.TROUBLED
         assert self.fake.calls("/api/generate") == []
         archive.append = real
+        until = self.services.clock.now()
         assert memory.save_backlog()
         assert self.lines() == ['Tom says, "before"', 'Tom says to you, "during"']
+        assert memory.context().window[-1].time < until, "when it happened, not when it was saved"
         assert self.mind.thinker.state is State.IDLE
 
     def test_an_archive_that_cannot_be_read_leaves_the_others_in_peace(self):
@@ -339,6 +344,23 @@ class TestTrouble(AgentsWorld):
         assert "cannot be read" in str(bram.mind.memory.problem)
         assert bram.mind.thinker.state is State.TROUBLED
         assert bram.mind.memory.waiting == 2
+
+    def test_what_no_longer_fits_into_ram_is_told(self):
+        logged = []
+        memory = self.mind.memory
+        memory._backlog = deque(maxlen=3)
+        archive = memory.memory.archive
+        real, archive.append = archive.append, _full
+        with (
+            mock.patch("typeclasses.components.memory.BACKLOG_LIMIT", 3),
+            mock.patch("typeclasses.components.memory.log", logged.append),
+        ):
+            for number in range(5):
+                self.char1.execute_cmd(f"say {number}")
+            archive.append = real
+            assert memory.save_backlog()
+        assert self.lines() == [f'Tom says, "{number}"' for number in (2, 3, 4)]
+        assert "the oldest 2 memories were lost" in logged[-1]
 
     def test_an_archive_in_use_elsewhere_is_waited_for(self):
         from game.mind.archive import Archive  # noqa: PLC0415
