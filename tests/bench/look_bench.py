@@ -44,7 +44,13 @@ _LLM = """\
 _SETTINGS = {
     "quiet": {"idle_interval": 80_000},
     # Each thought ends in a gesture that four others see, which makes them think again.
-    "busy": {"idle_interval": 5, "idle_away_factor": 1, "cooldown": 0.1, "chatter_turns": 1000},
+    "busy": {
+        "idle_interval": 5,
+        "idle_away_factor": 1,
+        "gather": 0,
+        "cooldown": 0.1,
+        "chatter_turns": 1000,
+    },
 }
 
 

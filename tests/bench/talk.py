@@ -188,7 +188,9 @@ FACTS = (
     _told("Bram", "My mother planted the pear tree in the year of the flood.", "pear", "flood"),
     _told("Tom", "I lost a silver whistle somewhere on the marsh.", "whistle", "marsh"),
     _told("Ada", "I am to marry Kester at midwinter, but tell nobody.", "Kester"),
-    _told("Joss", "The ferry takes thirty sheep, or one bull and a nervous man.", "thirty", "sheep"),
+    _told(
+        "Joss", "The ferry takes thirty sheep, or one bull and a nervous man.", "thirty", "sheep"
+    ),
     _promised("I will bring soup to your father on Thursday, Wren.", "father", "Thursday"),
     _told("Wren", "The raven on the tower is called Bishop.", "raven", "Bishop"),
     _told("Oswin", "I was a surgeon in the war at Dunmarrow.", "surgeon", "Dunmarrow"),
