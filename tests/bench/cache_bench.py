@@ -115,8 +115,8 @@ class _Agent:
 
 def measure() -> Iterator[Figure]:
     """Seconds a thought and share of prompt tokens evaluated, for each layout."""
-    with embedded_model("agent") as (profile, model):
-        profile = replace(profile, max_tokens=_MAX_TOKENS)
+    with embedded_model("agent") as (shipped, model):
+        profile = replace(shipped, max_tokens=_MAX_TOKENS)
         for variant in _VARIANTS:
             for agents, rounds in _THOUGHTS.items():
                 lives = [_agent(i, variant, _WINDOW, 1000) for i in range(agents)]

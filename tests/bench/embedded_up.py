@@ -11,8 +11,8 @@ from pathlib import Path
 from game.cli.ports import free_base
 from game.llm.embedded import Embedded
 from game.llm.profiles import Profile, Profiles
-from game.llm.wrappers import Recorder
 from game.llm.servers import build
+from game.llm.wrappers import Recorder
 from game.mind.ports import LanguageModel
 from game.paths import REPOSITORY, Places, Ports
 

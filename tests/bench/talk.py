@@ -58,13 +58,24 @@ _NEWS = (
     "I would trade all my {things} for one dry day in {town}.",
     "There is a light in the {place} when the moon is down.",
 )
-_PLACES = "weir mill orchard jetty tower chapel quarry ferry barn kiln bridge well".split()
+_PLACES = (
+    "weir",
+    "mill",
+    "orchard",
+    "jetty",
+    "tower",
+    "chapel",
+    "quarry",
+    "ferry",
+    "bridge",
+    "well",
+)
 _THINGS = (
-    "eels candles baskets barrels nails feathers lanterns turnips ropes buckets mirrors shells "
-    "oars bottles sacks ribbons kettles hats"
-).split()
-_TOWNS = "Corran Harl Veldt Fenwick Merrow Aldermoor Lower-Strand Dunmarrow".split()
-_NUMBERS = "two three four six seven nine twelve fifteen twenty forty".split()
+    *("eels", "candles", "baskets", "barrels", "nails", "feathers", "lanterns", "turnips"),
+    *("ropes", "buckets", "mirrors", "shells", "oars", "bottles", "sacks", "ribbons", "hats"),
+)
+_TOWNS = ("Corran", "Harl", "Veldt", "Fenwick", "Merrow", "Aldermoor", "Lower Strand")
+_NUMBERS = ("two", "three", "four", "six", "seven", "nine", "twelve", "twenty", "forty")
 _ANSWERS = (
     "say There is always soup. Sit down before you fall down.",
     "say Then hang them by the fire, and mind the cat.",
@@ -149,7 +160,7 @@ def _filled(template: str, random: Random) -> str:
         who=random.choice(PEOPLE),
         place=random.choice(_PLACES),
         things=random.choice(_THINGS),
-        town=random.choice(_TOWNS).replace("-", " "),
+        town=random.choice(_TOWNS),
         number=random.choice(_NUMBERS),
     )
 
@@ -188,9 +199,7 @@ FACTS = (
     _told("Bram", "My mother planted the pear tree in the year of the flood.", "pear", "flood"),
     _told("Tom", "I lost a silver whistle somewhere on the marsh.", "whistle", "marsh"),
     _told("Ada", "I am to marry Kester at midwinter, but tell nobody.", "Kester"),
-    _told(
-        "Joss", "The ferry takes thirty sheep, or one bull and a nervous man.", "thirty", "sheep"
-    ),
+    _told("Joss", "The ferry takes thirty sheep, or one bull and a boy.", "thirty", "sheep"),
     _promised("I will bring soup to your father on Thursday, Wren.", "father", "Thursday"),
     _told("Wren", "The raven on the tower is called Bishop.", "raven", "Bishop"),
     _told("Oswin", "I was a surgeon in the war at Dunmarrow.", "surgeon", "Dunmarrow"),
