@@ -70,7 +70,7 @@ class Services:
         name = self.thinking.current.template
         if name not in self._templates:
             spare = REPOSITORY / "vault" / "config" / ThinkingConfig().template
-            self._templates[name] = TemplateFile(self.places.config / name, spare)
+            self._templates[name] = TemplateFile(self.places.config / name, spare, report)
         return self._templates[name]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from collections import deque
 from unittest import mock
 
+import pytest
 from evennia.utils import create
 
 from game.mind.errors import NameRefused
@@ -344,6 +344,20 @@ class TestTrouble(AgentsWorld):
         assert "cannot be read" in str(bram.mind.memory.problem)
         assert bram.mind.thinker.state is State.TROUBLED
         assert bram.mind.memory.waiting == 2
+
+    def test_a_template_that_breaks_while_it_runs_is_told_once_and_the_last_good_one_serves(self):
+        logged = []
+        self.said = ["say Hello.", "say Hello again."]
+        self.services.template().current  # noqa: B018 - it has been good once
+        (self.services.places.config / "prompt.md").write_text("{{ nonsense }}")
+        with mock.patch("typeclasses.services.log", logged.append):
+            for words in ("hello", "hello again"):
+                self.char1.execute_cmd(f"talk Mira {words}")
+                self.pass_time(8)
+        assert "~say Hello." in self.lines()
+        refusals = [line for line in logged if line.startswith("[Config]")]
+        assert len(refusals) == 1
+        assert "prompt.md, line 1: there is no variable 'nonsense'" in refusals[0]
 
     def test_what_no_longer_fits_into_ram_is_told(self):
         logged = []
