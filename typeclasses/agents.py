@@ -92,6 +92,11 @@ class Agent(Character):
         if source and (event := event_of(self, from_obj, line, facts)):
             mind.thinker.notice(event)
 
+    def at_object_post_copy(self, new_obj: Agent, **kwargs: Any) -> None:
+        """Give a copy a memory of its own; two agents cannot write one archive."""
+        close_mind(new_obj.id)
+        new_obj.attributes.add("memory_folder", folder_name(new_obj.key))
+
     def at_object_delete(self) -> bool:
         """Close the memory; the archive stays in the vault."""
         self.ndb.being_deleted = True

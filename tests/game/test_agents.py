@@ -262,6 +262,15 @@ class TestThinking(AgentsWorld):
         self.pass_time(8)
         assert "~say Hello." in self.lines()
 
+    def test_an_agent_that_was_nowhere_for_a_while_has_idle_thoughts_again(self):
+        self.mind.thinker.start()
+        self.mira.location = None
+        self.clock.advance(10_000)
+        assert self.fake.calls("/api/generate") == []
+        self.mira.location = self.room1
+        self.clock.pump([10_000] * 3)
+        self.settle(lambda: len(self.fake.calls("/api/generate")) == 1)
+
     def test_attributes_that_are_no_numbers_do_not_end_thinking(self):
         self.mira.db.talkativeness, self.mira.db.idle_interval = "lots", "soon"
         self.said = ["say Hello."]
@@ -283,6 +292,14 @@ class TestNames(AgentsWorld):
         self.mira.key = "Zoe"
         with pytest.raises(NameRefused, match="memories of Zoe"):
             self.another_agent("Mira")
+
+    def test_a_copy_has_a_memory_of_its_own(self):
+        before = self.mind.memory.folder
+        twin = self.mira.copy("Ada")
+        self.char1.execute_cmd("say Two of you?")
+        assert twin.mind.memory.folder == before.with_name("Ada")
+        assert twin.mind.memory.problem is None
+        assert self.mind.memory.folder == before
 
     def test_deleted_with_things_in_its_hands_it_lets_go_of_its_archive(self):
         cup = self.thing("cup")

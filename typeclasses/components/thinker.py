@@ -146,7 +146,7 @@ class Thinker:
 
     def _wake(self) -> None:
         agent = self.agent
-        if agent is None or agent.location is None:
+        if agent is None:
             return
         now = self._now()
         self._attention.config = _config_for(agent, self._services.thinking.current)
@@ -156,10 +156,10 @@ class Thinker:
             self.schedule()
             return
         self._attention.thought_started(now)
-        if self.state is State.IDLE:
+        if self.state is State.IDLE and agent.location is not None:
             self._think(_Thought(impulse))
         else:
-            # Paused, or its memory cannot be written: the moment passes.
+            # Paused, nowhere, or its memory cannot be written: the moment passes.
             self._finish(None)
 
     # -- thinking
