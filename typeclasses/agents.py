@@ -19,7 +19,7 @@ from game.mind.summaries import replace_file
 from typeclasses.characters import Character
 from typeclasses.components.hearing import event_of
 from typeclasses.minds import Mind, close_mind, mind_of
-from typeclasses.services import services
+from typeclasses.services import log, services
 
 AGENT_CMDSET = "commands.agent_cmdset.AgentCmdSet"
 PROFILE_FILE = "profile.md"
@@ -97,6 +97,21 @@ class Agent(Character):
         close_mind(new_obj.id)
         new_obj.attributes.add("memory_folder", folder_name(new_obj.key))
 
+    def at_rename(self, oldname: str, newname: str) -> None:
+        """Let the mind go on under the new name, or go back to the old one if it may not."""
+        super().at_rename(oldname, newname)
+        try:
+            clean = check_agent_name(newname, _names_in_use(but=self))
+        except NameRefused as error:
+            log(f"[Agent] {oldname}: Not renamed: {error}")
+            clean = oldname
+        if clean != newname:
+            self.db_key = clean
+            self.save(update_fields=["db_key"])
+        close_mind(self.id)
+        if mind := self.mind:
+            mind.thinker.start()
+
     def at_object_delete(self) -> bool:
         """Close the memory; the archive stays in the vault."""
         self.ndb.being_deleted = True
@@ -173,9 +188,10 @@ def create_agent(
     )
 
 
-def _names_in_use() -> Iterator[str]:
-    """Whatever people and agents are called, also those who are away just now."""
-    yield from Character.objects.all_family().values_list("db_key", flat=True)
+def _names_in_use(but: Agent | None = None) -> Iterator[str]:
+    """Whatever everybody ``but`` that agent is called, also those who are away just now."""
+    others = Character.objects.all_family().exclude(id=but.id if but else None)
+    yield from others.values_list("db_key", flat=True)
     yield from AccountDB.objects.values_list("username", flat=True)
 
 

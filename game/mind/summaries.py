@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -197,6 +198,10 @@ def _create_beside(path: Path, text: str) -> None:
                 os.link(temporary, name)
             except FileExistsError:
                 continue
+            except OSError:  # a file system without hard links
+                if name.exists():
+                    continue
+                shutil.copyfile(temporary, name)
             return
     finally:
         temporary.unlink()

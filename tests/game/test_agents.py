@@ -468,6 +468,26 @@ class TestCompacting(AgentsWorld):
         assert "## Recent Past (Summary)" in prompt
 
 
+class TestRenaming(AgentsWorld):
+    """An agent under another name is the same agent."""
+
+    def test_the_memory_goes_on_under_the_new_name(self):
+        self.char1.execute_cmd("say before")
+        self.mira.key = "Zora"
+        self.char1.execute_cmd("say after")
+        assert self.lines() == ['Tom says, "before"', 'Tom says, "after"']
+        assert self.mind.memory.name == "Zora"
+        self.char1.execute_cmd("talk Zora hello")
+        self.pass_time(3)
+        assert self.fake.prompts()[-1].rstrip(" say").endswith("~Zora>")
+
+    def test_a_name_that_no_agent_may_have_is_not_taken(self):
+        for name in ("Tom", "a/b", "|rRed"):
+            self.mira.key = name
+            assert self.mira.key == "Mira"
+        assert self.mind.memory.name == "Mira"
+
+
 class TestFinding(AgentsWorld):
     """Agents by name."""
 

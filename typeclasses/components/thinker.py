@@ -158,9 +158,11 @@ class Thinker:
         self._attention.thought_started(now)
         if self.state is State.IDLE and agent.location is not None:
             self._think(_Thought(impulse))
-        else:
-            # Paused, nowhere, or its memory cannot be written: the moment passes.
-            self._finish(None)
+            return
+        # Paused, nowhere, or its memory cannot be written: the moment passes.
+        if self.state is State.TROUBLED:
+            self._show_absent(agent, impulse)
+        self._finish(None)
 
     # -- thinking
 
@@ -230,8 +232,7 @@ class Thinker:
     def _unanswered(self, agent: Agent, thought: _Thought, error: ModelError | None) -> None:
         if error is not None:
             log(f"[Thinker] {agent.key}: No answer: {error}")
-            if thought.impulse.priority == "player":
-                self._show(agent, f"{agent.key} seems far away, and does not answer.")
+            self._show_absent(agent, thought.impulse)
         self._finish(None)
 
     def _end_thought(self) -> None:
@@ -244,6 +245,11 @@ class Thinker:
     def _show_thinking(self) -> None:
         if agent := self.agent:
             self._show(agent, f"{agent.key} pauses, thinking.")
+
+    def _show_absent(self, agent: Agent, impulse: Impulse) -> None:
+        """Whoever waits for an answer is told that none will come."""
+        if impulse.priority == "player":
+            self._show(agent, f"{agent.key} seems far away, and does not answer.")
 
     def _show(self, agent: Agent, text: str) -> None:
         """Tell the people in the room; agents would only remember it for nothing."""
