@@ -177,10 +177,6 @@ class Gateway:
         except ModelError:
             return None
 
-    def model(self, profile_name: str, priority: Priority = Priority.COMPACTION) -> ProfileModel:
-        """A profile as a plain language model, for code that knows no queue."""
-        return ProfileModel(self, profile_name, priority)
-
     def statuses(self) -> list[ServerStatus]:
         """Every server that a profile uses; owner's thread only."""
         for profile in self._used():
@@ -321,34 +317,6 @@ class Gateway:
     def _close_circuits(self, key: ServerKey) -> None:
         for each in self._asking(key):
             each.breaker.close()
-
-
-class ProfileModel:
-    """A profile as a :class:`game.mind.ports.LanguageModel`; blocks, for worker threads.
-
-    Args:
-        gateway: The door.
-        profile_name: Whose server and queue to use.
-        priority: How urgent its calls are.
-    """
-
-    def __init__(self, gateway: Gateway, profile_name: str, priority: Priority) -> None:
-        self._gateway = gateway
-        self._profile_name = profile_name
-        self._priority = priority
-
-    def generate(self, request: GenerationRequest) -> Generation:
-        """Continue ``request.prompt`` when its turn has come.
-
-        Raises:
-            ModelError: There was no answer.
-        """
-        try:
-            return self._gateway.generate(
-                self._profile_name, request, self._priority, request.cache_key
-            )
-        except ConfigError as error:
-            raise ModelUnavailable(error.what, error.cure) from error
 
 
 def _health(asking: list[Guarded]) -> str:

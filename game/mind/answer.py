@@ -12,21 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from game.mind.arguments import LONGEST_ARGUMENT, addressed, gift, halves, leading_name, thing_name
-from game.mind.constrain import from_json, verbs_grammar, verbs_schema
 from game.mind.perception import for_prompt, shorten, visible
 from game.mind.speech import disarm, tidy_speech
 from game.mind.verbs import FORBIDDEN, Takes, Verb, find_exit, find_gesture, find_verb
-
-__all__ = [
-    "Command",
-    "Refusal",
-    "Verb",
-    "from_json",
-    "is_repeat_of",
-    "parse",
-    "verbs_grammar",
-    "verbs_schema",
-]
 
 _LONGEST_LINE = 4000
 _LONGEST_REASON = 200

@@ -108,7 +108,6 @@ def test_generate_blocks_until_the_answer(gateway: Gateway, fake: FakeModelServe
     assert gateway.generate("summarizer", request("long ago")).text == "LONG AGO"
     built = gateway.generate("agent", lambda profile: profile.request(f"by {profile.model}"))
     assert built.text == "BY FAKE"
-    assert gateway.model("agent").generate(request("plain")).text == "PLAIN"
 
 
 def test_generate_raises_the_models_error(gateway: Gateway, fake: FakeModelServer):
@@ -117,8 +116,6 @@ def test_generate_raises_the_models_error(gateway: Gateway, fake: FakeModelServe
         gateway.generate("agent", request("x"))
     with pytest.raises(ConfigError, match="poet"):
         gateway.generate("poet", request("x"))
-    with pytest.raises(ModelUnavailable):
-        gateway.model("poet").generate(request("x"))
 
 
 def test_generate_in_the_owners_thread_is_a_mistake(gateway: Gateway, owner: Owner):
