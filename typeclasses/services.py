@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -34,6 +35,39 @@ _everything = logging.getLogger("keepsake")  # the model clients' own lines too
 def log(line: str) -> None:
     """Write one line to the agents' log; may be called from any thread."""
     _logger.info(line)
+
+
+class Turns:
+    """Runs what worker threads hand back on the reactor thread, one function a turn.
+
+    Twisted's own ``callFromThread`` runs all that wait in one go: when many thoughts end
+    at once, whoever types a line would wait for all of them. Here players come in between.
+
+    Args:
+        reactor: The reactor.
+    """
+
+    def __init__(self, reactor: Any) -> None:
+        self._reactor = reactor
+        self._waiting: deque[Callable[[], None]] = deque()
+
+    def post(self, function: Callable[[], None]) -> None:
+        """Run ``function`` soon, after all that was posted before; from any thread."""
+        self._reactor.callFromThread(self._take, function)
+
+    def _take(self, function: Callable[[], None]) -> None:
+        self._waiting.append(function)
+        if len(self._waiting) == 1:
+            self._reactor.callLater(0, self._run)
+
+    def _run(self) -> None:
+        function = self._waiting[0]
+        try:
+            function()
+        finally:
+            self._waiting.popleft()
+            if self._waiting:
+                self._reactor.callLater(0, self._run)
 
 
 @dataclass
@@ -110,17 +144,17 @@ def start(places: Places, timer: Any) -> Services:
         timer: The reactor.
     """
     _open_log(places.logs / "agents.log")
-    config = places.config
+    config, turns = places.config, Turns(timer)
     new = Services(
         places=places,
-        gateway=Gateway(Profiles(config / "llm.md", report), places, timer.callFromThread),
+        gateway=Gateway(Profiles(config / "llm.md", report), places, turns.post),
         compaction=ConfigFile(
             config / "memory_compaction.md", load_compaction_config, CompactionConfig(), report
         ),
         thinking=ConfigFile(config / "thinking.md", load_thinking_config, ThinkingConfig(), report),
         syncer=Syncer(failed=report),
         workers=ThreadPoolExecutor(4, thread_name_prefix="memory"),
-        post=timer.callFromThread,
+        post=turns.post,
         timer=timer,
     )
     install(new)

@@ -155,8 +155,11 @@ class ModelQueue:
         self._pump_posted = False
         if self._closed is not None:
             self._answer_all_closed()
-        while (ticket := self._take()) is not None:
+        if (ticket := self._take()) is not None:
             self._begin(ticket)
+            # The next one in a turn of its own: building a prompt takes a moment, and
+            # players must not wait for fifty of them.
+            self._pump_soon()
 
     def _take(self) -> Ticket | None:
         """The job whose turn it is, out of the queue; None when none may start."""

@@ -25,7 +25,7 @@ from tests.cli.conftest import Copy, make_copy
 from tests.e2e.players import Player
 
 AGENTS, BLOCKS, LOOKS, WARM_UP = 50, 3, 70, 15
-DELAY, PAUSE = 2.0, 0.02
+DELAY, JITTER, PAUSE = 2.0, 0.5, 0.02
 WANTED = 1.3
 _LETTERS = "bcdfghjklm"
 _ROOM = "The Bench"
@@ -89,7 +89,8 @@ def _world(scratch: Path) -> Iterator[tuple[Copy, Path]]:
     """A running copy, and the file in which its model server records what it is asked."""
     record = scratch / "asked.jsonl"
     command = [sys.executable, "-m", "tests.fakes.model_server", "--delay", str(DELAY)]
-    command += ["--text", " emote counts {n} rain drops on the window.", "--record", str(record)]
+    command += ["--jitter", str(JITTER)]
+    command += ["--text", " emote counts {n}, {n}, {n}.", "--record", str(record)]
     fake = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
     copy = make_copy(scratch)
     try:

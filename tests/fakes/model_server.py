@@ -28,6 +28,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from random import Random
 from typing import Any
 
 DIMENSION = 16
@@ -79,6 +80,7 @@ class FakeModelServer:
     Attributes:
         script: Makes the words of an answer from the prompt.
         delay: Seconds before every answer whose plan has none of its own.
+        jitter: Seconds by which the delay may be shorter or longer.
         models: Names that ``/api/tags`` and ``/v1/models`` list.
         strict: Whether a model that is not listed is answered with 404.
     """
@@ -89,12 +91,14 @@ class FakeModelServer:
         *,
         script: Callable[[str], str] = default_script,
         delay: float = 0.0,
+        jitter: float = 0.0,
         models: Sequence[str] = ("fake",),
         strict: bool = True,
         record: Path | None = None,
     ) -> None:
         self.script = script
         self.delay = delay
+        self.jitter = jitter
         self.models = list(models)
         self.strict = strict
         self.busy = self.most_busy = 0
@@ -102,6 +106,7 @@ class FakeModelServer:
         self._calls: list[Call] = []
         self._plans: dict[str, deque[Reply]] = defaultdict(deque)
         self._always: dict[str, Reply] = {}
+        self._random = Random(1)
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._http = _Server(("127.0.0.1", port), _handler(self))
@@ -161,7 +166,8 @@ class FakeModelServer:
             planned = self._plans[call.path]
             if planned:
                 return planned.popleft()
-            return self._always.get(call.path, Reply(delay=self.delay))
+            delay = self.delay + self._random.uniform(-self.jitter, self.jitter)
+            return self._always.get(call.path, Reply(delay=delay))
 
     def _count(self, step: int) -> None:
         with self._lock:
@@ -313,6 +319,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--delay", type=float, default=0.0)
+    parser.add_argument("--jitter", type=float, default=0.0, help="by how much it may vary")
     parser.add_argument("--text", help="say this; {n} is the number of the call")
     parser.add_argument("--record", type=Path, help="append each request to this file")
     parser.add_argument("--model", action="append", help="a model that is there; default: any")
@@ -321,6 +328,7 @@ def main() -> None:
         given.port,
         script=default_script if given.text is None else _numbered(given.text),
         delay=given.delay,
+        jitter=given.jitter,
         models=given.model or ["fake"],
         strict=bool(given.model),
         record=given.record,
