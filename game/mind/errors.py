@@ -11,6 +11,7 @@
     ├── CompactionError
     │   ├── CompactionRunning     a second one was asked for meanwhile
     │   └── SummaryRefused        the summary failed its checks
+    ├── IndexUnavailable          recall cannot search now; words may still work
     └── ModelError
         ├── ModelUnavailable      no server answers (refused, circuit open, stopped)
         ├── ModelMissing          the server is there, the model is not
@@ -75,6 +76,10 @@ class CompactionRunning(CompactionError):
 
 class SummaryRefused(CompactionError):
     """The summary that came back failed its checks."""
+
+
+class IndexUnavailable(KeepsakeError):
+    """The recall index cannot be asked now."""
 
 
 class ModelError(KeepsakeError):
