@@ -5,6 +5,7 @@
     KeepsakeError
     ├── ConfigError               a file in vault/config that cannot be used
     ├── NameRefused               a name that no agent may have
+    ├── NoteRefused               a note or pinned line that cannot be kept, found or moved
     ├── ArchiveError
     │   ├── ArchiveUnwritable     the disk is full, read-only or gone
     │   └── ArchiveInUse          another process writes this archive
@@ -52,6 +53,10 @@ class ConfigError(KeepsakeError):
 
 class NameRefused(KeepsakeError):
     """A name that no agent may have."""
+
+
+class NoteRefused(KeepsakeError):
+    """A note or a pinned line that cannot be kept, found or moved."""
 
 
 class ArchiveError(KeepsakeError):
