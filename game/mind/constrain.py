@@ -15,7 +15,8 @@ from game.mind.verbs import Takes, Verb
 
 _TEXT_LIMIT = 280
 _RULES = (
-    f"text ::= [^\\x00-\\x1f|{{}}]{{1,{_TEXT_LIMIT}}}\nthing ::= [^\\x00-\\x1f|{{}}@;=]{{1,60}}"
+    f"text ::= [^\\x00-\\x1f|{{}}]{{1,{_TEXT_LIMIT}}}\nthing ::= [^\\x00-\\x1f|{{}}@;=]{{1,60}}\n"
+    "title ::= [^\\x00-\\x1f|{}@;=:]{1,40}\nnumber ::= [1-9] [0-9]{0,6}"
 )
 
 
@@ -81,6 +82,9 @@ def _form(verb: Verb) -> str:
         Takes.EXIT: f'{word} " " way',
         Takes.WHISPER: f'{word} " " who " = " text',
         Takes.GIFT: f'{word} " " thing " to " who',
+        Takes.ENTRY: f'{word} " " title ": " text',
+        Takes.WORDS: f'{word} " " text',
+        Takes.NUMBERS: f'{word} " " number ("-" number)?',
     }
     return forms[verb.takes]
 
