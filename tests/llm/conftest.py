@@ -23,7 +23,7 @@ def free_base() -> int:
     global _next_base  # noqa: PLW0603  # one counter a process is the point
     while True:
         _next_base += 10
-        if all(_is_free(_next_base + offset) for offset in range(8)):
+        if all(_is_free(_next_base + offset) for offset in range(9)):
             return _next_base
 
 
