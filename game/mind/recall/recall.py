@@ -84,7 +84,7 @@ class Recall:
         if before is not None:
             documents = {k: d for k, d in documents.items() if d.last < before}
         found = Candidates(documents, by_words, by_meaning)
-        return rank(question, found, now, scene=scene, weights=self._weights)[:limit]
+        return rank(question, found, now, limit=limit, scene=scene, weights=self._weights)
 
     def _by_words(
         self, question: Question, kinds: Collection[DocumentKind]
