@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from typeclasses.components.actor import Actor
+from typeclasses.components.keeper import Keeper
 from typeclasses.components.memory import MemoryComponent
 from typeclasses.components.thinker import Thinker
 from typeclasses.services import Services, running, services
@@ -26,12 +27,14 @@ class Mind:
     """The components of one agent."""
 
     memory: MemoryComponent
+    keeper: Keeper
     actor: Actor
     thinker: Thinker
 
     def close(self) -> None:
         """Stop thinking and bring the memory to the disk."""
         self.thinker.close()
+        self.keeper.close()
         self.memory.close()
 
 
@@ -64,5 +67,9 @@ def close_all() -> None:
 def _open(agent: Agent, shared: Services) -> Mind:
     folder = shared.places.agents / agent.memory_folder
     memory = MemoryComponent(agent.key, folder, shared)
-    actor = Actor(memory)
-    return Mind(memory, actor, Thinker(agent.id, memory, actor, shared))
+    keeper = Keeper(agent.key, folder, memory, shared)
+    memory.compacted = keeper.recaller.follow
+    keeper.recaller.follow()
+    actor = Actor(memory, keeper)
+    thinker = Thinker(agent.id, memory, keeper, actor, shared)
+    return Mind(memory, keeper, actor, thinker)

@@ -13,7 +13,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
@@ -21,8 +21,10 @@ from game.mind.archive import Syncer
 from game.mind.compaction_config import CompactionConfig, load_compaction_config
 from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.markdown_config import ConfigFile
-from game.mind.ports import Clock, SystemClock
+from game.mind.notes import NoteBook
+from game.mind.ports import Clock, Embedder, SystemClock
 from game.mind.prompt import TemplateFile
+from game.mind.recall.config import RecallConfig, load_recall_config
 from game.mind.thinking_config import ThinkingConfig, load_thinking_config
 from game.paths import REPOSITORY, Places
 
@@ -33,6 +35,38 @@ _logger = logging.getLogger("keepsake.agents")
 def log(line: str) -> None:
     """Write one line to the agents' log; may be called from any thread."""
     _logger.info(line)
+
+
+class Config[T](Protocol):
+    """Settings as they are now."""
+
+    @property
+    def current(self) -> T:
+        """The settings."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fixed[T]:
+    """Settings that no file changes."""
+
+    current: T
+
+
+class Indexes(Protocol):
+    """Opens recall indexes; :mod:`game.index` has the real one."""
+
+    def open(self, agent: str, archive: Path, notes: NoteBook) -> Any:
+        """The index of the agent whose folder is called ``agent``; blocks."""
+        ...
+
+    def close(self) -> None:
+        """Close what is still open and end what was started."""
+        ...
+
+
+def _pool(threads: int, name: str) -> Executor:
+    return ThreadPoolExecutor(threads, thread_name_prefix=name)
 
 
 @dataclass
@@ -50,6 +84,12 @@ class Services:
         timer: The reactor, or in tests a clock that is moved by hand.
         clock: The present time.
         random: Where jitter comes from.
+        recall: How much recall brings into a prompt, read again when the file changes.
+        indexes: Opens an agent's recall index; None for a world without recall.
+        embedder: Turns a question into a vector; None for recall by words alone.
+        searchers: Threads for recall and for what agents do with their own memory.
+        followers: Threads that bring indexes up to date.
+        names: When the names of people and places were last read, and the names.
     """
 
     places: Places
@@ -62,6 +102,12 @@ class Services:
     timer: Any
     clock: Clock = field(default_factory=SystemClock)
     random: Random = field(default_factory=Random)
+    recall: Config[RecallConfig] = field(default_factory=lambda: Fixed(RecallConfig()))
+    indexes: Indexes | None = None
+    embedder: Embedder | None = None
+    searchers: Executor = field(default_factory=lambda: _pool(4, "recall"))
+    followers: Executor = field(default_factory=lambda: _pool(1, "index"))
+    names: tuple[float | None, frozenset[str]] = (None, frozenset())
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
 
     def template(self) -> TemplateFile:
@@ -117,6 +163,7 @@ def start(places: Places, timer: Any) -> Services:
             config / "memory_compaction.md", load_compaction_config, CompactionConfig(), report
         ),
         thinking=ConfigFile(config / "thinking.md", load_thinking_config, ThinkingConfig(), report),
+        recall=ConfigFile(config / "recall.md", load_recall_config, RecallConfig(), report),
         syncer=Syncer(failed=report),
         workers=ThreadPoolExecutor(4, thread_name_prefix="memory"),
         post=timer.callFromThread,
@@ -133,7 +180,10 @@ def stop(*, reload: bool) -> None:
         return
     ending, _ = _current, install(None)
     ending.gateway.shutdown(stop_embedded=not reload)
-    ending.workers.shutdown(wait=False, cancel_futures=True)
+    for pool in (ending.workers, ending.searchers, ending.followers):
+        pool.shutdown(wait=False, cancel_futures=True)
+    if ending.indexes is not None:
+        ending.indexes.close()
     ending.syncer.stop()
 
 
