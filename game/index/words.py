@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -82,10 +83,12 @@ class Fts5Index:
             self._database = sqlite3.connect(
                 self._path, check_same_thread=False, isolation_level=None
             )
+        # An index in memory may simply be dropped; a file should be closed, but is then too.
+        self._close = weakref.finalize(self, self._database.close)
         try:
             self._prepare()
         except IndexUnavailable:
-            self._database.close()
+            self._close()
             raise
 
     def add(self, documents: Iterable[Document]) -> None:
@@ -117,8 +120,10 @@ class Fts5Index:
         self, terms: Sequence[str], limit: int, kinds: Collection[DocumentKind] = ()
     ) -> list[tuple[str, float]]:
         """Keys and BM25 scores (higher is better), best first; no ``kinds`` means all."""
-        match = " OR ".join(f'"{clean}"' for term in terms if (clean := term.replace('"', " ")))
-        if not match.strip('" '):
+        # A quote would end the word, a zero the whole query.
+        clean = (term.replace('"', " ").replace("\0", " ").strip() for term in terms)
+        match = " OR ".join(f'"{term}"' for term in clean if term)
+        if not match:
             return []
         only = f"AND kind IN ({_marks(kinds)})" if kinds else ""
         with self._reading():
@@ -177,7 +182,7 @@ class Fts5Index:
     def close(self) -> None:
         """Let go of the file."""
         with self._lock:
-            self._database.close()
+            self._close()
 
     def _prepare(self) -> None:
         with self._reading():
