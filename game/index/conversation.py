@@ -176,9 +176,12 @@ _ASKED = 'A question looks like {"kind": "fact", "text": "…?", "evidence": ["D
 
 def _marked(data: Any, ids: Collection[str]) -> Marked:
     try:
-        found = Marked(str(data["text"]), frozenset(data["evidence"]), str(data.get("kind", "all")))
+        text, evidence, kind = data["text"], data["evidence"], data.get("kind", "all")
     except (TypeError, KeyError, AttributeError) as error:
         raise UnreadableTurns(f"The question {data!r:.60} cannot be read", _ASKED) from error
+    if not isinstance(evidence, list) or not all(isinstance(e, str) for e in (text, *evidence)):
+        raise UnreadableTurns(f"The question {data!r:.60} cannot be read", _ASKED)
+    found = Marked(text, frozenset(evidence), str(kind))
     if not found.evidence or found.evidence.difference(ids):
         raise UnreadableTurns(
             f"The question {found.text!r} has no evidence or names unknown turns", _ASKED
