@@ -67,7 +67,7 @@ class ExactVectors:
             if kinds:
                 wanted = np.fromiter((kind in kinds for kind in self._kinds), dtype=bool)
                 likeness = np.where(wanted, likeness, -np.inf)
-            best = np.argsort(-likeness, kind="stable")[:limit]
+            best = _highest(likeness, limit)
             return [
                 (self._keys[row], float(likeness[row])) for row in best if likeness[row] > -np.inf
             ]
@@ -104,3 +104,11 @@ class ExactVectors:
                 f"A vector has {dimension} numbers, those held have {self._matrix.shape[1]}",
                 "Make the index anew with one embedding model",
             )
+
+
+def _highest(values: NDArray[np.float32], count: int) -> NDArray[np.intp]:
+    """The indexes of the ``count`` highest values, highest first."""
+    found = np.arange(len(values))
+    if count < len(values):
+        found = np.argpartition(-values, count)[:count]
+    return found[np.argsort(-values[found], kind="stable")]

@@ -9,7 +9,6 @@ Everything here is pure: no index, no clock.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -112,10 +111,10 @@ def standard(scores: Mapping[str, float], keys: Iterable[str]) -> dict[str, floa
     """Z-scores over ``keys``; one without a score counts as the lowest found."""
     lowest = min(scores.values(), default=0.0)
     values = {key: scores.get(key, lowest) for key in keys}
-    spread = statistics.pstdev(values.values()) if values else 0.0
+    middle = math.fsum(values.values()) / max(len(values), 1)
+    spread = math.dist([*values.values()], [middle] * len(values)) / math.sqrt(max(len(values), 1))
     if spread == 0.0:
         return dict.fromkeys(values, 0.0)
-    middle = statistics.fmean(values.values())
     return {key: (value - middle) / spread for key, value in values.items()}
 
 
