@@ -34,7 +34,6 @@ class Mind:
     def close(self) -> None:
         """Stop thinking and bring the memory to the disk."""
         self.thinker.close()
-        self.keeper.close()
         self.memory.close()
 
 
@@ -56,12 +55,14 @@ def close_mind(agent_id: int) -> None:
     """The agent is gone; its archive stays."""
     if mind := _minds.pop(agent_id, None):
         mind.close()
+        mind.keeper.recaller.forget()
 
 
 def close_all() -> None:
     """Stop all thinking and bring every memory to the disk."""
-    for agent_id in list(_minds):
-        close_mind(agent_id)
+    for mind in open_minds():
+        mind.close()
+    _minds.clear()
 
 
 def _open(agent: Agent, shared: Services) -> Mind:

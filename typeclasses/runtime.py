@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 from twisted.internet import reactor
@@ -15,12 +14,9 @@ from typeclasses.agents import all_agents
 from typeclasses.minds import close_all, mind_of, open_minds
 
 HOUSEKEEPING_SECONDS = 2.0
-FOLLOW_EVERY = 15
-"""Housekeepings between two looks for notes that somebody edited by hand."""
 
 _log = Logger()
 _housekeeping: LoopingCall | None = None
-_rounds = itertools.count(1)
 
 
 def start() -> None:
@@ -44,10 +40,8 @@ def stop(*, reload: bool) -> None:
 
 def _keep_house() -> None:
     """What no event of the world would set off: a full disk that is empty again, retries."""
-    look = next(_rounds) % FOLLOW_EVERY == 0
     for mind in open_minds():
-        if look:
-            mind.keeper.recaller.follow()
+        mind.keeper.recaller.follow_window()
         if mind.memory.save_backlog():
             mind.memory.compact_if_due()
 

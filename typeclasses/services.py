@@ -15,13 +15,15 @@ from pathlib import Path
 from random import Random
 from typing import Any, Protocol
 
+from game.index.service import IndexService
+from game.llm.embedding import AnyEmbedder, EmbedderProfile, load_embedder
+from game.llm.embedding import embedder as make_embedder
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
 from game.mind.archive import Syncer
 from game.mind.compaction_config import CompactionConfig, load_compaction_config
 from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.markdown_config import ConfigFile
-from game.mind.notes import NoteBook
 from game.mind.ports import Clock, Embedder, SystemClock
 from game.mind.prompt import TemplateFile
 from game.mind.recall.config import RecallConfig, load_recall_config
@@ -53,18 +55,6 @@ class Fixed[T]:
     current: T
 
 
-class Indexes(Protocol):
-    """Opens recall indexes; :mod:`game.index` has the real one."""
-
-    def open(self, agent: str, archive: Path, notes: NoteBook) -> Any:
-        """The index of the agent whose folder is called ``agent``; blocks."""
-        ...
-
-    def close(self) -> None:
-        """Close what is still open and end what was started."""
-        ...
-
-
 def _pool(threads: int, name: str) -> Executor:
     return ThreadPoolExecutor(threads, thread_name_prefix=name)
 
@@ -85,10 +75,9 @@ class Services:
         clock: The present time.
         random: Where jitter comes from.
         recall: How much recall brings into a prompt, read again when the file changes.
-        indexes: Opens an agent's recall index; None for a world without recall.
+        indexes: Keeps the agents' recall indexes; None for a world without recall.
         embedder: Turns a question into a vector; None for recall by words alone.
         searchers: Threads for recall and for what agents do with their own memory.
-        followers: Threads that bring indexes up to date.
         names: When the names of people and places were last read, and the names.
     """
 
@@ -103,10 +92,9 @@ class Services:
     clock: Clock = field(default_factory=SystemClock)
     random: Random = field(default_factory=Random)
     recall: Config[RecallConfig] = field(default_factory=lambda: Fixed(RecallConfig()))
-    indexes: Indexes | None = None
+    indexes: IndexService | None = None
     embedder: Embedder | None = None
     searchers: Executor = field(default_factory=lambda: _pool(4, "recall"))
-    followers: Executor = field(default_factory=lambda: _pool(1, "index"))
     names: tuple[float | None, frozenset[str]] = (None, frozenset())
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
 
@@ -156,6 +144,8 @@ def start(places: Places, timer: Any) -> Services:
     """
     _open_log(places.logs / "agents.log")
     config = places.config
+    recall = ConfigFile(config / "recall.md", load_recall_config, RecallConfig(), report)
+    embedder = _embedder(config / "llm.md")
     new = Services(
         places=places,
         gateway=Gateway(Profiles(config / "llm.md", report), places, timer.callFromThread),
@@ -163,7 +153,9 @@ def start(places: Places, timer: Any) -> Services:
             config / "memory_compaction.md", load_compaction_config, CompactionConfig(), report
         ),
         thinking=ConfigFile(config / "thinking.md", load_thinking_config, ThinkingConfig(), report),
-        recall=ConfigFile(config / "recall.md", load_recall_config, RecallConfig(), report),
+        recall=recall,
+        indexes=IndexService(places, recall.current, embedder, log),
+        embedder=embedder,
         syncer=Syncer(failed=report),
         workers=ThreadPoolExecutor(4, thread_name_prefix="memory"),
         post=timer.callFromThread,
@@ -171,6 +163,8 @@ def start(places: Places, timer: Any) -> Services:
     )
     install(new)
     new.gateway.start()
+    if new.indexes is not None:
+        new.indexes.start()
     return new
 
 
@@ -180,10 +174,10 @@ def stop(*, reload: bool) -> None:
         return
     ending, _ = _current, install(None)
     ending.gateway.shutdown(stop_embedded=not reload)
-    for pool in (ending.workers, ending.searchers, ending.followers):
+    for pool in (ending.workers, ending.searchers):
         pool.shutdown(wait=False, cancel_futures=True)
     if ending.indexes is not None:
-        ending.indexes.close()
+        ending.indexes.close(stop_server=not reload)
     ending.syncer.stop()
 
 
@@ -191,6 +185,15 @@ def report(problem: KeepsakeError) -> None:
     """Tell the log what is wrong and how to mend it."""
     kind = "Config" if isinstance(problem, ConfigError) else "Error"
     log(f"[{kind}] {problem}")
+
+
+def _embedder(path: Path) -> AnyEmbedder:
+    """What ``llm.md`` names; the one in this process if that cannot be used."""
+    try:
+        return make_embedder(load_embedder(path))
+    except ConfigError as problem:
+        report(problem)
+        return make_embedder(EmbedderProfile())
 
 
 def _open_log(path: Path) -> None:

@@ -110,16 +110,18 @@ class Keeper:
     def _pin(self, argument: str, _place: str, _reason: str) -> str:
         line = self.pinned.add(argument)
         used = sum(map(len, self.pinned.lines))
-        return f"Pinned: {line} ({used:,} of {LIMIT:,} characters used)"
+        return f"{related.PINNED}{line} ({used:,} of {LIMIT:,} characters used)"
 
     def _unpin(self, argument: str, _place: str, _reason: str) -> str:
-        return f"No longer pinned: {self.pinned.remove(argument)}"
+        return f"{related.UNPINNED}{self.pinned.remove(argument)}"
 
     def _list(self, _argument: str, _place: str, _reason: str) -> str:
         titles = ", ".join(note.title for note in self.notes.all()) or "none"
         pinned = " ".join(f"{n}. {shorten(line, 60)}" for n, line in enumerate(self.shown_pins, 1))
         room = related.LONGEST_RESULT - len(pinned) - 40
-        return f"Your notes: {shorten(titles, room)}" + (f". Pinned: {pinned}" if pinned else "")
+        return f"{related.LISTED}{shorten(titles, room)}" + (
+            f". Pinned: {pinned}" if pinned else ""
+        )
 
     def _recall(self, argument: str, _place: str, _reason: str) -> str:
         before = self.recaller.window_starts_at()
@@ -163,6 +165,9 @@ class Keeper:
 
     def relate(self, question: str, done: Callable[[Found | None], None], *, scene: bool) -> None:
         """Search for what may matter to a thought; ``done`` is called once."""
+        if not self._config.budget:
+            done(None)
+            return
 
         def found(result: Found | None) -> None:
             if result is None and self._services.indexes is not None:
@@ -182,10 +187,6 @@ class Keeper:
         if found is None:
             return Related()
         return related.related(found, self._memory.context(), self._config)
-
-    def close(self) -> None:
-        """Let go of the index."""
-        self.recaller.close()
 
     @property
     def _config(self) -> RecallConfig:

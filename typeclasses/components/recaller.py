@@ -1,53 +1,30 @@
-"""An agent's recall in the game: opens its index, keeps it up to date, searches it.
+"""An agent's recall in the game: says when there is something to index, and searches.
 
-Every call of an index or embedder runs in a worker thread; the reactor only hands over
-texts and numbers.
+Every search runs in a worker thread, and the index service has a thread of its own; the
+reactor only hands over texts and numbers.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from game.mind.errors import KeepsakeError
 from game.mind.notes import NoteBook
 from game.mind.ports import Embedder
-from game.mind.recall.documents import DocumentKind, Hit, VectorIndex, WordIndex
+from game.mind.recall.documents import DocumentKind, Hit
 from game.mind.recall.recall import Recall
 from game.mind.recall.related import Found
 from typeclasses.components.in_time import in_time
 from typeclasses.components.surroundings import known_names
-from typeclasses.services import Services, log, report
+from typeclasses.services import Services, log
 
 if TYPE_CHECKING:
     from typeclasses.components.memory import MemoryComponent
 
 SPARE = 3
 """Found beyond what a prompt takes, since some of it may stand there already."""
-
-
-class OpenIndex(Protocol):
-    """The index of one agent; see :mod:`game.index`."""
-
-    @property
-    def words(self) -> WordIndex:
-        """Finds by words."""
-        ...
-
-    @property
-    def vectors(self) -> VectorIndex | None:
-        """Finds by meaning; None while that is not to be had."""
-        ...
-
-    def follow(self, window_starts_at: int | None = None) -> None:
-        """Catch up with archive, summaries and notes; blocks."""
-        ...
-
-    def close(self) -> None:
-        """Let go of the files."""
-        ...
 
 
 class Recaller:
@@ -71,13 +48,9 @@ class Recaller:
     ) -> None:
         self._name, self._folder, self._notes, self._memory = name, folder, notes, memory
         self._services = services
-        self._lock = threading.Lock()
-        self._index: OpenIndex | None = None
-        self._recall: Recall | None = None
-        self._vectors: VectorIndex | None = None
         self._names: frozenset[str] = frozenset()
-        self._problem = ""
-        self._following = self._again = self._closed = False
+        self._followed: int | None = None
+        self._recall = self._over_index()
 
     # -- searching
 
@@ -99,10 +72,10 @@ class Recaller:
             scene: What is recent counts more.
             seconds: How long it may take.
         """
-        if self._services.indexes is None or self._closed:
+        if self._recall is None:
             done(None)
             return
-        self._names = known_names(self._services)
+        self.prepare()
 
         def work() -> Found | None:
             return self.find(text, before=before, scene=scene)
@@ -111,8 +84,7 @@ class Recaller:
 
     def find(self, text: str, *, before: int | None = None, scene: bool = False) -> Found | None:
         """The same, for worker threads: blocks."""
-        config = self._services.recall.current
-        recall = self._opened()
+        config, recall = self._services.recall.current, self._recall
         if recall is None:
             return None
 
@@ -133,94 +105,55 @@ class Recaller:
         except _Unsearchable:
             return None
 
+    def prepare(self) -> None:
+        """Look up what a search needs of the world; on the reactor thread, before it."""
+        self._names = known_names(self._services)
+
     def rank(self, text: str, limit: int) -> list[Hit] | None:
         """The best hits of all kinds with scores and reasons, window included; blocks."""
-        recall = self._opened()
-        return recall.search(text, limit=limit) if recall else None
+        return self._recall.search(text, limit=limit) if self._recall else None
 
     def window_starts_at(self) -> int | None:
-        """Number of the oldest memory that the prompt shows; None for an empty window."""
-        window = self._memory.context().window
+        """Number of the oldest memory that the prompt shows; None if there is none."""
+        try:
+            window = self._memory.context().window
+        except KeepsakeError:  # the archive is not open yet; the memory itself says so
+            return None
         return window[0].number if window else None
 
     # -- the index
 
-    @property
-    def following(self) -> bool:
-        """Whether the index is being brought up to date."""
-        return self._following
-
     def follow(self) -> None:
-        """Bring the index up to date in the background; any thread may ask, at any time."""
-        with self._lock:
-            self._again = True
-            if self._following or self._closed or self._services.indexes is None:
-                return
-            self._following = True
-        self._services.followers.submit(self._follow)
+        """There is something to index; any thread may say so, at any time."""
+        if self._recall is not None and self._services.indexes is not None:
+            self._followed = self.window_starts_at()
+            self._services.indexes.schedule_follow(self._folder.name, self._followed)
 
-    def close(self) -> None:
-        """Let go of the index, once it has taken in what it is at."""
-        self._closed = True
-        with self._lock:
-            index, self._index, self._recall = self._index, None, None
-        if index is not None:
-            # Behind whatever follows now; when the world stops, the service closes them all.
-            self._services.followers.submit(index.close)
+    def follow_window(self) -> None:
+        """The same, if memories have left the window since."""
+        if self._recall is not None and self.window_starts_at() != self._followed:
+            self.follow()
 
-    def _follow(self) -> None:
-        while True:
-            with self._lock:
-                if not self._again or self._closed:
-                    self._following = False
-                    return
-                self._again = False
-            try:
-                self._opened()
-                if (index := self._index) is not None:
-                    index.follow(self.window_starts_at())
-            except KeepsakeError as error:
-                self._trouble(error)
-            except Exception as error:
-                # Whatever the index's libraries raise: recall goes on with what it holds.
-                log(f"[Recall] {self._name}: The index cannot follow: {error!r}")
+    def forget(self) -> None:
+        """The agent is gone: let go of its index, whose files stay."""
+        if self._recall is not None and self._services.indexes is not None:
+            self._recall = None
+            self._services.indexes.forget(self._folder.name)
 
-    def _opened(self) -> Recall | None:
-        """The recall over the index as it is now; None if that cannot be opened."""
-        with self._lock:
-            if self._closed or self._services.indexes is None:
-                return None
-            try:
-                if self._index is None:
-                    archive = self._folder / "archive"
-                    self._index = self._services.indexes.open(
-                        self._folder.name, archive, self._notes
-                    )
-            except KeepsakeError as error:
-                self._trouble(error)
-                return None
-            self._problem = ""
-            # Vectors come and go while they are made anew; words serve meanwhile.
-            if self._recall is None or self._vectors is not self._index.vectors:
-                self._vectors = self._index.vectors
-                self._recall = self._over(self._index.words, self._vectors)
-            return self._recall
-
-    def _over(self, words: WordIndex, vectors: VectorIndex | None) -> Recall:
-        embedder = self._services.embedder
+    def _over_index(self) -> Recall | None:
+        """The recall over the agent's index; None in a world without indexes."""
+        services = self._services
+        if services.indexes is None:
+            return None
+        index = services.indexes.open(self._folder.name, self._folder / "archive", self._notes)
         return Recall(
-            words,
-            vectors,
-            _OnceEach(embedder) if embedder else None,
+            index.words,
+            index.vectors,
+            _OnceEach(services.embedder) if services.embedder else None,
             names=lambda: self._names,
-            clock=self._services.clock,
-            complain=report,
+            clock=services.clock,
+            complain=lambda problem: log(f"[Recall] {self._name}: {problem}"),
         )
-
-    def _trouble(self, error: KeepsakeError) -> None:
-        if str(error) != self._problem:
-            log(f"[Recall] {self._name}: {error}")
-        self._problem = str(error)
 
 
 class _Unsearchable(Exception):

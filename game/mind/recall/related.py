@@ -27,7 +27,11 @@ REMEMBERED_TOKENS = 600
 
 RECALLED = "You recall: "
 REMEMBERED = "You live again through "
-_RESULTS = (RECALLED, REMEMBERED, "You recall nothing", "Your notes: ", "Pinned: ")
+RECALLED_NOTHING = "You recall nothing about "
+LISTED = "Your notes: "
+PINNED = "Pinned: "
+UNPINNED = "No longer pinned: "
+_RESULTS = (RECALLED, RECALLED_NOTHING, REMEMBERED, LISTED, PINNED, UNPINNED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ def result(found: Found | None, words: str) -> str:
     if found is None:
         return "You cannot remember just now; try again later"
     if found.empty:
-        return f"You recall nothing about {shorten(words, 80)}"
+        return f"{RECALLED_NOTHING}{shorten(words, 80)}"
     hits = [*found.memories[:3], *found.notes[:2], *found.summaries[:1], *found.memories[3:]]
     parts, room = [], LONGEST_RESULT - len(RECALLED)
     for hit in hits:
@@ -130,13 +134,14 @@ def paged(memories: Iterable[Memory]) -> list[str]:
 
 
 def about_memory(memory: Memory) -> bool:
-    """Whether a memory is only a use of the memory itself: a search, or what it brought.
+    """Whether a memory is only a use of the memory itself: a note, a search, what it brought.
 
-    Such a line repeats what stands elsewhere, and would be found in its place.
+    Such a line repeats what stands elsewhere, and would be found in its place: an index
+    leaves it out.
     """
     if memory.kind is MemoryKind.RESULT:
         return memory.text.startswith(_RESULTS)
-    return memory.kind is MemoryKind.ACT and memory.text.split(maxsplit=1)[0] in PRIVATE
+    return memory.kind is MemoryKind.ACT and memory.text.partition(" ")[0] in PRIVATE
 
 
 def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:
