@@ -75,11 +75,11 @@ class Conversation:
     """
 
     def __init__(self, embedder: Embedder | None, weights: Weights = Weights()) -> None:  # noqa: B008 - frozen
-        self._embedder = embedder
+        self.embedder = embedder
         self._weights = weights
         self._ids: dict[str, str] = {}
         self._now = _NO_TIME
-        self._names: set[str] = set()
+        self.names: set[str] = set()
         self._hold([], [])
 
     def now(self) -> datetime:
@@ -96,11 +96,11 @@ class Conversation:
         if len({turn.id for turn in turns}) < len(turns):
             raise UnreadableTurns("Two turns have the same id", "Give each its own")
         documents = _documents(turns)
-        vectors = self._embedder.embed([turn.text for turn in turns]) if self._embedder else []
+        vectors = self.embedder.embed([turn.text for turn in turns]) if self.embedder else []
         self._hold(documents, vectors)
         self._ids = {d.key: turn.id for d, turn in zip(documents, turns, strict=True)}
         self._now = max((document.time for document in documents), default=_NO_TIME)
-        self._names = {name for turn in turns for name in (turn.speaker, turn.place) if name}
+        self.names = {name for turn in turns for name in (turn.speaker, turn.place) if name}
 
     def query(self, text: str, limit: int) -> list[str]:
         """Ids of the turns that answer ``text``, best first.
@@ -120,13 +120,13 @@ class Conversation:
     def _hold(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
         self.words, self.vectors = Fts5Index(), ExactVectors()
         self.words.add(documents)
-        if self._embedder is not None:
+        if self.embedder is not None:
             self.vectors.add(documents, vectors)
         self.recall = Recall(
             self.words,
             self.vectors,
-            self._embedder,
-            names=lambda: self._names,
+            self.embedder,
+            names=lambda: self.names,
             clock=self,
             weights=self._weights,
         )

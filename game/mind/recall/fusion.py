@@ -17,7 +17,7 @@ from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.query import Question, family, stems
 
 _SAME_SCENE = timedelta(hours=3)
-_FULL_LINE = 12
+_FULL_LINE = 15
 """Words from which on a line is not short; "Thank you!" answers nothing."""
 _CALIBRATION = 5
 """How many of the best by words tell what a full match would have."""
@@ -48,8 +48,8 @@ class Weights:
 
     words: float = 5.0
     meaning: float = 1.0
-    nearby: float = 0.25
-    speaker: float = 1.0
+    nearby: float = 0.3
+    speaker: float = 1.2
     named: float = 0.2
     place: float = 0.4
     time: float = 1.5

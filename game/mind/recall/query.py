@@ -36,6 +36,8 @@ _IRREGULAR = """
     child:children man:men woman:women foot:feet tooth:teeth goose:geese wife:wives
 """
 _POSSESSIVE = re.compile(r"['’]s?\b")
+_BEFORE_OTHERS = "at|in|to|from|of|near|with|for|by|about|on"
+"""After one of these a name is a place, or somebody whom the teller would name."""
 _BLANKS = re.compile(r"\s+")
 
 
@@ -60,8 +62,8 @@ class Question:
         terms: Its telling words in lower case, names and times left out, no word twice.
         names: The known names in it, in lower case.
         times: The times that it names.
-        meaning: What to embed: the text without the names, which would draw every line in
-            which somebody is addressed.
+        meaning: What to embed: the text as the person named would say it. A name would draw
+            every line in which somebody is addressed; who tells of himself says "I".
         exact: Stems of its numbers and capitalised words that are no known names.
     """
 
@@ -86,14 +88,13 @@ def read(text: str, names: Collection[str], now: datetime) -> Question:
         now: The present time, with time zone; "last week" is relative to it.
     """
     known = _named(text, names)
-    bare = _without(text, known)
-    timeless = without_times(bare)
+    timeless = without_times(_without(text, known))
     return Question(
         text=text,
         terms=_terms(timeless),
         names=tuple(known),
         times=spans(text, now),
-        meaning=_BLANKS.sub(" ", bare).strip() or text,
+        meaning=_BLANKS.sub(" ", _as_told(text, known)).strip() or text,
         exact=_exact(timeless),
     )
 
@@ -128,6 +129,15 @@ def _whole(name: str) -> str:
 def _without(text: str, names: Collection[str]) -> str:
     for name in names:
         text = re.sub(rf"{_whole(name)}(?:['’]s)?", " ", text, flags=re.I)
+    return text
+
+
+def _as_told(text: str, names: Collection[str]) -> str:
+    """``text`` in the first person: "Tom's cup" is "my cup", and "at the Kettle" is "at"."""
+    for name in names:
+        text = re.sub(rf"{_whole(name)}['’]s?(?!\w)", "my", text, flags=re.I)
+        text = re.sub(rf"\b({_BEFORE_OTHERS}) {_whole(name)}", r"\1", text, flags=re.I)
+        text = re.sub(_whole(name), "I", text, flags=re.I)
     return text
 
 
