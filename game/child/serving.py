@@ -176,9 +176,10 @@ def _port_free(port: int) -> bool:
 def _wait(watched: Watched, grace: float) -> None:
     """Return when nobody has been there for ``grace`` seconds."""
     last_seen = time.monotonic()
-    while time.monotonic() - last_seen <= grace:
-        if watched.alive():
-            last_seen = time.monotonic()
+    # Looked at before it is judged: a grace shorter than the sleep must not end a child
+    # whose game is there.
+    while (alive := watched.alive()) or time.monotonic() - last_seen <= grace:
+        last_seen = time.monotonic() if alive else last_seen
         time.sleep(CHECK_SECONDS)
     print("nobody is left to serve", flush=True)
 

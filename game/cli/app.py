@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from game.cli import client, doctor, log_files, starting, stopping
+from game.cli import client, doctor, index, log_files, starting, stopping
 from game.cli import status as statuses
 from game.cli.evennia_entry import ADMIN
 from game.cli.progress import Progress
@@ -26,6 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Keepsake: a text world whose inhabitants are language-model agents that remember.",
 )
+app.add_typer(index.app, name="index")
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
