@@ -263,7 +263,7 @@ class TestTools(RecallWorld):
         self.settle(searching.is_set)
         self.mira.delete()
         gate.set()
-        self.settle(lambda: self.posted.empty())
+        self.settle(self.posted.empty)
         assert len(self.fake.prompts()) == 1
 
 
