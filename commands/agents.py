@@ -17,9 +17,10 @@ from typeclasses.agents import (
     summary_of,
 )
 from typeclasses.components.prompting import kept_by, prompt_for, question_of
+from typeclasses.components.thinker import SHORTEST_INTERVAL
 from typeclasses.services import services
 
-SHORTEST_INTERVAL, LONGEST_INTERVAL = 5, 86_400
+LONGEST_INTERVAL = 86_400
 LONGEST_PROFILE = 4000
 
 

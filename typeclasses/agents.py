@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import frontmatter
 import yaml
+from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.utils import create
 
 from game.mind import perception
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, NameRefused
 from game.mind.names import check_agent_name, folder_name
 from game.mind.records import MemoryKind
+from game.mind.summaries import replace_file
 from typeclasses.characters import Character
 from typeclasses.components.hearing import event_of
 from typeclasses.minds import Mind, close_mind, mind_of
-from typeclasses.services import services
+from typeclasses.services import log, services
 
 AGENT_CMDSET = "commands.agent_cmdset.AgentCmdSet"
 PROFILE_FILE = "profile.md"
@@ -90,8 +92,29 @@ class Agent(Character):
         if source and (event := event_of(self, from_obj, line, facts)):
             mind.thinker.notice(event)
 
+    def at_object_post_copy(self, new_obj: Agent, **kwargs: Any) -> None:
+        """Give a copy a memory of its own; two agents cannot write one archive."""
+        close_mind(new_obj.id)
+        new_obj.attributes.add("memory_folder", folder_name(new_obj.key))
+
+    def at_rename(self, oldname: str, newname: str) -> None:
+        """Let the mind go on under the new name, or go back to the old one if it may not."""
+        super().at_rename(oldname, newname)
+        try:
+            clean = check_agent_name(newname, _names_in_use(but=self))
+        except NameRefused as error:
+            log(f"[Agent] {oldname}: Not renamed: {error}")
+            clean = oldname
+        if clean != newname:
+            self.db_key = clean
+            self.save(update_fields=["db_key"])
+        close_mind(self.id)
+        if mind := self.mind:
+            mind.thinker.start()
+
     def at_object_delete(self) -> bool:
         """Close the memory; the archive stays in the vault."""
+        self.ndb.being_deleted = True
         close_mind(self.id)
         return bool(super().at_object_delete())
 
@@ -149,9 +172,8 @@ def create_agent(
     Raises:
         NameRefused: No agent may have that name.
     """
-    taken = [obj.key for obj in ObjectDB.objects.filter(db_account__isnull=False)]
-    taken += [agent.key for agent in all_agents()]
-    clean = check_agent_name(name, taken)
+    clean = check_agent_name(name, _names_in_use())
+    _refuse_shared_folder(clean)
     return create.create_object(
         Agent,
         key=clean,
@@ -166,6 +188,27 @@ def create_agent(
     )
 
 
+def _names_in_use(but: Agent | None = None) -> Iterator[str]:
+    """Whatever everybody ``but`` that agent is called, also those who are away just now."""
+    others = Character.objects.all_family().exclude(id=but.id if but else None)
+    yield from others.values_list("db_key", flat=True)
+    yield from AccountDB.objects.values_list("username", flat=True)
+
+
+def _refuse_shared_folder(name: str) -> None:
+    """Refuse a name whose folder holds the memories of an agent that was renamed since.
+
+    Raises:
+        NameRefused: Two agents would write one archive.
+    """
+    for other in all_agents():
+        if other.memory_folder.casefold() == folder_name(name).casefold():
+            raise NameRefused(
+                f"The memories of {other.key} are kept under the name {name}",
+                "Choose another name",
+            )
+
+
 def keep_profile(agent: Agent) -> None:
     """Write the agent's profile and examples into its folder in the vault.
 
@@ -177,8 +220,7 @@ def keep_profile(agent: Agent) -> None:
     )
     path = services().places.agents / agent.memory_folder / PROFILE_FILE
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(frontmatter.dumps(post) + "\n", encoding="utf-8")
+        replace_file(path, frontmatter.dumps(post) + "\n")
     except OSError as error:
         raise KeepsakeError(
             f"The profile could not be kept in {path} ({error.strerror})",

@@ -38,8 +38,12 @@ class Mind:
 
 
 def mind_of(agent: Any) -> Mind | None:
-    """The mind of that agent, opened when it is first asked for; None without services."""
-    if not running():
+    """The mind of that agent, opened when it is first asked for.
+
+    None without services, and for an agent that is being deleted: what it still sees
+    of its own end must not open its archive again.
+    """
+    if not running() or agent.id is None or agent.ndb.being_deleted:
         return None
     if agent.id not in _minds:
         _minds[agent.id] = _open(agent, services())

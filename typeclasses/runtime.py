@@ -41,9 +41,12 @@ def stop(*, reload: bool) -> None:
 def _keep_house() -> None:
     """What no event of the world would set off: a full disk that is empty again, retries."""
     for mind in open_minds():
-        mind.keeper.recaller.follow_window()
-        if mind.memory.save_backlog():
-            mind.memory.compact_if_due()
+        try:
+            mind.keeper.recaller.follow_window()
+            if mind.memory.save_backlog():
+                mind.memory.compact_if_due()
+        except Exception:  # whatever is wrong with one agent, the others are looked after
+            _log.failure("Housekeeping failed for {name}", name=mind.memory.name)
 
 
 def _broken(failure: Any) -> None:

@@ -32,6 +32,7 @@ from game.paths import REPOSITORY, Places
 
 AGENTS_LOG_BYTES = 5_000_000
 _logger = logging.getLogger("keepsake.agents")
+_everything = logging.getLogger("keepsake")  # the model clients' own lines too
 
 
 def log(line: str) -> None:
@@ -103,7 +104,7 @@ class Services:
         name = self.thinking.current.template
         if name not in self._templates:
             spare = REPOSITORY / "vault" / "config" / ThinkingConfig().template
-            self._templates[name] = TemplateFile(self.places.config / name, spare)
+            self._templates[name] = TemplateFile(self.places.config / name, spare, report)
         return self._templates[name]
 
 
@@ -202,10 +203,10 @@ def _open_log(path: Path) -> None:
         path, maxBytes=AGENTS_LOG_BYTES, backupCount=5, encoding="utf-8", errors="replace"
     )
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
-    for old in list(_logger.handlers):
-        _logger.removeHandler(old)
+    for old in list(_everything.handlers):
+        _everything.removeHandler(old)
         old.close()
-    _logger.addHandler(handler)
-    _logger.setLevel(logging.INFO)
+    _everything.addHandler(handler)
+    _everything.setLevel(logging.INFO)
     # The agents' lines have a file of their own; Evennia's log stays readable.
-    _logger.propagate = False
+    _everything.propagate = False

@@ -28,7 +28,13 @@ def prepare(here: Places) -> None:
     ):
         _make(folder, variable)
     if here.config.resolve() != SHIPPED_CONFIG.resolve():
-        _copy_missing(SHIPPED_CONFIG, here.config)
+        try:
+            _copy_missing(SHIPPED_CONFIG, here.config)
+        except OSError as error:
+            raise KeepsakeError(
+                f"The configuration could not be copied to {here.config}: {error.strerror}",
+                "Free some disk space, or set KEEPSAKE_VAULT to a folder that you can write to",
+            ) from error
 
 
 @contextmanager
@@ -74,4 +80,6 @@ def _copy_missing(source: Path, target: Path) -> None:
         if shipped.is_dir():
             copy.mkdir(exist_ok=True)
         elif not copy.exists():
-            shutil.copyfile(shipped, copy)
+            draft = copy.with_name(f".{copy.name}.draft")  # half a file must not stay
+            shutil.copyfile(shipped, draft)
+            draft.replace(copy)

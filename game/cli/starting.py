@@ -132,6 +132,8 @@ def _wait_until_ready(here: Places, not_pid: int = 0) -> dict[str, Any]:
     while time.monotonic() < deadline:
         watch.check(portal_expected=True)
         report = _report(here)
+        if report.get("problem"):
+            raise _broken(here, report["problem"])
         if report["ready"] and report["pid"] != not_pid:
             return report
         time.sleep(_POLL_SECONDS)

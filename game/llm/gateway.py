@@ -112,7 +112,10 @@ class Gateway:
         """
         self._owner = threading.get_ident()
         for profile in self._used():
-            self._guarded(profile.name)
+            try:
+                self._guarded(profile.name)
+            except ModelError as error:
+                log.error("[Model] %s", error)
         threading.Thread(target=self._look_after, name="model-watch", daemon=True).start()
 
     def submit(
@@ -173,10 +176,6 @@ class Gateway:
             return guarded.client.count_tokens(text)
         except ModelError:
             return None
-
-    def model(self, profile_name: str, priority: Priority = Priority.COMPACTION) -> ProfileModel:
-        """A profile as a plain language model, for code that knows no queue."""
-        return ProfileModel(self, profile_name, priority)
 
     def statuses(self) -> list[ServerStatus]:
         """Every server that a profile uses; owner's thread only."""
@@ -284,11 +283,14 @@ class Gateway:
         """The watcher's thread: keep the child up, and know how each server is."""
         last_probe = float("-inf")
         while not self._stopping.is_set():
-            with suppress(ConfigError):  # the profiles' own callback tells of it
-                self._watch_embedded()
-            if time.monotonic() - last_probe >= PROBE_SECONDS:
-                last_probe = time.monotonic()
-                self._probe_others()
+            try:
+                with suppress(ConfigError):  # the profiles' own callback tells of it
+                    self._watch_embedded()
+                if time.monotonic() - last_probe >= PROBE_SECONDS:
+                    last_probe = time.monotonic()
+                    self._probe_others()
+            except Exception:  # whatever a server or the system does, it is looked at again
+                log.exception("[Model] A look at the model servers failed")
             self._stopping.wait(WATCH_SECONDS)
 
     def _watch_embedded(self) -> None:
@@ -315,34 +317,6 @@ class Gateway:
     def _close_circuits(self, key: ServerKey) -> None:
         for each in self._asking(key):
             each.breaker.close()
-
-
-class ProfileModel:
-    """A profile as a :class:`game.mind.ports.LanguageModel`; blocks, for worker threads.
-
-    Args:
-        gateway: The door.
-        profile_name: Whose server and queue to use.
-        priority: How urgent its calls are.
-    """
-
-    def __init__(self, gateway: Gateway, profile_name: str, priority: Priority) -> None:
-        self._gateway = gateway
-        self._profile_name = profile_name
-        self._priority = priority
-
-    def generate(self, request: GenerationRequest) -> Generation:
-        """Continue ``request.prompt`` when its turn has come.
-
-        Raises:
-            ModelError: There was no answer.
-        """
-        try:
-            return self._gateway.generate(
-                self._profile_name, request, self._priority, request.cache_key
-            )
-        except ConfigError as error:
-            raise ModelUnavailable(error.what, error.cure) from error
 
 
 def _health(asking: list[Guarded]) -> str:

@@ -101,7 +101,8 @@ class OpenAIModel:
         """
         body = self._call("GET", "/v1/models", seconds=5.0)
         listed = body.get("data")
-        names = [str(each.get("id")) for each in listed or () if isinstance(each, dict)]
+        listed = listed if isinstance(listed, list) else []
+        names = [str(each.get("id")) for each in listed if isinstance(each, dict)]
         if self.model and names and self.model not in names and not self._llama_cpp:
             raise ModelMissing(
                 f"{self.server.name} has no model {self.model!r}",

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+import httpx
+
 from game.llm.embedded import Embedded
 from game.llm.ollama_client import OllamaModel, ollama_host
 from game.llm.openai_client import OpenAIModel, api_key
@@ -96,8 +98,19 @@ def server_key(profile: Profile, embedded: Embedded, environ: Mapping[str, str])
 def build(
     profile: Profile, embedded: Embedded, environ: Mapping[str, str], recorder: Recorder
 ) -> Guarded:
-    """The model of a profile, guarded; connects to nothing yet."""
-    client = _client(profile, _address(profile, embedded, environ), environ)
+    """The model of a profile, guarded; connects to nothing yet.
+
+    Raises:
+        ModelUnavailable: Its server's address is none.
+    """
+    address = _address(profile, embedded, environ)
+    try:
+        client = _client(profile, address, environ)
+    except (ValueError, httpx.InvalidURL) as error:  # OLLAMA_HOST may hold anything
+        raise ModelUnavailable(
+            f"{address!r} is no address of a model server ({error})",
+            "Correct host in llm.md or OLLAMA_HOST in the environment",
+        ) from error
     inner: LanguageModel = Retry(client)
     if profile.provider == EMBEDDED:
         inner = WhenReady(inner, embedded, seconds=min(20.0, profile.time_limit))

@@ -6,6 +6,7 @@ verbs that are handed in exist, one command a line, nothing with ``@``.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,21 +22,9 @@ from game.mind.arguments import (
     own_words,
     thing_name,
 )
-from game.mind.constrain import from_json, verbs_grammar, verbs_schema
 from game.mind.perception import for_prompt, shorten, visible
 from game.mind.speech import disarm, tidy_speech
 from game.mind.verbs import FORBIDDEN, Takes, Verb, find_exit, find_gesture, find_verb
-
-__all__ = [
-    "Command",
-    "Refusal",
-    "Verb",
-    "from_json",
-    "is_exact_repeat",
-    "parse",
-    "verbs_grammar",
-    "verbs_schema",
-]
 
 _LONGEST_LINE = 4000
 _LONGEST_REASON = 200
@@ -52,6 +41,8 @@ _SCRIPT = re.compile(
 )
 _SAID_IN_EMOTE = re.compile(r"^(?:says?|asks?|replies|answers),?\s*[:,]?\s*([\"“].*)$", re.I)
 _SENTENCE = re.compile(r"(?:\S+\s+.*|[A-Z]\w+)[.!?…][\"”’)]*$")
+_SPOKEN = frozenset({"say", "whisper", "emote"})
+_SAME_WORDS = 0.85
 _VERY_STILL = re.compile(r"^[\W_]*(?:silence|nothing|no (?:answer|response))?[\W_]*$", re.I)
 
 
@@ -120,15 +111,30 @@ def parse(
     return Command(result.verb, result.argument, reason)
 
 
-def is_exact_repeat(command: Command, recent: Sequence[Command]) -> bool:
-    """Whether the agent did just this a moment ago; waiting again is no repeat.
+def is_repeat_of(command: Command, recent: Sequence[Command]) -> bool:
+    """Whether the agent did or said just this a moment ago; waiting again is no repeat.
+
+    Speech and gestures that differ in a word or two are the same to those who hear them,
+    and small models fall into such loops.
 
     Args:
         command: What it is about to do.
         recent: What it did lately, in any order; the caller chooses how many.
     """
-    same = {(c.verb, _plain(c.argument)) for c in recent}
-    return command.verb != "wait" and (command.verb, _plain(command.argument)) in same
+    if command.verb == "wait":
+        return False
+    words = _plain(command.argument)
+    return any(
+        each.verb == command.verb and _alike(command.verb, words, _plain(each.argument))
+        for each in recent
+    )
+
+
+def _alike(verb: str, words: str, before: str) -> bool:
+    if words == before or verb not in _SPOKEN:
+        return words == before
+    matcher = difflib.SequenceMatcher(None, words.split(), before.split(), autojunk=False)
+    return matcher.ratio() >= _SAME_WORDS
 
 
 @dataclass(frozen=True, slots=True)

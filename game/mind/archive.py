@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +24,9 @@ from game.mind.records import Memory, Position
 
 SEGMENT_LINES = 4096
 _SUFFIX = ".jsonl"
+_fdatasync = getattr(os, "fdatasync", os.fsync)  # macOS has only the stronger one
+_SEGMENT = re.compile(r"\d{10,}\.jsonl")
+"""The archive's own files; a copy that a person made beside them is none."""
 _BLOCK_BYTES = 16_384
 
 Record = dict[str, Any]
@@ -52,6 +56,9 @@ class Archive:
         try:
             self._open_last_segment()
             self._last_number = self._find_last_number()
+        except OSError as error:
+            self.close()
+            raise _unwritable(self.folder, error) from error
         except BaseException:
             self.close()
             raise
@@ -109,7 +116,7 @@ class Archive:
             # A duplicate, so that the slow part does not hold up append().
             duplicate = os.dup(self._fd)
         try:
-            os.fdatasync(duplicate)
+            _fdatasync(duplicate)
         except OSError as error:
             self._dirty = True
             raise _unwritable(self.folder, error) from error
@@ -150,7 +157,7 @@ class Archive:
     def _start_segment(self) -> int:
         path = self.folder / f"{self._last_number + 1:010d}{_SUFFIX}"
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        os.fdatasync(self._fd)
+        _fdatasync(self._fd)
         os.close(self._fd)
         self._fd, self._segment, self._lines, self._size = fd, path, 0, os.fstat(fd).st_size
         return 0
@@ -215,7 +222,10 @@ class Archive:
     def _find_last_number(self) -> int:
         for record in self.backwards():
             if record.get("type") == "memory":
-                return int(record["n"])
+                try:
+                    return int(record["n"])
+                except (KeyError, TypeError, ValueError):
+                    self.reports.append(f"a memory without its number: {str(record)[:80]}")
         return 0
 
     # -- reading
@@ -225,7 +235,7 @@ class Archive:
         return sorted(
             name
             for name in os.listdir(self.folder)  # noqa: PTH208 - names are wanted
-            if name[:1].isdigit() and name.endswith(_SUFFIX)
+            if _SEGMENT.fullmatch(name)
         )
 
     def _segments(self) -> list[Path]:

@@ -11,11 +11,11 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from game.mind.archive import Archive
 from game.mind.compaction_config import CompactionConfig
+from game.mind.cycle import Plan, result_of
 from game.mind.errors import (
     ArchiveUnwritable,
     CompactionError,
@@ -32,31 +32,14 @@ from game.mind.memory import (
 from game.mind.ports import Clock
 from game.mind.records import Memory, MemoryKind, Position, Summary, Tier
 from game.mind.summaries import SummaryFile, SummaryFolder
-from game.mind.summarize import Draft, ExtractiveSummarizer, Source, Summarizer
+from game.mind.summarize import ExtractiveSummarizer, Summarizer
 from game.mind.tiers import compaction_record, load_tiers
-from game.mind.tokens import estimate_tokens
 
 RETRY_SECONDS = 30.0
 """Wait after the first failed compaction; doubled with each further one."""
 RETRY_LIMIT_SECONDS = 1800.0
 
 Log = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """One cycle, from a snapshot: what flows where."""
-
-    reason: CompactReason
-    longterm: Summary | None
-    recent: Summary | None
-    leaving: tuple[Memory, ...]
-    staying: tuple[Memory, ...]
-
-    @property
-    def tokens(self) -> int:
-        """Estimated tokens of all three tiers."""
-        return _tokens(self.longterm, self.recent, self.leaving + self.staying)
 
 
 class CascadeMemory:
@@ -112,14 +95,16 @@ class CascadeMemory:
         place: str = "",
         source: str = "",
         reason: str = "",
+        time: datetime | None = None,
     ) -> Memory:
         """Remember one line; see :meth:`game.mind.memory.AgentMemory.append`."""
         with self._lock:
+            when = time or self._clock.now()
             if self._repeats(text, kind):
-                return self._append_repeat()
+                return self._append_repeat(when)
             memory = Memory(
                 number=self._tiers.last_number + 1,
-                time=self._clock.now(),
+                time=when,
                 kind=kind,
                 text=text,
                 place=place,
@@ -224,11 +209,11 @@ class CascadeMemory:
             and window[-1].text == text
         )
 
-    def _append_repeat(self) -> Memory:
+    def _append_repeat(self, when: datetime) -> Memory:
         last = self._tiers.window[-1]
         times = last.repeats + 1
-        now = self._clock.now().isoformat()
-        self.archive.append({"type": "repeat", "n": last.number, "t": now, "times": times})
+        record = {"type": "repeat", "n": last.number, "t": when.isoformat(), "times": times}
+        self.archive.append(record)
         return self._tiers.repeat_last(times)
 
     # -- compacting
@@ -240,7 +225,7 @@ class CascadeMemory:
 
     def _compact(self, reason: CompactReason) -> CompactionResult:
         began = time.perf_counter()
-        self.adopt_edits()
+        self._adopt_edits()
         plan = self._plan(reason)
         if plan is None:
             return self._nothing(reason)
@@ -251,16 +236,16 @@ class CascadeMemory:
         longterm, recent = self._write_summaries(plan)
         seconds = time.perf_counter() - began
         position = self._commit(plan, longterm, recent, seconds)
-        return _result(plan, longterm, recent, seconds, position)
+        return result_of(plan, longterm, recent, seconds, position)
 
-    def _plan(self, reason: CompactReason) -> _Plan | None:
+    def _plan(self, reason: CompactReason) -> Plan | None:
         with self._lock:
             tiers, size = self._tiers, self._config().immediate_window
             leaving = tuple(tiers.window[: max(len(tiers.window) - size, 0)])
             if not leaving:
                 return None
             staying = tuple(tiers.window[len(leaving) :])
-            return _Plan(reason, tiers.longterm, tiers.recent, leaving, staying)
+            return Plan(reason, tiers.longterm, tiers.recent, leaving, staying)
 
     def _nothing(self, reason: CompactReason) -> CompactionResult:
         window = len(self._tiers.window)
@@ -272,22 +257,12 @@ class CascadeMemory:
             kept=window,
         )
 
-    def _write_summaries(self, plan: _Plan) -> tuple[Summary | None, Summary]:
+    def _write_summaries(self, plan: Plan) -> tuple[Summary | None, Summary]:
         """Have both summaries written side by side; both must succeed."""
-        sources = [_recent_source(self.agent, plan)]
-        if plan.recent is not None:
-            sources.append(_longterm_source(self.agent, plan.longterm, plan.recent))
-        summarizer = self._choose_summarizer()
+        sources, summarizer = plan.sources(self.agent), self._choose_summarizer()
         with ThreadPoolExecutor(len(sources), thread_name_prefix="summary") as pool:
             drafts = list(pool.map(summarizer.summarize, sources))
-        now = self._clock.now()
-        recent = _summary(
-            plan.leaving[0].number, plan.leaving[-1].number, sources[0], drafts[0], now
-        )
-        if plan.recent is None:
-            return None, recent
-        first = plan.longterm.first if plan.longterm else plan.recent.first
-        return _summary(first, plan.recent.last, sources[1], drafts[1], now), recent
+        return plan.summaries(sources, drafts, self._clock.now())
 
     def _choose_summarizer(self) -> Summarizer:
         """The configured one, or after repeated failures the one that needs no model."""
@@ -298,7 +273,7 @@ class CascadeMemory:
         return self._summarizer()
 
     def _commit(
-        self, plan: _Plan, longterm: Summary | None, recent: Summary, seconds: float
+        self, plan: Plan, longterm: Summary | None, recent: Summary, seconds: float
     ) -> Position:
         with self._lock:
             number = self._tiers.compactions + 1
@@ -344,11 +319,21 @@ class CascadeMemory:
         """Take over summaries that a person changed in the vault.
 
         Returns:
-            What was found, in words: adopted edits and files that cannot be read.
+            What was found, in words: adopted edits and files that cannot be read. Nothing
+            while a compaction runs: it works on the texts of before, and sets an edit
+            aside when it replaces the file.
 
         Raises:
             ArchiveUnwritable: The edit is there, but could not be archived.
         """
+        if not self._compacting.acquire(blocking=False):
+            return []
+        try:
+            return self._adopt_edits()
+        finally:
+            self._compacting.release()
+
+    def _adopt_edits(self) -> list[str]:
         notes = [note for tier in Tier if (note := self._adopt_from_file(tier))]
         for note in notes:
             self._log(note)
@@ -417,57 +402,3 @@ class CascadeMemory:
 
 def _left_alone(error: ValueError) -> str:
     return f"{error}; left alone, the archive's own text is used"
-
-
-def _recent_source(agent: str, plan: _Plan) -> Source:
-    return Source(Tier.RECENT, agent, tuple(source_line(agent, m) for m in plan.leaving))
-
-
-def _longterm_source(agent: str, longterm: Summary | None, recent: Summary) -> Source:
-    older = (longterm.text,) if longterm else ()
-    return Source(Tier.LONGTERM, agent, (*older, recent.text))
-
-
-def source_line(agent: str, memory: Memory) -> str:
-    """A memory as a summarizer reads it; own acts carry the agent's cursor."""
-    return f"~{agent}> {memory.line}" if memory.kind is MemoryKind.ACT else memory.line
-
-
-def _summary(first: int, last: int, source: Source, draft: Draft, now: datetime) -> Summary:
-    return Summary(
-        tier=source.tier,
-        first=first,
-        last=last,
-        text=draft.text,
-        model=draft.model,
-        time=now,
-        tokens_before=sum(estimate_tokens(line) for line in source.lines),
-        tokens_after=estimate_tokens(draft.text),
-    )
-
-
-def _result(
-    plan: _Plan,
-    longterm: Summary | None,
-    recent: Summary,
-    seconds: float,
-    position: Position,
-) -> CompactionResult:
-    return CompactionResult(
-        reason=plan.reason,
-        outcome=Outcome.WATERFALL if longterm else Outcome.FIRST,
-        detail=f"memories {recent.first}-{recent.last} became the short-term summary"
-        + (f", {longterm.first}-{longterm.last} the long-term one" if longterm else ""),
-        covered=(recent.first, recent.last),
-        kept=len(plan.staying),
-        tokens_before=plan.tokens,
-        tokens_after=_tokens(longterm, recent, plan.staying),
-        seconds=seconds,
-        model=recent.model,
-        position=position,
-    )
-
-
-def _tokens(longterm: Summary | None, recent: Summary | None, window: tuple[Memory, ...]) -> int:
-    summaries = sum(estimate_tokens(summary.text) for summary in (longterm, recent) if summary)
-    return summaries + sum(estimate_tokens(memory.line) for memory in window)

@@ -14,9 +14,11 @@ from typing import Any
 from game.mind.verbs import Takes, Verb
 
 _TEXT_LIMIT = 280
+# No angle or square brackets: a small model copies the usage lines of its prompt.
 _RULES = (
-    f"text ::= [^\\x00-\\x1f|{{}}]{{1,{_TEXT_LIMIT}}}\nthing ::= [^\\x00-\\x1f|{{}}@;=]{{1,60}}\n"
-    "title ::= [^\\x00-\\x1f|{}@;=:]{1,40}\nnumber ::= [1-9] [0-9]{0,6}"
+    f"text ::= [^\\x00-\\x1f|{{}}<>\\x5b\\x5d]{{1,{_TEXT_LIMIT}}}\n"
+    "thing ::= [^\\x00-\\x1f|{}@;=<>\\x5b\\x5d]{1,60}\n"
+    "title ::= [^\\x00-\\x1f|{}@;=:<>\\x5b\\x5d]{1,40}\nnumber ::= [1-9] [0-9]{0,6}"
 )
 
 
@@ -24,6 +26,8 @@ def verbs_grammar(
     verbs: Sequence[Verb], exits: Sequence[str] = (), present: Sequence[str] = ()
 ) -> str:
     """A GBNF grammar of one command line, with a blank in front as after a cursor.
+
+    A private reason may follow, behind a bar.
 
     Args:
         verbs: The verbs that exist; at least one.
@@ -37,7 +41,8 @@ def verbs_grammar(
         raise ValueError("a grammar needs a verb")
     way = " | ".join(_literal(name) for name in exits) or "thing"
     who = " | ".join(_literal(name) for name in present) or "thing"
-    lines = [f'root ::= " "? ({" | ".join(f"v{i}" for i in range(len(verbs)))}) "\\n"?']
+    verb = " | ".join(f"v{i}" for i in range(len(verbs)))
+    lines = [f'root ::= " "? ({verb}) (" | " text)? "\\n"?']
     lines += [f"v{i} ::= {_form(verb)}" for i, verb in enumerate(verbs)]
     return "\n".join([*lines, f"way ::= {way}", f"who ::= {who}", _RULES])
 

@@ -32,18 +32,25 @@ class IntegrityReport:
         return not self.problems
 
 
-def check(archive: Archive, context: MemoryContext, summaries: SummaryFolder) -> IntegrityReport:
+def check(
+    archive: Archive, context: MemoryContext, summaries: SummaryFolder, *, cascade: bool = True
+) -> IntegrityReport:
     """Read the whole archive and compare; takes about a second per 200,000 memories.
 
-    ``context`` must have been taken before the call: memories that arrive during the
-    check are not missed.
+    Args:
+        archive: What everything is compared with.
+        context: The tiers, taken before the call: memories that arrive during the check
+            are not missed.
+        summaries: The files in the vault.
+        cascade: Whether the tiers are to cover every memory; a sliding window does not.
     """
-    lines, numbers, problems = _read(archive)
+    lines, numbers, cleared, problems = _read(archive)
     total = context.window[-1].number if context.window else _last(context)
     problems += numbering_problems(numbers)
     if numbers and total and numbers[-1] < total:
         problems.append(f"the archive ends at memory {numbers[-1]}, the window at {total}")
-    problems += tier_problems(context)
+    if cascade:
+        problems += tier_problems(context, first=cleared + 1)
     problems += _file_problems(context, summaries)
     return IntegrityReport(lines, len(numbers), tuple(problems))
 
@@ -61,8 +68,8 @@ def numbering_problems(numbers: Iterable[int]) -> list[str]:
     return problems
 
 
-def tier_problems(context: MemoryContext) -> list[str]:
-    """Where the tiers leave a gap or overlap."""
+def tier_problems(context: MemoryContext, first: int = 1) -> list[str]:
+    """Where the tiers leave a gap or overlap; ``first`` is the memory that they begin with."""
     problems = []
     spans = [
         (summary.tier.value, summary.first, summary.last)
@@ -70,6 +77,8 @@ def tier_problems(context: MemoryContext) -> list[str]:
         if summary
     ]
     spans += [("window", memory.number, memory.number) for memory in context.window]
+    if spans and spans[0][1] != first:
+        problems.append(f"the tiers begin at memory {spans[0][1]}, not at {first}")
     for (left, _, end), (right, start, _) in pairwise(spans):
         if start != end + 1:
             problems.append(f"{left} ends at memory {end}, but {right} begins at {start}")
@@ -78,15 +87,23 @@ def tier_problems(context: MemoryContext) -> list[str]:
     return problems
 
 
-def _read(archive: Archive) -> tuple[int, list[int], list[str]]:
-    lines, numbers, problems = 0, [], []
+def _read(archive: Archive) -> tuple[int, list[int], int, list[str]]:
+    """How many lines, the memories' numbers, up to where they were cleared, and problems."""
+    lines, numbers, cleared, problems = 0, [], 0, []
     for position, record in archive.forwards():
         lines += 1
         if record is None:
             problems.append(f"the archive line {position} cannot be read")
-        elif record.get("type") == "memory":
-            numbers.append(int(record["n"]))
-    return lines, numbers, problems
+            continue
+        try:
+            match record.get("type"):
+                case "memory":
+                    numbers.append(int(record["n"]))
+                case "clear":
+                    cleared = int(record["n"])
+        except (KeyError, TypeError, ValueError):
+            problems.append(f"the archive line {position} lacks its number")
+    return lines, numbers, cleared, problems
 
 
 def _last(context: MemoryContext) -> int:

@@ -117,10 +117,12 @@ class AgentMemory(Protocol):
         place: str = "",
         source: str = "",
         reason: str = "",
+        time: datetime | None = None,
     ) -> Memory:
         """Remember one line; it is in the archive when this returns.
 
-        Consecutive repeats of a perception become one memory that counts them.
+        Consecutive repeats of a perception become one memory that counts them. ``time``
+        is when it happened, for what had to wait for the disk; now if not given.
 
         Raises:
             ArchiveUnwritable: Nothing was remembered.

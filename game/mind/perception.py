@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 PROMPT_LIMIT = 700
 """Characters of one memory that a prompt shows; the archive keeps all of them."""
@@ -57,12 +58,15 @@ def perceive(raw: str, *, own_name: str = "") -> str:
     return line
 
 
+@lru_cache(maxsize=8192)
 def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
     """``text`` as one harmless line of a prompt.
 
     A cursor (``~Mira>``), a heading, a rule or a model's control token (``<eos>``,
     ``<|im_end|>``, ``[INST]``) inside it becomes plain text; what is longer than
     ``limit`` characters is cut at a word. Applying it twice changes nothing.
+
+    What stood in the last prompt mostly stands in the next one too, hence the cache.
     """
     line = " ".join(visible(text).split())
     line = _CURSOR.sub(r"\1:", line)

@@ -6,7 +6,7 @@ never templates: what a player says is data, whatever braces it holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -179,10 +179,16 @@ class TemplateFile(ConfigFile[PromptTemplate]):
     Args:
         path: The file.
         spare: A template that stands in while the file has never been good.
+        on_problem: Called once for each state of the file that was refused.
     """
 
-    def __init__(self, path: Path, spare: Path | None = None) -> None:
-        super().__init__(path, load_template, load_template(spare) if spare else None)
+    def __init__(
+        self,
+        path: Path,
+        spare: Path | None = None,
+        on_problem: Callable[[ConfigError], None] | None = None,
+    ) -> None:
+        super().__init__(path, load_template, load_template(spare) if spare else None, on_problem)
 
 
 def _read(path: Path) -> str:

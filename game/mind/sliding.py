@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from datetime import datetime
 
 from game.mind.archive import Archive
 from game.mind.memory import (
@@ -44,10 +45,12 @@ class SlidingMemory:
         place: str = "",
         source: str = "",
         reason: str = "",
+        time: datetime | None = None,
     ) -> Memory:
         """Remember one line; see :meth:`game.mind.memory.AgentMemory.append`."""
         with self._lock:
-            now, last = self._clock.now(), self._window[-1] if self._window else None
+            now = time or self._clock.now()
+            last = self._window[-1] if self._window else None
             if last and kind is not MemoryKind.ACT and (last.text, last.kind) == (text, kind):
                 times = last.repeats + 1
                 record = {"type": "repeat", "n": last.number, "t": now.isoformat(), "times": times}

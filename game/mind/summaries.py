@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ class SummaryFolder:
         """
         text = self._render(summary, compaction, position)
         notes = self._set_edit_aside(summary, compaction)
-        _replace(self.path(summary.tier), text)
+        replace_file(self.path(summary.tier), text)
         if keep:
             _create_beside(self._stamped(summary), text)
         return notes
@@ -179,8 +180,12 @@ def _temporary(path: Path, text: str) -> Path:
     return Path(name)
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old text or the new one, nothing between."""
+def replace_file(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old text or the new one, nothing between.
+
+    Raises:
+        OSError: It cannot be written; the old text stands.
+    """
     _temporary(path, text).replace(path)
 
 
@@ -193,6 +198,10 @@ def _create_beside(path: Path, text: str) -> None:
                 os.link(temporary, name)
             except FileExistsError:
                 continue
+            except OSError:  # a file system without hard links
+                if name.exists():
+                    continue
+                shutil.copyfile(temporary, name)
             return
     finally:
         temporary.unlink()

@@ -9,6 +9,8 @@ from pathlib import Path
 from game.mind.markdown_config import merged
 
 _DAY = 86_400.0
+GRAMMAR, SCHEMA, FREE = "grammar", "schema", "no"
+CONSTRAINTS = (GRAMMAR, SCHEMA, FREE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class ThinkingConfig:
         pause_notice: Thinking time after which people see that it thinks; 0: never.
         template: File name of the prompt's template, in ``vault/config``.
         insist: Whether a player who waits gets words after an act that is no answer.
-        constrain: Whether the model is held to the verbs, where its server can.
+        constrain: How the model is held to the verbs: ``grammar``, ``schema`` or ``no``.
     """
 
     gather: float = 0.6
@@ -41,7 +43,7 @@ class ThinkingConfig:
     pause_notice: float = 2.0
     template: str = "prompt.md"
     insist: bool = True
-    constrain: bool = False
+    constrain: str = GRAMMAR
 
 
 def load_thinking_config(path: Path) -> ThinkingConfig:
@@ -64,7 +66,7 @@ def load_thinking_config(path: Path) -> ThinkingConfig:
         pause_notice=read.number("pause_notice", default.pause_notice, high=600.0),
         template=read.text("template", default.template),
         insist=read.flag("insist", default.insist),
-        constrain=read.flag("constrain", default.constrain),
+        constrain=read.choice("constrain", CONSTRAINTS, default.constrain),
     )
     if not re.fullmatch(r"[\w-]+\.md", config.template):
         raise read.refuse(

@@ -22,14 +22,29 @@ def reset_is_due() -> bool:
     return bool(built_at > evennia.EVENNIA_SERVER_SERVICE.start_time)
 
 
+_problem = ""
+
+
+def report_problem(error: Exception) -> None:
+    """Let :func:`report` tell why the agents could not be woken."""
+    global _problem  # noqa: PLW0603 - one Server a process
+    _problem = f"The agents could not be woken: {error}"
+
+
 def report(_request: dict[str, Any]) -> dict[str, Any]:
     """Answer the control operation ``ready``.
 
     Returns:
-        ``ready``, the Server's ``pid``, and ``admin_room``: the name of the room that the
-        admin sees after a login, or None.
+        ``ready``, the Server's ``pid``, ``admin_room``: the name of the room that the
+        admin sees after a login, or None, and ``problem``: why the agents could not be
+        woken, or an empty string.
     """
-    return {"ready": not reset_is_due(), "pid": os.getpid(), "admin_room": _admin_room()}
+    return {
+        "ready": not reset_is_due(),
+        "pid": os.getpid(),
+        "admin_room": _admin_room(),
+        "problem": _problem,
+    }
 
 
 def prepare_trial(_request: dict[str, Any]) -> bool:

@@ -8,11 +8,22 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import memory_bench, recall_bench
+from tests.bench import (
+    cache_bench,
+    look_bench,
+    memory_bench,
+    recall_bench,
+    summary_bench,
+    thought_bench,
+)
 from tests.bench.figures import Figure, save, show
 
 BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "memory": memory_bench.measure,
+    "thought": thought_bench.measure,
+    "look": look_bench.measure,
+    "cache": cache_bench.measure,
+    "summary": summary_bench.measure,
     "recall": recall_bench.measure,
 }
 

@@ -40,6 +40,22 @@ def test_a_folder_that_cannot_be_made_names_its_variable(tmp_path, folder, varia
         home.prepare(here_in(tmp_path))
 
 
+def test_a_disk_that_fills_up_leaves_no_half_a_file(tmp_path, monkeypatch):
+    here = here_in(tmp_path)
+
+    def half(source, target):
+        target.write_bytes(source.read_bytes()[:10])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(home.shutil, "copyfile", half)
+        with pytest.raises(KeepsakeError, match=r"No space left on device.*Free some"):
+            home.prepare(here)
+    home.prepare(here)
+    for shipped in home.SHIPPED_CONFIG.glob("*.md"):
+        assert (here.config / shipped.name).read_bytes() == shipped.read_bytes()
+
+
 def test_only_one_command_works_on_a_home(tmp_path):
     here = here_in(tmp_path)
     with (

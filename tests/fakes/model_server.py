@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import math
 import socket
@@ -302,18 +303,23 @@ def _pieces(data: bytes, drip: float) -> list[bytes]:
     return [data[i : i + 1] for i in range(len(data))] if drip else [data]
 
 
+def _numbered(text: str) -> Callable[[str], str]:
+    numbers = itertools.count(1)
+    return lambda _: text.replace("{n}", str(next(numbers)))
+
+
 def main() -> None:
     """Serve until killed; prints the address once it listens."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--delay", type=float, default=0.0)
-    parser.add_argument("--text", help="say this in place of the default script")
+    parser.add_argument("--text", help="say this; {n} is the number of the call")
     parser.add_argument("--record", type=Path, help="append each request to this file")
     parser.add_argument("--model", action="append", help="a model that is there; default: any")
     given = parser.parse_args()
     fake = FakeModelServer(
         given.port,
-        script=default_script if given.text is None else lambda _: given.text,
+        script=default_script if given.text is None else _numbered(given.text),
         delay=given.delay,
         models=given.model or ["fake"],
         strict=bool(given.model),

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
+from unittest import mock
+
+import pytest
+from evennia.utils import create
+
+from game.mind.errors import NameRefused
+from game.mind.memory import CompactReason
 from tests.game.agents_world import AgentsWorld
+from typeclasses.accounts import Account
 from typeclasses.agents import all_agents, find_agents
 from typeclasses.components.thinker import State
 
@@ -130,11 +139,28 @@ class TestThinking(AgentsWorld):
         assert self.fake.prompts()[1].endswith("~Mira> say")
         assert 'Mira says to you, "Good evening, Tom."' in heard
 
+    def test_a_verb_said_twice_is_spoken_once(self):
+        self.said = ["look", "say Good evening."]
+        heard = self.hears(self.char1)
+        self.char1.execute_cmd("talk Mira Good evening")
+        self.pass_time(4)
+        assert 'Mira says to you, "Good evening."' in heard
+
     def test_with_insist_off_silence_is_an_answer(self):
         self.set_thinking(insist=False)
         self.char1.execute_cmd("talk Mira Good evening")
         self.pass_time(4)
         assert len(self.fake.calls("/api/generate")) == 1
+
+    def test_a_server_can_be_held_to_a_schema(self):
+        self.set_thinking(constrain="schema")
+        self.said = ['{"verb": "say",\n "argument": "Hello, Tom.", "reason": "manners"}']
+        heard = self.hears(self.char1)
+        self.char1.execute_cmd("talk Mira Good evening")
+        self.pass_time(4)
+        body = self.fake.calls("/api/generate")[0].body
+        assert "say" in body["format"]["properties"]["verb"]["enum"]
+        assert 'Mira says to you, "Hello, Tom."' in heard
 
     def test_nothing_but_its_own_verbs_exists(self):
         thing = self.thing("cup")
@@ -210,8 +236,78 @@ class TestThinking(AgentsWorld):
         self.clock.advance(1.0)
         self.settle(lambda: len(self.fake.calls("/api/generate")) == 1)
         self.mira.delete()
-        self.settle(seconds=2)
+        self.settle(lambda: self.services.gateway.statuses()[0].running == 0)
         assert not any("Too late" in line for line in heard)
+
+    def test_an_answer_that_comes_after_a_pause_is_dropped(self):
+        self.fake.delay = 0.2
+        self.said = ["say Still here."]
+        heard = self.hears(self.char1)
+        self.char1.execute_cmd("talk Mira hello")
+        self.clock.advance(1.0)
+        self.settle(lambda: len(self.fake.calls("/api/generate")) == 1)
+        self.mira.db.paused = True
+        self.settle(lambda: self.mind.thinker._thought is None)
+        assert not any("Still here" in line for line in heard)
+
+    def test_an_act_that_breaks_does_not_end_thinking_for_ever(self):
+        self.said = ["say Hello."]
+        plain, self.mind.actor.act = self.mind.actor.act, lambda *_, **__: 1 / 0
+        self.char1.execute_cmd("talk Mira hello")
+        self.pass_time(2)
+        assert len(self.fake.calls("/api/generate")) == 1
+        assert self.mind.thinker.state is State.IDLE
+        self.mind.actor.act = plain
+        self.char1.execute_cmd("talk Mira hello again")
+        self.pass_time(8)
+        assert "~say Hello." in self.lines()
+
+    def test_an_agent_that_was_nowhere_for_a_while_has_idle_thoughts_again(self):
+        self.mind.thinker.start()
+        self.mira.location = None
+        self.clock.advance(10_000)
+        assert self.fake.calls("/api/generate") == []
+        self.mira.location = self.room1
+        self.clock.pump([10_000] * 3)
+        self.settle(lambda: len(self.fake.calls("/api/generate")) == 1)
+
+    def test_attributes_that_are_no_numbers_do_not_end_thinking(self):
+        self.mira.db.talkativeness, self.mira.db.idle_interval = "lots", "soon"
+        self.said = ["say Hello."]
+        self.char1.execute_cmd("talk Mira hello")
+        self.pass_time(2)
+        assert "~say Hello." in self.lines()
+
+
+class TestNames(AgentsWorld):
+    """One name, one somebody; one archive, one agent."""
+
+    def test_a_player_who_is_away_keeps_the_name(self):
+        account = create.create_account("Elsbeth", None, "long-password-12", typeclass=Account)
+        account.create_character(key="Elsbeth")
+        with pytest.raises(NameRefused, match="taken"):
+            self.another_agent("Elsbeth")
+
+    def test_a_renamed_agent_keeps_its_archive_to_itself(self):
+        self.mira.key = "Zoe"
+        with pytest.raises(NameRefused, match="memories of Zoe"):
+            self.another_agent("Mira")
+
+    def test_a_copy_has_a_memory_of_its_own(self):
+        before = self.mind.memory.folder
+        twin = self.mira.copy("Ada")
+        self.char1.execute_cmd("say Two of you?")
+        assert twin.mind.memory.folder == before.with_name("Ada")
+        assert twin.mind.memory.problem is None
+        assert self.mind.memory.folder == before
+
+    def test_deleted_with_things_in_its_hands_it_lets_go_of_its_archive(self):
+        cup = self.thing("cup")
+        cup.home, cup.location = self.room1, self.mira
+        self.mira.delete()
+        assert cup.location == self.room1
+        again = self.another_agent("Mira")
+        assert again.mind.memory.problem is None
 
 
 class TestTrouble(AgentsWorld):
@@ -249,9 +345,53 @@ class TestTrouble(AgentsWorld):
         assert self.mind.thinker.state is State.TROUBLED
         assert self.fake.calls("/api/generate") == []
         archive.append = real
+        until = self.services.clock.now()
         assert memory.save_backlog()
         assert self.lines() == ['Tom says, "before"', 'Tom says to you, "during"']
+        assert memory.context().window[-1].time < until, "when it happened, not when it was saved"
         assert self.mind.thinker.state is State.IDLE
+
+    def test_an_archive_that_cannot_be_read_leaves_the_others_in_peace(self):
+        segment = self.services.places.agents / "Bram" / "archive" / "0000000001.jsonl"
+        segment.parent.mkdir(parents=True)
+        segment.write_text('{"type":"memory","n":1,"t":"never"}\n{"type":"compaction"}\n')
+        bram = self.another_agent("Bram")
+        self.char1.execute_cmd("say one")
+        assert self.lines()[-1] == 'Tom says, "one"'
+        assert "cannot be read" in str(bram.mind.memory.problem)
+        assert bram.mind.thinker.state is State.TROUBLED
+        assert bram.mind.memory.waiting == 2
+
+    def test_a_template_that_breaks_while_it_runs_is_told_once_and_the_last_good_one_serves(self):
+        logged = []
+        self.said = ["say Hello.", "say Hello again."]
+        self.services.template().current  # noqa: B018 - it has been good once
+        (self.services.places.config / "prompt.md").write_text("{{ nonsense }}")
+        with mock.patch("typeclasses.services.log", logged.append):
+            for words in ("hello", "hello again"):
+                self.char1.execute_cmd(f"talk Mira {words}")
+                self.pass_time(8)
+        assert "~say Hello." in self.lines()
+        refusals = [line for line in logged if line.startswith("[Config]")]
+        assert len(refusals) == 1
+        assert "prompt.md, line 1: there is no variable 'nonsense'" in refusals[0]
+
+    def test_what_no_longer_fits_into_ram_is_told(self):
+        logged = []
+        memory = self.mind.memory
+        memory._backlog = deque(maxlen=3)
+        archive = memory.memory.archive
+        real, archive.append = archive.append, _full
+        with (
+            mock.patch("typeclasses.components.memory.BACKLOG_LIMIT", 3),
+            mock.patch("typeclasses.components.memory.log", logged.append),
+        ):
+            for number in range(5):
+                self.char1.execute_cmd(f"say {number}")
+            archive.append = real
+            assert memory.save_backlog()
+        assert self.lines() == [f'Tom says, "{number}"' for number in (2, 3, 4)]
+        assert "the oldest 2 memories were lost" in logged[-1]
 
     def test_an_archive_in_use_elsewhere_is_waited_for(self):
         from game.mind.archive import Archive  # noqa: PLC0415
@@ -295,6 +435,24 @@ class TestCompacting(AgentsWorld):
         assert (folder / "recent.md").exists()
         assert (folder / "longterm.md").exists()
 
+    def test_one_that_waits_for_a_thread_is_not_asked_for_twice(self):
+        config = self.services.places.config / "memory_compaction.md"
+        config.write_text("**immediate_window**: 4\n**recent_window**: 4\n")
+        self.mira.db.paused = True
+        jobs = []
+        self.services.workers.submit = jobs.append
+        for number in range(12):
+            self.char1.execute_cmd(f"say I count {number} boats on the river.")
+        assert len(jobs) == 1
+        refused = []
+        self.mind.memory.compact(CompactReason.MANUAL, refused.append)
+        assert "under way" in str(refused[0])
+        jobs.pop()()
+        self.settle()
+        self.char1.execute_cmd("say One more boat.")
+        assert jobs == [], "the window has room again"
+        assert self.mind.memory.memory.status().compactions == 1
+
     def test_the_summaries_stand_in_the_next_prompt(self):
         config = self.services.places.config / "memory_compaction.md"
         config.write_text("**immediate_window**: 2\n**recent_window**: 2\n")
@@ -308,6 +466,26 @@ class TestCompacting(AgentsWorld):
         prompt = self.fake.prompts()[-1]
         assert "## Older Memories (Summary)" in prompt
         assert "## Recent Past (Summary)" in prompt
+
+
+class TestRenaming(AgentsWorld):
+    """An agent under another name is the same agent."""
+
+    def test_the_memory_goes_on_under_the_new_name(self):
+        self.char1.execute_cmd("say before")
+        self.mira.key = "Zora"
+        self.char1.execute_cmd("say after")
+        assert self.lines() == ['Tom says, "before"', 'Tom says, "after"']
+        assert self.mind.memory.name == "Zora"
+        self.char1.execute_cmd("talk Zora hello")
+        self.pass_time(3)
+        assert self.fake.prompts()[-1].rstrip(" say").endswith("~Zora>")
+
+    def test_a_name_that_no_agent_may_have_is_not_taken(self):
+        for name in ("Tom", "a/b", "|rRed"):
+            self.mira.key = name
+            assert self.mira.key == "Mira"
+        assert self.mind.memory.name == "Mira"
 
 
 class TestFinding(AgentsWorld):

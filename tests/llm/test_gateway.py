@@ -108,7 +108,6 @@ def test_generate_blocks_until_the_answer(gateway: Gateway, fake: FakeModelServe
     assert gateway.generate("summarizer", request("long ago")).text == "LONG AGO"
     built = gateway.generate("agent", lambda profile: profile.request(f"by {profile.model}"))
     assert built.text == "BY FAKE"
-    assert gateway.model("agent").generate(request("plain")).text == "PLAIN"
 
 
 def test_generate_raises_the_models_error(gateway: Gateway, fake: FakeModelServer):
@@ -117,8 +116,6 @@ def test_generate_raises_the_models_error(gateway: Gateway, fake: FakeModelServe
         gateway.generate("agent", request("x"))
     with pytest.raises(ConfigError, match="poet"):
         gateway.generate("poet", request("x"))
-    with pytest.raises(ModelUnavailable):
-        gateway.model("poet").generate(request("x"))
 
 
 def test_generate_in_the_owners_thread_is_a_mistake(gateway: Gateway, owner: Owner):
@@ -195,6 +192,33 @@ def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Place
             assert gateway.generate("agent", request("x")).text  # the circuit is closed again
     finally:
         owner.call(lambda: gateway.shutdown(stop_embedded=True))
+
+
+def test_an_address_that_is_none_is_named_and_not_fatal(home: Places, owner: Owner):
+    (home.config / "llm.md").write_text(
+        "## agent\n**provider**: ollama\n**model**: fake\n## summarizer\n**provider**: extractive\n"
+    )
+    environ = {"OLLAMA_HOST": "http://here:or:there"}
+    gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, environ)
+    owner.call(gateway.start)
+    try:
+        with pytest.raises(ModelUnavailable, match="OLLAMA_HOST"):
+            gateway.generate("agent", request("x"))
+    finally:
+        owner.call(lambda: gateway.shutdown(stop_embedded=True))
+
+
+def test_the_watch_goes_on_after_a_look_that_broke(
+    gateway: Gateway, owner: Owner, monkeypatch: pytest.MonkeyPatch
+):
+    looks: list[int] = []
+
+    def broken(*, wanted: bool) -> bool:
+        looks.append(1)
+        raise OSError("no")
+
+    monkeypatch.setattr(gateway.embedded, "watch", broken)
+    until(lambda: len(looks) > 2)
 
 
 def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: FakeModelServer):

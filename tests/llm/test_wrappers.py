@@ -43,6 +43,11 @@ class Scripted:
         return outcome
 
 
+def calls_since(before: set[threading.Thread]) -> set[threading.Thread]:
+    """Threads that make a call and were not there before."""
+    return {t for t in threading.enumerate() if t.name == "model-call"} - before
+
+
 class Clock:
     now = 0.0
 
@@ -95,11 +100,12 @@ def test_time_limit_lets_answers_and_errors_through():
 
 
 def test_a_server_that_drips_is_left_and_its_thread_ends(fake: FakeModelServer):
+    before = set(threading.enumerate())
     fake.always("/v1/completions", Reply(drip=0.02, text="x" * 1000))
     client = OpenAIModel(fake.address, "fake", time_limit=0.3)
     with pytest.raises(ModelTimeout):
         TimeLimit(client, 0.3).generate(REQUEST)
-    until(lambda: not any(t.name == "model-call" for t in threading.enumerate()), 3.0)
+    until(lambda: not calls_since(before), 3.0)
     client.close()
 
 
@@ -107,6 +113,7 @@ def test_abandon_answers_all_who_wait_and_all_who_come():
     release = threading.Event()
     limited = TimeLimit(Scripted(lambda: release.wait(5) and None), seconds=30)
     errors: list[Exception] = []
+    before = set(threading.enumerate())
 
     def wait() -> None:
         try:
@@ -117,7 +124,7 @@ def test_abandon_answers_all_who_wait_and_all_who_come():
     threads = [threading.Thread(target=wait) for _ in range(3)]
     for thread in threads:
         thread.start()
-    until(lambda: sum(t.name == "model-call" for t in threading.enumerate()) == 3)
+    until(lambda: len(calls_since(before)) == 3)
     limited.abandon(ModelUnavailable("closing"))
     for thread in threads:
         thread.join(2)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.mind.answer import Command, Refusal, is_exact_repeat, parse
+from game.mind.answer import Command, Refusal, is_repeat_of, parse
 from game.mind.verbs import FORBIDDEN, STANDARD_VERBS, SYNONYMS, find_exit, find_verb
 
 EXITS = ["north", "the mill", "out"]
@@ -231,9 +231,26 @@ def test_find_exit():
 
 def test_exact_repeat():
     recent = [Command("say", "Good day!"), Command("wait"), Command("look", "lamp")]
-    assert is_exact_repeat(Command("say", "good day", "another reason"), recent)
-    assert not is_exact_repeat(Command("say", "Good night!"), recent)
-    assert not is_exact_repeat(Command("wait"), recent)
+    assert is_repeat_of(Command("say", "good day", "another reason"), recent)
+    assert not is_repeat_of(Command("say", "Good night!"), recent)
+    assert not is_repeat_of(Command("wait"), recent)
+
+
+@pytest.mark.parametrize(
+    ("now", "same"),
+    [
+        ("Come in, you are letting the cold weather in now.", True),
+        ("Come in, Tom, and shut the door behind you.", False),
+        ("Yes.", False),
+    ],
+)
+def test_speech_that_differs_in_a_word_is_a_repeat(now, same):
+    recent = [Command("say", "Come in, you are letting the weather in now."), Command("say", "No.")]
+    assert is_repeat_of(Command("say", now), recent) is same
+
+
+def test_like_names_of_things_are_no_repeat():
+    assert not is_repeat_of(Command("get", "blue cup"), [Command("get", "blue cups")])
 
 
 pieces = st.sampled_from(

@@ -11,8 +11,8 @@ import pytest
 from game.mind import archive as archive_module
 from game.mind.archive import Archive, Syncer
 from game.mind.errors import ArchiveInUse, ArchiveUnwritable
-from game.mind.integrity import check, numbering_problems
-from game.mind.memory import CompactReason
+from game.mind.integrity import check, numbering_problems, tier_problems
+from game.mind.memory import CompactReason, MemoryContext
 from game.mind.tiers import load_tiers
 from tests.mind.lives import Life, covered, live
 
@@ -220,6 +220,49 @@ def test_numbering_problems():
     assert numbering_problems([1, 2, 3]) == []
     assert numbering_problems([1, 2, 5]) == ["memories 3-4 are missing from the archive"]
     assert numbering_problems([1, 2, 2, 3]) == ["memory 2 stands twice in the archive"]
+
+
+def test_memories_before_the_first_tier_are_a_problem(life):
+    memory = life.open()
+    live(memory, 8)
+    context = memory.context()
+    lost = MemoryContext(None, None, context.window[2:])
+    assert tier_problems(context) == []
+    assert tier_problems(lost) == ["the tiers begin at memory 3, not at 1"]
+    assert check(memory.archive, lost, memory.summaries).problems == tuple(tier_problems(lost))
+    assert check(memory.archive, lost, memory.summaries, cascade=False).whole
+    memory.clear()
+    live(memory, 2)
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+    memory.close()
+
+
+def test_a_copy_that_a_person_made_beside_a_segment_is_none(life):
+    memory = life.open()
+    live(memory, 3)
+    memory.close()
+    here = segment(life)
+    here.with_name(f"{here.stem}_old.jsonl").write_bytes(here.read_bytes())
+    memory = life.open()
+    live(memory, 1)
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+    assert '"n":4' in here.read_text()
+    memory.close()
+
+
+@pytest.mark.parametrize("line", ['{"type":"memory"}', '{"type":"memory","n":"x"}'])
+def test_a_memory_without_its_number_is_reported_and_not_fatal(life, line):
+    memory = life.open()
+    live(memory, 3)
+    memory.close()
+    with segment(life).open("a") as file:
+        file.write(f"{line}\n")
+    memory = life.open()
+    live(memory, 1)
+    assert covered(memory.context()) == [1, 2, 3, 4]
+    report = check(memory.archive, memory.context(), memory.summaries)
+    assert report.problems == ("the archive line 0000000001.jsonl:4 lacks its number",)
+    memory.close()
 
 
 @pytest.mark.parametrize("block", [1, 7, 64, 1000, 65_536])

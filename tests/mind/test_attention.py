@@ -248,7 +248,7 @@ def test_the_committed_file_says_what_the_defaults_are():
         ("**cooldown**: -1", "cooldown: -1 is not between"),
         ("**idle_interval**: 0", "idle_interval: 0 is not between"),
         ("**jitter**: nan", "jitter: nan is not"),
-        ("**constrain**: maybe", "neither yes nor no"),
+        ("**constrain**: maybe", "is none of grammar, no, schema"),
         ("**template**: ../../etc/passwd", "not a file in this folder"),
         ("**cooldwn**: 3", "Did you mean cooldown?"),
     ],

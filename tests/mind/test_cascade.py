@@ -345,6 +345,23 @@ def test_an_edit_made_during_a_compaction_is_set_aside_not_lost(life, memory):
     assert "Written by a person" in aside[0].read_text()
 
 
+def test_an_edit_is_not_adopted_into_texts_that_a_compaction_is_replacing(life, memory):
+    live(memory, 8)
+    memory.compact(COUNT)
+    live(memory, 3)
+    life.summarizer.gate = threading.Event()
+    life.summarizer.entered.clear()
+    worker = threading.Thread(target=memory.compact, args=(COUNT,))
+    worker.start()
+    assert life.summarizer.entered.wait(5)
+    edit(life, "recent.md", "Written by a person in the meantime.")
+    assert memory.adopt_edits() == []
+    life.summarizer.gate.set()
+    worker.join()
+    (aside,) = (life.folder / "summaries").glob("recent-edited-*.md")
+    assert "Written by a person" in aside.read_text()
+
+
 @pytest.mark.parametrize("garbage", ["", "---\n: [\n---\nhello", "no front matter", b"\xff\xfe"])
 def test_a_malformed_summary_file_is_reported_and_left_alone(life, memory, garbage):
     live(memory, 8)

@@ -109,7 +109,9 @@ class Lives(RuleBasedStateMachine):
             post.content = text
             path.write_text(frontmatter.dumps(post))
             self.memory.adopt_edits()
-            assert self.memory.context() == self.memory.context()
+            context = self.memory.context()
+            summary = context.longterm if tier is Tier.LONGTERM else context.recent
+            assert summary.text == text
 
     @invariant()
     def every_memory_is_in_exactly_one_tier(self):

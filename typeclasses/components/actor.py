@@ -87,7 +87,7 @@ class Actor:
         )
         if isinstance(command, Refusal):
             return Act(None, command.reason)
-        if answer.is_exact_repeat(command, self._recent):
+        if answer.is_repeat_of(command, self._recent):
             return Act(None, f"You have just done that ({command.line}); do something else")
         self._recent.append(command)
         if command.verb == "wait":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from game.llm.profiles import EXTRACTIVE
@@ -13,7 +13,7 @@ from game.mind import integrity
 from game.mind.archive import Archive
 from game.mind.cascade import CascadeMemory
 from game.mind.compaction_config import SLIDING, CompactionConfig
-from game.mind.errors import ArchiveError, CompactionError, KeepsakeError
+from game.mind.errors import ArchiveError, CompactionError, CompactionRunning, KeepsakeError
 from game.mind.integrity import IntegrityReport
 from game.mind.memory import AgentMemory, CompactionResult, CompactReason, MemoryContext
 from game.mind.ports import Generation
@@ -37,6 +37,7 @@ class Unsaved:
     place: str
     source: str
     reason: str
+    time: datetime
 
 
 class MemoryComponent:
@@ -60,6 +61,8 @@ class MemoryComponent:
         self._services = services
         self.summaries = SummaryFolder(folder / "summaries", name)
         self._memory: AgentMemory | None = None
+        self._dropped = 0
+        self._compacting = False
         self._backlog: deque[Unsaved] = deque(maxlen=BACKLOG_LIMIT)
         self._try_again_at = services.clock.now()
         self._open()
@@ -81,7 +84,9 @@ class MemoryComponent:
             Whether it is in the archive; if not, it waits in RAM and :attr:`problem`
             says why.
         """
-        self._backlog.append(Unsaved(text, kind, place, source, reason))
+        self._dropped += len(self._backlog) == BACKLOG_LIMIT
+        now = self._services.clock.now()
+        self._backlog.append(Unsaved(text, kind, place, source, reason, now))
         saved = self.save_backlog()
         if saved:
             self.compact_if_due()
@@ -110,6 +115,7 @@ class MemoryComponent:
                 place=waiting.place,
                 source=waiting.source,
                 reason=waiting.reason,
+                time=waiting.time,
             )
 
     @property
@@ -137,7 +143,9 @@ class MemoryComponent:
 
     def compact_if_due(self) -> None:
         """Start a compaction in the background when the window is full."""
-        if self._memory is not None and (reason := self._memory.next_turn()):
+        if self._memory is None or self._compacting:
+            return
+        if reason := self._memory.next_turn():
             self.compact(reason, lambda _: None)
 
     def compact(
@@ -145,6 +153,12 @@ class MemoryComponent:
     ) -> None:
         """Compact in the background; ``done`` is called on the reactor thread."""
         memory = self.memory
+        if self._compacting:
+            done(CompactionRunning(f"a compaction of {self.name}'s memory is under way"))
+            return
+        # From here on, not from when a thread is free: a second one that waited behind this
+        # one would summarise the few memories that came meanwhile.
+        self._compacting = True
 
         def work() -> None:
             outcome: CompactionResult | CompactionError
@@ -156,7 +170,11 @@ class MemoryComponent:
             except Exception as error:
                 log(f"[Memory] {self.name}: Compaction broke off: {error!r}")
                 outcome = CompactionError(f"the compaction broke off ({error!r})")
-            self._services.post(lambda: done(outcome))
+            self._services.post(lambda: finished(outcome))
+
+        def finished(outcome: CompactionResult | CompactionError) -> None:
+            self._compacting = False
+            done(outcome)
 
         self._services.workers.submit(work)
 
@@ -167,9 +185,12 @@ class MemoryComponent:
         def work() -> None:
             report: IntegrityReport | KeepsakeError
             try:
+                cascade = isinstance(memory, CascadeMemory)
                 if isinstance(memory, CascadeMemory):
                     memory.adopt_edits()
-                report = integrity.check(memory.archive, memory.context(), self.summaries)
+                report = integrity.check(
+                    memory.archive, memory.context(), self.summaries, cascade=cascade
+                )
             except KeepsakeError as error:
                 report = error
             except OSError as error:
@@ -203,8 +224,15 @@ class MemoryComponent:
         except ArchiveError as error:
             self._trouble(error)
             return False
+        try:
+            self._memory = self._built(archive)
+        except Exception as error:
+            # Not even a window can be read: what happens waits in RAM, and whoever speaks
+            # in the same room must not suffer for it.
+            archive.close()
+            self._trouble(_unreadable(self.folder, error))
+            return False
         self._services.syncer.add(archive)
-        self._memory = self._built(archive)
         return True
 
     def _built(self, archive: Archive) -> AgentMemory:
@@ -238,8 +266,9 @@ class MemoryComponent:
 
     def _relieved(self) -> None:
         if self.problem is not None:
-            log(f"[Memory] {self.name}: The archive can be written again; nothing was lost")
-        self.problem = None
+            lost = f"the oldest {self._dropped} memories were" if self._dropped else "nothing was"
+            log(f"[Memory] {self.name}: The archive can be written again; {lost} lost")
+        self.problem, self._dropped = None, 0
 
     @property
     def _config(self) -> CompactionConfig:
@@ -258,3 +287,10 @@ class MemoryComponent:
             )
 
         return ModelSummarizer(generate, context_tokens=profile.context_tokens or 4096)
+
+
+def _unreadable(folder: Path, error: Exception) -> ArchiveError:
+    return ArchiveError(
+        f"the archive in {folder} cannot be read ({error!r})",
+        "Mend its files; what happens meanwhile is kept in memory",
+    )

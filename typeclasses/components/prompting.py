@@ -105,4 +105,4 @@ def _text(summary: Summary | None) -> str:
 def _rendered(memory: Memory) -> RenderedMemory:
     own = memory.kind is MemoryKind.ACT
     text = f"{memory.text} | {memory.reason}" if own and memory.reason else memory.line
-    return RenderedMemory(text, memory.time, own)
+    return RenderedMemory(text, memory.time.astimezone(), own)  # the machine's own time zone

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from evennia.objects.models import ObjectDB
 
-from game.llm.profiles import Profile
+from game.llm.profiles import EMBEDDED, Profile
 from game.llm.queue import Priority, Ticket
 from game.mind.attention import Attention, Event, Impulse
-from game.mind.constrain import verbs_grammar, verbs_schema
+from game.mind.constrain import from_json, verbs_grammar, verbs_schema
 from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.recall.related import Found
-from game.mind.thinking_config import ThinkingConfig
+from game.mind.thinking_config import FREE, SCHEMA, ThinkingConfig
 from game.mind.verbs import STANDARD_VERBS
 from typeclasses.components.actor import Act
 from typeclasses.components.keeper import LOOKUPS
 from typeclasses.components.prompting import kept_by, prompt_for, question_of
-from typeclasses.components.surroundings import people_near, players_near
+from typeclasses.components.surroundings import exits_of, people_near, players_near
 from typeclasses.services import Services, log
 
 if TYPE_CHECKING:
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 PROFILE = "agent"
 MOST_LOOKUPS = 2
 """How often an agent may look into its memory before it has to do something."""
+JSON_TOKENS = 40
+"""What the marks and names of a JSON answer may cost besides its words."""
+SHORTEST_INTERVAL = 5
+"""Seconds between two idle thoughts that a builder may set."""
 _PRIORITIES = {"player": Priority.PLAYER, "event": Priority.EVENT, "idle": Priority.IDLE}
 
 
@@ -123,7 +127,11 @@ class Thinker:
     @property
     def agent(self) -> Agent | None:
         """The agent as it is now; None if it has been deleted."""
-        return ObjectDB.objects.filter(id=self._agent_id).first()
+        try:
+            # Evennia keeps what it has loaded: this asks the database only the first time.
+            return ObjectDB.objects.get(id=self._agent_id)
+        except ObjectDB.DoesNotExist:
+            return None
 
     @property
     def state(self) -> State:
@@ -156,7 +164,7 @@ class Thinker:
 
     def _wake(self) -> None:
         agent = self.agent
-        if agent is None or agent.location is None:
+        if agent is None:
             return
         now = self._now()
         self._attention.config = _config_for(agent, self._services.thinking.current)
@@ -166,11 +174,13 @@ class Thinker:
             self.schedule()
             return
         self._attention.thought_started(now)
-        if self.state is State.IDLE:
+        if self.state is State.IDLE and agent.location is not None:
             self._think(_Thought(impulse))
-        else:
-            # Paused, or its memory cannot be written: the moment passes.
-            self._finish(None)
+            return
+        # Paused, nowhere, or its memory cannot be written: the moment passes.
+        if self.state is State.TROUBLED:
+            self._show_absent(agent, impulse)
+        self._finish(None)
 
     # -- thinking
 
@@ -216,28 +226,35 @@ class Thinker:
             return None
         kept = kept_by(self._keeper, thought.found)
         prompt = prompt_for(agent, self._memory.context(), self._services, kept, thought.nudge)
-        held = self._services.thinking.current.constrain and not thought.lead
-        return profile.request(
-            f"{prompt} {thought.lead}".rstrip(),
-            cache_key=self._key,
-            grammar=verbs_grammar(STANDARD_VERBS) if held else None,
-            json_schema=verbs_schema(STANDARD_VERBS) if held else None,
-        )
+        request = profile.request(f"{prompt} {thought.lead}".rstrip(), cache_key=self._key)
+        if thought.lead:
+            return request
+        return _held(request, agent, profile, self._services.thinking.current.constrain)
 
     def _done(self, outcome: Generation | ModelError | None) -> None:
         agent, thought = self.agent, self._thought
         if agent is None or thought is None or self._closed:
             self._end_thought()
-            return
-        if isinstance(outcome, Generation):
-            self._answered(agent, thought, outcome)
+        elif agent.db.paused:
+            self._finish(None)  # paused while the model wrote: nothing comes of it
+        elif isinstance(outcome, Generation):
+            self._apply(agent, thought, outcome)
         else:
             self._unanswered(agent, thought, outcome)
+
+    def _apply(self, agent: Agent, thought: _Thought, answer: Generation) -> None:
+        try:
+            self._answered(agent, thought, answer)
+        except Exception as error:
+            # Whatever an act in the world sets off: the agent must be able to think again.
+            log(f"[Thinker] {agent.key}: The answer could not be acted out: {error!r}")
+            self._finish(None)
+            raise
 
     def _answered(self, agent: Agent, thought: _Thought, answer: Generation) -> None:
         self.thoughts += 1
         self._keeper.thought_over()
-        text = f"{thought.lead}{answer.text}"
+        text = _led(thought.lead, from_json(answer.text))
         act = self._actor.act(agent, text, addressee=_addressee(thought.impulse))
         log(_line(agent.key, thought, answer, act))
         if act.result is None:
@@ -267,8 +284,7 @@ class Thinker:
     def _unanswered(self, agent: Agent, thought: _Thought, error: ModelError | None) -> None:
         if error is not None:
             log(f"[Thinker] {agent.key}: No answer: {error}")
-            if thought.impulse.priority == "player":
-                self._show(agent, f"{agent.key} seems far away, and does not answer.")
+            self._show_absent(agent, thought.impulse)
         self._finish(None)
 
     def _end_thought(self) -> None:
@@ -281,6 +297,11 @@ class Thinker:
     def _show_thinking(self) -> None:
         if agent := self.agent:
             self._show(agent, f"{agent.key} pauses, thinking.")
+
+    def _show_absent(self, agent: Agent, impulse: Impulse) -> None:
+        """Whoever waits for an answer is told that none will come."""
+        if impulse.priority == "player":
+            self._show(agent, f"{agent.key} seems far away, and does not answer.")
 
     def _show(self, agent: Agent, text: str) -> None:
         """Tell the people in the room; agents would only remember it for nothing."""
@@ -297,6 +318,26 @@ class Thinker:
 
     def _now(self) -> float:
         return float(self._services.timer.seconds())
+
+
+def _led(lead: str, text: str) -> str:
+    """``text`` behind the verb it was to begin with, unless it brings that verb itself."""
+    return text if text.lstrip().casefold().startswith(f"{lead} ") else f"{lead}{text}"
+
+
+def _held(
+    request: GenerationRequest, agent: Agent, profile: Profile, constraint: str
+) -> GenerationRequest:
+    """The request, held to the commands that make sense here as far as its server can."""
+    if constraint != FREE and profile.provider == EMBEDDED:
+        present = [person.key for person in people_near(agent)]
+        return replace(request, grammar=verbs_grammar(STANDARD_VERBS, exits_of(agent), present))
+    if constraint == SCHEMA:
+        # JSON may be written over several lines, and its marks and names cost tokens.
+        longer = request.max_tokens + JSON_TOKENS
+        schema = verbs_schema(STANDARD_VERBS)
+        return replace(request, json_schema=schema, stop=(), max_tokens=longer)
+    return request
 
 
 def _second_thought(thought: _Thought, act: Act, config: ThinkingConfig) -> _Thought | None:
@@ -324,9 +365,18 @@ def _addressee(impulse: Impulse) -> str:
 def _config_for(agent: Agent, config: ThinkingConfig) -> ThinkingConfig:
     """The configured times, with the agent's own interval or talkativeness."""
     own = agent.db.idle_interval
-    talkative = float(agent.attributes.get("talkativeness", 0.5))
-    interval = float(own) if own else config.idle_interval * 2.0 ** (1.0 - 2.0 * talkative)
+    talkative = _number(agent.attributes.get("talkativeness"), 0.5)
+    usual = config.idle_interval * 2.0 ** (1.0 - 2.0 * min(max(talkative, 0.0), 1.0))
+    interval = max(_number(own, usual), SHORTEST_INTERVAL) if own else usual
     return replace(config, idle_interval=interval)
+
+
+def _number(value: Any, default: float) -> float:
+    """``value`` as a number; builders can set an attribute to anything."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return default
 
 
 def _line(name: str, thought: _Thought, answer: Generation, act: Act) -> str:

@@ -15,9 +15,14 @@ from typeclasses.agents import all_agents, summary_of
 
 def at_server_start() -> None:
     """The Server is up, after whatever kind of stop."""
-    if not readiness.reset_is_due():
-        runtime.start()
     _control.listen(places().control_socket)
+    if not readiness.reset_is_due():
+        try:
+            runtime.start()
+        except Exception as error:
+            # The world stays up without its agents; whoever starts it is told why.
+            readiness.report_problem(error)
+            raise
 
 
 def at_server_reload_stop() -> None:

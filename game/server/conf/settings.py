@@ -58,6 +58,9 @@ AMP_PORT = _HERE.ports.amp
 AMP_HOST = _LOOPBACK
 AMP_INTERFACE = _LOOPBACK
 ALLOWED_HOSTS = ["*"] if _PUBLIC else ["localhost", _LOOPBACK]
+TELNET_PROTOCOL_CLASS = "game.server.prompt_lines.PromptTelnet"
+AMP_SERVER_PROTOCOL_CLASS = "game.server.prompt_lines.PromptPortalEnd"
+AMP_CLIENT_PROTOCOL_CLASS = "game.server.prompt_lines.PromptServerEnd"
 MAX_CONNECTION_RATE = 100  # a second; Evennia's 2 makes the third newcomer wait
 CREATION_THROTTLE_LIMIT = 20  # accounts from one address in ten minutes: a class, a family
 

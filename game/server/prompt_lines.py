@@ -1,0 +1,39 @@
+"""Connections that send each line at once.
+
+By default a system holds a short line back until the one before it was acknowledged, and
+the other side acknowledges late: up to 40 ms, twice on the way from the Server through
+the Portal to a player. Lines of a game are short and few, so there is nothing to gain.
+"""
+
+from __future__ import annotations
+
+from evennia.server.amp_client import AMPServerClientProtocol
+from evennia.server.portal.amp_server import AMPServerProtocol
+from evennia.server.portal.telnet import TelnetProtocol
+
+
+class PromptTelnet(TelnetProtocol):
+    """A player's telnet line."""
+
+    def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
+        """Stop waiting for acknowledgements."""
+        self.transport.setTcpNoDelay(True)
+        super().connectionMade()
+
+
+class PromptPortalEnd(AMPServerProtocol):
+    """The Portal's end of its line to the Server."""
+
+    def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
+        """Stop waiting for acknowledgements."""
+        self.transport.setTcpNoDelay(True)
+        super().connectionMade()
+
+
+class PromptServerEnd(AMPServerClientProtocol):
+    """The Server's end of its line to the Portal."""
+
+    def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
+        """Stop waiting for acknowledgements."""
+        self.transport.setTcpNoDelay(True)
+        super().connectionMade()

@@ -1,0 +1,47 @@
+"""The embedded model, up for a measurement, as the game starts it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from game.cli.ports import free_base
+from game.llm.embedded import Embedded
+from game.llm.profiles import Profile, Profiles
+from game.llm.servers import build
+from game.llm.wrappers import Recorder
+from game.mind.ports import LanguageModel
+from game.paths import REPOSITORY, Places, Ports
+
+FIRST_BASE = 47_500
+_SECONDS = 120
+
+
+@contextmanager
+def embedded_model(profile_name: str) -> Iterator[tuple[Profile, LanguageModel]]:
+    """A shipped profile and its model, with all the guards that it has in the game."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        places = Places(folder / "home", folder / "vault", Ports(free_base(FIRST_BASE)))
+        server = Embedded(places)
+        try:
+            deadline = time.monotonic() + _SECONDS
+            while not server.watch():
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"the embedded model did not start: {server.problem}")
+                time.sleep(0.2)
+            profile = _profile(profile_name)
+            guarded = build(profile, server, {}, Recorder())
+            yield profile, guarded.model
+            guarded.client.close()
+        finally:
+            server.stop()
+
+
+def _profile(name: str) -> Profile:
+    """The profile of the shipped ``llm.md``, if it uses the embedded model; else the default."""
+    shipped = Profiles(REPOSITORY / "vault" / "config" / "llm.md").get(name)
+    return shipped if shipped.provider == "embedded" else Profile(name, max_tokens=200)

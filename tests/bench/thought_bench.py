@@ -1,0 +1,130 @@
+"""What one whole thought costs the reactor thread: prompt, queue, answer, act, memory.
+
+The model answers at once, over HTTP; waiting for it is not counted, as the game goes on
+meanwhile. Run as a module it measures in its own process, where Evennia can be set up.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import statistics
+import subprocess
+import sys
+import time
+import unittest
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from random import Random
+
+from game.paths import REPOSITORY
+from tests.bench.figures import Figure
+
+WINDOWS = (64, 128)
+WANTED_MS = 2.0
+_THOUGHTS = 120
+_WARM_UP = 10
+_SECONDS = 120
+
+
+def measure() -> Iterator[Figure]:
+    """Milliseconds of the reactor thread a thought, by length of the window."""
+    child = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", __name__],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=_SECONDS,
+        check=True,
+    )
+    for each in json.loads(child.stdout.splitlines()[-1]):
+        yield Figure(**each)
+
+
+def main() -> None:
+    """Measure in this process and print the figures as JSON."""
+    from tests.game import evennia_up  # noqa: PLC0415 - sets the environment of the process
+
+    evennia_up.start()
+    with evennia_up.database():
+        figures = _in_the_world()
+    print(json.dumps([asdict(each) for each in figures]))
+
+
+def _in_the_world() -> list[Figure]:
+    from game.mind.attention import Event, EventKind  # noqa: PLC0415 - with the world
+    from game.mind.compaction_config import CompactionConfig  # noqa: PLC0415
+    from game.mind.memory import CompactReason  # noqa: PLC0415
+    from tests.bench.talk import Line, talk  # noqa: PLC0415
+    from tests.game.agents_world import AgentsWorld, FixedConfig  # noqa: PLC0415
+    from typeclasses.components.thinker import State  # noqa: PLC0415
+
+    figures: list[Figure] = []
+
+    class World(AgentsWorld):
+        def measure(self) -> None:
+            self.set_thinking(gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=86_400.0)
+            evening, numbers = talk(Random(3)), itertools.count()
+            self.fake.script = lambda _: f" say I have counted {next(numbers)} cups. | bored"
+            for window in WINDOWS:
+                self.services.compaction = FixedConfig(
+                    CompactionConfig(immediate_window=window, recent_window=10_000)
+                )
+                self._hear([next(evening) for _ in range(2 * window)])
+                times = []
+                for _ in range(_WARM_UP + _THOUGHTS):
+                    # What a thought stands on: a few new lines, the rest seen before.
+                    self._hear([next(evening) for _ in range(3)])
+                    times.append(self._thought())
+                    assert window < len(self.mind.memory.context().window) < window + 5
+                figures.append(_figure(window, times[_WARM_UP:]))
+
+        def _hear(self, lines: list[Line]) -> None:
+            memory = self.mind.memory.memory
+            for line in lines:
+                memory.append(line.text, line.kind)
+            memory.compact(CompactReason.MANUAL)
+
+        def _thought(self) -> float:
+            """Milliseconds of this thread that one thought takes, from its cause to its end."""
+            event = Event(EventKind.ADDRESSED, from_player=True, source="Tom")
+            before, thoughts = _cost(), self.mind.thinker.thoughts
+            spent = _timed(lambda: self.mind.thinker.notice(event))
+            spent += _timed(lambda: self.clock.advance(1.0))
+            while self.mind.thinker.state is State.WAITING:
+                spent += _timed(self.posted.get(timeout=10))
+            assert self.mind.thinker.thoughts == thoughts + 1, "it was not one thought"
+            assert spent <= (_cost() - before) * 1000
+            return spent
+
+    result = unittest.TestResult()
+    World("measure").run(result)
+    for _, problem in result.errors + result.failures:
+        raise RuntimeError(problem)
+    return figures
+
+
+def _cost() -> float:
+    # Of this thread alone: the client's and the fake server's threads are not the reactor.
+    return time.thread_time()
+
+
+def _timed(work: Callable[[], object]) -> float:
+    before = _cost()
+    work()
+    return (_cost() - before) * 1000
+
+
+def _figure(window: int, times: list[float]) -> Figure:
+    median = statistics.median(times)
+    return Figure(
+        "a thought's own cost, by window",
+        window,
+        median,
+        "ms",
+        f"wanted < {WANTED_MS:g} ms; p95 {sorted(times)[int(0.95 * len(times))]:.2f} ms",
+    )
+
+
+if __name__ == "__main__":
+    main()
