@@ -49,14 +49,14 @@ class Weights:
     words: float = 5.0
     meaning: float = 1.0
     nearby: float = 0.3
-    speaker: float = 1.2
+    speaker: float = 1.6
     named: float = 0.2
     place: float = 0.4
     time: float = 1.5
     told_later: float = 0.5
     exact: float = 0.5
-    asking: float = 0.6
-    full: float = 0.8
+    asking: float = 0.8
+    full: float = 1.0
     answer: float = 0.1
     recent: float = 0.05
     recent_scene: float = 0.6
