@@ -171,7 +171,7 @@ class Keeper:
 
         def found(result: Found | None) -> None:
             if result is None and self._services.indexes is not None:
-                log(f"[Recall] {self._name}: recall gave no answer in time; the thought goes on without")
+                log(f"[Recall] {self._name}: no answer in time; the thought goes on without")
             done(result)
 
         self.recaller.search(
