@@ -52,7 +52,7 @@ class Weights:
     speaker: float = 1.6
     named: float = 0.2
     place: float = 0.4
-    time: float = 1.5
+    time: float = 2.5
     told_later: float = 0.5
     exact: float = 0.5
     asking: float = 0.8
