@@ -8,11 +8,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import memory_bench, recall_bench
+from tests.bench import index_bench, memory_bench, recall_bench
 from tests.bench.figures import Figure, save, show
 
 BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "memory": memory_bench.measure,
+    "index": index_bench.measure,
     "recall": recall_bench.measure,
 }
 
