@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import batched
@@ -107,12 +108,12 @@ class Store:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
         self.words = Fts5Index(path)
-        try:
+        with ExitStack() as undo:
+            undo.callback(self.words.close)
             self.state = State(path)
+            undo.callback(self.state.close)
             self.progress = self.state.load()
-        except BaseException:
-            self.words.close()
-            raise
+            undo.pop_all()
 
     def save(self, progress: Progress) -> None:
         """Go on from here after a restart."""

@@ -79,10 +79,14 @@ class State:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        with self._using(sqlite3.connect(path, check_same_thread=False)) as database:
-            self._database = database
-            database.execute("PRAGMA synchronous = NORMAL")
-            database.executescript(_TABLES)
+        self._database = sqlite3.connect(path, check_same_thread=False)
+        try:
+            with self._using(self._database) as database:
+                database.execute("PRAGMA synchronous = NORMAL")
+                database.executescript(_TABLES)
+        except IndexUnavailable:
+            self._database.close()
+            raise
 
     def load(self) -> Progress:
         """How far the index is."""

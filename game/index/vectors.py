@@ -301,9 +301,11 @@ def _connect(address: str) -> ClientAPI:
 
 def _close(client: Any) -> None:
     """Close what HttpClient gives; its own ``close`` leaves the connections open."""
+    sessions = [_session(client), _session(getattr(client, "_admin_client", None))]
     client.close()
-    if (session := _session(client)) is not None:
-        session.close()
+    for session in sessions:
+        if session is not None:
+            session.close()
 
 
 def _session(client: Any) -> httpx.Client | None:

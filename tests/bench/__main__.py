@@ -10,6 +10,7 @@ from rich.console import Console
 
 from tests.bench import (
     cache_bench,
+    index_bench,
     look_bench,
     memory_bench,
     recall_bench,
@@ -24,6 +25,7 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "look": look_bench.measure,
     "cache": cache_bench.measure,
     "summary": summary_bench.measure,
+    "index": index_bench.measure,
     "recall": recall_bench.measure,
 }
 

@@ -95,10 +95,9 @@ def test_a_builder_sees_why_it_was_found(copy):
     builder.leave()
 
 
-def test_after_a_restart_it_is_found_as_before(copy):
-    for command in ("stop", "start"):
-        done = copy.keepsake(command)
-        assert done.returncode == 0, done.stderr
+def test_after_a_reload_it_is_found_as_before(copy):
+    done = copy.keepsake("reload")
+    assert done.returncode == 0, done.stderr
     builder = Player.admin(copy)
     builder.see("The Kettle")
     deadline = time.monotonic() + 60

@@ -15,7 +15,7 @@ from game.llm.embedded import Embedded
 from game.paths import Places, Ports
 from tests.fakes.model_server import FakeModelServer
 
-_next_base = 46050 + os.getpid() % 40 * 100
+_next_base = 30050 + os.getpid() % 25 * 100  # below the ports that connections are given
 
 
 def free_base() -> int:

@@ -11,6 +11,7 @@ from game.server import readiness
 from game.server.control import ControlServer
 from typeclasses import runtime
 from typeclasses.agents import all_agents, summary_of
+from typeclasses.services import services
 
 
 def at_server_start() -> None:
@@ -50,5 +51,7 @@ _control = ControlServer(
         "ready": readiness.report,
         "prepare_trial": readiness.prepare_trial,
         "agents": _agents,
+        "index_rebuild": lambda request: services().indexes.answer_rebuild(request),
+        "index_status": lambda request: services().indexes.answer_status(request),
     }
 )
