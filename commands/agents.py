@@ -6,6 +6,7 @@ from evennia.utils.evmore import EvMore
 
 from commands.builder import BuilderCommand, plain, shortened, table
 from game.mind.errors import KeepsakeError
+from game.mind.recall.related import Found
 from typeclasses.agents import (
     Agent,
     all_agents,
@@ -15,7 +16,7 @@ from typeclasses.agents import (
     kept_profile,
     summary_of,
 )
-from typeclasses.components.prompting import prompt_for
+from typeclasses.components.prompting import kept_by, prompt_for, question_of
 from typeclasses.components.thinker import SHORTEST_INTERVAL
 from typeclasses.services import services
 
@@ -88,8 +89,14 @@ class CmdAgent(BuilderCommand):
 
     def _prompt(self) -> None:
         agent = self.agent_named(self.lhs)
-        prompt = prompt_for(agent, self.mind(agent).memory.context(), services())
-        EvMore(self.caller, plain(prompt), always_page=False, justify_kwargs=False)
+        mind, caller = self.mind(agent), self.caller
+        context = mind.memory.context()
+
+        def show(found: Found | None) -> None:
+            prompt = prompt_for(agent, context, services(), kept_by(mind.keeper, found))
+            EvMore(caller, plain(prompt), always_page=False, justify_kwargs=False)
+
+        mind.keeper.relate(question_of(agent, context), show, scene=False)
 
     # -- making and mending
 

@@ -13,7 +13,9 @@ from commands.agents import CmdAgent
 from commands.memory import CmdCompactMemories, CmdMemoryStatus
 from commands.models import CmdLlmStatus
 from commands.moving import CmdGo, direction_commands
+from commands.notes import CmdNote, CmdNotes, CmdPin
 from commands.people import CmdWho
+from commands.recall import CmdMemories, CmdRecall
 from commands.speech import CmdEmote, CmdSay, CmdTalk, CmdWhisper
 from commands.things import (
     CmdDescribe,
@@ -43,7 +45,17 @@ PLAYER_COMMANDS = (
 )
 """What people and agents do in the world."""
 
-BUILDER_COMMANDS = (CmdAgent, CmdCompactMemories, CmdMemoryStatus, CmdLlmStatus)
+BUILDER_COMMANDS = (
+    CmdAgent,
+    CmdCompactMemories,
+    CmdMemoryStatus,
+    CmdMemories,
+    CmdRecall,
+    CmdNotes,
+    CmdNote,
+    CmdPin,
+    CmdLlmStatus,
+)
 """What builders tend agents with."""
 
 _NOT_IN_THE_WORLD = (

@@ -22,7 +22,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 DEFAULT_PORT_BASE = 4000
 DEFAULT_LISTEN = "127.0.0.1"
-_HIGHEST_OFFSET = 7
+_HIGHEST_OFFSET = 8
 _SOCKET_PATH_BYTES = 100
 """Unix sockets refuse paths of more than 108 bytes (104 on BSD), the final zero included."""
 
@@ -62,6 +62,11 @@ class Ports:
     def model(self) -> int:
         """The embedded model server, loopback only."""
         return self.base + 7
+
+    @property
+    def vectors(self) -> int:
+        """Chroma's server, loopback only."""
+        return self.base + 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,16 @@ class Places:
     def model_pid(self) -> Path:
         """Process number of the embedded model server."""
         return self.home / "model.pid"
+
+    @property
+    def vectors_pid(self) -> Path:
+        """Process number of Chroma's server."""
+        return self.home / "vectors.pid"
+
+    @property
+    def index(self) -> Path:
+        """The recall index: one folder an agent, and Chroma's own."""
+        return self.home / "index"
 
     @property
     def agents_log(self) -> Path:

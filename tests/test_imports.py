@@ -19,8 +19,9 @@ RULES = {
     # The longest prefix of a module's name counts: what it may import of ours.
     "game.mind": ["game.mind"],
     "game.paths": ["game.mind.errors"],
-    "game.llm": ["game.mind", "game.llm", "game.paths"],
-    "game.index": ["game.mind", "game.index", "game.paths"],
+    "game.child": ["game.mind.errors", "game.child", "game.paths"],
+    "game.llm": ["game.mind", "game.llm", "game.child", "game.paths"],
+    "game.index": ["game.mind", "game.index", "game.child", "game.paths"],
     "typeclasses": ["game.mind", "game.llm", "game.index", "game.paths", "typeclasses"],
     "commands": [
         *("game.mind", "game.llm", "game.index", "game.paths", "typeclasses", "commands"),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from typeclasses.components.actor import Actor
+from typeclasses.components.keeper import Keeper
 from typeclasses.components.memory import MemoryComponent
 from typeclasses.components.thinker import Thinker
 from typeclasses.services import Services, running, services
@@ -26,6 +27,7 @@ class Mind:
     """The components of one agent."""
 
     memory: MemoryComponent
+    keeper: Keeper
     actor: Actor
     thinker: Thinker
 
@@ -57,16 +59,22 @@ def close_mind(agent_id: int) -> None:
     """The agent is gone; its archive stays."""
     if mind := _minds.pop(agent_id, None):
         mind.close()
+        mind.keeper.recaller.forget()
 
 
 def close_all() -> None:
     """Stop all thinking and bring every memory to the disk."""
-    for agent_id in list(_minds):
-        close_mind(agent_id)
+    for mind in open_minds():
+        mind.close()
+    _minds.clear()
 
 
 def _open(agent: Agent, shared: Services) -> Mind:
     folder = shared.places.agents / agent.memory_folder
     memory = MemoryComponent(agent.key, folder, shared)
-    actor = Actor(memory)
-    return Mind(memory, actor, Thinker(agent.id, memory, actor, shared))
+    keeper = Keeper(agent.key, folder, memory, shared)
+    memory.compacted = keeper.recaller.follow
+    keeper.recaller.follow()
+    actor = Actor(memory, keeper)
+    thinker = Thinker(agent.id, memory, keeper, actor, shared)
+    return Mind(memory, keeper, actor, thinker)

@@ -42,6 +42,7 @@ def _keep_house() -> None:
     """What no event of the world would set off: a full disk that is empty again, retries."""
     for mind in open_minds():
         try:
+            mind.keeper.recaller.follow_window()
             if mind.memory.save_backlog():
                 mind.memory.compact_if_due()
         except Exception:  # whatever is wrong with one agent, the others are looked after

@@ -14,16 +14,20 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
+from game.index.service import IndexService
+from game.llm.embedding import AnyEmbedder, EmbedderProfile, load_embedder
+from game.llm.embedding import embedder as make_embedder
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
 from game.mind.archive import Syncer
 from game.mind.compaction_config import CompactionConfig, load_compaction_config
 from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.markdown_config import ConfigFile
-from game.mind.ports import Clock, SystemClock
+from game.mind.ports import Clock, Embedder, SystemClock
 from game.mind.prompt import TemplateFile
+from game.mind.recall.config import RecallConfig, load_recall_config
 from game.mind.thinking_config import ThinkingConfig, load_thinking_config
 from game.paths import REPOSITORY, Places
 
@@ -70,6 +74,26 @@ class Turns:
                 self._reactor.callLater(0, self._run)
 
 
+class Config[T](Protocol):
+    """Settings as they are now."""
+
+    @property
+    def current(self) -> T:
+        """The settings."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fixed[T]:
+    """Settings that no file changes."""
+
+    current: T
+
+
+def _pool(threads: int, name: str) -> Executor:
+    return ThreadPoolExecutor(threads, thread_name_prefix=name)
+
+
 @dataclass
 class Services:
     """What all agents share.
@@ -85,6 +109,11 @@ class Services:
         timer: The reactor, or in tests a clock that is moved by hand.
         clock: The present time.
         random: Where jitter comes from.
+        recall: How much recall brings into a prompt, read again when the file changes.
+        indexes: Keeps the agents' recall indexes; None for a world without recall.
+        embedder: Turns a question into a vector; None for recall by words alone.
+        searchers: Threads for recall and for what agents do with their own memory.
+        names: When the names of people and places were last read, and the names.
     """
 
     places: Places
@@ -97,6 +126,11 @@ class Services:
     timer: Any
     clock: Clock = field(default_factory=SystemClock)
     random: Random = field(default_factory=Random)
+    recall: Config[RecallConfig] = field(default_factory=lambda: Fixed(RecallConfig()))
+    indexes: IndexService | None = None
+    embedder: Embedder | None = None
+    searchers: Executor = field(default_factory=lambda: _pool(4, "recall"))
+    names: tuple[float | None, frozenset[str]] = (None, frozenset())
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
 
     def template(self) -> TemplateFile:
@@ -145,6 +179,10 @@ def start(places: Places, timer: Any) -> Services:
     """
     _open_log(places.logs / "agents.log")
     config, turns = places.config, Turns(timer)
+
+    config = places.config
+    recall = ConfigFile(config / "recall.md", load_recall_config, RecallConfig(), report)
+    embedder = _embedder(config / "llm.md")
     new = Services(
         places=places,
         gateway=Gateway(Profiles(config / "llm.md", report), places, turns.post),
@@ -152,6 +190,9 @@ def start(places: Places, timer: Any) -> Services:
             config / "memory_compaction.md", load_compaction_config, CompactionConfig(), report
         ),
         thinking=ConfigFile(config / "thinking.md", load_thinking_config, ThinkingConfig(), report),
+        recall=recall,
+        indexes=IndexService(places, recall.current, embedder, log),
+        embedder=embedder,
         syncer=Syncer(failed=report),
         workers=ThreadPoolExecutor(4, thread_name_prefix="memory"),
         post=turns.post,
@@ -159,6 +200,8 @@ def start(places: Places, timer: Any) -> Services:
     )
     install(new)
     new.gateway.start()
+    if new.indexes is not None:
+        new.indexes.start()
     return new
 
 
@@ -168,7 +211,10 @@ def stop(*, reload: bool) -> None:
         return
     ending, _ = _current, install(None)
     ending.gateway.shutdown(stop_embedded=not reload)
-    ending.workers.shutdown(wait=False, cancel_futures=True)
+    for pool in (ending.workers, ending.searchers):
+        pool.shutdown(wait=False, cancel_futures=True)
+    if ending.indexes is not None:
+        ending.indexes.close(stop_server=not reload)
     ending.syncer.stop()
 
 
@@ -176,6 +222,15 @@ def report(problem: KeepsakeError) -> None:
     """Tell the log what is wrong and how to mend it."""
     kind = "Config" if isinstance(problem, ConfigError) else "Error"
     log(f"[{kind}] {problem}")
+
+
+def _embedder(path: Path) -> AnyEmbedder:
+    """What ``llm.md`` names; the one in this process if that cannot be used."""
+    try:
+        return make_embedder(load_embedder(path))
+    except ConfigError as problem:
+        report(problem)
+        return make_embedder(EmbedderProfile())
 
 
 def _open_log(path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from game.cli import client, doctor, log_files, starting, stopping
+from game.cli import client, doctor, index, log_files, starting, stopping
 from game.cli import status as statuses
 from game.cli.evennia_entry import ADMIN
 from game.cli.progress import Progress
@@ -24,8 +26,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Keepsake: a text world whose inhabitants are language-model agents that remember.",
 )
+app.add_typer(index.app, name="index")
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+recall_app = typer.Typer(no_args_is_help=True, help="The agents' recall, for other programs.")
+eval_app = typer.Typer(no_args_is_help=True, help="Measure how well something works.")
+app.add_typer(recall_app, name="recall")
+app.add_typer(eval_app, name="eval")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 
@@ -129,6 +137,35 @@ def examine(as_json: AsJson = False) -> None:
             if finding.cure:
                 out.print(f"  [yellow]→[/yellow] {escape(finding.cure)}")
     raise typer.Exit(0 if all(finding.well for finding in findings) else 1)
+
+
+@recall_app.command("serve")
+def serve_recall() -> None:
+    """Answer JSON lines on standard input with JSON lines on standard output."""
+    # Here, since onnxruntime and numpy take their time and no other command needs them.
+    from game.cli import recall  # noqa: PLC0415
+    from game.llm.minilm import MiniLMEmbedder  # noqa: PLC0415
+
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, io.TextIOWrapper):  # whatever the locale says, JSON is UTF-8
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    recall.RecallServer(MiniLMEmbedder(threads=2)).serve(sys.stdin, sys.stdout)
+
+
+@eval_app.command("recall")
+def evaluate_recall(
+    data: Annotated[Path, typer.Argument(help="JSON with turns, and questions with evidence.")],
+    as_json: AsJson = False,
+) -> None:
+    """Ask the questions of a file and show how much of their evidence recall finds."""
+    from game.cli import recall  # noqa: PLC0415
+    from game.llm.minilm import MiniLMEmbedder  # noqa: PLC0415
+
+    found = recall.evaluate(data, MiniLMEmbedder(threads=2))
+    if as_json:
+        _print_json(recall.as_json(found))
+    else:
+        out.print(recall.as_table(found))
 
 
 def _print_addresses(here: Places) -> None:

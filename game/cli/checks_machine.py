@@ -58,7 +58,7 @@ def listening(here: Places) -> Iterator[Finding]:
         cure = ports.cure(here.ports)
         yield Finding("Ports", False, f"{port.number} ({port.name}) {reason}", cure)
     if not obstacles:
-        first, last = here.ports.telnet, here.ports.model
+        first, last = here.ports.telnet, here.ports.vectors
         yield Finding("Ports", True, f"{first} to {last} are free or ours")
 
 

@@ -13,12 +13,14 @@ from game.llm.embedding import load_embedder
 from game.mind.compaction_config import load_compaction_config
 from game.mind.errors import ConfigError
 from game.mind.prompt import load_template
+from game.mind.recall.config import load_recall_config
 from game.mind.thinking_config import load_thinking_config
 from game.paths import Places
 
 LOADERS: dict[str, Callable[[Path], object]] = {
     "llm.md": lambda path: (profiles.load(path), load_embedder(path)),
     "memory_compaction.md": load_compaction_config,
+    "recall.md": load_recall_config,
     "thinking.md": load_thinking_config,
     "prompt.md": load_template,
     "prompt-classic.md": load_template,

@@ -42,6 +42,7 @@ def of(here: Places) -> list[Port]:
         Port("internal web", LOOPBACK, ports.web_internal),
         Port("internal", LOOPBACK, ports.amp),
         Port("model server", LOOPBACK, ports.model),
+        Port("vector server", LOOPBACK, ports.vectors),
     ]
 
 
@@ -81,7 +82,7 @@ def free_base(first: int) -> int:
     """The first base from ``first`` upwards, in steps of ten, with all its ports free."""
     for base in range(first, _HIGHEST_BASE, _STEP):
         candidate = Ports(base)
-        numbers = range(candidate.telnet, candidate.model + 1)
+        numbers = range(candidate.telnet, candidate.vectors + 1)
         if not any(_refusal(Port("", "", number)) for number in numbers):
             return base
     return first

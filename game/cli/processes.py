@@ -31,6 +31,7 @@ class Component(StrEnum):
     PORTAL = "portal"
     SERVER = "server"
     MODEL = "model"
+    VECTORS = "vectors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ def pid_file(here: Places, component: Component) -> Path:
         Component.PORTAL: here.portal_pid,
         Component.SERVER: here.server_pid,
         Component.MODEL: here.model_pid,
+        Component.VECTORS: here.vectors_pid,
     }
     return files[component]
 

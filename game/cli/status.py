@@ -43,6 +43,7 @@ class Status:
                 "web_internal": ports.web_internal,
                 "amp": ports.amp,
                 "model": ports.model,
+                "vectors": ports.vectors,
             },
         }
 
@@ -68,6 +69,7 @@ class Status:
             f" {self.here.ports.websocket}",
             Component.SERVER: str(self.here.ports.web_internal),
             Component.MODEL: str(self.here.ports.model),
+            Component.VECTORS: str(self.here.ports.vectors),
         }
         return ("[green]runs[/green]", str(each.pid), duration(each.uptime), ports[component])
 

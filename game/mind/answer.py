@@ -11,7 +11,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from game.mind.arguments import LONGEST_ARGUMENT, addressed, gift, halves, leading_name, thing_name
+from game.mind.arguments import (
+    LONGEST_ARGUMENT,
+    addressed,
+    entry,
+    gift,
+    halves,
+    leading_name,
+    numbers,
+    own_words,
+    thing_name,
+)
 from game.mind.perception import for_prompt, shorten, visible
 from game.mind.speech import disarm, tidy_speech
 from game.mind.verbs import FORBIDDEN, Takes, Verb, find_exit, find_gesture, find_verb
@@ -201,6 +211,8 @@ class _Reader:
             return self._spoken(verb, addressed(word, rest, self.present))
         if verb.takes is Takes.WHISPER:
             return self._whispered(verb, rest)
+        if verb.private:
+            return self._kept(verb, rest)
         if _CHAIN.search(rest):
             return f"You tried {_quoted(f'{word} {rest}')}: one command at a time"
         if verb.takes is Takes.NOTHING:
@@ -237,6 +249,19 @@ class _Reader:
         if not name or not said:
             return f"You tried to {verb.name}: say to whom, and what. Write: {verb.usage}"
         return Command(verb.name, f"{name} = {said}")
+
+    def _kept(self, verb: Verb, rest: str) -> Command | str:
+        """What goes on in the agent's own mind: notes, searches, pins."""
+        if verb.takes is Takes.NOTHING:
+            return Command(verb.name)
+        read = {Takes.ENTRY: entry, Takes.NUMBERS: numbers}.get(verb.takes, own_words)
+        argument = read(rest)
+        if argument:
+            return Command(verb.name, argument)
+        recall = self._verb("recall")
+        if verb.takes is Takes.NUMBERS and recall and (words := own_words(rest)):
+            return Command(recall.name, words)
+        return f"You tried to {verb.name}: say what. Write: {verb.usage}"
 
     def _given(self, verb: Verb, rest: str) -> Command | str:
         argument = gift(rest, self.present)
@@ -302,6 +327,10 @@ def _first_word(text: str) -> tuple[str, str]:
 def _is_talk(verb: Verb, text: str, rest: str, narrated: bool) -> bool:
     """Whether a line only looks like a command, as in ``Look, it rains!``, but is talk."""
     if verb.takes in (Takes.TEXT, Takes.WHISPER) or not _SENTENCE.match(text):
+        return False
+    if verb.private and (narrated or not rest):
+        return narrated or verb.takes is not Takes.NOTHING
+    if verb.takes is Takes.ENTRY and entry(rest):
         return False
     told = narrated or text[:1].isupper()
     at_length = told and verb.takes is not Takes.NOTHING and len(rest.split()) > 4

@@ -10,6 +10,8 @@ from game.mind.speech import disarm
 
 LONGEST_ARGUMENT = 80
 """Characters of the name of a thing."""
+LONGEST_WORDS = 400
+"""Characters of what an agent writes down or searches for; ends at a word."""
 
 _QUOTE = '"“”„«»'
 _ARTICLE = re.compile(
@@ -18,6 +20,12 @@ _ARTICLE = re.compile(
 
 
 _NAMED = re.compile(r"([A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?)(?=\s*[:,]|\s+[\"“]|\s*$)")
+_LONGEST_TITLE = 60
+_RANGE = re.compile(
+    r"(?:memor(?:y|ies)|numbers?|no\.?|from)?\s*#?\s*(\d{1,9})"
+    r"(?:\s*(?:-|–|—|\.\.+|to|and|through)\s*#?(\d{1,9}))?",
+    re.I,
+)
 _TURNED_TO = ("tell", "ask", "greet", "answer", "reply", "talk", "speak")
 
 
@@ -73,3 +81,25 @@ def gift(rest: str, present: Sequence[str]) -> str:
         thing = rest[len(who) :]
     thing, who = thing_name(thing), thing_name(who)
     return f"{thing} to {who}" if thing and who else ""
+
+
+def own_words(text: str) -> str:
+    """What the agent says to itself alone: one harmless line; empty if there is no word."""
+    line = disarm(text).strip(f"{_QUOTE}'‘’*[] ").lstrip("@ ")
+    return shorten(line, LONGEST_WORDS) if any(char.isalnum() for char in line) else ""
+
+
+def entry(rest: str) -> str:
+    """``the garden: I sowed`` and ``garden = I sowed`` as ``garden: I sowed``; or empty."""
+    title, sign, text = halves(rest, r"\s*[:=]\s*|\s+(?:-|–|—)\s+")
+    title, text = shorten(thing_name(title).rstrip(" :-"), _LONGEST_TITLE), own_words(text)
+    return f"{title}: {text}" if sign and title and text else ""
+
+
+def numbers(rest: str) -> str:
+    """``memories 65 to 70``, ``#65-70`` and ``(65..70)`` as ``65-70``; or empty."""
+    match = _RANGE.fullmatch(rest.strip(f"{_QUOTE}'‘’.,!?*()[] "))
+    if not match:
+        return ""
+    first, last = int(match[1]), int(match[2] or match[1])
+    return f"{min(first, last)}-{max(first, last)}" if first != last else f"{first}"

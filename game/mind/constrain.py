@@ -17,7 +17,8 @@ _TEXT_LIMIT = 280
 # No angle or square brackets: a small model copies the usage lines of its prompt.
 _RULES = (
     f"text ::= [^\\x00-\\x1f|{{}}<>\\x5b\\x5d]{{1,{_TEXT_LIMIT}}}\n"
-    "thing ::= [^\\x00-\\x1f|{}@;=<>\\x5b\\x5d]{1,60}"
+    "thing ::= [^\\x00-\\x1f|{}@;=<>\\x5b\\x5d]{1,60}\n"
+    "title ::= [^\\x00-\\x1f|{}@;=:<>\\x5b\\x5d]{1,40}\nnumber ::= [1-9] [0-9]{0,6}"
 )
 
 
@@ -86,6 +87,9 @@ def _form(verb: Verb) -> str:
         Takes.EXIT: f'{word} " " way',
         Takes.WHISPER: f'{word} " " who " = " text',
         Takes.GIFT: f'{word} " " thing " to " who',
+        Takes.ENTRY: f'{word} " " title ": " text',
+        Takes.WORDS: f'{word} " " text',
+        Takes.NUMBERS: f'{word} " " number ("-" number)?',
     }
     return forms[verb.takes]
 

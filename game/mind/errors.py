@@ -5,12 +5,14 @@
     KeepsakeError
     ├── ConfigError               a file in vault/config that cannot be used
     ├── NameRefused               a name that no agent may have
+    ├── NoteRefused               a note or pinned line that cannot be kept, found or moved
     ├── ArchiveError
     │   ├── ArchiveUnwritable     the disk is full, read-only or gone
     │   └── ArchiveInUse          another process writes this archive
     ├── CompactionError
     │   ├── CompactionRunning     a second one was asked for meanwhile
     │   └── SummaryRefused        the summary failed its checks
+    ├── IndexUnavailable          recall cannot search now; words may still work
     └── ModelError
         ├── ModelUnavailable      no server answers (refused, circuit open, stopped)
         ├── ModelMissing          the server is there, the model is not
@@ -53,6 +55,10 @@ class NameRefused(KeepsakeError):
     """A name that no agent may have."""
 
 
+class NoteRefused(KeepsakeError):
+    """A note or a pinned line that cannot be kept, found or moved."""
+
+
 class ArchiveError(KeepsakeError):
     """The archive could not be read or written."""
 
@@ -75,6 +81,10 @@ class CompactionRunning(CompactionError):
 
 class SummaryRefused(CompactionError):
     """The summary that came back failed its checks."""
+
+
+class IndexUnavailable(KeepsakeError):
+    """The recall index cannot be asked now."""
 
 
 class ModelError(KeepsakeError):

@@ -59,6 +59,7 @@ class PromptContext:
         window: The memories that are not summarised; the template sees script lines.
         related_notes: Own notes that may matter now.
         related_experiences: Memories from before the window that may matter now.
+        remembered: Memories that the agent called back itself, for a few thoughts.
         situation: Where it is.
         nudge: A line just before the cursor, such as who waits for an answer.
     """
@@ -73,6 +74,7 @@ class PromptContext:
     window: tuple[RenderedMemory, ...] = ()
     related_notes: tuple[str, ...] = ()
     related_experiences: tuple[str, ...] = ()
+    remembered: tuple[str, ...] = ()
     situation: Situation = Situation()
     nudge: str = ""
 
@@ -97,6 +99,7 @@ class PromptContext:
             "window": script(self.window, self.name),
             "related_notes": _lines(self.related_notes),
             "related_experiences": _lines(self.related_experiences),
+            "remembered": _lines(self.remembered),
             "situation": {
                 "place": for_prompt(here.place),
                 "description": for_prompt(here.description),
@@ -122,6 +125,7 @@ _TRIAL = PromptContext(
     window=(RenderedMemory('Tom says, "Hello."', datetime(2025, 3, 4, tzinfo=UTC)),),
     related_notes=("mill: it needs oil",),
     related_experiences=("Tom fell into the river.",),
+    remembered=("17. Tom fell into the river.",),
     situation=Situation("The Mill", "It is old.", ("north",), ("Tom",)),
     nudge="Tom waits.",
 )

@@ -22,6 +22,9 @@ class Takes(Enum):
     EXIT = "exit"  # go
     WHISPER = "person = text"
     GIFT = "thing to person"
+    ENTRY = "title: text"
+    WORDS = "words of its own"  # never spoken: recall, pin, forget
+    NUMBERS = "number or number-number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +36,16 @@ class Verb:
         usage: How it is written, as shown in the prompt: ``get <thing>``.
         help: What it does, a few words.
         takes: What follows it.
+        private: Whether it stays in the agent's own mind: nobody else sees or hears of it,
+            and no command of the game does it. Private verbs are never guessed from a
+            word's start or a typo, since too much plain talk begins like them.
     """
 
     name: str
     usage: str
     help: str
     takes: Takes = Takes.NOTHING
+    private: bool = False
 
 
 STANDARD_VERBS: tuple[Verb, ...] = (
@@ -53,8 +60,26 @@ STANDARD_VERBS: tuple[Verb, ...] = (
     Verb("examine", "examine <thing>", "look at something closely", Takes.THING),
     Verb("inventory", "inventory", "see what you carry"),
     Verb("wait", "wait", "do nothing, let the others speak"),
+    Verb(
+        "note", "note <title>: <text>", "write into your private notes", Takes.ENTRY, private=True
+    ),
+    Verb("recall", "recall <words>", "search your memory and notes", Takes.WORDS, private=True),
+    Verb(
+        "remember",
+        "remember <number>-<number>",
+        "live those memories again in your mind",
+        Takes.NUMBERS,
+        private=True,
+    ),
+    Verb("pin", "pin <text>", "keep a fact always before you", Takes.WORDS, private=True),
+    Verb("unpin", "unpin <number>", "let go of a pinned fact", Takes.WORDS, private=True),
+    Verb("forget", "forget <title>", "put one of your notes away", Takes.WORDS, private=True),
+    Verb("notes", "notes", "see what notes you have", private=True),
 )
 """What an inhabitant can do unless the game says otherwise."""
+
+PRIVATE = frozenset(verb.name for verb in STANDARD_VERBS if verb.private)
+"""The verbs with which an agent tends its own memory."""
 
 _SYNONYM_WORDS: Mapping[str, str] = {
     "say": "speak talk tell ask answer reply respond shout yell call exclaim greet state add "
@@ -68,6 +93,8 @@ _SYNONYM_WORDS: Mapping[str, str] = {
     "give": "hand offer pass present",
     "examine": "inspect study check",
     "inventory": "inv carry",
+    "note": "jot memorize memorise",
+    "recall": "recollect",
     "wait": "nothing silence silent idle pause rest think ponder listen stay sleep",
 }
 SYNONYMS: Mapping[str, str] = {
@@ -166,16 +193,15 @@ def _forms(word: str) -> list[str]:
 
 
 def _started(word: str, known: Mapping[str, Verb]) -> Verb | None:
-    starts = [verb for name, verb in known.items() if name.startswith(word)]
+    starts = [v for name, v in known.items() if name.startswith(word) and not v.private]
     return starts[0] if len(starts) == 1 and word else None
 
 
 def _mistyped(word: str, known: Mapping[str, Verb]) -> Verb | None:
     if len(word) < 3:
         return None
-    near = difflib.get_close_matches(
-        word, [n for n in known if abs(len(n) - len(word)) < 2], 2, _TYPO
-    )
+    alike = [n for n, v in known.items() if abs(len(n) - len(word)) < 2 and not v.private]
+    near = difflib.get_close_matches(word, alike, 2, _TYPO)
     # "sat" lies near "say", but a first letter is rarely mistyped and a real word rarely is one.
     near = [n for n in near if n[0] == word[0] and (len(word) > 3 or sorted(n) == sorted(word))]
     return known[near[0]] if len(near) == 1 else None

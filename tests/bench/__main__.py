@@ -8,7 +8,15 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import cache_bench, look_bench, memory_bench, summary_bench, thought_bench
+from tests.bench import (
+    cache_bench,
+    index_bench,
+    look_bench,
+    memory_bench,
+    recall_bench,
+    summary_bench,
+    thought_bench,
+)
 from tests.bench.figures import Figure, save, show
 
 BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
@@ -17,6 +25,8 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "look": look_bench.measure,
     "cache": cache_bench.measure,
     "summary": summary_bench.measure,
+    "index": index_bench.measure,
+    "recall": recall_bench.measure,
 }
 
 

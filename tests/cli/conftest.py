@@ -12,8 +12,9 @@ import pytest
 from game.cli import ports, processes
 from game.paths import REPOSITORY, Places, places
 
-FIRST_BASE = 30000 + os.getpid() % 200 * 100
-"""Another one for each run of the tests, so that two runs at once do not meet."""
+FIRST_BASE = 10000 + os.getpid() % 200 * 100
+"""Another one for each run of the tests, so that two runs at once do not meet, and below
+the ports that the system gives to connections."""
 
 
 @dataclass(frozen=True)

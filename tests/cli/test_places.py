@@ -17,12 +17,13 @@ def test_defaults_stay_in_the_checkout_and_on_loopback():
 def test_all_ports_follow_from_the_base():
     ports = places({"KEEPSAKE_PORT_BASE": "5000"}).ports
     assert (ports.telnet, ports.web, ports.websocket) == (5000, 5001, 5002)
-    assert (ports.web_internal, ports.amp, ports.model) == (5005, 5006, 5007)
+    assert (ports.web_internal, ports.amp) == (5005, 5006)
+    assert (ports.model, ports.vectors) == (5007, 5008)
 
 
-@pytest.mark.parametrize("base", ["80", "65529", "-1", "4000.5", "four", "٤٠٠٠٠٠"])
+@pytest.mark.parametrize("base", ["80", "65528", "-1", "4000.5", "four", "٤٠٠٠٠٠"])
 def test_a_useless_port_base_is_refused_with_the_cure(base):
-    with pytest.raises(KeepsakeError, match="Set it to a number from 1024 to 65528"):
+    with pytest.raises(KeepsakeError, match="Set it to a number from 1024 to 65527"):
         places({"KEEPSAKE_PORT_BASE": base})
 
 

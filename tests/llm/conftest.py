@@ -15,7 +15,7 @@ from game.llm.embedded import Embedded
 from game.paths import Places, Ports
 from tests.fakes.model_server import FakeModelServer
 
-_next_base = 46050 + os.getpid() % 40 * 100
+_next_base = 30050 + os.getpid() % 25 * 100  # below the ports that connections are given
 
 
 def free_base() -> int:
@@ -23,7 +23,7 @@ def free_base() -> int:
     global _next_base  # noqa: PLW0603  # one counter a process is the point
     while True:
         _next_base += 10
-        if all(_is_free(_next_base + offset) for offset in range(8)):
+        if all(_is_free(_next_base + offset) for offset in range(9)):
             return _next_base
 
 

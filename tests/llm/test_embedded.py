@@ -15,9 +15,9 @@ import httpx
 import psutil
 import pytest
 
+from game.child.serving import Watched
 from game.llm import weights
 from game.llm.embedded import Embedded, Patience
-from game.llm.embedded_server import Watched
 from game.llm.openai_client import OpenAIModel
 from game.mind.errors import ModelRejected
 from game.mind.ports import GenerationRequest

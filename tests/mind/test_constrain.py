@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from game.mind.answer import Command, parse
 from game.mind.constrain import from_json, verbs_grammar, verbs_schema
-from game.mind.verbs import STANDARD_VERBS
+from game.mind.verbs import STANDARD_VERBS, Takes
 
 
 @pytest.mark.parametrize("count", range(1, len(STANDARD_VERBS) + 1))
@@ -61,3 +61,25 @@ def test_whatever_is_in_the_json_a_line_of_speech_comes_of_it(text):
     assert isinstance(command, Command)
     assert command.verb == "say"
     assert not command.reason
+
+
+@pytest.mark.parametrize("count", range(1, len(STANDARD_VERBS) + 1))
+def test_every_form_has_its_rule(count):
+    verb = STANDARD_VERBS[count - 1]
+    assert f"v0 ::= {_LITERALS[verb.takes]}".replace("WORD", f'"{verb.name}"') in verbs_grammar(
+        [verb]
+    )
+
+
+_LITERALS = {
+    Takes.NOTHING: "WORD",
+    Takes.TEXT: 'WORD " " text',
+    Takes.THING: 'WORD " " thing',
+    Takes.MAYBE_THING: 'WORD (" " thing)?',
+    Takes.EXIT: 'WORD " " way',
+    Takes.WHISPER: 'WORD " " who " = " text',
+    Takes.GIFT: 'WORD " " thing " to " who',
+    Takes.ENTRY: 'WORD " " title ": " text',
+    Takes.WORDS: 'WORD " " text',
+    Takes.NUMBERS: 'WORD " " number ("-" number)?',
+}

@@ -61,8 +61,8 @@ def test_every_section_stands_in_its_order(stable):
         "## Recent Past (Summary)\nI met Tom.\n",
         "---\n[Tuesday 4 March 2025, morning]\n",
         'Tom says, "Hello."\n~Mira> say Good day!\n---\n',
-        "## Relevant Private Notes\n- garden: I planted flowers\n",
-        "## Related Past Experiences\n- I fell into the river (memory 12)\n",
+        "POTENTIALLY RELATED PRIVATE NOTES:\n- garden: I planted flowers\n",
+        "RELATED PAST EXPERIENCES:\n- I fell into the river (memory 12)\n",
         "You are Mira in The Mill. It is old.\nExits: north, south\nAlso here: Tom\n",
         "Tom waits for an answer.\n~Mira>",
     )
@@ -76,7 +76,7 @@ def test_the_classic_template_has_notes_before_the_summaries():
     order(
         prompt,
         "BASIC COMMANDS:",
-        "## Relevant Private Notes",
+        "POTENTIALLY RELATED PRIVATE NOTES:",
         "## Older Memories (Summary)",
         "## Recent Past (Summary)",
         "~Mira> say Good day!",
@@ -114,14 +114,14 @@ def test_one_more_memory_leaves_the_head_as_it_was(stable, drawn):
         window.append(memory(f"{number} {text}", seconds, own))
     shorter = stable.render(context(window=tuple(window[:-1])))
     longer = stable.render(context(window=tuple(window), nudge="Other.", related_notes=()))
-    head = shorter[: shorter.index("\n---\n## Relevant Private Notes") + 1]
+    head = shorter[: shorter.index("\n---\nPOTENTIALLY RELATED PRIVATE NOTES:") + 1]
     assert longer.startswith(head)
 
 
 def test_a_tail_that_changes_leaves_the_head_as_it_was(stable):
     one = stable.render(context())
     two = stable.render(context(situation=Situation("The Ford"), nudge="", related_notes=("x",)))
-    assert two.startswith(one[: one.index("## Relevant Private Notes")])
+    assert two.startswith(one[: one.index("POTENTIALLY RELATED PRIVATE NOTES:")])
 
 
 def test_repeats_are_folded():

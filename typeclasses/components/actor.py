@@ -7,14 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from twisted.internet.defer import Deferred
+
 from game.mind import answer, perception
 from game.mind.answer import Command, Refusal
 from game.mind.records import MemoryKind
-from game.mind.verbs import STANDARD_VERBS
+from game.mind.verbs import PRIVATE, STANDARD_VERBS
 from typeclasses.components.surroundings import exits_of, people_near, things_near
 
 if TYPE_CHECKING:
     from typeclasses.agents import Agent
+    from typeclasses.components.keeper import Keeper
     from typeclasses.components.memory import MemoryComponent
 
 REMEMBERED_ACTS = 5
@@ -30,10 +33,12 @@ class Act:
     Attributes:
         command: What was done; None if nothing was.
         refusal: Why nothing was done, told to the agent; empty if something was.
+        result: Fires when the result of a tool call is in the memory; None for other acts.
     """
 
     command: Command | None
     refusal: str = ""
+    result: Deferred[None] | None = None
 
     @property
     def spoke(self) -> bool:
@@ -56,10 +61,12 @@ class Actor:
 
     Args:
         memory: Where its acts are remembered.
+        keeper: What does the acts that stay in its own mind.
     """
 
-    def __init__(self, memory: MemoryComponent) -> None:
+    def __init__(self, memory: MemoryComponent, keeper: Keeper) -> None:
         self._memory = memory
+        self._keeper = keeper
         self._acting: Command | None = None
         self._recent: deque[Command] = deque(maxlen=REMEMBERED_ACTS)
 
@@ -83,16 +90,19 @@ class Actor:
         if answer.is_repeat_of(command, self._recent):
             return Act(None, f"You have just done that ({command.line}); do something else")
         self._recent.append(command)
-        if command.verb != "wait":
-            self._perform(agent, command, addressee)
-        return Act(command)
+        if command.verb == "wait":
+            return Act(command)
+        return Act(command, result=self._perform(agent, command, addressee))
 
-    def _perform(self, agent: Agent, command: Command, addressee: str) -> None:
+    def _perform(self, agent: Agent, command: Command, addressee: str) -> Deferred[None] | None:
         place = agent.location.key if agent.location else ""
         self._memory.remember(command.line, MemoryKind.ACT, place=place, reason=command.reason)
+        if command.verb in PRIVATE:
+            return self._keeper.perform(command, place)
         self._acting = command
         done = agent.execute_cmd(_typed(agent, command, addressee))
         done.addBoth(self._performed)
+        return None
 
     def _performed(self, result: Any) -> Any:
         self._acting = None

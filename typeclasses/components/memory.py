@@ -56,6 +56,8 @@ class MemoryComponent:
         self.folder = folder
         self.problem: KeepsakeError | None = None
         """Why the archive cannot be written now; None if it can."""
+        self.compacted: Callable[[], None] = lambda: None
+        """Called in a worker thread when a compaction has moved memories out of the window."""
         self._services = services
         self.summaries = SummaryFolder(folder / "summaries", name)
         self._memory: AgentMemory | None = None
@@ -162,6 +164,7 @@ class MemoryComponent:
             outcome: CompactionResult | CompactionError
             try:
                 outcome = memory.compact(reason)
+                self.compacted()
             except CompactionError as error:
                 outcome = error
             except Exception as error:

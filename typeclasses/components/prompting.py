@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from game.mind.memory import MemoryContext
 from game.mind.prompt import PromptContext, Situation
+from game.mind.recall.related import Found, Related, question
 from game.mind.records import Memory, MemoryKind, Summary
 from game.mind.script import RenderedMemory
 from game.mind.verbs import STANDARD_VERBS
@@ -14,17 +16,47 @@ from typeclasses.services import Services
 
 if TYPE_CHECKING:
     from typeclasses.agents import Agent
+    from typeclasses.components.keeper import Keeper
 
 _COMMANDS = tuple(f"{verb.usage}: {verb.help}" for verb in STANDARD_VERBS)
 
 
-def prompt_for(agent: Agent, memory: MemoryContext, services: Services, nudge: str = "") -> str:
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What stands in a prompt beside the tiers of the memory.
+
+    Attributes:
+        pinned: Facts that always stand there.
+        related: Notes and experiences that may matter to this thought.
+        remembered: Memories that the agent has called back.
+    """
+
+    pinned: tuple[str, ...] = ()
+    related: Related = field(default_factory=Related)
+    remembered: tuple[str, ...] = ()
+
+
+def kept_by(keeper: Keeper, found: Found | None = None) -> Kept:
+    """What the agent keeps, and what was found for this thought, as it is now."""
+    return Kept(keeper.shown_pins, keeper.related(found), tuple(keeper.remembered))
+
+
+def question_of(agent: Agent, memory: MemoryContext) -> str:
+    """What a thought of the agent asks its memory."""
+    place = agent.location.key if agent.location else ""
+    return question(memory, place, [person.key for person in people_near(agent)])
+
+
+def prompt_for(
+    agent: Agent, memory: MemoryContext, services: Services, kept: Kept, nudge: str = ""
+) -> str:
     """The text that the model is to continue.
 
     Args:
         agent: Who thinks.
         memory: What it remembers.
         services: Where the template comes from.
+        kept: Pins, notes and experiences.
         nudge: Why its last answer was refused, if it was.
 
     Raises:
@@ -35,9 +67,13 @@ def prompt_for(agent: Agent, memory: MemoryContext, services: Services, nudge: s
         profile=str(agent.db.profile or ""),
         examples=_examples(agent),
         commands=_COMMANDS,
+        pinned=kept.pinned,
         longterm_summary=_text(memory.longterm),
         recent_summary=_text(memory.recent),
         window=tuple(_rendered(each) for each in memory.window),
+        related_notes=kept.related.notes,
+        related_experiences=kept.related.experiences,
+        remembered=kept.remembered,
         situation=situation_of(agent),
         nudge=nudge,
     )

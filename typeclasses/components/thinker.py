@@ -18,19 +18,24 @@ from game.mind.attention import Attention, Event, Impulse
 from game.mind.constrain import from_json, verbs_grammar, verbs_schema
 from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
+from game.mind.recall.related import Found
 from game.mind.thinking_config import FREE, SCHEMA, ThinkingConfig
 from game.mind.verbs import STANDARD_VERBS
 from typeclasses.components.actor import Act
-from typeclasses.components.prompting import prompt_for
+from typeclasses.components.keeper import LOOKUPS
+from typeclasses.components.prompting import kept_by, prompt_for, question_of
 from typeclasses.components.surroundings import exits_of, people_near, players_near
 from typeclasses.services import Services, log
 
 if TYPE_CHECKING:
     from typeclasses.agents import Agent
     from typeclasses.components.actor import Actor
+    from typeclasses.components.keeper import Keeper
     from typeclasses.components.memory import MemoryComponent
 
 PROFILE = "agent"
+MOST_LOOKUPS = 2
+"""How often an agent may look into its memory before it has to do something."""
 JSON_TOKENS = 40
 """What the marks and names of a JSON answer may cost besides its words."""
 SHORTEST_INTERVAL = 5
@@ -57,6 +62,12 @@ class _Thought:
     nudge: str = ""
     lead: str = ""
     """The verb that its answer begins with; empty when it is free."""
+    lookups: int = 0
+    """How often the agent has looked into its memory on the way here."""
+    found: Found | None = None
+    """What recall brought for it."""
+    asked: bool = False
+    """Whether recall was asked already."""
     ticket: Ticket | None = None
     notice: Any = None
 
@@ -67,16 +78,23 @@ class Thinker:
     Args:
         agent_id: The agent's database number.
         memory: What the prompt is built from.
+        keeper: Brings notes and past experiences into the prompt.
         actor: What turns the answer into an act.
         services: What all agents share.
     """
 
     def __init__(
-        self, agent_id: int, memory: MemoryComponent, actor: Actor, services: Services
+        self,
+        agent_id: int,
+        memory: MemoryComponent,
+        keeper: Keeper,
+        actor: Actor,
+        services: Services,
     ) -> None:
         self._agent_id = agent_id
         self._key = f"agent-{agent_id}"
         self._memory = memory
+        self._keeper = keeper
         self._actor = actor
         self._services = services
         self._attention = Attention(services.thinking.current, services.random)
@@ -168,10 +186,31 @@ class Thinker:
 
     def _think(self, thought: _Thought) -> None:
         self._thought = thought
-        if thought.impulse.priority == "player" and thought.attempt == 1:
+        if thought.impulse.priority == "player" and thought.notice is None:
             pause = self._services.thinking.current.pause_notice
             if pause:
                 thought.notice = self._services.timer.callLater(pause, self._show_thinking)
+        if thought.asked:
+            self._submit(thought)
+        else:
+            self._recall(thought)
+
+    def _recall(self, thought: _Thought) -> None:
+        """Look for what may matter now, then think; without it if that takes too long."""
+        agent = self.agent
+        if agent is None:
+            self._done(None)
+            return
+
+        def found(result: Found | None) -> None:
+            if self._thought is thought and not self._closed:
+                thought.found, thought.asked = result, True
+                self._submit(thought)
+
+        asking = question_of(agent, self._memory.context())
+        self._keeper.relate(asking, found, scene=thought.impulse.trigger == "idle")
+
+    def _submit(self, thought: _Thought) -> None:
         priority = _PRIORITIES[thought.impulse.priority]
         try:
             thought.ticket = self._services.gateway.submit(
@@ -185,7 +224,8 @@ class Thinker:
         agent, thought = self.agent, self._thought
         if agent is None or thought is None or agent.location is None or agent.db.paused:
             return None
-        prompt = prompt_for(agent, self._memory.context(), self._services, thought.nudge)
+        kept = kept_by(self._keeper, thought.found)
+        prompt = prompt_for(agent, self._memory.context(), self._services, kept, thought.nudge)
         request = profile.request(f"{prompt} {thought.lead}".rstrip(), cache_key=self._key)
         if thought.lead:
             return request
@@ -213,12 +253,24 @@ class Thinker:
 
     def _answered(self, agent: Agent, thought: _Thought, answer: Generation) -> None:
         self.thoughts += 1
+        self._keeper.thought_over()
         text = _led(thought.lead, from_json(answer.text))
         act = self._actor.act(agent, text, addressee=_addressee(thought.impulse))
         log(_line(agent.key, thought, answer, act))
+        if act.result is None:
+            self._go_on(thought, act)
+        else:
+            # A tool call: what it brings is for the next thought, so that has to wait.
+            thought.ticket = None
+            act.result.addCallback(lambda _: self._go_on(thought, act))
+
+    def _go_on(self, thought: _Thought, act: Act) -> None:
+        if self._thought is not thought or self._closed:
+            return
         again = _second_thought(thought, act, self._services.thinking.current)
         if again is not None:
-            again.notice = thought.notice  # whoever waits, waits for the same answer
+            # Whoever waits, waits for the same answer, and the question is still the same.
+            again.notice, again.found, again.asked = thought.notice, thought.found, True
             self._think(again)
         else:
             self._finish(act)
@@ -295,9 +347,13 @@ def _second_thought(thought: _Thought, act: Act, config: ThinkingConfig) -> _Tho
     if act.command is None and thought.attempt <= config.retries:
         # The last try for somebody who waits is made easy.
         last = waited_for and thought.attempt == config.retries
-        return _Thought(impulse, attempt, act.refusal, "say" if last else thought.lead)
+        lead = "say" if last else thought.lead
+        return _Thought(impulse, attempt, act.refusal, lead, thought.lookups)
+    if act.command is not None and act.command.verb in LOOKUPS and thought.lookups < MOST_LOOKUPS:
+        # It looked something up in order to use it.
+        return _Thought(impulse, thought.attempt, lookups=thought.lookups + 1)
     if act.command is not None and waited_for and not act.answers and not thought.lead:
-        return _Thought(impulse, attempt, lead="say")
+        return _Thought(impulse, attempt, lead="say", lookups=thought.lookups)
     return None
 
 

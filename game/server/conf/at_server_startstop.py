@@ -6,11 +6,14 @@ only builds the world and is then replaced, so the agents are not woken in it.
 
 from typing import Any
 
+from game.index.service import IndexService
+from game.mind.errors import KeepsakeError
 from game.paths import places
 from game.server import readiness
 from game.server.control import ControlServer
 from typeclasses import runtime
 from typeclasses.agents import all_agents, summary_of
+from typeclasses.services import services
 
 
 def at_server_start() -> None:
@@ -45,10 +48,28 @@ def _agents(_request: dict[str, Any]) -> list[dict[str, str | int]]:
     return [summary_of(agent) for agent in all_agents()]
 
 
+def _index_rebuild(request: dict[str, Any]) -> dict[str, Any]:
+    """Answer the control operation ``index_rebuild``; see ``IndexService.answer_rebuild``."""
+    return _indexes().answer_rebuild(request)
+
+
+def _index_status(request: dict[str, Any]) -> dict[str, Any]:
+    """Answer the control operation ``index_status``; see ``IndexService.answer_status``."""
+    return _indexes().answer_status(request)
+
+
+def _indexes() -> IndexService:
+    if (indexes := services().indexes) is None:
+        raise KeepsakeError("This world keeps no recall index")
+    return indexes
+
+
 _control = ControlServer(
     {
         "ready": readiness.report,
         "prepare_trial": readiness.prepare_trial,
         "agents": _agents,
+        "index_rebuild": _index_rebuild,
+        "index_status": _index_status,
     }
 )

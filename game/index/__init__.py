@@ -1,0 +1,1 @@
+"""The recall index: Chroma for meaning, SQLite FTS5 for words."""

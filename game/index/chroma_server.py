@@ -1,0 +1,97 @@
+"""Chroma's server as a child process of the game: both sides of it.
+
+    python -m game.index.chroma_server --port 4008 --path FOLDER --pid-file FILE
+        --watch-pid 123 --watch-file portal.pid
+
+The server is the one that comes with chromadb, run in a process with low priority whose
+life follows the game's (see :mod:`game.child`). It sends nothing anywhere: Chroma's
+server has no telemetry of its own, and its tracing is off unless configured.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from game.child import serving
+from game.child.supervisor import ChildKind, Patience, Supervisor
+from game.mind.errors import IndexUnavailable
+from game.paths import Places
+
+log = logging.getLogger("keepsake.index")
+
+
+class ChromaServer(Supervisor[IndexUnavailable]):
+    """Looks after the Chroma server of one home.
+
+    See :class:`game.child.supervisor.Supervisor` for the other arguments.
+
+    Args:
+        places: Folders and ports of this copy.
+    """
+
+    def __init__(
+        self,
+        places: Places,
+        watch_pid: int | None = None,
+        *,
+        grace: float = 20.0,
+        patience: Patience | None = None,
+    ) -> None:
+        super().__init__(_kind(places), places, watch_pid, grace=grace, patience=patience)
+
+
+def data_folder(places: Places) -> Path:
+    """Where the child keeps its collections."""
+    return places.index / "chroma"
+
+
+def _kind(places: Places) -> ChildKind[IndexUnavailable]:
+    return ChildKind(
+        name="vector index",
+        tag="Index",
+        logger=log,
+        module="game.index.chroma_server",
+        port=places.ports.vectors,
+        pid_file=places.vectors_pid,
+        log_file=places.logs / "vectors.log",
+        health="/api/v2/heartbeat",
+        off_cure="Set chroma to child in recall.md and start the game",
+        arguments=lambda: ["--path", data_folder(places)],
+        family=IndexUnavailable,
+        unavailable=IndexUnavailable,
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until told to end, or until nobody is left to serve; the exit status."""
+    parser = serving.parser("game.index.chroma_server")
+    parser.add_argument("--path", type=Path, required=True)
+    given = vars(parser.parse_args(arguments))
+    tied, path = serving.leash(given), given["path"]
+    return serving.serve("vector index server", tied, lambda: _start(tied.port, path))
+
+
+def _start(port: int, path: Path) -> str:
+    """Run Chroma's own command, which serves until the process ends, in a thread."""
+    path.mkdir(parents=True, exist_ok=True)
+    words = ["chroma", "run", "--path", str(path), "--host", "127.0.0.1", "--port", str(port)]
+    threading.Thread(target=_run, args=(words,), name="chroma", daemon=True).start()
+    return f"listening on 127.0.0.1:{port}, data in {path}"
+
+
+def _run(words: list[str]) -> None:
+    # The binding alone: chromadb itself takes two seconds to import and is not needed here.
+    import chromadb_rust_bindings  # noqa: PLC0415
+
+    try:
+        chromadb_rust_bindings.cli(words)
+    finally:
+        serving.give_up("Chroma's server has ended")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

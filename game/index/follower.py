@@ -1,0 +1,435 @@
+"""Brings one index up to date with what was lived: archive and notes are the truth.
+
+Each step writes what can be found first and how far that goes afterwards. A step that a
+crash cut off is done again at the next turn, and does the same again: keys are unique.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import batched
+from pathlib import Path
+from typing import Protocol
+
+from game.index import tail
+from game.index.state import Progress, State
+from game.index.tail import Record
+from game.index.vectors import Chroma, ChromaVectors, CollectionMissing
+from game.index.words import Fts5Index
+from game.mind.ports import Embedder
+from game.mind.recall.documents import Document, DocumentKind
+from game.mind.recall.related import about_memory
+from game.mind.records import Memory, MemoryKind, Summary, Tier
+
+WORDS_BATCH = 256
+VECTORS_BATCH = 64
+
+
+class NoteLike(Protocol):
+    """What an index reads of a note."""
+
+    @property
+    def key(self) -> str: ...  # noqa: D102 - see game.mind.notes.Note
+    @property
+    def digest(self) -> str: ...  # noqa: D102
+    @property
+    def title(self) -> str: ...  # noqa: D102
+    @property
+    def text(self) -> str: ...  # noqa: D102
+    @property
+    def updated(self) -> datetime: ...  # noqa: D102
+    @property
+    def place(self) -> str: ...  # noqa: D102
+
+
+class Changes(Protocol):
+    """What happened to the notes; see :class:`game.mind.notes.NoteChanges`."""
+
+    @property
+    def changed(self) -> Sequence[NoteLike]: ...  # noqa: D102
+    @property
+    def gone(self) -> Sequence[str]: ...  # noqa: D102
+
+
+class Notes(Protocol):
+    """The notes of an agent; :class:`game.mind.notes.NoteBook` is one."""
+
+    def changed_since(self, known: Mapping[str, str]) -> Changes:
+        """What is new, different or gone against the digests known by key."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What vectors need.
+
+    Attributes:
+        embedder: Makes them.
+        chroma: Keeps them.
+        owner: Marks the collections of this home on a server that others use too.
+    """
+
+    embedder: Embedder
+    chroma: Chroma
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """Where the truth about an agent is.
+
+    Attributes:
+        agent: Name of its folder.
+        archive: Its archive's folder.
+        notes: Its notes, None if it keeps none.
+    """
+
+    agent: str
+    archive: Path
+    notes: Notes | None = None
+
+
+type Report = Callable[[int, int], None]
+"""Called with how many documents are done, and of how many."""
+
+
+class Store:
+    """The files of one index, open.
+
+    Args:
+        path: The database of words.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self.words = Fts5Index(path)
+        with ExitStack() as undo:
+            undo.callback(self.words.close)
+            self.state = State(path)
+            undo.callback(self.state.close)
+            self.progress = self.state.load()
+            undo.pop_all()
+
+    def save(self, progress: Progress) -> None:
+        """Go on from here after a restart."""
+        self.state.save(progress)
+        self.progress = progress
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self.state.close()
+        self.words.close()
+
+
+class Follower:
+    """Catches up; for one thread at a time.
+
+    Args:
+        store: What it fills.
+        lived: What it reads.
+        meaning: For vectors; None goes without.
+        log: Takes lines for people.
+        spared: A collection of this agent that still serves and must not be deleted.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        lived: Lived,
+        meaning: Meaning | None,
+        log: Callable[[str], None],
+        spared: str = "",
+    ) -> None:
+        self._store, self._lived, self._meaning, self._log = store, lived, meaning, log
+        self._spared = spared
+        self._checked = False
+        self.vectors: ChromaVectors | None = None
+
+    # -- words
+
+    def follow_words(self, window: int | None, report: Report) -> None:
+        """Index the words of all that left the window, of summaries and of notes.
+
+        Args:
+            window: Number of the oldest memory that is in the window; None takes it from
+                the archive.
+            report: See :data:`Report`.
+
+        Raises:
+            ArchiveChanged: The archive has lost lines; the index must be made anew.
+            IndexUnavailable: The database cannot be used.
+        """
+        if window is None:
+            window = self._window_in_archive()
+        if window != self._store.progress.window:
+            self._store.save(replace(self._store.progress, window=window))
+        self._follow_archive(window, report)
+        self.follow_notes()
+
+    def _window_in_archive(self) -> int:
+        """The oldest memory that no compaction has covered and no clearing dropped."""
+        window = self._store.progress.window
+        for _, record in tail.read(self._lived.archive, self._store.progress.mark):
+            match record:
+                case {"type": "compaction", "recent": {"to": int(last)}}:
+                    window = max(window, last + 1)
+                case {"type": "clear", "n": int(last)}:
+                    window = max(window, last + 1)
+        return window
+
+    def _follow_archive(self, window: int, report: Report) -> None:
+        batch: list[Document] = []
+        done = seen = self._store.progress
+        held = False
+        for after, record in tail.read(self._lived.archive, done.mark):
+            # What is in the window is read again next time, and so is all that follows it.
+            held = held or _number(record) >= window
+            document, seen = self._read(record or {}, seen, held=held)
+            done = done if held else replace(seen, mark=after)
+            if document is not None:
+                batch.append(document)
+            if len(batch) >= WORDS_BATCH:
+                self._write(batch, done)
+                report(done.memories, window - 1)
+                batch = []
+        self._write(batch, done)
+
+    def _read(
+        self, record: Record, progress: Progress, *, held: bool
+    ) -> tuple[Document | None, Progress]:
+        """The document that a line brings, if any, and the progress with it."""
+        try:
+            match record:
+                case {"type": "memory", "n": int(number)} if not held:
+                    memory = Memory.from_record(record)
+                    done = replace(progress, memories=max(progress.memories, number))
+                    if about_memory(memory):
+                        return None, done
+                    return memory_document(memory, self._lived.agent), done
+                case {"type": "compaction", "id": int(number), "recent": dict(recent)}:
+                    summary = Summary.from_record(Tier.RECENT, recent)
+                    known = replace(progress, summary=(number, summary.first, summary.last))
+                    return summary_document(number, summary), known
+                case {"type": "edit", "tier": "recent", "text": str(text), "t": str(time)}:
+                    return _edited(progress.summary, text, time), progress
+        except (KeyError, ValueError, TypeError):
+            pass  # a line that this code cannot read; `@memory-check` tells people of it
+        return None, progress
+
+    def _write(self, batch: Sequence[Document], progress: Progress) -> None:
+        kept = self._store.state.kept()
+        newest = {document.key: document for document in batch}  # an edit comes after its summary
+        digests = {key: digest(each) for key, each in newest.items() if first_hand(each)}
+        known = {key for key, each in digests.items() if key in kept and kept[key].digest == each}
+        self._store.words.add([each for key, each in newest.items() if key not in known])
+        if changed := {key: each for key, each in digests.items() if key not in known}:
+            self._store.state.keep(changed)
+        if progress != self._store.progress:
+            self._store.save(progress)
+
+    def follow_notes(self) -> bool:
+        """Index the words of notes that are new, different or gone; whether any were."""
+        if self._lived.notes is None:
+            return False
+        known = {
+            key: each.digest
+            for key, each in self._store.state.kept().items()
+            if each.digest and key.startswith("note:")
+        }
+        changes = self._lived.notes.changed_since(known)
+        if changes.gone:
+            self._store.words.remove(changes.gone)
+        if changes.changed:
+            self._store.words.add([note_document(note) for note in changes.changed])
+        if changes.gone or changes.changed:
+            digests = {note.key: note.digest for note in changes.changed}
+            self._store.state.keep(digests | dict.fromkeys(changes.gone, ""))
+        return bool(changes.gone or changes.changed)
+
+    # -- vectors
+
+    def recheck(self) -> None:
+        """Count the vectors again at the next turn: the server was away, or has lost them."""
+        self._checked = False
+
+    def follow_vectors(self, report: Report) -> None:
+        """Embed what has words and no vector yet.
+
+        Raises:
+            IndexUnavailable: Chroma cannot be asked.
+            ModelError: The embedder cannot.
+        """
+        if self._meaning is None:
+            return
+        try:
+            vectors = self._own_collection(self._meaning)
+            self._embed_memories(vectors, self._meaning.embedder, report)
+            self._embed_kept(vectors, self._meaning.embedder)
+        except CollectionMissing:
+            self._checked = False
+            raise
+        if not self._store.progress.complete:
+            self._store.save(replace(self._store.progress, complete=True))
+        self.vectors = vectors
+
+    def _own_collection(self, meaning: Meaning) -> ChromaVectors:
+        progress = self._store.progress
+        if self._checked and self.vectors is not None:
+            return self.vectors
+        vectors = ChromaVectors(meaning.chroma, progress.collection)
+        dimension = len(meaning.embedder.embed(["How many numbers?"])[0])
+        if reason := self._why_anew(vectors, meaning.embedder.model_name, dimension):
+            if progress.collection:
+                self._log(f"{self._lived.agent}: {reason}; making the vectors anew")
+            vectors = self._new_collection(meaning, dimension)
+        self._checked, self.vectors = True, vectors
+        return vectors
+
+    def _why_anew(self, vectors: ChromaVectors, model: str, dimension: int) -> str:
+        """Why the vectors that are there cannot be used; empty if they can."""
+        progress = self._store.progress
+        if not progress.collection:
+            return "there are none"
+        if (progress.model, progress.dimension) != (model, dimension):
+            return (
+                f"the vectors were made with {progress.model} ({progress.dimension} dimensions), "
+                f"and {model} ({dimension} dimensions) is in use now"
+            )
+        kept = sum(1 for each in self._store.state.kept().values() if each.embedded)
+        try:
+            there = vectors.count()
+        except CollectionMissing:
+            return "Chroma has lost the vectors"
+        wanted = progress.rows + kept
+        return f"Chroma has lost {wanted - there} of {wanted} vectors" if there < wanted else ""
+
+    def _new_collection(self, meaning: Meaning, dimension: int) -> ChromaVectors:
+        """An empty collection; whatever this agent had before is deleted."""
+        owner = {"home": meaning.owner, "agent": self._lived.agent}
+        old = meaning.chroma.collections_of(owner)
+        name, model = f"agent-{uuid.uuid4().hex}", meaning.embedder.model_name
+        # Written down first: a collection that no index names is deleted at the next one.
+        self._store.state.forget_vectors()
+        self._store.save(
+            replace(
+                self._store.progress,
+                embedded=0,
+                rows=0,
+                complete=False,
+                collection=name,
+                model=model,
+                dimension=dimension,
+            )
+        )
+        vectors = ChromaVectors(meaning.chroma, name)
+        vectors.create({**owner, "model": model, "dimension": dimension})
+        for each in old:
+            if each != self._spared:
+                meaning.chroma.drop(each)
+        return vectors
+
+    def _embed_memories(self, vectors: ChromaVectors, embedder: Embedder, report: Report) -> None:
+        progress = self._store.progress
+        for numbers in batched(range(progress.embedded + 1, progress.memories + 1), VECTORS_BATCH):
+            found = self._store.words.get([f"memory:{number}" for number in numbers])
+            documents = list(found.values())
+            self._embed(vectors, embedder, documents)
+            progress = replace(progress, embedded=numbers[-1], rows=progress.rows + len(documents))
+            self._store.save(progress)
+            report(progress.embedded, progress.memories)
+
+    def _embed_kept(self, vectors: ChromaVectors, embedder: Embedder) -> None:
+        waiting = [
+            each for each in self._store.state.kept().values() if each.digest != each.embedded
+        ]
+        for part in batched(waiting, VECTORS_BATCH):
+            vectors.remove([each.key for each in part if not each.digest])
+            found = self._store.words.get([each.key for each in part if each.digest])
+            self._embed(vectors, embedder, list(found.values()))
+            self._store.state.embedded(part)
+
+    def _embed(
+        self, vectors: ChromaVectors, embedder: Embedder, documents: Sequence[Document]
+    ) -> None:
+        if documents:
+            vectors.add(documents, embedder.embed([text_of(each) for each in documents]))
+
+
+def first_hand(document: Document) -> bool:
+    """Whether its text may change, so that its digest is kept."""
+    return document.kind is not DocumentKind.MEMORY
+
+
+def text_of(document: Document) -> str:
+    """What is embedded: a memory's bare text, a note with its title."""
+    return f"{document.title}: {document.text}" if document.title else document.text
+
+
+def digest(document: Document) -> str:
+    """Differs when the text does."""
+    return tail.digest(document.text.encode("utf-8", "replace"))
+
+
+def memory_document(memory: Memory, agent: str) -> Document:
+    """A raw memory; what the agent did itself has its name for a speaker."""
+    return Document(
+        key=f"memory:{memory.number}",
+        kind=DocumentKind.MEMORY,
+        text=memory.text,
+        time=memory.time,
+        first=memory.number,
+        last=memory.number,
+        speaker=agent if memory.kind is MemoryKind.ACT else memory.source,
+        place=memory.place,
+    )
+
+
+def summary_document(number: int, summary: Summary) -> Document:
+    """The short-term summary of compaction ``number``."""
+    return Document(
+        key=f"summary:{number}",
+        kind=DocumentKind.SUMMARY,
+        text=summary.text,
+        time=summary.time,
+        first=summary.first,
+        last=summary.last,
+    )
+
+
+def note_document(note: NoteLike) -> Document:
+    """A note as it is now."""
+    return Document(
+        key=note.key,
+        kind=DocumentKind.NOTE,
+        text=note.text,
+        time=note.updated,
+        place=note.place,
+        title=note.title,
+    )
+
+
+def _edited(known: tuple[int, int, int], text: str, time: str) -> Document | None:
+    number, first, last = known
+    if not number:
+        return None
+    return Document(
+        key=f"summary:{number}",
+        kind=DocumentKind.SUMMARY,
+        text=text,
+        time=datetime.fromisoformat(time),
+        first=first,
+        last=last,
+    )
+
+
+def _number(record: Record | None) -> int:
+    """The number of a memory, 0 for any other line."""
+    if record is None or record.get("type") != "memory":
+        return 0
+    number = record.get("n")
+    return number if isinstance(number, int) else 0

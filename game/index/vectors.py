@@ -1,0 +1,328 @@
+"""Finds documents by their meaning: Chroma, a collection an agent.
+
+Always through Chroma's server, never its ``PersistentClient``: that one holds the
+interpreter's lock for the whole of every ``add``, and the game would stutter.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import httpx
+import numpy as np
+
+from game.index.local import ExactVectors
+from game.mind.errors import IndexUnavailable
+from game.mind.recall.documents import Document, DocumentKind
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection as ChromaCollection
+
+CALL_SECONDS = 10.0
+_COSINE: Any = {
+    "hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200, "max_neighbors": 48}
+}
+"""More thorough than Chroma's defaults, which lose lines among hundreds of like ones."""
+_NO_MEMORY: Any = {"type": {"$ne": DocumentKind.MEMORY.value}}
+_RARE = frozenset({DocumentKind.SUMMARY, DocumentKind.NOTE})
+_SPARE = 8
+"""How many more rows than wanted are asked for, as summaries and notes are mixed in."""
+
+
+class Chroma:
+    """The way to one Chroma server; connects when it is first used, from any thread.
+
+    Args:
+        address: ``http://host:port``.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._lock = threading.Lock()
+        self._client: ClientAPI | None = None
+
+    def client(self) -> ClientAPI:
+        """Chroma's own client; the first call imports it, which takes a second or two.
+
+        Raises:
+            IndexUnavailable: The server does not answer.
+        """
+        with self._lock:
+            if self._client is None:
+                with named(self.address):
+                    self._client = _connect(self.address)
+            return self._client
+
+    def check(self) -> str:
+        """The server's version.
+
+        Raises:
+            IndexUnavailable: It does not answer.
+        """
+        with named(self.address):
+            return f"Chroma {self.client().get_version()}"
+
+    def collections_of(self, owner: Mapping[str, str]) -> list[str]:
+        """Names of the collections whose metadata say all that ``owner`` says."""
+        with named(self.address):
+            return [
+                found.name
+                for found in self.client().list_collections()
+                if owner.items() <= (found.metadata or {}).items()
+            ]
+
+    def drop(self, name: str) -> None:
+        """Delete a collection; one that is not there does no harm."""
+        from chromadb.errors import NotFoundError  # noqa: PLC0415 - see client()
+
+        with named(self.address):
+            try:
+                self.client().delete_collection(name)
+            except NotFoundError:
+                return
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            _close(client)
+
+
+class CollectionMissing(IndexUnavailable):
+    """The collection was deleted; the index must be made anew."""
+
+
+class ChromaVectors:
+    """A :class:`game.mind.recall.documents.VectorIndex`: one collection of a server.
+
+    Args:
+        chroma: The way to the server.
+        name: The collection's name there.
+    """
+
+    def __init__(self, chroma: Chroma, name: str) -> None:
+        self.name = name
+        self._chroma = chroma
+        self._collection: ChromaCollection | None = None
+        self._lock = threading.Lock()
+        self._rare: ExactVectors | None = None
+
+    def create(self, metadata: Mapping[str, str | int]) -> None:
+        """Make the collection; ``metadata`` say whose it is and of which model."""
+        with named(self._chroma.address):
+            self._collection = self._chroma.client().get_or_create_collection(
+                self.name,
+                configuration=_COSINE,
+                metadata=dict(metadata),
+                embedding_function=None,
+            )
+
+    def count(self) -> int:
+        """How many documents it holds.
+
+        Raises:
+            CollectionMissing: There is no such collection.
+        """
+        with named(self._chroma.address):
+            return self._there().count()
+
+    def add(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
+        """Add documents with their vectors; one with a known key replaces the old one."""
+        if not documents:
+            return
+        with named(self._chroma.address):
+            self._there().upsert(
+                ids=[document.key for document in documents],
+                embeddings=_rows(vectors),
+                metadatas=[metadata(document) for document in documents],
+            )
+        self._learn_rare(documents, vectors)
+
+    def remove(self, keys: Collection[str]) -> None:
+        """Forget documents; unknown keys do no harm."""
+        if not keys:
+            return
+        with named(self._chroma.address):
+            self._there().delete(ids=list(keys))
+        with self._lock:
+            if self._rare is not None:
+                self._rare.remove(keys)
+
+    def query(
+        self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
+    ) -> list[tuple[str, float]]:
+        """Keys and cosine similarities, best first; no ``kinds`` means all."""
+        wanted = frozenset(kinds) or frozenset(DocumentKind)
+        if wanted <= _RARE:
+            return self._rare_index().query(vector, limit, kinds)
+        if wanted == frozenset(DocumentKind):
+            return self._nearest(vector, limit)
+        return self._mixed(vector, limit, wanted)
+
+    def _nearest(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
+        with named(self._chroma.address):
+            found = self._there().query(
+                query_embeddings=_rows([vector]),
+                n_results=limit,
+                include=["distances"],
+            )
+        distances = found["distances"] or [[]]
+        return [(key, 1.0 - float(d)) for key, d in zip(found["ids"][0], distances[0], strict=True)]
+
+    def _mixed(
+        self, vector: Sequence[float], limit: int, wanted: frozenset[DocumentKind]
+    ) -> list[tuple[str, float]]:
+        """Ask for more and drop what is of another kind.
+
+        Chroma's own filter takes 30 ms and more on 10,000 rows, as nearly all of them pass it.
+        """
+        ask = limit + limit // 4 + _SPARE
+        while True:
+            found = self._nearest(vector, ask)
+            good = [hit for hit in found if kind_of(hit[0]) in wanted]
+            if len(good) >= limit or len(found) < ask:
+                return good[:limit]
+            ask *= 4
+
+    # -- summaries and notes: few, so they are searched here
+
+    def _rare_index(self) -> ExactVectors:
+        """Vectors of all summaries and notes, fetched once.
+
+        Chroma's filter for a hundredth of the rows takes 10 ms; a product over them nothing.
+        """
+        with self._lock:
+            if self._rare is None:
+                self._rare = self._fetch_rare()
+            return self._rare
+
+    def _fetch_rare(self) -> ExactVectors:
+        with named(self._chroma.address):
+            got = self._there().get(
+                where=_NO_MEMORY,
+                include=["embeddings", "metadatas"],
+            )
+        rare, rows = ExactVectors(), got["embeddings"]
+        documents = [_stub(key, data) for key, data in zip(got["ids"], _data(got), strict=True)]
+        if documents and rows is not None:
+            rare.add(documents, [[float(value) for value in row] for row in rows])
+        return rare
+
+    def _learn_rare(
+        self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]
+    ) -> None:
+        pairs = [pair for pair in zip(documents, vectors, strict=True) if pair[0].kind in _RARE]
+        with self._lock:
+            if self._rare is not None and pairs:
+                self._rare.add([document for document, _ in pairs], [row for _, row in pairs])
+
+    def _there(self) -> ChromaCollection:
+        if self._collection is None:
+            self._collection = self._chroma.client().get_collection(
+                self.name, embedding_function=None
+            )
+        return self._collection
+
+
+def metadata(document: Document) -> dict[str, str | int]:
+    """What Chroma keeps beside a vector."""
+    data: dict[str, str | int] = {
+        "type": document.kind.value,
+        "timestamp": document.time.isoformat(),
+    }
+    if document.kind is DocumentKind.NOTE:
+        return data | {"title": document.title, "place": document.place}
+    data |= {"memory_range_start": document.first, "memory_range_end": document.last}
+    if document.kind is DocumentKind.SUMMARY:
+        data["summary_text"] = document.text
+    return data
+
+
+def kind_of(key: str) -> DocumentKind:
+    """The kind of the document with that key."""
+    match key.partition(":")[0]:
+        case "memory":
+            return DocumentKind.MEMORY
+        case "note":
+            return DocumentKind.NOTE
+    return DocumentKind.SUMMARY
+
+
+@contextmanager
+def named(address: str) -> Iterator[None]:
+    """What goes wrong with a Chroma server, as errors of ours.
+
+    Raises:
+        CollectionMissing: What was asked for is not there.
+        IndexUnavailable: The server does not answer, or refuses.
+    """
+    from chromadb.errors import ChromaError, NotFoundError  # noqa: PLC0415 - takes a second
+
+    try:
+        yield
+    except NotFoundError as error:
+        raise CollectionMissing(
+            f"Chroma at {address} has lost a collection ({error})",
+            "It is made anew in the background",
+        ) from error
+    # Its client raises ValueError for a server that does not answer, and what httpx raises.
+    except (ChromaError, httpx.HTTPError, ValueError, OSError) as error:
+        raise IndexUnavailable(
+            f"Chroma at {address} cannot be asked ({str(error)[:200] or type(error).__name__})",
+            "Recall goes on with words; see `keepsake doctor` and `keepsake logs vectors`",
+        ) from error
+
+
+def _connect(address: str) -> ClientAPI:
+    # Imported here as it takes a second or two, which nobody should wait for who needs no Chroma.
+    import chromadb  # noqa: PLC0415
+    from chromadb.config import Settings  # noqa: PLC0415
+
+    url = urlsplit(address)
+    client = chromadb.HttpClient(
+        host=url.hostname or "127.0.0.1",
+        port=url.port or (443 if url.scheme == "https" else 80),
+        ssl=url.scheme == "https",
+        # A new object each time: clients write into it.
+        settings=Settings(anonymized_telemetry=False),
+    )
+    # Its own client waits for ever, and has no setting for that.
+    if (session := _session(client)) is not None:
+        session.timeout = httpx.Timeout(CALL_SECONDS)
+    return client
+
+
+def _close(client: Any) -> None:
+    """Close what HttpClient gives; its own ``close`` leaves the connections open."""
+    sessions = [_session(client), _session(getattr(client, "_admin_client", None))]
+    client.close()
+    for session in sessions:
+        if session is not None:
+            session.close()
+
+
+def _session(client: Any) -> httpx.Client | None:
+    """What it sends its requests with; None should a later version keep that elsewhere."""
+    found = getattr(getattr(client, "_server", None), "_session", None)
+    return found if isinstance(found, httpx.Client) else None
+
+
+def _rows(vectors: Sequence[Sequence[float]]) -> Any:
+    """As Chroma wants them: single precision, which its type hints have no word for."""
+    return list(np.asarray(vectors, dtype=np.float32))
+
+
+def _data(got: Any) -> list[Mapping[str, Any]]:
+    return got["metadatas"] or []
+
+
+def _stub(key: str, data: Mapping[str, Any]) -> Document:
+    """As much of a document as an index of vectors looks at."""
+    return Document(key, DocumentKind(data["type"]), "", datetime.fromisoformat(data["timestamp"]))

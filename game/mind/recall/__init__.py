@@ -1,0 +1,1 @@
+"""Finding what matters now among all that an agent lived through."""

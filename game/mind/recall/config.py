@@ -1,0 +1,65 @@
+"""What recall may use and how much it may say, from ``vault/config/recall.md``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from game.mind.markdown_config import Section, merged
+
+CHILD, NONE = "child", "none"
+
+
+@dataclass(frozen=True, slots=True)
+class RecallConfig:
+    """Each is explained in the file.
+
+    Attributes:
+        chroma: ``child``, ``none``, or the address of a Chroma server.
+        budget: Tokens that recall may take in one prompt.
+        notes: The most notes in it.
+        summaries: The most summaries of the past in it.
+        memories: The most raw memories in it.
+    """
+
+    chroma: str = CHILD
+    budget: int = 600
+    notes: int = 3
+    summaries: int = 2
+    memories: int = 5
+
+
+def load_recall_config(path: Path) -> RecallConfig:
+    """Read the file; what it does not name keeps its default.
+
+    Raises:
+        ConfigError: A value or a name is wrong; says which line and why.
+    """
+    read, default = merged(path), RecallConfig()
+    read.only(field.name for field in fields(RecallConfig))
+    return RecallConfig(
+        chroma=_chroma(read, default.chroma),
+        budget=read.integer("budget", default.budget, high=100_000),
+        notes=read.integer("notes", default.notes, high=50),
+        summaries=read.integer("summaries", default.summaries, high=50),
+        memories=read.integer("memories", default.memories, high=200),
+    )
+
+
+def _chroma(read: Section, default: str) -> str:
+    written = read.text("chroma", default).rstrip("/")
+    if written in (CHILD, NONE):
+        return written
+    try:
+        url = urlsplit(written)
+        usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:  # a port that is no number
+        usable = False
+    if not usable or url.path or url.query:
+        raise read.refuse(
+            "chroma",
+            f"{written!r} is neither child, none nor an address",
+            "Write child, none, or an address such as http://127.0.0.1:8000",
+        )
+    return written

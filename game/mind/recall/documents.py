@@ -1,0 +1,103 @@
+"""What can be found, what a finding is, and what recall needs from an index."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+
+class DocumentKind(StrEnum):
+    """Where a document comes from."""
+
+    MEMORY = "memory"
+    SUMMARY = "memory_summary"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Something that can be found again.
+
+    Attributes:
+        key: Unique for one agent: ``memory:17``, ``summary:3``, ``note:garden``.
+        kind: Where it comes from.
+        text: One line, or a few sentences.
+        time: When it was lived or written, with time zone.
+        first: Number of the first memory it stands for, 0 for a note.
+        last: Number of the last one.
+        speaker: Who said or did it; empty for nobody.
+        place: Where.
+        title: Of a note.
+    """
+
+    key: str
+    kind: DocumentKind
+    text: str
+    time: datetime
+    first: int = 0
+    last: int = 0
+    speaker: str = ""
+    place: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A document that was found.
+
+    Attributes:
+        document: What was found.
+        score: How well it answers; only comparable within one search.
+        reasons: Why it was found, for people: ``words: brother, ostrey``, ``meaning 0.71`` …
+    """
+
+    document: Document
+    score: float
+    reasons: tuple[str, ...] = ()
+
+
+class WordIndex(Protocol):
+    """Finds documents of one agent by words; also keeps them."""
+
+    def add(self, documents: Iterable[Document]) -> None:
+        """Add documents; one with a known key replaces the old one."""
+        ...
+
+    def remove(self, keys: Collection[str]) -> None:
+        """Forget documents; unknown keys do no harm."""
+        ...
+
+    def search(
+        self, terms: Sequence[str], limit: int, kinds: Collection[DocumentKind] = ()
+    ) -> list[tuple[str, float]]:
+        """Keys and BM25 scores (higher is better), best first; no ``kinds`` means all."""
+        ...
+
+    def get(self, keys: Collection[str]) -> Mapping[str, Document]:
+        """The documents that are known among ``keys``."""
+        ...
+
+    def neighbours(self, number: int, reach: int = 1) -> list[Document]:
+        """The raw memories from ``number - reach`` to ``number + reach`` without itself."""
+        ...
+
+
+class VectorIndex(Protocol):
+    """Finds documents of one agent by meaning. Raises ``IndexUnavailable``."""
+
+    def add(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
+        """Add documents with their vectors; one with a known key replaces the old one."""
+        ...
+
+    def remove(self, keys: Collection[str]) -> None:
+        """Forget documents; unknown keys do no harm."""
+        ...
+
+    def query(
+        self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
+    ) -> list[tuple[str, float]]:
+        """Keys and cosine similarities, best first; no ``kinds`` means all."""
+        ...

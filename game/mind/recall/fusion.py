@@ -1,0 +1,263 @@
+"""How well candidates answer a question: two scores and a few cheap signals, added up.
+
+Meaning is measured by z-score over the union of the candidates, words by the share of a full
+match; ranks alone (reciprocal-rank fusion) throw away by how much one candidate is better
+than the next, and how good the best one is.
+Everything here is pure: no index, no clock.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from game.mind.recall.documents import Document, DocumentKind, Hit
+from game.mind.recall.query import Question, family, stems
+
+_SAME_SCENE = timedelta(hours=3)
+_FULL_LINE = 15
+"""Words from which on a line is not short; "Thank you!" answers nothing."""
+_CALIBRATION = 5
+"""How many of the best by words tell what a full match would have."""
+_FORTNIGHT = 14.0
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each sign is worth, in standard deviations of the likeness of meaning.
+
+    Attributes:
+        words: BM25 as a share of what a text with all the question's words would have, so
+            that a question of which one common word was found does not go by that word.
+        meaning: Cosine similarity as a z-score over the candidates.
+        nearby: What the meaning of each neighbour counts in that of a memory.
+        speaker: Said or done by somebody whom the question names.
+        named: The text itself holds a name of the question.
+        place: Lived at a place that the question names.
+        time: Lived at a time that the question names.
+        told_later: Lived in the fortnight after that time; people tell what was.
+        exact: A number or unknown name of the question stands in the text.
+        asking: Taken off from a line that only asks, when a question is to be answered.
+        full: For a line of :data:`_FULL_LINE` words or more, less for a shorter one.
+        answer: Part of the score of a line that asks which the next line gets.
+        recent: What the newest memory gets, halved with every ``half_life``.
+        recent_scene: The same for a scene.
+    """
+
+    words: float = 5.0
+    meaning: float = 1.0
+    nearby: float = 0.3
+    speaker: float = 1.6
+    named: float = 0.2
+    place: float = 0.4
+    time: float = 2.5
+    told_later: float = 0.5
+    exact: float = 0.5
+    asking: float = 0.8
+    full: float = 1.0
+    answer: float = 0.1
+    recent: float = 0.05
+    recent_scene: float = 0.6
+    half_life: timedelta = timedelta(days=3)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What the indexes found.
+
+    Attributes:
+        documents: By key.
+        words: BM25 of those found by words; None if the words could not be asked.
+        meaning: Cosine similarity of those found by meaning; None if nobody could be asked.
+    """
+
+    documents: Mapping[str, Document]
+    words: Mapping[str, float] | None
+    meaning: Mapping[str, float] | None
+
+
+def rank(
+    question: Question,
+    found: Candidates,
+    now: datetime,
+    *,
+    limit: int,
+    scene: bool = False,
+    weights: Weights = Weights(),
+) -> list[Hit]:
+    """The ``limit`` best candidates, best first, each with the reasons for its place."""
+    judge = _Judge(question, found, now, scene, weights)
+    scores = {key: judge.score(key) for key in found.documents}
+    given = judge.gifts(scores)
+    total = {key: score + given.get(key, 0.0) for key, score in scores.items()}
+    return [
+        Hit(found.documents[key], total[key], judge.reasons(key, given.get(key, 0.0)))
+        for key in sorted(total, key=lambda key: (-total[key], key))[:limit]
+    ]
+
+
+def reciprocal(lists: Sequence[Sequence[str]], constant: int = 60) -> list[str]:
+    """Keys by reciprocal-rank fusion of ranked lists, best first; for comparison."""
+    scores: dict[str, float] = {}
+    for ranked in lists:
+        for place, key in enumerate(ranked):
+            scores[key] = scores.get(key, 0.0) + 1.0 / (constant + place + 1)
+    return sorted(scores, key=lambda key: (-scores[key], key))
+
+
+def standard(scores: Mapping[str, float], keys: Iterable[str]) -> dict[str, float]:
+    """Z-scores over ``keys``; one without a score counts as the lowest found."""
+    lowest = min(scores.values(), default=0.0)
+    values = {key: scores.get(key, lowest) for key in keys}
+    middle = math.fsum(values.values()) / max(len(values), 1)
+    spread = math.dist([*values.values()], [middle] * len(values)) / math.sqrt(max(len(values), 1))
+    if spread == 0.0:
+        return dict.fromkeys(values, 0.0)
+    return {key: (value - middle) / spread for key, value in values.items()}
+
+
+class _Judge:
+    """Scores the candidates of one search."""
+
+    def __init__(
+        self, question: Question, found: Candidates, now: datetime, scene: bool, weights: Weights
+    ) -> None:
+        self._question, self._found, self._now = question, found, now
+        self._scene, self._weights = scene, weights
+        documents = found.documents
+        self._beside = _beside(documents)
+        self._stems = {key: stems(f"{d.text} {d.title}") for key, d in documents.items()}
+        self._wanted = [family(term) for term in question.terms]
+        self._words = self._shares(found.words or {})
+        self._meaning = standard(self._in_context(found.meaning or {}), documents)
+
+    def score(self, key: str) -> float:
+        """What speaks for one candidate by itself."""
+        document, weights = self._found.documents[key], self._weights
+        total = weights.words * self._words.get(key, 0.0) + weights.meaning * self._meaning[key]
+        total += weights.exact * len(self._question.exact & self._stems[key])
+        total += self._person(document, self._stems[key]) + self._time(document)[0]
+        if document.place and document.place.casefold() in self._question.names:
+            total += weights.place
+        total += weights.full * min(1.0, len(document.text.split()) / _FULL_LINE)
+        if not self._scene and _asks(document):
+            total -= weights.asking
+        return total + self._recency(document)
+
+    def gifts(self, scores: Mapping[str, float]) -> dict[str, float]:
+        """What each raw memory gets from a line before it that asks."""
+        found = {}
+        for key, beside in self._beside.items():
+            for other in beside:
+                documents = self._found.documents
+                after = documents[other].first < documents[key].first
+                if after and _asks(documents[other]) and scores[other] > 0.0:
+                    found[key] = self._weights.answer * scores[other]
+        return found
+
+    def reasons(self, key: str, given: float) -> tuple[str, ...]:
+        """Why a candidate was found, for people."""
+        document, question = self._found.documents[key], self._question
+        found = []
+        if matched := self._matched(key):
+            found.append(f"words: {', '.join(matched)}")
+        if self._found.meaning and key in self._found.meaning:
+            found.append(f"meaning {self._found.meaning[key]:.2f}")
+        if document.speaker and document.speaker.casefold() in question.names:
+            found.append(f"said by {document.speaker}")
+        if document.place and document.place.casefold() in question.names:
+            found.append(f"at {document.place}")
+        if why := self._time(document)[1]:
+            found.append(why)
+        if near := self._near(key, given):
+            found.append(near)
+        return tuple(found)
+
+    def _near(self, key: str, given: float) -> str:
+        """The neighbour that helped, if one did: it answers, or holds words that this lacks."""
+        own = set(self._matched(key))
+        for other in self._beside.get(key, ()):
+            number = self._found.documents[other].first
+            if set(self._matched(other)) - own or (given and _asks(self._found.documents[other])):
+                return f"next to memory {number}"
+        return ""
+
+    def _matched(self, key: str) -> list[str]:
+        """The question's words that stand in the text itself."""
+        held = self._stems[key]
+        pairs = zip(self._question.terms, self._wanted, strict=True)
+        return [term for term, wanted in pairs if wanted & held]
+
+    def _shares(self, found: Mapping[str, float]) -> dict[str, float]:
+        """BM25 as a share of a full match: the best ones tell what their part of it is worth."""
+        best = [key for key in found if key in self._found.documents][:_CALIBRATION]
+        whole = sum(found[key] for key in best)
+        worths = self._worths()
+        held = sum(self._coverage(key, worths) for key in best)
+        if whole <= 0.0 or held <= 0.0:
+            return {}
+        return {key: score * held / whole for key, score in found.items()}
+
+    def _coverage(self, key: str, worths: Sequence[float]) -> float:
+        held = self._stems[key].union(*(self._stems[o] for o in self._beside.get(key, ())))
+        return sum(w for w, wanted in zip(worths, self._wanted, strict=True) if wanted & held)
+
+    def _worths(self) -> list[float]:
+        """What each term is worth: one rarer among the candidates more; 1 in all."""
+        count, worths = len(self._stems), []
+        for wanted in self._wanted:
+            holding = sum(1 for held in self._stems.values() if wanted & held)
+            worths.append(math.log((count + 1.0) / (holding + 0.5)))
+        whole = sum(worths) or 1.0
+        return [worth / whole for worth in worths]
+
+    def _in_context(self, meaning: Mapping[str, float]) -> dict[str, float]:
+        """The likeness of each candidate, averaged with that of its neighbours."""
+        lowest, part = min(meaning.values(), default=0.0), self._weights.nearby
+        found = {}
+        for key in self._found.documents:
+            near = [meaning.get(other, lowest) for other in self._beside.get(key, ())]
+            own = meaning.get(key, lowest)
+            found[key] = (own + part * sum(near)) / (1.0 + part * len(near))
+        return found if meaning else {}
+
+    def _person(self, document: Document, held: set[str]) -> float:
+        total = 0.0
+        for name in self._question.names:
+            if document.speaker.casefold() == name:
+                total += self._weights.speaker
+            elif stems(name) <= held:
+                total += self._weights.named
+        return total
+
+    def _time(self, document: Document) -> tuple[float, str]:
+        for span in self._question.times:
+            if span.holds(document.time):
+                day = document.time
+                return self._weights.time, f"{day.day} {day:%B %Y}"
+            if 0.0 <= span.days_after(document.time) <= _FORTNIGHT:
+                return self._weights.told_later, f"soon after {span.words}"
+        return 0.0, ""
+
+    def _recency(self, document: Document) -> float:
+        weight = self._weights.recent_scene if self._scene else self._weights.recent
+        age = max(self._now - document.time, timedelta())
+        return weight * math.exp2(-(age / self._weights.half_life))
+
+
+def _beside(documents: Mapping[str, Document]) -> dict[str, list[str]]:
+    """The keys of the raw memories just before and after each one, in the same scene."""
+    at = {d.first: key for key, d in documents.items() if d.kind is DocumentKind.MEMORY}
+    found = {}
+    for number, key in at.items():
+        near = [at[n] for n in (number - 1, number + 1) if n in at]
+        time = documents[key].time
+        found[key] = [o for o in near if abs(documents[o].time - time) <= _SAME_SCENE]
+    return found
+
+
+def _asks(document: Document) -> bool:
+    """Whether a raw memory ends on a question."""
+    return document.kind is DocumentKind.MEMORY and document.text.rstrip(' "”’)').endswith("?")

@@ -1,0 +1,156 @@
+"""What a text asks for: words, people and places, times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from game.mind.recall.times import Span, spans, without_times
+from game.mind.words import COMMON_WORDS, stem, words
+
+_MOST_TERMS = 24
+"""A long scene asks for its rarest words anyway; each term costs time."""
+_ASKING_WORDS = """
+    what when where which who whom whose why how did does do is are was were has have had will
+    would could should can many much long often kind type sort name named call called tell told
+    remember say said mention mentioned talk talked discuss discussed year month week day time
+    date recent recently currently happen happened ever ago someone something anything anybody
+"""
+_ASKING = frozenset(_ASKING_WORDS.split())
+"""Words of questions that no answer need hold."""
+_IRREGULAR = """
+    be:been become:became begin:began bite:bit bitten blow:blew break:broke broken bring:brought
+    build:built burn:burnt buy:bought catch:caught choose:chose chosen cut:cut deal:dealt dig:dug
+    draw:drew drawn drink:drank drunk drive:drove driven eat:ate eaten fall:fell fallen feel:felt
+    fight:fought find:found fly:flew flown forget:forgot forgotten give:gave given go:went gone
+    grow:grew grown hang:hung hear:heard hide:hid hidden hold:held keep:kept leave:left lend:lent
+    lose:lost make:made mean:meant meet:met pay:paid ride:rode ridden ring:rang rung rise:rose
+    run:ran see:saw seen sell:sold send:sent shake:shook shaken shine:shone sing:sang sung
+    sink:sank sunk sit:sat sleep:slept speak:spoke spoken spend:spent stand:stood
+    steal:stole stolen sweep:swept swim:swam swum swear:swore sworn take:took taken
+    teach:taught tear:tore torn think:thought throw:threw thrown understand:understood
+    wake:woke woken wear:wore worn weave:wove woven win:won write:wrote written
+    child:children man:men woman:women foot:feet tooth:teeth goose:geese wife:wives
+"""
+_POSSESSIVE = re.compile(r"['’]s?\b")
+_BEFORE_OTHERS = "at|in|to|from|of|near|with|for|by|about|on"
+"""After one of these a name is a place, or somebody whom the teller would name."""
+_BLANKS = re.compile(r"\s+")
+
+
+def _families() -> dict[str, tuple[str, ...]]:
+    """Each irregular form with all forms of its word; a stemmer cannot know them."""
+    found: dict[str, tuple[str, ...]] = {}
+    for entry in re.split(r"\s+(?=\S+:)", _IRREGULAR.strip()):
+        forms = tuple(re.split(r"[:\s]+", entry))
+        found.update(dict.fromkeys(forms, forms))
+    return found
+
+
+_FORMS = _families()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a text asks for.
+
+    Attributes:
+        text: The text itself.
+        terms: Its telling words in lower case, names and times left out, no word twice.
+        names: The known names in it, in lower case.
+        times: The times that it names.
+        meaning: What to embed: the text as the person named would say it. A name would draw
+            every line in which somebody is addressed; who tells of himself says "I".
+        exact: Stems of its numbers and capitalised words that are no known names.
+    """
+
+    text: str
+    terms: tuple[str, ...]
+    names: tuple[str, ...]
+    times: tuple[Span, ...]
+    meaning: str
+    exact: frozenset[str]
+
+    def forms(self) -> tuple[str, ...]:
+        """The terms with the irregular forms of each: buy, bought."""
+        return tuple(dict.fromkeys(f for term in self.terms for f in _FORMS.get(term, (term,))))
+
+
+def read(text: str, names: Collection[str], now: datetime) -> Question:
+    """What ``text`` asks for.
+
+    Args:
+        text: A question, or what is going on, of any length.
+        names: People and places that the agent knows.
+        now: The present time, with time zone; "last week" is relative to it.
+    """
+    known = _named(text, names)
+    timeless = without_times(_without(text, known))
+    return Question(
+        text=text,
+        terms=_terms(timeless),
+        names=tuple(known),
+        times=spans(text, now),
+        meaning=_BLANKS.sub(" ", _as_told(text, known)).strip() or text,
+        exact=_exact(timeless),
+    )
+
+
+def stems(text: str) -> set[str]:
+    """The stems of all words of ``text``, as terms and texts are compared."""
+    return {_stem(word) for word in words(_POSSESSIVE.sub("", text))}
+
+
+def family(term: str) -> set[str]:
+    """The stems that answer ``term``: its own and those of its irregular forms."""
+    return {_stem(form) for form in _FORMS.get(term, (term,))}
+
+
+@lru_cache(maxsize=32_768)
+def _stem(word: str) -> str:
+    """The same few thousand words come again and again: a search stems 200 texts."""
+    return stem(word)
+
+
+def _named(text: str, names: Collection[str]) -> list[str]:
+    """The names that stand in ``text`` as whole words, in lower case, longest first."""
+    lower = text.casefold()
+    ordered = sorted({name.casefold() for name in names if name}, key=lambda n: (-len(n), n))
+    return [name for name in ordered if name in lower and re.search(_whole(name), lower)]
+
+
+def _whole(name: str) -> str:
+    return rf"(?<!\w){re.escape(name)}(?!\w)"
+
+
+def _without(text: str, names: Collection[str]) -> str:
+    for name in names:
+        text = re.sub(rf"{_whole(name)}(?:['’]s)?", " ", text, flags=re.I)
+    return text
+
+
+def _as_told(text: str, names: Collection[str]) -> str:
+    """``text`` in the first person: "Tom's cup" is "my cup", and "at the Kettle" is "at"."""
+    for name in names:
+        text = re.sub(rf"{_whole(name)}['’]s?(?!\w)", "my", text, flags=re.I)
+        text = re.sub(rf"\b({_BEFORE_OTHERS}) {_whole(name)}", r"\1", text, flags=re.I)
+        text = re.sub(_whole(name), "I", text, flags=re.I)
+    return text
+
+
+def _terms(text: str) -> tuple[str, ...]:
+    lower = [word.casefold() for word in words(_POSSESSIVE.sub("", text))]
+    telling = [w for w in lower if w not in COMMON_WORDS and w not in _ASKING and len(w) > 1]
+    return tuple(dict.fromkeys(telling))[:_MOST_TERMS]
+
+
+def _exact(text: str) -> frozenset[str]:
+    """Numbers, and capitalised words that do not merely begin a sentence."""
+    found = set()
+    for before, word in re.findall(r"(^|[.!?:\"“]\s*|\s|\W)([A-Z][\w-]+|\d+)", text):
+        if word.isdigit() or not (before == "" or before.strip() in {".", "!", "?", ":"}):
+            found.add(stem(word))
+    return frozenset(found - {stem(word) for word in COMMON_WORDS | _ASKING})

@@ -1,0 +1,221 @@
+"""What recall found, as lines of a prompt or as one line for the agent's own eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice, zip_longest
+
+from game.mind.memory import MemoryContext
+from game.mind.perception import for_prompt, shorten
+from game.mind.recall.config import RecallConfig
+from game.mind.recall.documents import Document, DocumentKind, Hit
+from game.mind.records import Memory, MemoryKind
+from game.mind.tokens import estimate_tokens
+from game.mind.verbs import PRIVATE
+
+LONGEST_NOTE, LONGEST_SUMMARY, LONGEST_MEMORY = 300, 450, 300
+"""Characters of one found thing; its number stays, so that `remember` leads to the rest."""
+LONGEST_RESULT = 650
+"""Characters of a tool result, which is one memory."""
+
+MOST_REMEMBERED = 24
+"""Raw memories that `remember` brings back at once."""
+REMEMBERED_TOKENS = 600
+"""Estimated tokens that they may cost in a prompt."""
+
+RECALLED = "You recall: "
+REMEMBERED = "You live again through "
+RECALLED_NOTHING = "You recall nothing about "
+LISTED = "Your notes: "
+PINNED = "Pinned: "
+UNPINNED = "No longer pinned: "
+_RESULTS = (RECALLED, RECALLED_NOTHING, REMEMBERED, LISTED, PINNED, UNPINNED)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one search brought, by kind, each best first."""
+
+    notes: tuple[Hit, ...] = ()
+    summaries: tuple[Hit, ...] = ()
+    memories: tuple[Hit, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was found."""
+        return not (self.notes or self.summaries or self.memories)
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """What stands in the prompt of one thought."""
+
+    notes: tuple[str, ...] = ()
+    experiences: tuple[str, ...] = ()
+
+
+@dataclass
+class _Purse:
+    """Tokens that are left to spend."""
+
+    left: int
+    lines: dict[str, list[str]] = field(default_factory=dict)
+
+    def spend(self, section: str, line: str) -> None:
+        if (cost := estimate_tokens(line)) <= self.left:
+            self.left -= cost
+            self.lines.setdefault(section, []).append(line)
+
+
+def related(found: Found, context: MemoryContext, config: RecallConfig) -> Related:
+    """The lines for a prompt: nothing that it shows already, within the token budget.
+
+    The best of each kind come first; when the budget runs out, the later ones stay away.
+
+    Args:
+        found: What the search brought.
+        context: What stands in the prompt anyway, as it is now.
+        config: How many of each, and the budget.
+    """
+    columns = (
+        [("memories", line_of(d)) for d in _unseen(found.memories, context, config.memories)],
+        [("notes", line_of(d)) for d in _unseen(found.notes, context, config.notes)],
+        [("summaries", line_of(d)) for d in _unseen(found.summaries, context, config.summaries)],
+    )
+    purse = _Purse(config.budget)
+    for row in zip_longest(*columns):
+        for cell in row:
+            if cell is not None:
+                purse.spend(*cell)
+    experiences = purse.lines.get("summaries", []) + purse.lines.get("memories", [])
+    return Related(tuple(purse.lines.get("notes", ())), tuple(experiences))
+
+
+def line_of(document: Document) -> str:
+    """``garden: …``, ``… (memories 65-128)`` or ``[1 May 2026, The Inn] … (memory 17)``."""
+    text = for_prompt(document.text)
+    if document.kind is DocumentKind.NOTE:
+        return shorten(f"{document.title}: {text}", LONGEST_NOTE)
+    if document.kind is DocumentKind.SUMMARY:
+        return f"{shorten(text, LONGEST_SUMMARY)} ({_numbers(document)})"
+    return f"{_when(document.time, document.place)} {_told(document)} ({_numbers(document)})"
+
+
+def result(found: Found | None, words: str) -> str:
+    """What `recall` tells the agent: one line, the best of each kind."""
+    if found is None:
+        return "You cannot remember just now; try again later"
+    if found.empty:
+        return f"{RECALLED_NOTHING}{shorten(words, 80)}"
+    hits = [*found.memories[:3], *found.notes[:2], *found.summaries[:1], *found.memories[3:]]
+    parts, room = [], LONGEST_RESULT - len(RECALLED)
+    for hit in hits:
+        part = _brief(hit.document)
+        if (room := room - len(part) - 2) < 0:
+            break
+        parts.append(part)
+    return f"{RECALLED}{'; '.join(parts)}"
+
+
+def paged(memories: Iterable[Memory]) -> list[str]:
+    """Raw memories as lines of a prompt, as many of the first as may be remembered at once."""
+    lines: list[str] = []
+    left = REMEMBERED_TOKENS
+    for memory in islice(memories, MOST_REMEMBERED):
+        did = "you did: " if memory.kind is MemoryKind.ACT else ""
+        text = shorten(for_prompt(memory.line), LONGEST_MEMORY)
+        line = f"{memory.number}. {_when(memory.time, memory.place)} {did}{text}"
+        if (left := left - estimate_tokens(line)) < 0:
+            break
+        lines.append(line)
+    return lines
+
+
+def about_memory(memory: Memory) -> bool:
+    """Whether a memory is only a use of the memory itself: a note, a search, what it brought.
+
+    Such a line repeats what stands elsewhere, and would be found in its place: an index
+    leaves it out.
+    """
+    if memory.kind is MemoryKind.RESULT:
+        return memory.text.startswith(_RESULTS)
+    return memory.kind is MemoryKind.ACT and memory.text.partition(" ")[0] in PRIVATE
+
+
+def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:
+    """What a thought asks its memory: what was just said, and where and with whom it is.
+
+    Args:
+        context: What the agent has before it.
+        place: The room.
+        present: Who is there; only matters when nobody has spoken.
+    """
+    said = list(_just_said(context.window))
+    return " ".join([*said, place] if said else [place, *present]).strip()
+
+
+def _just_said(window: Sequence[Memory], most: int = 2) -> Iterator[str]:
+    """What others did or said since the agent itself last did something, newest last."""
+    lines: list[str] = []
+    for memory in reversed(window):
+        if memory.kind is MemoryKind.ACT and lines:
+            break
+        if memory.kind is MemoryKind.PERCEPTION and memory.source:
+            lines.append(spoken(memory))
+        if len(lines) == most:
+            break
+    return reversed(lines)
+
+
+def spoken(memory: Memory) -> str:
+    """``Tom: Where is the cup?`` for ``Tom says to you, "Where is the cup?"``."""
+    _, comma, words = memory.text.partition(', "')
+    if comma and memory.text.endswith('"') and memory.text.startswith(memory.source):
+        return f"{memory.source}: {words[:-1]}"
+    return memory.text
+
+
+def _unseen(hits: Sequence[Hit], context: MemoryContext, most: int) -> list[Document]:
+    seen = {(s.first, s.last) for s in (context.longterm, context.recent) if s is not None}
+    window_from = context.window[0].number if context.window else None
+    kept: dict[str, Document] = {}
+    for document in (hit.document for hit in hits):
+        visible = window_from is not None and document.last >= window_from
+        if visible and document.kind is not DocumentKind.NOTE:
+            continue
+        if document.kind is DocumentKind.SUMMARY and (document.first, document.last) in seen:
+            continue
+        # The same words said twice need not be read twice.
+        kept.setdefault(f"{document.kind} {document.title} {document.text.casefold()}", document)
+    return list(kept.values())[:most]
+
+
+def _brief(document: Document) -> str:
+    text = for_prompt(document.text)
+    if document.kind is DocumentKind.NOTE:
+        return shorten(f"note {document.title}: {text}", 160)
+    if document.kind is DocumentKind.SUMMARY:
+        return f"{_numbers(document)}: {shorten(text, 160)}"
+    where = _when(document.time, document.place)
+    return f"{_numbers(document)} {where} {shorten(_told(document), 160)}"
+
+
+def _told(document: Document) -> str:
+    """The text of a raw memory with whoever said it."""
+    text = for_prompt(document.text)
+    if document.speaker and document.speaker.casefold() not in text.casefold():
+        text = f"{document.speaker}: {text}"
+    return shorten(text, LONGEST_MEMORY)
+
+
+def _numbers(document: Document) -> str:
+    if document.first == document.last:
+        return f"memory {document.first}"
+    return f"memories {document.first}-{document.last}"
+
+
+def _when(time: datetime, place: str) -> str:
+    where = f", {for_prompt(place)}" if place else ""
+    return f"[{time.day} {time:%B %Y, %H:%M}{where}]"

@@ -1,0 +1,130 @@
+"""Small text files of the vault that people and the game both write.
+
+The game never replaces what it has not read: :func:`change` reads, lets the caller make
+the new text, and puts it in place only if the file is still what was read.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from game.mind.errors import NoteRefused
+
+type Stamp = tuple[int, int, int]
+"""Modification time in nanoseconds, size in bytes, inode: what changes when a file does."""
+
+_TRIES = 5
+
+
+def stamp(path: Path) -> Stamp | None:
+    """What a later look compares with; None while there is no file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def change(path: Path, make: Callable[[str | None], str]) -> str:
+    """Write a file anew from what it holds; a reader sees the old text or the new one.
+
+    Args:
+        path: The file; its folder is made if missing.
+        make: Gets the text, None for no file, and gives the new text. Called again when
+            somebody else saved the file meanwhile.
+
+    Returns:
+        The text that was written.
+
+    Raises:
+        NoteRefused: The file cannot be read or written, or is saved again and again.
+    """
+    try:
+        for _ in range(_TRIES):
+            before = read(path)
+            text = make(before)
+            if _put(path, text, before):
+                return text
+    except (OSError, UnicodeDecodeError) as error:
+        raise unusable(path, error) from error
+    raise NoteRefused(f"{path.name} is being changed by somebody else", "Try again")
+
+
+def read(path: Path) -> str | None:
+    """The text, None if there is no file.
+
+    Raises:
+        OSError, UnicodeDecodeError: It is there and cannot be read.
+    """
+    try:
+        # Bytes, so that the line ends a person's editor wrote come through as they are.
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return None
+
+
+def move_aside(path: Path, folder: Path) -> Path:
+    """Move a file into ``folder`` under a name that is still free there.
+
+    Raises:
+        NoteRefused: It cannot be moved.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        target = next(name for name in names_beside(folder / path.name) if _linked(path, name))
+        path.unlink()
+    except OSError as error:
+        raise unusable(path, error) from error
+    return target
+
+
+def names_beside(path: Path) -> Iterator[Path]:
+    """Names for a file, best first: ``garden.md``, ``garden-2.md``, ``garden-3.md``."""
+    yield path
+    number = 2
+    while True:
+        yield path.with_name(f"{path.stem}-{number}{path.suffix}")
+        number += 1
+
+
+def unusable(path: Path, error: Exception) -> NoteRefused:
+    """The error for a file that cannot be read or written."""
+    reason = getattr(error, "strerror", None) or str(error)
+    return NoteRefused(
+        f"{path} cannot be read or written ({reason})",
+        "Save it as UTF-8, free some disk space or mend the permissions",
+    )
+
+
+def _linked(path: Path, target: Path) -> bool:
+    """Give the file a second name, if that is free: a link never replaces anything."""
+    try:
+        os.link(path, target)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _put(path: Path, text: str, expected: str | None) -> bool:
+    """Write ``text`` if the file still holds ``expected``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:40]}-", suffix=".tmp")
+    temporary = Path(name)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(text.encode("utf-8", "replace"))
+            file.flush()
+            os.fchmod(file.fileno(), 0o644)
+            os.fsync(file.fileno())
+        if expected is None:
+            return _linked(temporary, path)
+        # Compared at the last moment: an editor that saved while we wrote is not overrun.
+        if read(path) != expected:
+            return False
+        temporary.replace(path)
+        return True
+    finally:
+        temporary.unlink(missing_ok=True)

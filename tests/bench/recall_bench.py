@@ -1,0 +1,172 @@
+"""Recall: how much it finds against its parts alone, and how long it takes by size.
+
+Found is the share of the marked evidence among the first ten of the questions in
+``tests/data/recall_hythe.json``. The parts: words alone (FTS5, a memory with its
+neighbours), meaning alone (MiniLM over the bare texts, names taken out of the question),
+and the two by reciprocal-rank fusion, the usual hybrid.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from game.cli.recall import read_data
+from game.index.conversation import Conversation, Marked, Turn
+from game.index.local import ExactVectors
+from game.index.words import Fts5Index
+from game.llm.minilm import DIMENSION, MiniLMEmbedder
+from game.mind.ports import SystemClock
+from game.mind.recall.documents import Document, DocumentKind
+from game.mind.recall.fusion import Weights, reciprocal
+from game.mind.recall.measure import Answered, Score, scores
+from game.mind.recall.query import Question, read
+from game.mind.recall.recall import Recall
+from game.paths import REPOSITORY
+from tests.bench.figures import Figure, median_ms, percentile
+
+HYTHE = REPOSITORY / "tests" / "data" / "recall_hythe.json"
+SIZES = (1_000, 10_000)
+_POOL, _DEPTH = 100, 20
+_NO_SIGNALS = Weights(
+    speaker=0, named=0, place=0, time=0, told_later=0, exact=0, asking=0, full=0, answer=0, recent=0
+)
+
+type Way = Callable[[str], list[str]]
+"""From a question to the ids of turns, best first."""
+
+
+def measure() -> Iterator[Figure]:
+    """All figures of recall."""
+    turns, questions = read_data(HYTHE)
+    yield from _quality(turns, questions)
+    yield from _taking_in(turns)
+    texts = [turn.text for turn in turns]
+    speakers = sorted({turn.speaker for turn in turns})
+    for size in SIZES:
+        yield from _search_time(size, texts, speakers, [q.text for q in questions])
+
+
+def ways(conversation: Conversation) -> dict[str, Way]:
+    """Each way of finding that is compared, by name; all over the same two indexes."""
+    names = conversation.names
+    embedder = conversation.embedder
+
+    def question(text: str) -> Question:
+        return read(text, names, conversation.now())
+
+    def by_words(text: str) -> list[str]:
+        asked = question(text)
+        found = conversation.words.search(asked.forms() or asked.names, _POOL)
+        return [conversation.id_of(key) for key, _ in found]
+
+    def by_meaning(text: str) -> list[str]:
+        assert embedder is not None
+        vector = embedder.embed([question(text).meaning])[0]
+        return [conversation.id_of(key) for key, _ in conversation.vectors.query(vector, _POOL)]
+
+    def with_weights(weights: Weights) -> Way:
+        recall = Recall(
+            conversation.words,
+            conversation.vectors,
+            embedder,
+            names=lambda: names,
+            clock=conversation,
+            weights=weights,
+        )
+        return lambda text: [
+            conversation.id_of(hit.document.key) for hit in recall.search(text, limit=_DEPTH) or ()
+        ]
+
+    return {
+        "words only": by_words,
+        "meaning only": by_meaning,
+        "reciprocal-rank fusion": lambda text: reciprocal([by_words(text), by_meaning(text)]),
+        "scores fused, no signals": with_weights(_NO_SIGNALS),
+        "recall": with_weights(Weights()),
+    }
+
+
+def compare(turns: Sequence[Turn], questions: Sequence[Marked]) -> dict[str, list[Score]]:
+    """The scores of each way over the same questions."""
+    conversation = Conversation(MiniLMEmbedder(threads=2))
+    conversation.ingest(turns)
+    return {
+        name: scores(Answered(q.kind, q.evidence, way(q.text)[:_DEPTH]) for q in questions)
+        for name, way in ways(conversation).items()
+    }
+
+
+def _quality(turns: Sequence[Turn], questions: Sequence[Marked]) -> Iterator[Figure]:
+    for name, found in compare(turns, questions).items():
+        whole = found[-1]
+        others = ", ".join(f"@{depth} {100 * whole.recall[depth]:.1f}" for depth in (5, 20))
+        reference = f"{others}, MRR {100 * whole.mrr:.1f}"
+        yield Figure(
+            f"evidence in the top 10: {name}",
+            len(questions),
+            100 * whole.recall[10],
+            "%",
+            reference,
+        )
+
+
+def _taking_in(turns: Sequence[Turn]) -> Iterator[Figure]:
+    conversation = Conversation(MiniLMEmbedder(threads=2))
+    conversation.query("Is anybody there?", 1)  # loads the weights
+    began = time.perf_counter()
+    conversation.ingest(turns)
+    yield Figure(
+        "recall serve: take in turns", len(turns), time.perf_counter() - began, "s", "10 s"
+    )
+    asked = median_ms(lambda: conversation.query("Who keeps the box of savings?", 20), rounds=30)
+    yield Figure("recall serve: a query with its embedding", len(turns), asked, "ms", "50 ms")
+
+
+class _Given:
+    """Gives one vector for whatever it is asked: the search is measured without the model."""
+
+    model_name = "given"
+
+    def __init__(self) -> None:
+        self._random = np.random.default_rng(7)
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        rows: list[list[float]] = self._random.normal(size=(len(texts), DIMENSION)).tolist()
+        return rows
+
+
+def _search_time(
+    size: int, texts: Sequence[str], speakers: Sequence[str], questions: Sequence[str]
+) -> Iterator[Figure]:
+    chance, words = random.Random(7), " ".join(texts).split()
+    begin = datetime.now(UTC) - timedelta(minutes=size)
+    documents = [
+        replace(
+            _memory(n, begin + timedelta(minutes=n)),
+            text=" ".join(chance.choices(words, k=15)),
+            speaker=chance.choice(speakers),
+        )
+        for n in range(1, size + 1)
+    ]
+    index, vectors, embedder = Fts5Index(), ExactVectors(), _Given()
+    began = time.perf_counter()
+    index.add(documents)
+    added = (time.perf_counter() - began) / size * 1000
+    yield Figure("words: add a memory, in one batch", size, added, "ms")
+    vectors.add(documents, embedder.embed([document.text for document in documents]))
+    recall = Recall(index, vectors, embedder, names=lambda: speakers, clock=SystemClock())
+    took = [median_ms(lambda text=text: recall.search(text), rounds=1) for text in questions]
+    yield Figure("recall: search, in memory, without model, p50", size, percentile(took, 0.5), "ms")
+    yield Figure(
+        "recall: search, in memory, without model, p95", size, percentile(took, 0.95), "ms"
+    )
+
+
+def _memory(number: int, time: datetime) -> Document:
+    return Document(f"memory:{number}", DocumentKind.MEMORY, "", time, number, number)

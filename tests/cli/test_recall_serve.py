@@ -1,0 +1,188 @@
+"""``keepsake recall serve`` and ``keepsake eval recall`` as another program meets them."""
+
+import io
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from game.cli.recall import RecallServer, as_json, evaluate, read_data
+from game.index.conversation import Conversation, UnreadableTurns
+from game.llm.minilm import MiniLMEmbedder
+from game.mind.errors import KeepsakeError, ModelUnavailable
+from game.paths import REPOSITORY
+
+HYTHE = REPOSITORY / "tests" / "data" / "recall_hythe.json"
+TURNS = [
+    ("D1:1", "Ann", "1:56 pm on 8 May, 2023", "I finally adopted a puppy from the shelter!"),
+    ("D1:2", "Ben", "1:56 pm on 8 May, 2023", "Wonderful! What do you call her?"),
+    ("D1:3", "Ann", "1:56 pm on 8 May, 2023", "Biscuit, after her colour."),
+    ("D2:1", "Ben", "7:10 pm on 20 June, 2023", "Work is wearing me out, I need a holiday."),
+    ("D2:2", "Ann", "7:10 pm on 20 June, 2023", "We went hiking in the Alps last week. Naïve! ☀"),
+]
+
+
+def turns(rows=TURNS) -> list[dict[str, str]]:
+    return [dict(zip(("id", "speaker", "time", "text"), row, strict=True)) for row in rows]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> MiniLMEmbedder:
+    return MiniLMEmbedder(threads=2)
+
+
+@pytest.fixture
+def server(embedder) -> RecallServer:
+    return RecallServer(embedder)
+
+
+def ask(server: RecallServer, **request) -> dict:
+    return server.answer(json.dumps(request))
+
+
+def test_a_program_talks_to_the_real_command_and_hears_nothing_but_answers():
+    requests = [
+        {"op": "ingest", "turns": turns()},
+        {"op": "query", "text": "What is the name of Ann's dog?", "k": 3},
+        {"op": "sing"},
+        {"op": "query", "text": "Who climbed in the mountains?"},
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "game", "recall", "serve"],
+        cwd=REPOSITORY,
+        input="".join(json.dumps(r, ensure_ascii=False) + "\n" for r in requests),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=True,
+    )
+    ingested, dog, wrong, mountains = [json.loads(line) for line in done.stdout.splitlines()]
+    assert ingested == {"ok": True}
+    assert "D1:3" in dog["ids"]
+    assert len(dog["ids"]) == 3
+    assert "sing" in wrong["error"]
+    assert mountains["ids"][0] == "D2:2"
+    assert set(mountains["ids"]) <= {row[0] for row in TURNS}
+
+
+def test_what_is_ingested_replaces_what_was_there(server):
+    assert ask(server, op="ingest", turns=turns()) == {"ok": True}
+    assert ask(server, op="ingest", turns=turns(TURNS[3:])) == {"ok": True}
+    assert set(ask(server, op="query", text="puppy", k=9)["ids"]) == {"D2:1", "D2:2"}
+    assert ask(server, op="ingest", turns=[]) == {"ok": True}
+    assert ask(server, op="query", text="puppy") == {"ids": []}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "hello",
+        "[]",
+        "{}",
+        '{"op": "query"}',
+        '{"op": "query", "text": ""}',
+        '{"op": "query", "text": "x", "k": 0}',
+        '{"op": "query", "text": "x", "k": true}',
+        '{"op": "ingest"}',
+        '{"op": "ingest", "turns": {}}',
+        '{"op": "ingest", "turns": [1]}',
+        '{"op": "ingest", "turns": [{"id": "a"}]}',
+        '{"op": "ingest", "turns": [{"id": 1, "text": "x"}]}',
+        '{"op": "ingest", "turns": [{"id": "a", "text": "x"}, {"id": "a", "text": "y"}]}',
+        "[" * 100_000,
+    ],
+)
+def test_what_cannot_be_read_is_an_error_and_changes_nothing(server, line):
+    ask(server, op="ingest", turns=turns())
+    assert list(server.answer(line)) == ["error"]
+    assert ask(server, op="query", text="puppy", k=1) == {"ids": ["D1:1"]}
+
+
+def test_a_turn_needs_only_an_id_and_a_text(server):
+    bare = [{"id": "a", "text": "The puppy is called Biscuit."}, {"id": "b", "text": "Rain."}]
+    assert ask(server, op="ingest", turns=bare) == {"ok": True}
+    assert ask(server, op="query", text="puppy", k=1) == {"ids": ["a"]}
+
+
+def test_blank_lines_are_no_requests(server):
+    out = io.StringIO()
+    server.serve(["\n", '{"op": "query", "text": "x"}\n', "  \n"], out)
+    assert out.getvalue() == '{"ids": []}\n'
+
+
+def test_an_embedder_that_fails_is_an_error_line():
+    class Away:
+        model_name = "away"
+
+        def embed(self, texts):
+            raise ModelUnavailable("No server answers", "Start it")
+
+    server = RecallServer(Away())
+    assert ask(server, op="ingest", turns=turns()) == {"error": "No server answers. Start it"}
+    assert Conversation(None).query("x", 3) == []
+
+
+def test_the_time_of_a_question_is_that_of_the_last_turn(server):
+    ask(server, op="ingest", turns=turns())
+    assert ask(server, op="query", text="What did Ann say last month?", k=2)["ids"][0][:2] == "D1"
+
+
+def test_several_hundred_turns_are_taken_in_and_asked_quickly(server):
+    many, _ = read_data(HYTHE)
+    lines = [
+        {"id": f"{round}/{turn.id}", "speaker": turn.speaker, "time": turn.time, "text": turn.text}
+        for round in range(2)
+        for turn in many
+    ]
+    began = time.process_time()
+    assert ask(server, op="ingest", turns=lines) == {"ok": True}
+    # Processor time on two threads: what else the machine does is not ours.
+    assert time.process_time() - began < 20.0
+    took = []
+    for _ in range(20):
+        began = time.process_time()
+        assert ask(server, op="query", text="What colour was the sail of the lost boat?")["ids"]
+        took.append(time.process_time() - began)
+    assert sorted(took)[10] < 0.1
+
+
+def test_the_data_set_is_found_better_than_by_either_part_alone(embedder):
+    found = {score.kind: score for score in evaluate(HYTHE, embedder)}
+    assert found["all"].questions >= 60
+    assert len(found) >= 7
+    assert found["all"].recall[10] > 0.65
+    assert found["all"].recall[5] <= found["all"].recall[10] <= found["all"].recall[20]
+    assert as_json(found.values())[-1]["kind"] == "all"
+
+
+def test_eval_prints_a_table_and_json(copy):
+    shown = copy.keepsake("eval", "recall", str(HYTHE))
+    assert shown.returncode == 0
+    assert "recall@10" in shown.stdout
+    assert "paraphrase" in shown.stdout
+    found = json.loads(copy.keepsake("eval", "recall", str(HYTHE), "--json").stdout)
+    assert found[-1]["kind"] == "all"
+    assert set(found[-1]["recall"]) == {"5", "10", "20"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        '{"turns": []}',
+        '{"turns": [], "questions": [{}]}',
+        '{"turns": [{"id": "a", "text": "x"}], "questions": [{"text": "x", "evidence": ["b"]}]}',
+        '{"turns": [{"id": "a", "text": "x"}], "questions": [{"text": "x", "evidence": []}]}',
+        '{"turns": [{"id": "a", "text": "x"}], "questions": [{"text": "x", "evidence": "a"}]}',
+    ],
+)
+def test_a_data_file_that_cannot_be_read_is_named(tmp_path: Path, text):
+    path = tmp_path / "data.json"
+    path.write_text(text)
+    with pytest.raises(KeepsakeError):
+        read_data(path)
+    assert issubclass(UnreadableTurns, KeepsakeError)

@@ -1,0 +1,409 @@
+"""Agents use their own memory: notes, searches, pins; over HTTP to a scripted model.
+
+The words' index is the real one; meaning is tested beside Chroma elsewhere.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from evennia.utils.ansi import strip_ansi
+
+from game.index.service import IndexService
+from game.llm.minilm import MiniLMEmbedder
+from game.mind.recall.config import NONE, RecallConfig
+from tests.game.agents_world import AgentsWorld
+from typeclasses import services
+from typeclasses.components import keeper as keeper_module
+
+FACTS = (
+    "My brother Edwin mends nets in Ostrey.",
+    "I lost a brass key at the old mill.",
+    "The ferry leaves at dawn on Fridays.",
+    "Bram owes me six pence for the barley.",
+)
+CHATTER = ("It rains.", "The soup is hot.", "Nice fire.", "Long day.", "The dog sleeps.", "Hm.")
+NOTES, PAST = "POTENTIALLY RELATED PRIVATE NOTES:", "RELATED PAST EXPERIENCES:"
+
+
+class RecallWorld(AgentsWorld):
+    """Mira with an index, and a window of four."""
+
+    def start_services(self):
+        new = super().start_services()
+        config = RecallConfig(chroma=NONE)
+        new.recall = services.Fixed(config)
+        new.indexes = IndexService(new.places, config, MiniLMEmbedder(), lambda _: None)
+        new.indexes.start()
+        (new.places.config / "memory_compaction.md").write_text(
+            "**immediate_window**: 4\n**recent_window**: 4\n"
+        )
+        return new
+
+    def says(self, *lines):
+        """Tom says these while Mira only listens."""
+        self.mira.db.paused = True
+        for line in lines:
+            self.char1.execute_cmd(f"say {line}")
+            self.settle(lambda: not self.mind.memory.memory.status().running)
+        self.mira.attributes.remove("paused")
+        self.indexed()
+
+    def indexed(self):
+        assert self.services.indexes.wait_idle(10)
+
+    def asks(self, line, *answers, seconds=4.0):
+        """Tom speaks to Mira, who answers so; returns the prompts of her thoughts."""
+        before = len(self.fake.prompts())
+        self.said = [*answers, "wait"]
+        self.char1.execute_cmd(f"talk Mira {line}")
+        self.pass_time(seconds)
+        self.indexed()
+        return self.fake.prompts()[before:]
+
+    def after(self, prompt, heading):
+        """The lines under a heading of a prompt."""
+        assert heading in prompt, prompt
+        return prompt.split(f"{heading}\n")[1].split("\n\n")[0].splitlines()
+
+
+class TestRelated(RecallWorld):
+    """What a prompt is given of itself."""
+
+    def test_what_left_the_window_comes_back_when_it_is_asked_for(self):
+        self.says(*FACTS, *CHATTER)
+        prompt = self.asks("Where is my brother Edwin?", "say In Ostrey.")[0]
+        past = self.after(prompt, PAST)
+        assert any("mends nets in Ostrey" in line and "(memory 2)" in line for line in past)
+        assert any("The Inn]" in line for line in past)
+        summaries = [line for line in past if "(memories " in line]
+        assert len(summaries) <= 2
+
+    def test_what_is_visible_is_not_shown_twice(self):
+        self.says(*FACTS, *CHATTER)
+        prompt = self.asks("Where is my brother Edwin?", "say In Ostrey.")[0]
+        window = prompt.split("\n---\n")[1]
+        for line in self.after(prompt, PAST):
+            said = line.partition('says, "')[2].partition('"')[0]
+            assert not said or said not in window
+        recent = self.mind.memory.context().recent
+        assert f"(memories {recent.first}-{recent.last})" not in prompt
+
+    def test_notes_come_up_and_the_head_stays_as_it_was(self):
+        self.mind.keeper.notes.write("key", "The brass key hangs in the cellar.", now=_now(self))
+        self.mind.keeper.recaller.follow()
+        self.says(*CHATTER)
+        first = self.asks("Have you seen a brass key?", "say In the cellar.")[0]
+        assert self.after(first, NOTES) == ["- key: The brass key hangs in the cellar."]
+        assert first.index("\n---\n") < first.index(NOTES), "in the changing tail"
+
+    def test_the_budget_holds(self):
+        self.services.recall = services.Fixed(RecallConfig(chroma=NONE, budget=40))
+        self.says(*FACTS, *CHATTER)
+        prompt = self.asks("Edwin, brass key, ferry, Bram?", "say Hm?")[0]
+        lines = self.after(prompt, PAST)
+        assert 0 < sum(map(len, lines)) <= 4 * 40 + 2 * len(lines)
+        self.services.recall = services.Fixed(RecallConfig(chroma=NONE, budget=0))
+        assert PAST not in self.asks("And Edwin, my brother?", "say Who?")[0]
+
+    def test_a_search_that_hangs_costs_half_a_second_and_a_line_in_the_log(self):
+        self.says(*FACTS, *CHATTER)
+        gate = threading.Event()
+        self.mind.keeper.recaller.find = lambda *_, **__: gate.wait(10) and None
+        logged = []
+        real, keeper_module.log = keeper_module.log, logged.append
+        try:
+            started = time.monotonic()
+            self.char1.execute_cmd("talk Mira Where is Edwin?")
+            self.clock.advance(1.0)
+            assert time.monotonic() - started < 0.3, "the reactor does not wait"
+            assert self.fake.prompts() == []
+            self.clock.advance(0.5)
+            self.settle(lambda: not self.thinking())
+        finally:
+            gate.set()
+            keeper_module.log = real
+        assert len(self.fake.prompts()) >= 1
+        assert PAST not in self.fake.prompts()[0]
+        assert any("goes on without" in line for line in logged)
+
+    def test_a_broken_search_is_no_broken_thought(self):
+        self.mind.keeper.recaller.find = lambda *_, **__: 1 / 0
+        assert len(self.asks("Hello?", "say Hello!")) == 1
+        assert "~say Hello!" in self.lines()
+
+
+class TestTools(RecallWorld):
+    """Tool calls: the act and its result in the memory, nothing in the room."""
+
+    def setUp(self):
+        super().setUp()
+        self.set_thinking(insist=False)
+        self.heard = self.hears(self.char1)
+
+    def kinds(self):
+        return [(m.kind.value, m.text) for m in self.mind.memory.context().window[-3:]]
+
+    def test_a_note_is_kept_and_nobody_knows(self):
+        self.asks("Remember my debt.", "note debts: Tom owes me six pence. | he may forget")
+        note = self.mind.keeper.notes.find("debts")
+        assert (note.text, note.place) == ("Tom owes me six pence.", "The Inn")
+        assert note.reason == "he may forget"
+        assert self.kinds()[-2:] == [
+            ("act", "note debts: Tom owes me six pence."),
+            ("result", "Kept as your note 'debts'"),
+        ]
+        assert not any("pence" in line or "note" in line for line in self.heard)
+
+    def test_recall_brings_what_it_found_and_thinks_again_with_it(self):
+        self.says(*FACTS, *CHATTER)
+        prompts = self.asks("You know that thing?", "recall brass key", "say At the old mill!")
+        assert len(prompts) == 2
+        assert "~Mira> recall brass key\nYou recall: memory 3 " in prompts[1]
+        assert "I lost a brass key at the old mill." in prompts[1].split("~Mira> recall")[1]
+        assert "~say At the old mill!" in self.lines()
+        assert not any("recall" in line for line in self.heard)
+
+    def test_looking_things_up_ends(self):
+        self.asks("Well?", *(f"recall word{n}" for n in range(9)), seconds=3)
+        acts = [line for line in self.lines() if line.startswith("~recall")]
+        assert len(acts) == 3
+
+    def test_nothing_found_and_cannot_search_are_told_apart(self):
+        self.says(*FACTS, *CHATTER)
+        self.asks("Well?", "recall zeppelins")
+        assert self.kinds()[-1][1] == "You recall nothing about zeppelins"
+        self.mind.keeper.recaller.find = lambda *_, **__: None
+        self.asks("Well then?", "recall airships")
+        assert "cannot remember just now" in self.kinds()[-1][1]
+
+    def test_remember_pages_memories_in_for_a_few_thoughts(self):
+        self.says(*FACTS, *CHATTER)
+        prompts = self.asks("What did I say first?", "remember 2-3", "say About Edwin.")
+        called = self.after(prompts[1], "MEMORIES CALLED BACK:")
+        assert [line.split(". ")[0] for line in called] == ["- 2", "- 3"]
+        assert "mends nets in Ostrey" in called[0]
+        later = [self.asks(f"And {n}?", f"say {n}.")[0] for n in ("one", "two", "three")]
+        shown = ["MEMORIES CALLED BACK:" in prompt for prompt in later]
+        assert shown == [True, True, False]
+
+    def test_remember_says_what_there_is(self):
+        self.asks("Hm?", "remember 4000")
+        assert "You have 1 to " in self.kinds()[-1][1]
+        assert self.kinds()[-1][0] == "result"
+
+    def test_pins_stand_in_the_head_of_every_prompt(self):
+        self.asks("I am Tom.", "pin Tom keeps bees.")
+        self.says(*CHATTER, *CHATTER)
+        prompt = self.asks("Who am I?", "unpin 1")[0]
+        assert "## Always Remember\n- Tom keeps bees.\n" in prompt
+        assert prompt.index("Tom keeps bees.") < prompt.index("\n---\n")
+        assert "## Always Remember" not in self.asks("Still?", "wait")[0]
+
+    def test_the_pinned_block_is_full_some_day(self):
+        for number in range(5):
+            self.asks(f"Say {number}", f"pin {number} {'long ' * 58}")
+        assert "The pinned block is full" in self.kinds()[-1][1]
+        assert "unpin" in self.kinds()[-1][1]
+
+    def test_forget_puts_a_note_away_and_recall_no_longer_finds_it(self):
+        self.says(*CHATTER)
+        self.asks("a", "note well: The cup lies in it.")
+        self.asks("b", "forget well")
+        aside = self.mind.keeper.notes.folder / "forgotten" / "well.md"
+        assert "The cup lies in it." in aside.read_text()
+        self.asks("c", "recall cup well")
+        recalled = self.kinds()[-1][1].removeprefix("You recall: ").split("; ")
+        assert not any(each.startswith(("note well", "memory 9 ")) for each in recalled)
+
+    def test_notes_lists_them_with_the_pins(self):
+        self.asks("a", "note well: The cup lies in it.")
+        self.asks("b", "pin Tom keeps bees.")
+        prompts = self.asks("c", "notes", "say Two.")
+        assert "Your notes: well. Pinned: 1. Tom keeps bees." in prompts[1]
+
+    def test_a_note_edited_by_hand_is_what_comes_up(self):
+        self.asks("a", "note well: The cup lies in it.")
+        path = self.mind.keeper.notes.find("well").path
+        path.write_text("---\ntitle: well\n---\nBy hand: the cup was sold to Bram.\n")
+        self.services.indexes.schedule_follow("Mira")
+        self.indexed()
+        self.says(*CHATTER)
+        prompt = self.asks("Where is the cup from the well?", "say Sold.")[0]
+        assert self.after(prompt, NOTES) == ["- well: By hand: the cup was sold to Bram."]
+
+    def test_everything_is_there_after_a_restart(self):
+        self.says(*FACTS, *CHATTER)
+        self.asks("a", "note well: The cup lies in it.")
+        self.asks("b", "pin Tom keeps bees.")
+        self.stop_services()
+        self.services = self.start_services()
+        self.mind.thinker.start()
+        self.set_thinking(insist=False)
+        self.indexed()
+        prompt = self.asks("Where does my brother Edwin live? And the cup?", "say Hm.")[0]
+        assert "mends nets in Ostrey" in "".join(self.after(prompt, PAST))
+        assert "- well: The cup lies in it." in prompt
+        assert "- Tom keeps bees." in prompt
+
+    def test_an_agent_that_is_deleted_while_it_recalls(self):
+        gate, searching = threading.Event(), threading.Event()
+        real = self.mind.keeper._recall
+
+        def wait(*argument):
+            searching.set()
+            assert gate.wait(10)
+            return real(*argument)
+
+        self.mind.keeper._tools["recall"] = wait
+        self.said = ["recall Edwin", "say Hello."]
+        self.char1.execute_cmd("talk Mira hello")
+        self.clock.advance(1.0)
+        self.settle(searching.is_set)
+        self.mira.delete()
+        gate.set()
+        self.settle(self.posted.empty)
+        assert len(self.fake.prompts()) == 1
+
+
+class TestPrivacy(RecallWorld):
+    """Players and other agents see nothing of it, by any command."""
+
+    def test_players_cannot_ask(self):
+        self.account.is_superuser = False
+        self.account.permissions.clear()
+        self.says(*FACTS, *CHATTER)
+        self.mind.keeper.notes.write("secret", "xyzzy in the cellar", now=_now(self))
+        self.mind.keeper.pinned.add("xyzzy again")
+        heard = self.hears(self.char1)
+        for line in (
+            "@recall Mira = xyzzy",
+            "recall xyzzy",
+            "@memories Mira",
+            "memories Mira/summary 1",
+            "@notes Mira",
+            "@note Mira/secret",
+            "@note Mira/secret = mine",
+            "@pin Mira",
+            "notes",
+            "remember 1-9",
+            "forget secret",
+            "look Mira",
+            "examine Mira",
+            "note secret: x",
+        ):
+            self.char1.execute_cmd(line)
+            self.settle()
+        shown = strip_ansi("\n".join(heard))
+        assert "xyzzy in" not in shown
+        assert "xyzzy again" not in shown
+        assert "Edwin" not in shown
+        assert self.mind.keeper.notes.find("secret").text == "xyzzy in the cellar"
+
+    def test_other_agents_cannot_either(self):
+        bram = self.another_agent("Bram")
+        self.mind.keeper.notes.write("secret", "xyzzy", now=_now(self))
+        for line in ("@notes Mira", "notes", "recall xyzzy", "@recall Mira = xyzzy"):
+            bram.execute_cmd(line)
+            self.settle()
+        self.set_thinking(insist=False)
+        self.said = ["recall xyzzy", "notes", "wait"]
+        self.char1.execute_cmd("talk Bram hello")
+        self.pass_time(4)
+        assert not any(
+            "xyzzy" in m.text
+            for m in bram.mind.memory.context().window
+            if m.kind == "result" and "nothing about" not in m.text
+        )
+
+
+class TestBuilders(RecallWorld):
+    """What builders type."""
+
+    def setUp(self):
+        super().setUp()
+        self.account.is_superuser = False
+        self.account.permissions.add("Builder")
+        self.char1.permissions.add("Builder")
+        self.heard = self.hears(self.char1)
+
+    def type(self, line):
+        self.heard.clear()
+        self.char1.execute_cmd(line)
+        self.settle(lambda: bool(self.heard))
+        return strip_ansi("\n".join(self.heard))
+
+    def test_recall_shows_scores_sources_and_reasons(self):
+        self.says(*FACTS, *CHATTER)
+        shown = self.type("@recall mir = where is the brass key?")
+        first = shown.split("  1. ")[1].split("  2. ")[0]
+        assert "memory 3" in first
+        assert "I lost a brass key" in first
+        assert "why: " in first
+        assert "brass" in first.split("why: ")[1]
+        assert "The Inn" in first
+        assert float(first.split()[0]) > 0
+
+    def test_memories_by_number_and_down_from_a_summary(self):
+        self.says(*FACTS, *CHATTER)
+        shown = self.type("@memories Mira")
+        assert "memories 1-11 of 11" in shown
+        shown = self.type("@memories Mira 2-3")
+        assert "mends nets" in shown
+        assert "brass key" in shown
+        assert "ferry" not in shown
+        assert "     3 " in self.type("@memories Mira 3")
+        listed = self.type("@memories Mira/summary")
+        assert "memories 1-5" in listed
+        shown = self.type("@memories Mira/summary 1")
+        assert "It covers" in shown
+        assert "short-term summary 1 (memories 1-5, by extractive" in shown
+        covered = shown.split("It covers")[1]
+        assert all(fact in covered for fact in FACTS)
+        assert CHATTER[0] not in covered
+
+    def test_notes_and_pins(self):
+        assert "no notes" in self.type("@notes Mira")
+        assert "Written" in self.type("@note Mira/well = The cup |ris|n in it = there.")
+        assert "Written" in self.type("@note mira/Well = It is gone.")
+        shown = self.type("@note Mira/well")
+        assert "The cup |ris|n in it = there." in shown.replace("||", "|")
+        assert "] It is gone." in shown
+        assert "well" in self.type("@notes Mira")
+        bad = self.mind.keeper.notes.folder / "bad.md"
+        bad.write_text("---\ntitle: [\n---\n")
+        assert "bad.md" in self.type("@notes Mira")
+        assert "Nothing is pinned" in self.type("@pin Mira")
+        assert "1. Tom keeps bees." in self.type("@pin Mira = Tom keeps bees.")
+        assert "No longer pinned" in self.type("@pin/remove Mira = 1")
+
+    def test_what_cannot_be_is_told_with_its_cure(self):
+        for line, cure in (
+            ("@recall", "As in: @recall"),
+            ("@recall Mira", "As in: @recall"),
+            ("@recall Nobody = x", "There are: Mira"),
+            ("@memories", "As in: @memories"),
+            ("@memories Mira 99", "There are 1 to"),
+            ("@memories Mira x-y", "There are: Mira"),
+            ("@memories Mira/summary 9", "There are none yet"),
+            ("@note Mira", "As in: @note"),
+            ("@note Mira/none", "There are none yet"),
+            ("@note Mira/... = x", "note <title>: <text>"),
+            ("@notes", "There are: Mira"),
+            ("@pin/remove Mira = 3", "Nothing is pinned"),
+            ("@pin Mira = " + "x" * 400, "at most"),
+        ):
+            shown = self.type(line)
+            assert "did not work" in shown, line
+            assert cure in shown, (line, shown)
+
+    def test_the_prompt_that_builders_see_has_what_was_recalled(self):
+        self.says(*FACTS, *CHATTER, "Where does Edwin mend nets?")
+        shown = self.type("@agent/prompt Mira")
+        assert PAST in shown
+        assert "mends nets in Ostrey" in shown.split(PAST)[1]
+
+
+def _now(world):
+    return world.services.clock.now()

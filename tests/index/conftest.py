@@ -1,0 +1,162 @@
+"""Fixtures: one real Chroma server a session, lives that are written to real archives."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from game.index.agent_index import AgentIndex
+from game.index.chroma_server import ChromaServer
+from game.index.follower import Lived, Meaning
+from game.index.vectors import Chroma
+from game.mind.archive import Archive
+from game.mind.errors import IndexUnavailable
+from game.mind.notes import NoteBook
+from game.mind.records import Memory, MemoryKind, Summary, Tier
+from game.mind.tiers import compaction_record
+from tests.llm.conftest import places_in, until
+
+DAWN = datetime(2026, 5, 1, 6, tzinfo=UTC)
+
+
+class BagOfWords:
+    """An embedder whose vectors are near when texts share words; counts what it embeds."""
+
+    def __init__(self, model_name: str = "bag", dimension: int = 256) -> None:
+        self.model_name = model_name
+        self.dimension = dimension
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.texts += texts
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> list[float]:
+        row = [0.001] * self.dimension
+        for word in re.findall(r"\w+", text.lower()):
+            for salt in "ab":  # two numbers a word: no two words have both in common
+                place = hashlib.sha256((salt + word).encode()).digest()
+                row[int.from_bytes(place[:4]) % self.dimension] += 1.0
+        length = math.sqrt(sum(value * value for value in row))
+        return [value / length for value in row]
+
+
+class Life:
+    """An agent's folder, lived in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.archive = Archive(folder / "archive")
+        self.notes = NoteBook(folder / "notes")
+        self.compactions = 0
+
+    @property
+    def lived(self) -> Lived:
+        return Lived(self.folder.name, self.archive.folder, self.notes)
+
+    def live(self, *texts: str) -> None:
+        for text in texts:
+            number = self.archive.last_number + 1
+            time = DAWN + timedelta(minutes=number)
+            self.archive.append_memory(
+                Memory(number, time, MemoryKind.PERCEPTION, text, "The Mill", "Tom")
+            )
+
+    def live_days(self, count: int) -> None:
+        self.live(*(f"Tom says, “Sack {self.archive.last_number + 1 + i}.”" for i in range(count)))
+
+    def compact(self, first: int, last: int, text: str) -> None:
+        self.compactions += 1
+        time = DAWN + timedelta(minutes=last, seconds=30)
+        summary = Summary(Tier.RECENT, first, last, text, "bag", time)
+        self.archive.append(compaction_record(None, summary, self.compactions))
+
+    def edit(self, text: str) -> None:
+        time = DAWN + timedelta(days=1)
+        self.archive.append({"type": "edit", "tier": "recent", "text": text, "t": time.isoformat()})
+
+
+@pytest.fixture
+def life(tmp_path: Path) -> Iterator[Life]:
+    life = Life(tmp_path / "mira")
+    yield life
+    life.archive.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
+    """The real Chroma server, up; one for the whole session."""
+    server = ChromaServer(places_in(tmp_path_factory.mktemp("chroma")), grace=1.0)
+    try:
+        until(server.watch, 20)
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def chroma(server: ChromaServer) -> Iterator[Chroma]:
+    chroma = Chroma(server.address)
+    yield chroma
+    chroma.close()
+
+
+@pytest.fixture
+def embedder() -> BagOfWords:
+    return BagOfWords()
+
+
+@pytest.fixture
+def said() -> list[str]:
+    """What was logged."""
+    return []
+
+
+type Opener = Callable[..., AgentIndex]
+
+
+@pytest.fixture
+def reopen(
+    tmp_path: Path, life: Life, chroma: Chroma, embedder: BagOfWords, said: list[str]
+) -> Iterator[Opener]:
+    """Opens the index of ``life``, as after a restart; all are closed at the end."""
+    opened: list[AgentIndex] = []
+
+    def reopen(by: BagOfWords = embedder, *, vectors: bool = True) -> AgentIndex:
+        meaning = Meaning(by, chroma, str(tmp_path)) if vectors else None
+        index = AgentIndex(tmp_path / "index" / "mira", life.lived, meaning, said.append)
+        opened.append(index)
+        return index
+
+    yield reopen
+    for index in opened:
+        index.close()
+
+
+@pytest.fixture
+def index(reopen: Opener) -> AgentIndex:
+    return reopen()
+
+
+def by_words(index: AgentIndex, *words: str) -> list[str]:
+    return [key for key, _ in index.words.search(words, 10)]
+
+
+def by_meaning(index: AgentIndex, text: str, limit: int = 10) -> list[str]:
+    assert index.vectors is not None
+    vector = BagOfWords().embed([text])[0]
+    return [key for key, _ in index.vectors.query(vector, limit)]
+
+
+def settles(index: AgentIndex, text: str, key: str) -> bool:
+    """Whether that is what is found first by now."""
+    try:
+        return by_meaning(index, text, 1) == [key]
+    except IndexUnavailable:
+        return False

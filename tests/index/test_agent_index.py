@@ -1,0 +1,353 @@
+"""The index of one agent follows its archive and its notes, whatever happens to it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from game.index.agent_index import AgentIndex
+from game.index.vectors import Chroma, ChromaVectors
+from game.mind.errors import BadAnswer, IndexUnavailable
+from game.mind.recall.documents import DocumentKind
+from tests.index.conftest import DAWN, BagOfWords, Life, Opener, by_meaning, by_words
+
+
+def test_memories_are_indexed_in_one_batch_when_they_leave_the_window(
+    index: AgentIndex, life: Life, embedder: BagOfWords
+):
+    life.live("Ann says, “My brother sails on the Ostrey.”")
+    life.live_days(9)
+    index.follow(1)
+    assert by_words(index, "brother") == []
+    life.compact(1, 8, "Ann told of her brother.")
+    embedder.texts.clear()
+    index.follow(9)
+    assert by_words(index, "Ostrey")[:1] == ["memory:1"]
+    assert by_meaning(index, "My brother sails on the Ostrey", 1) == ["memory:1"]
+    assert len(embedder.texts) == 9, "eight memories and a summary, each once"
+    assert "memory:9" not in by_words(index, "9")
+    assert index.status().memories == index.status().embedded == 8
+
+
+def test_what_is_done_is_not_done_again(index: AgentIndex, life: Life, embedder: BagOfWords):
+    life.live_days(30)
+    life.compact(1, 20, "Thirty sacks.")
+    index.follow(21)
+    embedder.texts.clear()
+    index.follow(21)
+    assert embedder.texts == []
+
+
+def test_the_window_is_taken_from_the_archive_when_nobody_says_it(index: AgentIndex, life: Life):
+    life.live_days(10)
+    life.compact(1, 6, "Six sacks.")
+    index.follow()
+    assert index.status().memories == 6
+    life.archive.append({"type": "clear", "n": 10, "t": DAWN.isoformat(), "compactions": 1})
+    index.follow()
+    assert index.status().memories == 10
+
+
+def test_a_summary_says_what_it_covers_and_follows_edits(index: AgentIndex, life: Life):
+    life.live_days(8)
+    life.compact(1, 4, "Ann came to the mill.")
+    index.follow(5)
+    life.edit("Ann came to the mill with a goat.")
+    index.follow(5)
+    found = index.words.get(["summary:1"])["summary:1"]
+    assert (found.first, found.last, found.kind) == (1, 4, DocumentKind.SUMMARY)
+    assert found.text == "Ann came to the mill with a goat."
+    assert by_meaning(index, "with a goat", 1) == ["summary:1"]
+    life.live_days(8)
+    life.compact(5, 9, "A quiet night.")
+    index.follow(5)  # the lines are read again, and the edit must not go to the newer summary
+    index.follow(10)
+    both = index.words.get(["summary:1", "summary:2"])
+    assert both["summary:1"].text.endswith("goat.")
+    assert both["summary:2"].text == "A quiet night."
+
+
+def test_chroma_keeps_what_a_summary_is(index: AgentIndex, life: Life, chroma: Chroma):
+    life.live_days(8)
+    life.compact(1, 4, "Ann came to the mill.")
+    index.follow(5)
+    assert index._store
+    name = index._store.progress.collection
+    collection = chroma.client().get_collection(name, embedding_function=None)
+    got = collection.get(ids=["summary:1"])
+    assert got["metadatas"] == [
+        {
+            "type": "memory_summary",
+            "timestamp": "2026-05-01T06:04:30+00:00",
+            "memory_range_start": 1,
+            "memory_range_end": 4,
+            "summary_text": "Ann came to the mill.",
+        }
+    ]
+    assert collection.count() == 5
+
+
+def test_notes_that_are_new_changed_or_gone(index: AgentIndex, life: Life):
+    life.notes.write("Garden", "I planted flax.", now=DAWN)
+    index.follow(1)
+    assert by_meaning(index, "planted flax", 1) == by_words(index, "flax")
+    (path,) = life.notes.folder.glob("*.md")
+    path.write_text(path.read_text().replace("flax", "barley"))
+    index.follow_notes()
+    assert by_words(index, "flax") == []
+    assert by_words(index, "barley") == by_meaning(index, "barley", 1)
+    path.unlink()
+    index.follow_notes()
+    assert by_words(index, "barley") == by_meaning(index, "barley") == []
+
+
+def test_kinds_are_told_apart(index: AgentIndex, life: Life):
+    life.live(*["Ann sings of the sea."] * 30)
+    life.compact(1, 30, "Ann sang of the sea.")
+    life.notes.write("Sea", "Ann sings well.", now=DAWN)
+    index.follow(31)
+    assert index.vectors is not None
+    vector = BagOfWords().embed(["Ann sang of the sea."])[0]
+    summaries = index.vectors.query(vector, 3, [DocumentKind.SUMMARY])
+    assert [key for key, _ in summaries] == ["summary:1"]
+    assert summaries[0][1] == pytest.approx(1.0, abs=0.01)
+    rare = index.vectors.query(vector, 5, [DocumentKind.SUMMARY, DocumentKind.NOTE])
+    assert len(rare) == 2
+    memories = index.vectors.query(vector, 30, [DocumentKind.MEMORY])
+    assert {key.partition(":")[0] for key, _ in memories} == {"memory"}
+    assert len(memories) == 30
+
+
+# -- when something is lost
+
+
+def test_a_crash_between_archive_and_index_heals(
+    tmp_path: Path, life: Life, reopen: Opener, monkeypatch
+):
+    """Whichever write is the last one that was made, the next follow arrives at the same."""
+    life.live_days(12)
+    life.compact(1, 10, "Twelve sacks.")
+    life.notes.write("Sacks", "There are many.", now=DAWN)
+    whole, step = None, 0
+    while whole is None:
+        index = reopen()
+        assert index._following()
+        store, left = index._store, step
+        assert store is not None
+
+        def crash_after(call, *, of):
+            def called(*args):
+                nonlocal left
+                if left == 0:
+                    raise KeyboardInterrupt("the power is gone")
+                left -= 1
+                return call(*args)
+
+            monkeypatch.setattr(of, call.__name__, called)
+
+        for of, name in ((store.words, "add"), (store, "save"), (store.state, "keep")):
+            crash_after(getattr(of, name), of=of)
+        crash_after(store.state.embedded, of=store.state)
+        try:
+            index.follow(11)
+        except KeyboardInterrupt:
+            index.close()
+            again = reopen()
+            again.follow(11)
+            check_whole(again)
+            again.close()
+            shutil.rmtree(tmp_path / "index")
+            step += 1
+        else:
+            whole = index
+    assert step >= 8
+    check_whole(whole)
+    whole.close()
+
+
+def check_whole(index: AgentIndex) -> None:
+    assert index.problem is None
+    keys = {f"memory:{n}" for n in range(1, 11)} | {"summary:1", "note:sacks"}
+    found = {key.lower() for key in by_meaning(index, "sack", 50)}
+    assert found == keys
+    assert len(index.words.get([f"memory:{n}" for n in range(1, 13)])) == 10
+
+
+@pytest.mark.parametrize("damage", ["deleted", "garbage", "half", "folder"])
+def test_damaged_words_are_made_anew_with_words_in_the_log(
+    life: Life, said: list[str], tmp_path: Path, reopen: Opener, damage: str
+):
+    index = reopen()
+    life.live_days(300)
+    life.compact(1, 290, "Sacks.")
+    index.follow(291)
+    index.close()
+    said.clear()
+    path = tmp_path / "index" / "mira" / "words.db"
+    match damage:
+        case "deleted":
+            path.unlink()
+        case "garbage":
+            path.write_bytes(b"no database at all" * 500)
+        case "half":
+            with path.open("r+b") as file:
+                file.seek(4096)
+                file.write(b"\xff" * (path.stat().st_size - 4096))
+        case "folder":
+            shutil.rmtree(tmp_path / "index")
+    again = reopen()
+    again.follow(291)
+    assert again.problem is None
+    assert by_words(again, "290")[:1] == ["memory:290"]
+    assert by_meaning(again, "Tom says, “Sack 290.”", 1) == ["memory:290"]
+    assert any("mira" in line and ("anew" in line or "making it" in line) for line in said), said
+    again.close()
+
+
+def test_lost_vectors_are_made_anew(index: AgentIndex, life: Life, chroma: Chroma, said: list[str]):
+    life.live_days(20)
+    life.compact(1, 20, "Sacks.")
+    index.follow(21)
+    lost: list[int] = []
+    index.on_lost = lambda: lost.append(1)
+    assert index._store
+    chroma.drop(index._store.progress.collection)
+    with pytest.raises(IndexUnavailable):
+        by_meaning(index, "sack")
+    assert lost, "somebody must be told"
+    assert by_words(index, "sack")
+    index.follow(21)
+    assert any("Chroma has lost the vectors" in line for line in said)
+    assert len(by_meaning(index, "sack", 50)) == 21
+
+
+def test_vectors_that_are_partly_lost_are_made_anew(
+    index: AgentIndex, life: Life, chroma: Chroma, said: list[str]
+):
+    life.live_days(20)
+    life.compact(1, 20, "Sacks.")
+    index.follow(21)
+    assert index._store
+    name = index._store.progress.collection
+    chroma.client().get_collection(name, embedding_function=None).delete(ids=["memory:7"])
+    index.recheck()
+    index.follow(21)
+    assert any("lost 1 of 21 vectors" in line for line in said)
+    assert len(by_meaning(index, "sack", 50)) == 21
+
+
+def test_an_archive_that_lost_lines_takes_them_out_of_the_index(
+    index: AgentIndex, life: Life, said: list[str]
+):
+    """After a power cut the archive may be shorter than what the index knows."""
+    life.live_days(10)
+    life.live("Ann says, “I am a spy.”")
+    life.archive.append({"type": "clear", "n": 11, "t": DAWN.isoformat(), "compactions": 0})
+    index.follow(12)
+    assert by_words(index, "spy")[:1] == ["memory:11"]
+    (segment,) = life.archive.folder.glob("*.jsonl")
+    lines = segment.read_bytes().splitlines(keepends=True)
+    segment.write_bytes(b"".join(lines[:9]))
+    index.follow(12)
+    assert any("not the one that was indexed" in line for line in said)
+    assert by_words(index, "spy") == []
+    assert by_meaning(index, "I am a spy")[0] != "memory:11"
+    assert len(by_meaning(index, "sack", 50)) == 9
+
+
+@pytest.mark.parametrize("other", [BagOfWords("new", 256), BagOfWords("bag", 32)])
+def test_another_model_is_noticed_and_named(
+    life: Life, chroma: Chroma, reopen: Opener, said: list[str], other: BagOfWords
+):
+    index = reopen()
+    life.live_days(10)
+    life.compact(1, 10, "Sacks.")
+    index.follow(11)
+    index.close()
+    again = reopen(other)
+    assert by_words(again, "sack"), "words serve meanwhile"
+    assert again.vectors
+    vector = other.embed(["sack"])[0]
+    with pytest.raises(IndexUnavailable):
+        again.vectors.query(vector, 3)
+    again.follow(11)
+    (told,) = [line for line in said if "were made with" in line]
+    assert "bag (256 dimensions)" in told
+    assert f"{other.model_name} ({other.dimension} dimensions)" in told
+    assert len(again.vectors.query(vector, 50)) == 11
+    owned = [c for c in chroma.client().list_collections() if c.count() == 11]
+    assert {c.metadata["model"] for c in owned if c.metadata["dimension"] == other.dimension}
+    again.close()
+
+
+def test_words_go_on_when_the_embedder_fails(
+    index: AgentIndex, life: Life, embedder: BagOfWords, said: list[str], monkeypatch
+):
+    life.live_days(10)
+
+    def broken(texts):
+        raise BadAnswer("no vectors today")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(embedder, "embed", broken)
+        index.follow(11)
+        index.follow(11)
+    assert by_words(index, "sack")
+    assert isinstance(index.problem, BadAnswer)
+    assert sum("no vectors today" in line for line in said) == 1
+    index.follow(11)
+    assert len(by_meaning(index, "sack", 50)) == 10
+
+
+def test_without_chroma_there_are_words(life: Life, reopen: Opener):
+    index = reopen(vectors=False)
+    life.live_days(10)
+    index.follow(11)
+    assert index.vectors is None
+    assert by_words(index, "sack")
+    assert index.problem is None
+    index.close()
+
+
+def test_a_rebuild_serves_the_old_until_the_new_is_there(
+    index: AgentIndex, life: Life, chroma: Chroma, embedder: BagOfWords, monkeypatch
+):
+    life.live_days(200)
+    life.compact(1, 200, "Sacks.")
+    index.follow(201)
+    assert index._store
+    old = index._store.progress.collection
+    seen: list[tuple[int, int, int, int]] = []
+
+    def report(done: int, total: int) -> None:
+        seen.append((done, total, len(by_words(index, "sack")), len(by_meaning(index, "sack"))))
+
+    index.rebuild(report)
+    assert len(seen) >= 3
+    assert all(words and meaning for _, _, words, meaning in seen)
+    assert seen[-1][:2] == (200, 200)
+    assert index._opened().progress.collection != old
+    assert ChromaVectors(chroma, index._opened().progress.collection).count() == 201
+    assert by_meaning(index, "Sack 77", 1) == ["memory:77"]
+    names = {c.name for c in chroma.client().list_collections()}
+    assert old not in names
+    assert not index._path.with_name("words.new.db").exists()
+
+
+def test_a_rebuild_that_fails_changes_nothing(
+    index: AgentIndex, life: Life, embedder: BagOfWords, monkeypatch
+):
+    life.live_days(10)
+    index.follow(11)
+
+    def broken(texts):
+        raise BadAnswer("no vectors today")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(embedder, "embed", broken)
+        with pytest.raises(BadAnswer):
+            index.rebuild()
+    assert len(by_meaning(index, "sack", 50)) == 10
+    assert by_words(index, "sack")

@@ -1,0 +1,228 @@
+"""The service: a thread that indexes, a child that serves vectors, and their ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from game.index.chroma_server import ChromaServer
+from game.index.service import IndexService, alone
+from game.index.vectors import Chroma
+from game.llm.minilm import MiniLMEmbedder
+from game.mind.errors import IndexUnavailable, KeepsakeError
+from game.mind.recall.config import RecallConfig
+from game.paths import Places
+from tests.index.conftest import BagOfWords, Life, by_meaning, by_words, settles
+from tests.llm.conftest import places_in, until
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Places:
+    return places_in(tmp_path / "copy")
+
+
+@pytest.fixture
+def mira(here: Places) -> Iterator[Life]:
+    life = Life(here.agents / "mira")
+    yield life
+    life.archive.close()
+
+
+type Starter = Callable[..., IndexService]
+
+
+@pytest.fixture
+def started(here: Places, said: list[str], server: ChromaServer) -> Iterator[Starter]:
+    """Starts services; by default on the session's server, as if it were a remote one."""
+    running: list[IndexService] = []
+
+    def start(embedder: object = None, chroma: str = server.address) -> IndexService:
+        config = RecallConfig(chroma=chroma)
+        service = IndexService(here, config, embedder or BagOfWords(), said.append)
+        service.start()
+        running.append(service)
+        return service
+
+    yield start
+    for service in running:
+        service.close(stop_server=True)
+
+
+def test_it_indexes_in_the_background(started: Starter, mira: Life):
+    service = started()
+    mira.live_days(300)
+    index = service.open("mira", mira.archive.folder, mira.notes)
+    began = time.perf_counter()
+    service.schedule_follow("mira", 291)
+    assert time.perf_counter() - began < 0.05, "nobody waits for the index"
+    until(lambda: index.status().embedded == 290)
+    assert by_words(index, "290")
+    assert by_meaning(index, "Sack 290", 1) == ["memory:290"]
+
+
+def test_a_note_written_by_hand_is_found_without_being_told(
+    started: Starter, mira: Life, monkeypatch
+):
+    monkeypatch.setattr("game.index.service.NOTES_SECONDS", 0.1)
+    service = started()
+    index = service.open("mira", mira.archive.folder, mira.notes)
+    service.schedule_follow("mira", 1)
+    mira.notes.folder.mkdir()
+    (mira.notes.folder / "flax.md").write_text("---\ntitle: Flax\n---\nIt grows by the mill.\n")
+    until(lambda: by_words(index, "grows") == ["note:flax"])
+    until(lambda: settles(index, "grows by the mill", "note:flax"))
+
+
+def test_a_rebuild_of_all_while_it_runs(started: Starter, mira: Life, here: Places):
+    service = started()
+    tom = Life(here.agents / "tom")
+    for life in (mira, tom):
+        life.live_days(100)
+        service.open(life.folder.name, life.archive.folder, life.notes)
+        service.schedule_follow(life.folder.name, 101)
+    assert service.wait_idle(10)
+    assert service.answer_rebuild({})["agents"] == ("mira", "tom")
+    until(lambda: service.answer_status({})["rebuild"]["finished"] == 2)
+    status = service.status()
+    assert status.rebuild is not None
+    assert status.rebuild.problems == ()
+    assert [each.embedded for each in status.agents] == [100, 100]
+    assert service.rebuild("Mira").agents == ("mira",)
+    service.wait_idle(10)
+    with pytest.raises(KeepsakeError, match="No agent named nobody has an index"):
+        service.rebuild("nobody")
+    tom.archive.close()
+
+
+def test_chroma_that_is_killed_comes_back_with_what_it_held(
+    started: Starter, mira: Life, said: list[str]
+):
+    service = started(chroma="child")
+    index = service.open("mira", mira.archive.folder, mira.notes)
+    mira.live_days(60)
+    service.schedule_follow("mira", 41)
+    until(lambda: index.status().embedded == 40, 20)
+    assert service.server is not None
+    assert service.server.pid is not None
+    os.kill(service.server.pid, signal.SIGKILL)
+    mira.live_days(10)
+    service.schedule_follow("mira", 61)
+    until(lambda: by_words(index, "55"), 5)
+    until(lambda: index.status().embedded == 60 and index.problem is None, 20)
+    assert by_meaning(index, "Sack 12", 1) == ["memory:12"]
+    assert not any("anew" in line for line in said), "nothing was lost"
+
+
+def test_the_index_folder_deleted_while_nobody_looks(
+    started: Starter, mira: Life, here: Places, said: list[str]
+):
+    first = started(chroma="child")
+    index = first.open("mira", mira.archive.folder, mira.notes)
+    mira.live_days(20)
+    first.schedule_follow("mira", 21)
+    until(lambda: index.status().embedded == 20, 20)
+    first.close(stop_server=True)
+    subprocess.run(["rm", "-r", here.index / "chroma"], check=True)
+    second = started(chroma="child")
+    index = second.open("mira", mira.archive.folder, mira.notes)
+    second.schedule_follow("mira", 21)
+    assert by_words(index, "12")
+    until(lambda: any("Chroma has lost the vectors" in line for line in said), 20)
+    until(lambda: settles(index, "Sack 12", "memory:12"), 20)
+
+
+def test_without_the_world_it_can_be_rebuilt_by_the_real_embedder(
+    here: Places, mira: Life, said: list[str]
+):
+    mira.live("Ann says, “My brother sails on a ship.”", "The rain stops.", "A dog barks.")
+    mira.archive.append({"type": "clear", "n": 3, "t": "2026-05-01T00:00:00Z", "compactions": 0})
+    embedder = MiniLMEmbedder()
+    with alone(here, RecallConfig(), embedder, said.append) as service:
+        service.rebuild()
+        until(lambda: service.status().rebuild.over, 30)  # type: ignore[union-attr]  # set above
+        assert service.status().rebuild.problems == ()  # type: ignore[union-attr]
+        (index,) = service._agents.values()
+        assert index.vectors is not None
+        vector = embedder.embed(["a sibling at sea"])[0]
+        assert index.vectors.query(vector, 1)[0][0] == "memory:1"
+        pid = service.server.pid if service.server else None
+    assert pid is not None
+    assert not psutil.pid_exists(pid)
+
+
+# -- the child
+
+
+def test_it_is_a_quiet_child_on_loopback(server: ChromaServer):
+    assert server.pid is not None
+    process = psutil.Process(server.pid)
+    assert process.nice() >= 5
+    connections = process.net_connections("tcp")
+    assert {c.laddr.ip for c in connections if c.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
+    assert all(c.raddr.ip == "127.0.0.1" for c in connections if c.raddr), "nothing phones home"
+
+
+def test_it_says_its_version(chroma: Chroma):
+    assert chroma.check().startswith("Chroma 1.")
+
+
+def test_a_reload_adopts_it(here: Places):
+    before = ChromaServer(here)
+    try:
+        until(before.watch, 20)
+        after = ChromaServer(here)
+        assert after.watch()
+        assert (after.pid, after.starts) == (before.pid, 0)
+    finally:
+        before.stop()
+    assert ChromaServer(here).pid is None
+
+
+_LAUNCH = """
+import sys, time
+from pathlib import Path
+from game.index.chroma_server import ChromaServer
+from game.paths import Places, Ports
+home = Path(sys.argv[1])
+home.mkdir(parents=True, exist_ok=True)
+supervisor = ChromaServer(Places(home, home, Ports(int(sys.argv[2]))), grace=0.5)
+while not supervisor.watch():
+    time.sleep(0.05)
+print(supervisor.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_it_ends_when_the_game_is_killed(here: Places):
+    game = subprocess.Popen(
+        [sys.executable, "-c", _LAUNCH, str(here.home), str(here.ports.base)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert game.stdout is not None
+    with game.stdout:
+        pid = int(game.stdout.readline())
+    time.sleep(1.5)
+    assert psutil.pid_exists(pid), "it stays while the game is there"
+    game.kill()
+    game.wait()
+    until(lambda: not psutil.pid_exists(pid), 10)
+
+
+def test_a_server_that_is_not_there_is_named():
+    with pytest.raises(IndexUnavailable, match=r"Chroma at http://127.0.0.1:9 cannot be asked"):
+        Chroma("http://127.0.0.1:9").check()
+
+
+def test_places_do_not_share_a_child(here: Places):
+    other = replace(here, home=here.home / "other")
+    assert ChromaServer(other).pid_file != ChromaServer(here).pid_file

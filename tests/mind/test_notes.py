@@ -1,0 +1,252 @@
+"""Notes are files that the game and people both write."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from game.mind import vault_files
+from game.mind.errors import NoteRefused
+from game.mind.notes import (
+    LONGEST_ENTRY,
+    LONGEST_NOTE,
+    LONGEST_TITLE,
+    NoteBook,
+    check_title,
+    parse_note,
+)
+
+NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def reports():
+    return []
+
+
+@pytest.fixture
+def book(tmp_path, reports):
+    return NoteBook(tmp_path / "notes", reports.append)
+
+
+def save(path, text):
+    """Save as an editor does, at a time of its own."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    later = path.stat().st_mtime_ns + 1_000_000
+    os.utime(path, ns=(later, later))
+
+
+def test_a_note_is_there_again_with_all_that_was_written(book):
+    written = book.write(
+        "Garden", "I planted peas.", place="The Mill", reason="to eat", tags=("food",), now=NOON
+    )
+    read = NoteBook(book.folder).find("garden")
+    assert read == written
+    assert (read.title, read.text, read.place) == ("Garden", "I planted peas.", "The Mill")
+    assert (read.reason, read.tags) == ("to eat", ("food",))
+    assert read.created == read.updated == NOON
+    assert read.path == book.folder / "garden.md"
+    assert read.path.read_text().startswith("---\ntitle: Garden\n")
+
+
+def test_an_existing_title_gets_a_dated_entry(book):
+    book.write("Garden", "I planted peas.", place="The Mill", now=NOON)
+    later = NOON + timedelta(days=3)
+    note = book.write("  garden. ", "They are up.", place="The Inn", now=later)
+    assert note.text == "I planted peas.\n\n[2026-05-04 12:00, The Inn] They are up."
+    assert (note.created, note.updated) == (NOON, later)
+    assert len(book.all()) == 1
+
+
+def test_an_appended_entry_leaves_a_persons_words_as_they_are(book):
+    path = book.folder / "Tom's debts.md"
+    by_hand = (
+        "---\n# of Tom\ntitle: Debts\nmood:   grim  # very\nupdated: 2026-04-01\n---\n\n  * 3 d\n"
+    )
+    save(path, by_hand)
+    book.write("debts", "And a penny.", now=NOON)
+    text = path.read_text()
+    assert "# of Tom\ntitle: Debts\nmood:   grim  # very\n" in text
+    assert "\n  * 3 d\n" in text
+    assert book.find("Debts").updated == NOON
+
+
+@pytest.mark.parametrize(
+    ("source", "title", "text"),
+    [
+        ("only words\n", "by hand", "only words"),
+        ("---\ntitle: Peas\n---\nup", "Peas", "up"),
+        ("---\r\ntitle: Peas\r\n---\r\nup\r\n", "Peas", "up"),
+        ("\ufeff---\ntitle: 12\n---\n", "12", ""),
+        ("---\ntags: a, b\ncreated: 2026-05-01\n---\nx", "by hand", "x"),
+    ],
+)
+def test_files_by_hand_are_notes(book, source, title, text):
+    save(book.folder / "by-hand.md", source)
+    note = book.all()[0]
+    assert (note.title, note.text) == (title, text)
+    assert book.write(note.title, "More.", now=NOON).text.endswith("] More.")
+
+
+def test_changed_new_and_deleted_files_are_noticed(book):
+    book.write("garden", "peas", now=NOON)
+    known = {note.key: note.digest for note in book.all()}
+    assert known.keys() == {"note:garden"}
+    save(book.folder / "garden.md", "beans")
+    save(book.folder / "mill.md", "needs oil")
+    changes = book.changed_since(known)
+    assert {note.text for note in changes.changed} == {"beans", "needs oil"}
+    assert changes.gone == ()
+    (book.folder / "garden.md").unlink()
+    assert book.changed_since(known).gone == ("note:garden",)
+    assert book.find("garden") is None
+
+
+def test_unchanged_files_are_not_read_again(book, monkeypatch):
+    book.write("garden", "peas", now=NOON)
+    book.all()
+    monkeypatch.setattr(vault_files, "read", lambda _: pytest.fail("read again"))
+    assert book.all()[0].text == "peas"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b"---\ntitle: [open\n---\nx",
+        b"---\ntitle: never closed\nx",
+        b"---\n- a\n- b\n---\nx",
+        b"---\ntitle: a\ncreated: soon\n---\nx",
+        b"---\ntitle: a\ncreated: 2026-13-45\n---\nx",
+        b"---\ntitle: a\ntags: 3\n---\nx",
+        b"\xff\xfe\x00",
+    ],
+)
+def test_a_malformed_note_is_reported_once_and_left_alone(book, reports, bad):
+    book.write("mill", "needs oil", now=NOON)
+    path = book.folder / "garden.md"
+    path.write_bytes(bad)
+    known = {"note:garden": "an older state"}
+    for _ in range(3):
+        assert [note.title for note in book.all()] == ["mill"]
+    assert len(reports) == len(book.problems) == 1
+    assert "garden.md" in reports[0]
+    assert book.changed_since(known).gone == (), "what the index knew of it stays"
+    assert book.write("garden", "new", now=NOON).path.name == "garden-2.md"
+    assert path.read_bytes() == bad
+    save(path, "---\ntitle: a\n---\nmended")
+    assert book.problems == []
+
+
+def test_an_edit_between_reading_and_writing_is_kept(book, monkeypatch):
+    path = book.write("garden", "peas", now=NOON).path
+    real, edits = vault_files.read, iter(["---\ntitle: garden\n---\npeas, and by hand: beans\n"])
+
+    def read_and_be_overtaken(file):
+        text = real(file)
+        if (edit := next(edits, None)) is not None:
+            save(path, edit)
+        return text
+
+    note = book.find("garden")
+    monkeypatch.setattr(vault_files, "read", read_and_be_overtaken)
+    vault_files.change(note.path, lambda before: f"{before}more\n")
+    assert path.read_text() == "---\ntitle: garden\n---\npeas, and by hand: beans\nmore\n"
+    assert list(book.folder.glob(".*")) == [], "nothing is left lying about"
+
+
+def test_a_file_made_meanwhile_is_not_replaced(tmp_path):
+    path = tmp_path / "garden.md"
+    seen = []
+
+    def make(before):
+        seen.append(before)
+        if before is None:
+            path.write_text("by hand\n")
+        return f"{before or ''}ours\n"
+
+    vault_files.change(path, make)
+    assert seen == [None, "by hand\n"]
+    assert path.read_text() == "by hand\nours\n"
+
+
+def test_forgetting_moves_aside_and_never_deletes(book):
+    for text in ("first", "second"):
+        book.write("garden", text, now=NOON)
+        aside = book.forget("GARDEN")
+        assert text in aside.read_text()
+        assert book.all() == []
+    assert sorted(p.name for p in (book.folder / "forgotten").iterdir()) == [
+        "garden-2.md",
+        "garden.md",
+    ]
+    book.write("mill", "x", now=NOON)
+    with pytest.raises(NoteRefused, match="There are: mill"):
+        book.forget("garden")
+
+
+def test_limits_say_what_they_are(book):
+    with pytest.raises(NoteRefused, match=str(LONGEST_TITLE)):
+        book.write("t" * (LONGEST_TITLE + 1), "x", now=NOON)
+    with pytest.raises(NoteRefused, match=f"{LONGEST_ENTRY:,}"):
+        book.write("t", "x" * (LONGEST_ENTRY + 1), now=NOON)
+    for title, text in (("", "x"), ("...", "x"), ("t", " \n ")):
+        with pytest.raises(NoteRefused, match="note <title>: <text>"):
+            book.write(title, text, now=NOON)
+    for _ in range(LONGEST_NOTE // LONGEST_ENTRY - 1):
+        book.write("t", "x" * LONGEST_ENTRY, now=NOON)
+    with pytest.raises(NoteRefused, match="is full"):
+        book.write("t", "x" * LONGEST_ENTRY, now=NOON)
+    assert len(book.find("t").text) <= LONGEST_NOTE
+    assert not [p for p in book.folder.iterdir() if p.name != "t.md"]
+
+
+def test_a_disk_that_refuses_is_named(tmp_path):
+    (tmp_path / "notes").write_text("a file where the folder should be")
+    with pytest.raises(NoteRefused, match="cannot be read or written"):
+        NoteBook(tmp_path / "notes").write("t", "x", now=NOON)
+
+
+@pytest.mark.parametrize(
+    "title", ["../../etc/passwd", "/etc", "a\0b", "..", "con", "Bärlauch", "12"]
+)
+def test_whatever_the_title_the_file_stays_in_its_folder(book, title):
+    try:
+        note = book.write(title, "x", now=NOON)
+    except NoteRefused:
+        assert title == ".."
+        return
+    assert note.path.parent == book.folder
+    assert book.find(title) == note
+
+
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.text(min_size=1, max_size=30), st.text(min_size=1, max_size=80))
+def test_any_title_and_text_comes_back(tmp_path, title, text):
+    book = NoteBook(tmp_path / "notes")
+    try:
+        note = book.write(title, text, now=NOON)
+    except NoteRefused:
+        return
+    assert note.path.parent == book.folder
+    found = book.find(check_title(title))
+    assert found == note
+    assert book.forget(title).parent == book.folder / "forgotten"
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=200).map(lambda text: f"---\n{text}\n---\nbody") | st.text(max_size=200))
+def test_any_file_is_a_note_or_refused(tmp_path_factory, source):
+    path = tmp_path_factory.getbasetemp() / "n.md"
+    try:
+        note = parse_note(path, source, NOON)
+    except NoteRefused:
+        return
+    assert note.created.tzinfo
+    assert note.digest

@@ -1,0 +1,87 @@
+"""The pinned block: short, in a file that people may edit."""
+
+from __future__ import annotations
+
+import pytest
+
+from game.mind.errors import NoteRefused
+from game.mind.pinned import LIMIT, LONGEST_LINE, Pinned
+
+
+@pytest.fixture
+def pinned(tmp_path):
+    return Pinned(tmp_path / "pinned.md")
+
+
+def test_nothing_is_pinned_at_first(pinned):
+    assert pinned.lines == ()
+    assert not pinned.path.exists()
+
+
+def test_lines_are_kept_in_order(pinned):
+    assert pinned.add("Tom  owes me\nsix pence.") == "Tom owes me six pence."
+    pinned.add("- The cup is in the well.")
+    assert pinned.lines == ("Tom owes me six pence.", "The cup is in the well.")
+    assert Pinned(pinned.path).shown == pinned.lines
+
+
+def test_by_hand_is_noticed_and_kept(pinned):
+    pinned.path.write_text("# What Mira never forgets\n\nBy Ann.\n\n- one\n  -  two \n* no\n")
+    assert pinned.lines == ("one", "two")
+    pinned.add("three")
+    assert pinned.path.read_text().startswith("# What Mira never forgets\n\nBy Ann.\n\n- one\n")
+    assert pinned.lines == ("one", "two", "three")
+    pinned.remove("2")
+    assert "By Ann." in pinned.path.read_text()
+    assert pinned.lines == ("one", "three")
+
+
+@pytest.mark.parametrize("which", ["2", "#2", "number 2", "The cup is in the well", "cup", "CUP."])
+def test_unpin_by_number_or_words(pinned, which):
+    for line in ("Tom owes me six pence.", "The cup is in the well.", "Bram is kind."):
+        pinned.add(line)
+    assert pinned.remove(which) == "The cup is in the well."
+    assert pinned.lines == ("Tom owes me six pence.", "Bram is kind.")
+
+
+@pytest.mark.parametrize(("which", "why"), [("i", "several"), ("9", "not pinned"), ("", "")])
+def test_unpin_says_what_there_is(pinned, which, why):
+    pinned.add("This is one.")
+    pinned.add("This is two.")
+    with pytest.raises(NoteRefused, match=f"{why}.*1. This is one.; 2. This is two."):
+        pinned.remove(which)
+    assert len(pinned.lines) == 2
+
+
+def test_the_limits_are_told(pinned):
+    with pytest.raises(NoteRefused, match=str(LONGEST_LINE)):
+        pinned.add("x" * (LONGEST_LINE + 1))
+    with pytest.raises(NoteRefused, match="nothing to pin"):
+        pinned.add(" - ")
+    for number in range(LIMIT // LONGEST_LINE):
+        pinned.add(f"{number}".ljust(LONGEST_LINE, "x"))
+    with pytest.raises(NoteRefused, match=r"full \(1,200 of 1,200"):
+        pinned.add("more")
+    with pytest.raises(NoteRefused, match="already"):
+        pinned.add(pinned.lines[0])
+
+
+def test_too_much_by_hand_is_shown_up_to_the_limit(pinned):
+    pinned.path.write_text("".join(f"- {n} {'x' * 500}\n" for n in range(5)))
+    assert len(pinned.lines) == 5
+    assert len(pinned.shown) == 2
+
+
+def test_replacing_leaves_other_text(pinned):
+    pinned.path.write_text("# Mira\n- old\n")
+    pinned.replace(("new", "newer"))
+    assert pinned.lines == ("new", "newer")
+    assert pinned.path.read_text() == "# Mira\n- new\n- newer\n"
+
+
+def test_a_file_that_is_no_text_is_named_and_left_alone(pinned):
+    pinned.path.write_bytes(b"\xff\xfe")
+    for call in (lambda: pinned.lines, lambda: pinned.add("x")):
+        with pytest.raises(NoteRefused, match=r"pinned\.md"):
+            call()
+    assert pinned.path.read_bytes() == b"\xff\xfe"

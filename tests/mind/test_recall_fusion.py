@@ -1,0 +1,94 @@
+"""The pure parts: scores that are put together, and how finding is measured."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from game.mind.recall.documents import Document, DocumentKind
+from game.mind.recall.fusion import Candidates, Weights, rank, reciprocal, standard
+from game.mind.recall.measure import Answered, scores
+from game.mind.recall.query import read
+
+NOW = datetime(2026, 5, 14, tzinfo=UTC)
+PLAIN = Weights(speaker=0, named=0, exact=0, asking=0, full=0, answer=0, recent=0, nearby=0)
+
+
+def documents(*texts: str, apart: timedelta = timedelta(days=1)) -> dict[str, Document]:
+    return {
+        f"memory:{n}": Document(
+            f"memory:{n}", DocumentKind.MEMORY, text, NOW - 9 * apart + n * apart, n, n
+        )
+        for n, text in enumerate(texts, 1)
+    }
+
+
+def order(found: Candidates, text: str = "cup bell", weights: Weights = PLAIN) -> list[str]:
+    hits = rank(read(text, [], NOW), found, NOW, limit=9, weights=weights)
+    return [hit.document.key for hit in hits]
+
+
+def test_z_scores_have_mean_nought_and_count_what_is_missing_as_lowest():
+    found = standard({"a": 3.0, "b": 1.0}, ["a", "b", "c"])
+    assert sum(found.values()) == pytest.approx(0.0)
+    assert found["a"] > found["b"] == found["c"]
+
+
+@pytest.mark.parametrize("given", [{}, {"a": 2.0}, {"a": 2.0, "b": 2.0}])
+def test_z_scores_that_do_not_differ_are_nought(given):
+    assert set(standard(given, ["a", "b"] if len(given) != 1 else ["a"]).values()) == {0.0}
+
+
+def test_a_text_with_all_words_beats_one_that_repeats_a_single_one():
+    held = documents("The cup and the bell.", "Cup.", "Soup.")
+    found = Candidates(held, {"memory:1": 4.0, "memory:2": 2.0}, {})
+    assert order(found)[0] == "memory:1"
+
+
+def test_one_of_many_words_counts_little_beside_a_clear_meaning():
+    held = documents("Blue it was, with a chip.", "We walked to the harbour.", "Soup.", "Bread.")
+    asked = "What did the vessel at the harbour counter of her mother look like?"
+    found = Candidates(
+        held,
+        {"memory:2": 3.0},
+        {"memory:1": 0.8, "memory:2": 0.1, "memory:3": 0.1, "memory:4": 0.1},
+    )
+    assert order(found, asked)[0] == "memory:1"
+    assert order(found, "the harbour walked")[0] == "memory:2"
+
+
+def test_a_line_that_asks_gives_to_the_line_after_it():
+    held = documents("Whose is the cup?", "Hers.", "No.", apart=timedelta(minutes=1))
+    found = Candidates(held, {"memory:1": 3.0}, {})
+    plain = rank(read("cup", [], NOW), found, NOW, limit=9, weights=PLAIN)
+    given = rank(read("cup", [], NOW), found, NOW, limit=9)
+    assert [h.score for h in plain if h.document.first == 2] == [0.0]
+    assert [h.document.first for h in given][:2] == [1, 2]
+
+
+def test_without_anything_found_by_either_there_is_an_order_still():
+    held = documents("One.", "Two.")
+    assert set(order(Candidates(held, None, {}))) == set(held)
+    assert order(Candidates({}, None, None)) == []
+
+
+def test_reciprocal_ranks_favour_what_both_lists_hold():
+    assert reciprocal([["a", "b"], ["c", "b"]])[0] == "b"
+    assert reciprocal([]) == []
+
+
+def test_recall_and_reciprocal_rank():
+    answered = Answered("fact", ["x", "y"], [*"abc", "x", *"defgh", "y"])
+    assert answered.recall(5) == 0.5
+    assert answered.recall(10) == 1.0
+    assert answered.reciprocal_rank() == 0.25
+    assert Answered("fact", ["z"], ["a"]).reciprocal_rank() == 0.0
+
+
+def test_scores_come_by_kind_and_for_all():
+    found = scores([Answered("fact", ["a"], ["a"]), Answered("date", ["a"], ["b"])])
+    assert [(s.kind, s.questions, s.recall[10], s.mrr) for s in found] == [
+        ("date", 1, 0.0, 0.0),
+        ("fact", 1, 1.0, 1.0),
+        ("all", 2, 0.5, 0.5),
+    ]
+    assert scores([]) == []

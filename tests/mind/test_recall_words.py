@@ -1,0 +1,163 @@
+"""The index of words, in memory and in a file."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from game.index.words import Fts5Index
+from game.mind.errors import IndexUnavailable
+from game.mind.recall.documents import Document, DocumentKind
+
+BEGIN = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+def memory(number: int, text: str, minutes: int | None = None) -> Document:
+    time = BEGIN + timedelta(minutes=number if minutes is None else minutes)
+    return Document(f"memory:{number}", DocumentKind.MEMORY, text, time, number, number, "Tom")
+
+
+def keys(index: Fts5Index, *terms: str, **how) -> list[str]:
+    return [key for key, _ in index.search(terms, how.pop("limit", 10), **how)]
+
+
+def test_what_is_added_comes_back_whole():
+    index = Fts5Index()
+    note = Document("note:g", DocumentKind.NOTE, "Rosemary.", BEGIN, 0, 0, "", "Garden", "Herbs")
+    index.add([memory(1, "Nets"), note])
+    assert index.get(["note:g", "memory:1", "memory:2"]) == {
+        "note:g": note,
+        "memory:1": memory(1, "Nets"),
+    }
+
+
+def test_words_are_found_by_their_stems_best_first():
+    index = Fts5Index()
+    index.add([memory(10, "He mended a net."), memory(20, "Nets, nets and mending of nets!"),
+               memory(30, "Leek soup.")])  # fmt: skip
+    found = index.search(["net", "mend"], 10)
+    assert {key for key, _ in found} == {"memory:10", "memory:20"}
+    assert found[0][1] >= found[1][1] > 0.0
+
+
+def test_a_memory_is_found_by_its_neighbours_but_less():
+    index = Fts5Index()
+    index.add([memory(1, "Whose is the cup?"), memory(2, "My mother's."), memory(3, "I see.")])
+    assert keys(index, "cup") == ["memory:1", "memory:2"]
+    assert keys(index, "mother")[0] == "memory:2"
+
+
+def test_lines_of_another_scene_are_no_neighbours():
+    index = Fts5Index()
+    index.add([memory(1, "Whose is the cup?"), memory(2, "Good morning.", minutes=600)])
+    assert keys(index, "cup") == ["memory:1"]
+
+
+def test_neighbours_are_the_same_however_the_batches_fall():
+    lines = [memory(n, f"word{n} common") for n in range(1, 8)]
+    whole, single, backwards = Fts5Index(), Fts5Index(), Fts5Index()
+    whole.add(lines)
+    for line in lines:
+        single.add([line])
+    for line in reversed(lines):
+        backwards.add([line])
+    for term in ("word1", "word4", "word7"):
+        found = dict(whole.search([term], 10))
+        assert len(found) > 1
+        assert dict(single.search([term], 10)) == pytest.approx(found)
+        assert dict(backwards.search([term], 10)) == pytest.approx(found)
+
+
+def test_a_known_key_is_replaced_also_in_its_neighbours():
+    index = Fts5Index()
+    index.add([memory(1, "The cup."), memory(2, "Yes.")])
+    index.add([memory(1, "The bell.")])
+    assert keys(index, "cup") == []
+    assert keys(index, "bell") == ["memory:1", "memory:2"]
+    index.check()
+
+
+def test_what_is_removed_is_gone_also_from_its_neighbours():
+    index = Fts5Index()
+    index.add([memory(1, "The cup."), memory(2, "Yes.")])
+    index.remove(["memory:1", "memory:77"])
+    assert keys(index, "cup") == []
+    assert index.keys() == {"memory:2"}
+    index.check()
+
+
+def test_only_the_kinds_asked_for():
+    index = Fts5Index()
+    summary = Document("summary:1", DocumentKind.SUMMARY, "A cup was lost.", BEGIN, 1, 9)
+    index.add([memory(1, "The cup."), summary])
+    assert keys(index, "cup", kinds=[DocumentKind.SUMMARY]) == ["summary:1"]
+    assert keys(index, "cup", kinds=[DocumentKind.NOTE]) == []
+    assert index.keys([DocumentKind.MEMORY]) == {"memory:1"}
+
+
+def test_neighbours_by_number():
+    index = Fts5Index()
+    index.add([memory(n, f"line {n}") for n in (1, 2, 3, 5)])
+    assert [d.first for d in index.neighbours(3)] == [2]
+    assert [d.first for d in index.neighbours(3, reach=2)] == [1, 2, 5]
+    assert index.last_memory() == 5
+
+
+@pytest.mark.parametrize("term", ['"', "a OR b", "col:x", "(", "*", "^", "NEAR", "it's", "", "\0"])
+def test_no_term_is_taken_for_a_query(term):
+    index = Fts5Index()
+    index.add([memory(1, "The cup.")])
+    assert keys(index, term) == []
+    assert keys(index, term, "cup") == ["memory:1"]
+
+
+def test_a_file_keeps_what_was_added(tmp_path):
+    path = tmp_path / "words.db"
+    index = Fts5Index(path)
+    index.add([memory(1, "The cup.")])
+    index.close()
+    assert keys(Fts5Index(path), "cup") == ["memory:1"]
+
+
+def test_a_file_that_is_no_database_is_named_with_its_cure(tmp_path):
+    path = tmp_path / "words.db"
+    path.write_bytes(b"not a database, whatever it says " * 100)
+    with pytest.raises(IndexUnavailable, match=r"words\.db.*keepsake index rebuild"):
+        Fts5Index(path)
+
+
+def test_a_half_batch_does_not_stay():
+    index = Fts5Index()
+
+    def broken():
+        yield memory(1, "The cup.")
+        raise RuntimeError("the source broke")
+
+    with pytest.raises(RuntimeError):
+        index.add(broken())
+    assert index.keys() == set()
+    index.add([memory(2, "The bell.")])
+    assert index.keys() == {"memory:2"}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.integers(1, 8), st.sampled_from(["cup", "bell", "net"])),
+        max_size=25,
+    )
+)
+def test_words_and_documents_never_disagree(steps):
+    index, held = Fts5Index(), {}
+    for adds, number, word in steps:
+        if adds:
+            index.add([memory(number, word)])
+            held[number] = word
+        else:
+            index.remove([f"memory:{number}"])
+            held.pop(number, None)
+    index.check()
+    for word in ("cup", "bell", "net"):
+        near = {n for n in held if any(held.get(m) == word for m in (n - 1, n, n + 1))}
+        assert set(keys(index, word)) == {f"memory:{n}" for n in near}

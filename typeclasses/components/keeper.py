@@ -1,0 +1,208 @@
+"""What an agent does with its own memory: notes, searches, pins.
+
+These are tool calls. Nothing of them passes through the game's commands or its rooms:
+the act and its result go into the agent's own memory, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from twisted.internet.defer import Deferred
+
+from game.mind.answer import Command
+from game.mind.errors import KeepsakeError, NoteRefused
+from game.mind.notes import NoteBook
+from game.mind.perception import shorten
+from game.mind.pinned import LIMIT, Pinned
+from game.mind.recall import related
+from game.mind.recall.config import RecallConfig
+from game.mind.recall.related import Found, Related
+from game.mind.records import Memory, MemoryKind
+from typeclasses.components.in_time import in_time
+from typeclasses.components.recaller import Recaller
+from typeclasses.services import Services, log
+
+if TYPE_CHECKING:
+    from typeclasses.components.memory import MemoryComponent
+
+LOOKUPS = frozenset({"recall", "remember", "notes"})
+"""Acts after which the agent thinks again, with what they brought before it."""
+RECALL_SECONDS = 0.5
+"""How long a thought waits for what may be related to it; then it goes on without."""
+REMEMBERED_THOUGHTS = 3
+"""For how many thoughts the memories that an agent called back stay before it."""
+TOOL_SECONDS = 10.0
+"""How long a tool call may take; a thought waits for it."""
+
+
+class Keeper:
+    """The notes, the pinned block and the recall of one agent.
+
+    Args:
+        name: The agent's name, for log lines.
+        folder: ``vault/agents/<name>``.
+        memory: Where results are remembered.
+        services: What all agents share.
+    """
+
+    def __init__(
+        self, name: str, folder: Path, memory: MemoryComponent, services: Services
+    ) -> None:
+        self.notes = NoteBook(folder / "notes", self._trouble)
+        self.pinned = Pinned(folder / "pinned.md")
+        self.recaller = Recaller(name, folder, self.notes, memory, services)
+        self._name, self._memory, self._services = name, memory, services
+        self._remembered: tuple[Memory, ...] = ()
+        self._thoughts_left = 0
+        self._told = ""
+        self._tools: dict[str, Callable[[str, str, str], str]] = {
+            "note": self._note,
+            "recall": self._recall,
+            "remember": self._remember,
+            "pin": self._pin,
+            "unpin": self._unpin,
+            "forget": self._forget,
+            "notes": self._list,
+        }
+
+    # -- tool calls
+
+    def perform(self, command: Command, place: str) -> Deferred[None]:
+        """Do what a private verb says, in a worker thread.
+
+        Returns:
+            Fires on the reactor thread once the result is in the agent's memory.
+        """
+        finished: Deferred[None] = Deferred()
+        tool = self._tools[command.verb]
+
+        def work() -> str:
+            try:
+                return tool(command.argument, place, command.reason)
+            except KeepsakeError as error:
+                return f"You tried to {command.line}: {error}"
+
+        def done(result: str | None) -> None:
+            text = result or f"You tried to {command.line}: nothing came of it; try again later"
+            line = shorten(" ".join(text.split()), related.LONGEST_RESULT)
+            self._memory.remember(line, MemoryKind.RESULT, place=place)
+            finished.callback(None)
+
+        in_time(self._services, work, TOOL_SECONDS, done)
+        return finished
+
+    def _note(self, argument: str, place: str, reason: str) -> str:
+        title, _, text = argument.partition(": ")
+        now = self._services.clock.now()
+        note = self.notes.write(title, text, place=place, reason=reason, now=now)
+        self.recaller.follow()
+        how = "Added to your note" if note.created != note.updated else "Kept as your note"
+        return f"{how} {note.title!r}"
+
+    def _forget(self, argument: str, _place: str, _reason: str) -> str:
+        aside = self.notes.forget(argument)
+        self.recaller.follow()
+        return f"You put the note {aside.stem!r} away"
+
+    def _pin(self, argument: str, _place: str, _reason: str) -> str:
+        line = self.pinned.add(argument)
+        used = sum(map(len, self.pinned.lines))
+        return f"{related.PINNED}{line} ({used:,} of {LIMIT:,} characters used)"
+
+    def _unpin(self, argument: str, _place: str, _reason: str) -> str:
+        return f"{related.UNPINNED}{self.pinned.remove(argument)}"
+
+    def _list(self, _argument: str, _place: str, _reason: str) -> str:
+        titles = ", ".join(note.title for note in self.notes.all()) or "none"
+        pinned = " ".join(f"{n}. {shorten(line, 60)}" for n, line in enumerate(self.shown_pins, 1))
+        room = related.LONGEST_RESULT - len(pinned) - 40
+        return f"{related.LISTED}{shorten(titles, room)}" + (
+            f". Pinned: {pinned}" if pinned else ""
+        )
+
+    def _recall(self, argument: str, _place: str, _reason: str) -> str:
+        before = self.recaller.window_starts_at()
+        return related.result(self.recaller.find(argument, before=before), argument)
+
+    def _remember(self, argument: str, _place: str, _reason: str) -> str:
+        first, _, last = argument.partition("-")
+        archive = self._memory.memory.archive
+        low, high = int(first), min(int(last or first), archive.last_number)
+        if not 1 <= low <= high:
+            raise NoteRefused("There is no such memory", f"You have 1 to {archive.last_number}")
+        memories = archive.read(low, min(high, low + related.MOST_REMEMBERED - 1))
+        shown = memories[: len(related.paged(memories))]
+        if not shown:
+            raise NoteRefused("That memory cannot be read", "Try another number")
+        # One assignment, read by the reactor when it builds the next prompt.
+        self._remembered, self._thoughts_left = tuple(shown), REMEMBERED_THOUGHTS
+        return f"{related.REMEMBERED}{_range(shown)}{_rest(shown, high)}"
+
+    # -- what of it stands in the prompt
+
+    @property
+    def shown_pins(self) -> tuple[str, ...]:
+        """The pinned block as a prompt shows it."""
+        try:
+            return self.pinned.shown
+        except NoteRefused as problem:
+            self._trouble(str(problem))
+            return ()
+
+    @property
+    def remembered(self) -> list[str]:
+        """Memories that the agent has called back, as lines."""
+        return related.paged(self._remembered)
+
+    def thought_over(self) -> None:
+        """A thought was answered: what was called back fades after a few."""
+        self._thoughts_left = max(self._thoughts_left - 1, 0)
+        if not self._thoughts_left:
+            self._remembered = ()
+
+    def relate(self, question: str, done: Callable[[Found | None], None], *, scene: bool) -> None:
+        """Search for what may matter to a thought; ``done`` is called once."""
+        if not self._config.budget:
+            done(None)
+            return
+
+        def found(result: Found | None) -> None:
+            if result is None and self._services.indexes is not None:
+                log(f"[Recall] {self._name}: no answer in time; the thought goes on without")
+            done(result)
+
+        self.recaller.search(
+            question,
+            found,
+            before=self.recaller.window_starts_at(),
+            scene=scene,
+            seconds=RECALL_SECONDS,
+        )
+
+    def related(self, found: Found | None) -> Related:
+        """What was found, as lines of a prompt built now."""
+        if found is None:
+            return Related()
+        return related.related(found, self._memory.context(), self._config)
+
+    @property
+    def _config(self) -> RecallConfig:
+        return self._services.recall.current
+
+    def _trouble(self, problem: str) -> None:
+        if problem != self._told:
+            log(f"[Notes] {self._name}: {problem}")
+        self._told = problem
+
+
+def _range(memories: list[Memory]) -> str:
+    first, last = memories[0].number, memories[-1].number
+    return f"memory {first}" if first == last else f"memories {first}-{last}"
+
+
+def _rest(shown: list[Memory], wanted: int) -> str:
+    last = shown[-1].number
+    return f"; for more: remember {last + 1}-{wanted}" if last < wanted else ""

@@ -1,0 +1,180 @@
+"""An agent's recall in the game: says when there is something to index, and searches.
+
+Every search runs in a worker thread, and the index service has a thread of its own; the
+reactor only hands over texts and numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from game.mind.errors import KeepsakeError
+from game.mind.notes import NoteBook
+from game.mind.ports import Embedder
+from game.mind.recall.documents import DocumentKind, Hit
+from game.mind.recall.recall import Recall
+from game.mind.recall.related import Found
+from typeclasses.components.in_time import in_time
+from typeclasses.components.surroundings import known_names
+from typeclasses.services import Services, log
+
+if TYPE_CHECKING:
+    from typeclasses.components.memory import MemoryComponent
+
+SPARE = 3
+"""Found beyond what a prompt takes, since some of it may stand there already."""
+
+
+class Recaller:
+    """Searches what one agent has lived, summed up and noted.
+
+    Args:
+        name: The agent's name, for log lines.
+        folder: ``vault/agents/<name>``.
+        notes: Its notes.
+        memory: Tells what the window holds.
+        services: What all agents share.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        notes: NoteBook,
+        memory: MemoryComponent,
+        services: Services,
+    ) -> None:
+        self._name, self._folder, self._notes, self._memory = name, folder, notes, memory
+        self._services = services
+        self._names: frozenset[str] = frozenset()
+        self._followed: int | None = None
+        self._recall = self._over_index()
+
+    # -- searching
+
+    def search(
+        self,
+        text: str,
+        done: Callable[[Found | None], None],
+        *,
+        before: int | None = None,
+        scene: bool = False,
+        seconds: float,
+    ) -> None:
+        """Search in a worker thread; ``done`` is called once, on the reactor thread.
+
+        Args:
+            text: A question, or what is going on.
+            done: Gets what was found, None if nothing could be searched in time.
+            before: Only memories with lower numbers, which the window does not show.
+            scene: What is recent counts more.
+            seconds: How long it may take.
+        """
+        if self._recall is None:
+            done(None)
+            return
+        self.prepare()
+
+        def work() -> Found | None:
+            return self.find(text, before=before, scene=scene)
+
+        in_time(self._services, work, seconds, done)
+
+    def find(self, text: str, *, before: int | None = None, scene: bool = False) -> Found | None:
+        """The same, for worker threads: blocks."""
+        config, recall = self._services.recall.current, self._recall
+        if recall is None:
+            return None
+
+        def hits(kind: DocumentKind, limit: int) -> tuple[Hit, ...]:
+            found = recall.search(
+                text, limit=limit + SPARE, kinds=(kind,), before=before, scene=scene
+            )
+            if found is None:
+                raise _Unsearchable
+            return tuple(found)
+
+        try:
+            return Found(
+                notes=hits(DocumentKind.NOTE, config.notes),
+                summaries=hits(DocumentKind.SUMMARY, config.summaries),
+                memories=hits(DocumentKind.MEMORY, config.memories),
+            )
+        except _Unsearchable:
+            return None
+
+    def prepare(self) -> None:
+        """Look up what a search needs of the world; on the reactor thread, before it."""
+        self._names = known_names(self._services)
+
+    def rank(self, text: str, limit: int) -> list[Hit] | None:
+        """The best hits of all kinds with scores and reasons, window included; blocks."""
+        return self._recall.search(text, limit=limit) if self._recall else None
+
+    def window_starts_at(self) -> int | None:
+        """Number of the oldest memory that the prompt shows; None if there is none."""
+        try:
+            window = self._memory.context().window
+        except KeepsakeError:  # the archive is not open yet; the memory itself says so
+            return None
+        return window[0].number if window else None
+
+    # -- the index
+
+    def follow(self) -> None:
+        """There is something to index; any thread may say so, at any time."""
+        if self._recall is not None and self._services.indexes is not None:
+            self._followed = self.window_starts_at()
+            self._services.indexes.schedule_follow(self._folder.name, self._followed)
+
+    def follow_window(self) -> None:
+        """The same, if memories have left the window since."""
+        if self._recall is not None and self.window_starts_at() != self._followed:
+            self.follow()
+
+    def forget(self) -> None:
+        """The agent is gone: let go of its index, whose files stay."""
+        if self._recall is not None and self._services.indexes is not None:
+            self._recall = None
+            self._services.indexes.forget(self._folder.name)
+
+    def _over_index(self) -> Recall | None:
+        """The recall over the agent's index; None in a world without indexes."""
+        services = self._services
+        if services.indexes is None:
+            return None
+        index = services.indexes.open(self._folder.name, self._folder / "archive", self._notes)
+        return Recall(
+            index.words,
+            index.vectors,
+            _OnceEach(services.embedder) if services.embedder else None,
+            names=lambda: self._names,
+            clock=services.clock,
+            complain=lambda problem: log(f"[Recall] {self._name}: {problem}"),
+        )
+
+
+class _Unsearchable(Exception):
+    """Recall could not be asked."""
+
+
+class _OnceEach:
+    """An embedder that remembers its last text: one question is asked of several kinds."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._last: tuple[tuple[str, ...], list[list[float]]] = ((), [])
+
+    @property
+    def model_name(self) -> str:
+        return self._embedder.model_name
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        wanted = tuple(texts)
+        known, vectors = self._last  # one read: another thread may replace it meanwhile
+        if known != wanted:
+            vectors = self._embedder.embed(texts)
+            self._last = (wanted, vectors)
+        return vectors
