@@ -45,8 +45,9 @@ What it has in mind while it thinks is less, as with people:
   a |wlong-term summary|n      of all that is older
 
 When the window is full, the older part of it is summed up: a |wcompaction|n.
-So an agent may recall the last talk exactly, the one before it roughly, and
-those of long ago as a mood.
+So an agent has the last talk before it exactly, the one before it roughly, and
+those of long ago as a mood. Before it thinks it also searches all it ever lived
+for what you speak of, and it can keep |wnotes|n: ask about old things.
 """
 
 _PRIVACY = """
@@ -72,6 +73,10 @@ Agents, for builders.
 
  |w@memory-status|n              memories, window, summaries, integrity
  |w@compact-memories|n           sum up now, and say what came of it
+ |w@recall|n <agent> = <words>   what it would find in its memory, and why
+ |w@memories|n <agent> [65-128]  raw memories; |w<agent>/summary 3|n: what is under one
+ |w@notes|n, |w@note|n, |w@pin|n         its notes, and what always stands in its prompt
+
  |w@llm-status|n                 models, queue, latency, tokens
 
 With no name given, the memory commands take the agent in the same room. Each
