@@ -96,6 +96,24 @@ def test_only_the_kinds_asked_for():
     assert index.keys([DocumentKind.MEMORY]) == {"memory:1"}
 
 
+def test_a_common_word_is_left_out_beside_a_rarer_one(monkeypatch):
+    monkeypatch.setattr("game.index.words._MOST_ROWS", 4)
+    index = Fts5Index()
+    index.add([memory(10 * n, "The mill.") for n in range(1, 8)])
+    index.add([memory(100, "A cup."), memory(200, "The cup from the mill.")])
+    assert sorted(keys(index, "mill", "cup")) == ["memory:100", "memory:200"]
+    assert len(keys(index, "mill")) == 8
+    assert len(keys(index, "mill", "bell")) == 8, "a word that nothing holds leaves room"
+
+
+def test_a_common_word_finds_a_summary_all_the_same(monkeypatch):
+    monkeypatch.setattr("game.index.words._MOST_ROWS", 4)
+    index = Fts5Index()
+    index.add([memory(10 * n, "The mill.") for n in range(1, 8)] + [memory(100, "A cup.")])
+    index.add([Document("summary:1", DocumentKind.SUMMARY, "Days at the mill.", BEGIN, 1, 9)])
+    assert keys(index, "mill", "cup", kinds=[DocumentKind.SUMMARY]) == ["summary:1"]
+
+
 def test_neighbours_by_number():
     index = Fts5Index()
     index.add([memory(n, f"line {n}") for n in (1, 2, 3, 5)])

@@ -7,6 +7,7 @@ When one of the two cannot be asked the other goes on alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 from game.mind.errors import IndexUnavailable, KeepsakeError, ModelError
 from game.mind.ports import Clock, Embedder
@@ -18,6 +19,8 @@ _POOL = 120
 """Candidates from each index; the neighbours of the best come on top."""
 _SPREAD = 20
 """How many of each index's best bring their neighbours with them."""
+_ASIDE = ThreadPoolExecutor(32, thread_name_prefix="recall")
+"""Waits for embedder and vectors while the words are searched; threads start when needed."""
 
 
 class Recall:
@@ -74,8 +77,9 @@ class Recall:
         """
         now = self._clock.now()
         question = read(text, self._names(), now)
+        asked = _ASIDE.submit(self._by_meaning, question, kinds)
         by_words = self._by_words(question, kinds)
-        by_meaning = self._by_meaning(question, kinds)
+        by_meaning = asked.result()
         if by_words is None and by_meaning is None:
             return None
         documents = self._documents((by_words or {}, by_meaning or {}), kinds)
