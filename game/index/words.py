@@ -67,6 +67,9 @@ ON CONFLICT (key) DO UPDATE SET kind = excluded.kind, text = excluded.text,
     around = excluded.around
 """
 
+_KINDS = {kind.value: kind for kind in DocumentKind}
+"""A search makes 300 documents; looking a kind up here takes a third of the time."""
+
 type _Told = dict[int, tuple[datetime, str]]
 """Number of a raw memory: its time and text."""
 
@@ -320,14 +323,5 @@ def _row(document: Document) -> tuple[str | int, ...]:
 
 def _document(row: Sequence[str]) -> Document:
     key, kind, text, time, first, last, speaker, place, title = row
-    return Document(
-        key=key,
-        kind=DocumentKind(kind),
-        text=text,
-        time=datetime.fromisoformat(time),
-        first=int(first),
-        last=int(last),
-        speaker=speaker,
-        place=place,
-        title=title,
-    )
+    lived = datetime.fromisoformat(time)
+    return Document(key, _KINDS[kind], text, lived, int(first), int(last), speaker, place, title)

@@ -26,6 +26,7 @@ import psutil
 
 from game.cli.recall import read_data
 from game.index.chroma_server import ChromaServer
+from game.index.conversation import Turn
 from game.index.vectors import Chroma, ChromaVectors
 from game.index.words import Fts5Index
 from game.mind.recall.documents import Document, DocumentKind
@@ -150,14 +151,13 @@ def _delays(work: Callable[[], object]) -> list[float]:
 def _scale(server: ChromaServer, folder: Path) -> Iterator[Figure]:
     embedder, chroma = Synthetic(2), Chroma(server.address)
     turns, questions = read_data(HYTHE)
-    lexicon = [word for turn in turns for word in turn.text.split()]
     asked = [question.text for question in questions]
 
     def agents(name: str, numbers: range, memories: int) -> list[Recall]:
         # Two at a time: Chroma works on one while the words of the other are indexed.
         with ThreadPoolExecutor(2) as pool:
             make = partial(_agent, folder=folder, chroma=chroma, embedder=embedder)
-            return list(pool.map(lambda n: make(f"{name}-{n}", memories, lexicon), numbers))
+            return list(pool.map(lambda n: make(f"{name}-{n}", memories, turns), numbers))
 
     small = _times(agents("small", range(AGENTS), FEW_MEMORIES), asked)
     yield from _recall_figures(small, FEW_MEMORIES, f"{AGENTS} agents")
@@ -198,14 +198,15 @@ def _sizes(server: ChromaServer, folder: Path) -> Iterator[Figure]:
 def _agent(
     name: str,
     memories: int,
-    lexicon: list[str],
+    turns: list[Turn],
     *,
     folder: Path,
     chroma: Chroma,
     embedder: Synthetic,
 ) -> Recall:
-    random = Random(name)
-    documents = [_memory(number, random, lexicon) for number in range(1, memories + 1)]
+    random, lexicon = Random(name), [word for turn in turns for word in turn.text.split()]
+    speakers = sorted({turn.speaker for turn in turns})
+    documents = [_memory(n, random, lexicon, speakers) for n in range(1, memories + 1)]
     words = Fts5Index(folder / f"{name}.db")
     vectors = ChromaVectors(chroma, name)
     vectors.create({"agent": name})
@@ -213,14 +214,14 @@ def _agent(
         part = documents[start : start + 1000]
         words.add(part)
         vectors.add(part, embedder.rows(len(part)))
-    return Recall(words, vectors, embedder, names=lambda: {"Ann", "Tom"}, clock=Clock())
+    return Recall(words, vectors, embedder, names=lambda: speakers, clock=Clock())
 
 
-def _memory(number: int, random: Random, lexicon: list[str]) -> Document:
-    text = f"{random.choice(('Ann', 'Tom'))} says, “{' '.join(random.choices(lexicon, k=12))}.”"
+def _memory(number: int, random: Random, lexicon: list[str], speakers: list[str]) -> Document:
+    text, speaker = " ".join(random.choices(lexicon, k=13)), random.choice(speakers)
     time_lived = _START + timedelta(minutes=number)
     key, kind = f"memory:{number}", DocumentKind.MEMORY
-    return Document(key, kind, text, time_lived, number, number, "Ann", "The Mill")
+    return Document(key, kind, text, time_lived, number, number, speaker, "The Mill")
 
 
 def _times(agents: list[Recall], questions: list[str]) -> list[float]:

@@ -130,6 +130,7 @@ class _Judge:
         self._beside = _beside(documents)
         self._stems = {key: stems(f"{d.text} {d.title}") for key, d in documents.items()}
         self._wanted = [family(term) for term in question.terms]
+        self._names = [(name, stems(name)) for name in question.names]
         self._words = self._shares(found.words or {})
         self._meaning = standard(self._in_context(found.meaning or {}), documents)
 
@@ -225,10 +226,11 @@ class _Judge:
 
     def _person(self, document: Document, held: set[str]) -> float:
         total = 0.0
-        for name in self._question.names:
-            if document.speaker.casefold() == name:
+        speaker = document.speaker.casefold()
+        for name, parts in self._names:
+            if speaker == name:
                 total += self._weights.speaker
-            elif stems(name) <= held:
+            elif parts <= held:
                 total += self._weights.named
         return total
 

@@ -101,7 +101,9 @@ def read(text: str, names: Collection[str], now: datetime) -> Question:
 
 def stems(text: str) -> set[str]:
     """The stems of all words of ``text``, as terms and texts are compared."""
-    return {_stem(word) for word in words(_POSSESSIVE.sub("", text))}
+    if "'" in text or "’" in text:
+        text = _POSSESSIVE.sub("", text)
+    return set(map(_stem, words(text)))
 
 
 def family(term: str) -> set[str]:
