@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 
@@ -107,4 +109,27 @@ def test_after_a_reload_it_is_found_as_before(copy):
         assert time.monotonic() < deadline, shown
         time.sleep(1)
     assert "mends nets in Ostrey" in shown
+    builder.leave()
+
+
+def test_while_the_index_is_made_anew_and_afterwards_it_is_found_as_before(copy):
+    builder = Player.admin(copy)
+    builder.see("The Kettle")
+    command = [sys.executable, "-m", "game", "index", "rebuild"]
+    with subprocess.Popen(
+        command, cwd=REPOSITORY, env=copy.environ, stdout=subprocess.PIPE, text=True
+    ) as rebuild:
+        asked = 0
+        while rebuild.poll() is None:
+            shown = builder.type("@recall Mira = Where does Edwin mend nets?", "why:")
+            assert "mends nets in Ostrey" in shown
+            asked += 1
+        assert rebuild.stdout is not None
+        assert "made anew" in rebuild.stdout.read()
+    assert rebuild.returncode == 0
+    assert asked
+    wait_for(copy.here.agents_log, r"\[Index\] Mira: made anew \(\d+ memories\)")
+    shown = builder.type("@recall Mira = Where does Edwin mend nets?", "meaning")
+    assert "mends nets in Ostrey" in shown
+    assert "words: " in shown
     builder.leave()
