@@ -73,9 +73,9 @@ Agents, for builders.
 
  |w@memory-status|n              memories, window, summaries, integrity
  |w@compact-memories|n           sum up now, and say what came of it
- |w@recall|n <agent> = <words>   what it would find in its memory, and why
- |w@memories|n <agent> [65-128]  raw memories; |w<agent>/summary 3|n: what is under one
- |w@notes|n, |w@note|n, |w@pin|n         its notes, and what always stands in its prompt
+ |w@recall|n <agent> = <words>   what it would find, and why
+ |w@memories|n <agent> [65-128]  raw memories; or |w<agent>/summary 3|n
+ |w@notes|n, |w@note|n, |w@pin|n         its notes and pins
 
  |w@llm-status|n                 models, queue, latency, tokens
 
