@@ -78,7 +78,8 @@ class MiniLMEmbedder:
         weights = mask[:, :, None].astype(hidden.dtype)
         mean = (hidden * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9)
         unit = mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
-        return [[float(value) for value in row] for row in unit]
+        vectors: list[list[float]] = unit.tolist()
+        return vectors
 
     def _load(self) -> None:
         with self._lock:

@@ -11,6 +11,7 @@ from rich.console import Console
 from tests.bench import (
     cache_bench,
     index_bench,
+    index_look_bench,
     look_bench,
     memory_bench,
     recall_bench,
@@ -26,6 +27,7 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "cache": cache_bench.measure,
     "summary": summary_bench.measure,
     "index": index_bench.measure,
+    "index-look": index_look_bench.measure,
     "recall": recall_bench.measure,
 }
 
