@@ -45,9 +45,9 @@ What it has in mind while it thinks is less, as with people:
   a |wlong-term summary|n      of all that is older
 
 When the window is full, the older part of it is summed up: a |wcompaction|n.
-So an agent has the last talk before it exactly, the one before it roughly, and
-those of long ago as a mood. Before it thinks it also searches all it ever lived
-for what you speak of, and it can keep |wnotes|n: ask about old things.
+So an agent has the last talk exactly in mind, the one before it roughly, and
+those of long ago as a mood. Before it thinks it also searches all that it ever
+lived for what you speak of, and it keeps notes: ask about old things.
 """
 
 _PRIVACY = """

@@ -43,6 +43,7 @@ _SAID_IN_EMOTE = re.compile(r"^(?:says?|asks?|replies|answers),?\s*[:,]?\s*([\"�
 _SENTENCE = re.compile(r"(?:\S+\s+.*|[A-Z]\w+)[.!?…][\"”’)]*$")
 _SPOKEN = frozenset({"say", "whisper", "emote"})
 _SAME_WORDS = 0.85
+_TELLING_OPENING = 5
 _VERY_STILL = re.compile(r"^[\W_]*(?:silence|nothing|no (?:answer|response))?[\W_]*$", re.I)
 
 
@@ -123,18 +124,23 @@ def is_repeat_of(command: Command, recent: Sequence[Command]) -> bool:
     """
     if command.verb == "wait":
         return False
-    words = _plain(command.argument)
-    return any(
-        each.verb == command.verb and _alike(command.verb, words, _plain(each.argument))
-        for each in recent
-    )
+    same_verb = [each.argument for each in recent if each.verb == command.verb]
+    if command.verb not in _SPOKEN:
+        return _plain(command.argument) in map(_plain, same_verb)
+    return any(_alike(command.argument, before) for before in same_verb)
 
 
-def _alike(verb: str, words: str, before: str) -> bool:
-    if words == before or verb not in _SPOKEN:
-        return words == before
-    matcher = difflib.SequenceMatcher(None, words.split(), before.split(), autojunk=False)
-    return matcher.ratio() >= _SAME_WORDS
+def _alike(said: str, before: str) -> bool:
+    """Whether both begin with the same sentence, or have nearly the same words throughout."""
+    opening = _opening(said)
+    if len(opening) >= _TELLING_OPENING and opening == _opening(before):
+        return True
+    words = (_plain(said).split(), _plain(before).split())
+    return difflib.SequenceMatcher(None, *words, autojunk=False).ratio() >= _SAME_WORDS
+
+
+def _opening(said: str) -> list[str]:
+    return _plain(re.split(r"[.!?…]", said, maxsplit=1)[0]).split()
 
 
 @dataclass(frozen=True, slots=True)

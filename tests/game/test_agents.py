@@ -130,6 +130,8 @@ class TestThinking(AgentsWorld):
         assert len(self.fake.calls("/api/generate")) == 1 + 3
         assert self.lines().count("~say Hm.") == 1
         assert "do something else" in self.fake.prompts()[-1]
+        heats = [c.body["options"]["temperature"] for c in self.fake.calls("/api/generate")]
+        assert heats[1] < heats[2] < heats[3]
 
     def test_a_player_who_waits_gets_words(self):
         self.said = ["look", "Good evening, Tom."]

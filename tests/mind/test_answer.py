@@ -241,6 +241,7 @@ def test_exact_repeat():
     [
         ("Come in, you are letting the cold weather in now.", True),
         ("Come in, Tom, and shut the door behind you.", False),
+        ("Come in, you are letting the weather in now. Where have you been all summer?", True),
         ("Yes.", False),
     ],
 )

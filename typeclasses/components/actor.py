@@ -88,7 +88,8 @@ class Actor:
         if isinstance(command, Refusal):
             return Act(None, command.reason)
         if answer.is_repeat_of(command, self._recent):
-            return Act(None, f"You have just done that ({command.line}); do something else")
+            # Without its words: a small model would only copy them from there.
+            return Act(None, "You have just done that; do something else")
         self._recent.append(command)
         if command.verb == "wait":
             return Act(command)

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 PROFILE = "agent"
 MOST_LOOKUPS = 2
 """How often an agent may look into its memory before it has to do something."""
+HOTTER, HOTTEST = 0.25, 1.5
+"""What each new try adds to the temperature, and where that ends."""
 JSON_TOKENS = 40
 """What the marks and names of a JSON answer may cost besides its words."""
 SHORTEST_INTERVAL = 5
@@ -227,6 +229,7 @@ class Thinker:
         kept = kept_by(self._keeper, thought.found)
         prompt = prompt_for(agent, self._memory.context(), self._services, kept, thought.nudge)
         request = profile.request(f"{prompt} {thought.lead}".rstrip(), cache_key=self._key)
+        request = replace(request, temperature=_temperature(profile, thought))
         if thought.lead:
             return request
         return _held(request, agent, profile, self._services.thinking.current.constrain)
@@ -318,6 +321,13 @@ class Thinker:
 
     def _now(self) -> float:
         return float(self._services.timer.seconds())
+
+
+def _temperature(profile: Profile, thought: _Thought) -> float:
+    """The profile's; hotter with each new try, which else would come to the same answer."""
+    if thought.attempt == 1 or profile.temperature == 0:
+        return profile.temperature
+    return min(profile.temperature + HOTTER * (thought.attempt - 1), HOTTEST)
 
 
 def _led(lead: str, text: str) -> str:
