@@ -46,8 +46,8 @@ What it has in mind while it thinks is less, as with people:
 
 When the window is full, the older part of it is summed up: a |wcompaction|n.
 So an agent has the last talk exactly in mind, the one before it roughly, and
-those of long ago as a mood. Before it thinks it also searches all that it ever
-lived for what you speak of, and it keeps notes: ask about old things.
+those of long ago as a mood. Before it thinks it also searches all that it
+ever lived for what you speak of, and it keeps notes: ask about old things.
 """
 
 _PRIVACY = """

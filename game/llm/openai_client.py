@@ -159,11 +159,17 @@ class OpenAIModel:
             "cache_prompt": True,
             "repeat_penalty": request.repeat_penalty,
         }
+        if request.dry_multiplier:
+            extras |= {"dry_multiplier": request.dry_multiplier, **_DRY}
         if request.grammar:
             extras["grammar"] = request.grammar
         elif request.json_schema is not None:
             extras["json_schema"] = dict(request.json_schema)
         return extras
+
+
+_DRY = {"dry_base": 1.75, "dry_allowed_length": 3, "dry_penalty_last_n": 8192}
+"""Runs of up to three words are free; the whole prompt counts, not its end alone."""
 
 
 def _extras(request: GenerationRequest) -> dict[str, Any]:

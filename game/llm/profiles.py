@@ -37,6 +37,8 @@ class Profile:
         stop: Strings that end an answer.
         time_limit: Seconds that one answer may take, retries included.
         repeat_penalty: 1.0 is none.
+        dry_multiplier: How strongly whole runs of words are kept from coming again; 0 is
+            not at all. The embedded model only.
         seed: Fixed seed, or None for a new one each time.
         context_tokens: Tokens the model can look at; None for the server's own setting.
         keep_alive: How long Ollama keeps the model loaded, such as ``30m``.
@@ -52,6 +54,7 @@ class Profile:
     stop: tuple[str, ...] = ()
     time_limit: float = 60.0
     repeat_penalty: float = 1.0
+    dry_multiplier: float = 0.0
     seed: int | None = None
     context_tokens: int | None = None
     keep_alive: str = "30m"
@@ -76,6 +79,7 @@ class Profile:
             temperature=self.temperature,
             seed=self.seed if seed is None else seed,
             repeat_penalty=self.repeat_penalty,
+            dry_multiplier=self.dry_multiplier,
             json_schema=json_schema,
             grammar=grammar,
             cache_key=cache_key,
@@ -172,6 +176,7 @@ def _profile(section: Section) -> Profile:
         stop=_stop(section, default.stop),
         time_limit=section.number("time_limit", default.time_limit, low=0.1, high=3600.0),
         repeat_penalty=section.number("repeat_penalty", default.repeat_penalty, high=5.0),
+        dry_multiplier=section.number("dry_multiplier", default.dry_multiplier, high=5.0),
         seed=section.integer("seed") if section.text("seed", "") else None,
         context_tokens=_context(section),
         keep_alive=section.text("keep_alive", default.keep_alive),

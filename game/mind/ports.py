@@ -23,6 +23,8 @@ class GenerationRequest:
         temperature: Sampling temperature, 0 is greedy.
         seed: Fixed seed, or None for a random one.
         repeat_penalty: 1.0 is none.
+        dry_multiplier: How strongly runs of words that stand in the prompt already are held
+            back (DRY sampling), 0 is not at all; only llama.cpp reads it.
         json_schema: JSON schema the answer must match, where the server can.
         grammar: GBNF grammar the answer must match; only llama.cpp reads it.
         cache_key: Who asks; calls with one key share a prompt cache slot where
@@ -35,6 +37,7 @@ class GenerationRequest:
     temperature: float = 0.7
     seed: int | None = None
     repeat_penalty: float = 1.0
+    dry_multiplier: float = 0.0
     json_schema: Mapping[str, Any] | None = None
     grammar: str | None = None
     cache_key: str | None = None

@@ -117,12 +117,16 @@ def test_llama_cpp_is_told_and_heard(fake: FakeModelServer):
         ),
     )
     model = OpenAIModel(fake.address, llama_cpp=True)
-    answer = model.generate(GenerationRequest("x", grammar='root ::= "a"', repeat_penalty=1.2))
+    answer = model.generate(
+        GenerationRequest("x", grammar='root ::= "a"', repeat_penalty=1.2, dry_multiplier=0.8)
+    )
     model.close()
     body = fake.calls("/v1/completions")[0].body
     assert body["cache_prompt"] is True
     assert body["grammar"] == 'root ::= "a"'
     assert body["repeat_penalty"] == 1.2
+    assert body["dry_multiplier"] == 0.8
+    assert body["dry_penalty_last_n"] > 1000
     assert "model" not in body
     assert (answer.prompt_tokens, answer.cached_tokens, answer.completion_tokens) == (100, 90, 2)
 
