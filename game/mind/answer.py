@@ -22,6 +22,7 @@ from game.mind.arguments import (
     own_words,
     thing_name,
 )
+from game.mind.patterns import pattern
 from game.mind.perception import for_prompt, shorten, visible
 from game.mind.speech import disarm, tidy_speech
 from game.mind.verbs import FORBIDDEN, Takes, Verb, find_exit, find_gesture, find_verb
@@ -180,9 +181,9 @@ class _Reader:
 
     def _without_subject(self, text: str) -> tuple[str, bool]:
         """``Mira says, "hi"``, ``Mira: hi`` and ``I go north`` without their subject."""
-        if named := re.match(rf"{re.escape(self.own_name)}\s*:\s*(?=\S)", text, re.I):
+        if named := pattern(rf"{re.escape(self.own_name)}\s*:\s*(?=\S)", re.I).match(text):
             return f"say {text[named.end() :]}", False
-        subject = re.match(rf"(?:{re.escape(self.own_name)}|You|I)\s+(?=\w)", text)
+        subject = pattern(rf"(?:{re.escape(self.own_name)}|You|I)\s+(?=\w)").match(text)
         return (text[subject.end() :], True) if subject else (text, False)
 
     def _worded(self, whole: str, text: str, narrated: bool) -> Command | str:
@@ -237,7 +238,7 @@ class _Reader:
         if quoted and (say := self._verb("say")):
             return self._spoken(say, quoted[1])
         if verb.name == "emote":
-            text = re.sub(rf"^{re.escape(self.own_name)}\s+", "", text.strip(" *"), flags=re.I)
+            text = pattern(rf"^{re.escape(self.own_name)}\s+", re.I).sub("", text.strip(" *"))
         said = tidy_speech(text).lstrip("@ ")
         if not said:
             return f"You tried to {verb.name}, but there was nothing in it of your own"
@@ -311,7 +312,7 @@ def _first_line(answer: str) -> str:
 
 def _without_echo(text: str, own_name: str) -> str:
     """``text`` without the cursor, prompt sign, bullet or label in front, however many."""
-    own = re.compile(rf"^(?:~?\s*{re.escape(own_name)}\s*>|>+)\s*", re.I)
+    own = pattern(rf"^(?:~?\s*{re.escape(own_name)}\s*>|>+)\s*", re.I)
     while (shorter := _BULLET.sub("", own.sub("", text))) != text:
         text = shorter
     return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from game.mind.patterns import pattern
 from game.mind.perception import shorten
 from game.mind.speech import disarm
 
@@ -56,7 +57,7 @@ def addressed(word: str, rest: str, present: Sequence[str]) -> str:
 def leading_name(text: str, present: Sequence[str]) -> str:
     """The longest name in ``present`` that ``text`` begins with, as written in ``text``."""
     for name in sorted(present, key=len, reverse=True):
-        if name and re.match(rf"{re.escape(name)}(?!\w)", text, re.I):
+        if name and pattern(rf"{re.escape(name)}(?!\w)", re.I).match(text):
             return text[: len(name)]
     return ""
 

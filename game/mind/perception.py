@@ -13,6 +13,8 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+from game.mind.patterns import pattern
+
 PROMPT_LIMIT = 700
 """Characters of one memory that a prompt shows; the archive keeps all of them."""
 
@@ -54,7 +56,7 @@ def perceive(raw: str, *, own_name: str = "") -> str:
     lines = (" ".join(visible(line).split()) for line in text.splitlines())
     line = _join([line for line in lines if not _RULE.fullmatch(line)])
     if own_name:
-        line = re.sub(rf"^~?{re.escape(own_name)}>\s*", "", line)
+        line = pattern(rf"^~?{re.escape(own_name)}>\s*").sub("", line)
     return line
 
 

@@ -44,7 +44,7 @@ _LLM = """\
 """
 _SETTINGS = {
     "quiet": {"idle_interval": 80_000},
-    # Each thought ends in a gesture that four others see, which makes them think again.
+    # Each thought ends in a gesture that another sees, which makes that one think again.
     "busy": {
         "idle_interval": 5,
         "idle_away_factor": 1,
@@ -116,11 +116,11 @@ def _world(scratch: Path) -> Iterator[tuple[Copy, Path]]:
 
 
 def _populate(builder: Player) -> None:
-    """Ten rooms of five agents, and the builder in an empty room beside them."""
+    """Rooms of two agents each, and the builder in an empty room beside them."""
     names = map("".join, itertools.product(_LETTERS, "aeiou", _LETTERS, "o"))
-    for room in range(AGENTS // 5):
+    for room in range(AGENTS // 2):
         builder.type(f"@dig/teleport Barn{room}", rf"Barn{room}")
-        for _ in range(5):
+        for _ in range(2):
             name = next(names).title()
             builder.type(f"@agent/create {name} = You are {name}, who counts.", f"Made {name}")
     builder.type(f"@dig/teleport {_ROOM}", _ROOM)

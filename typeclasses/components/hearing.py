@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from game.mind.attention import Event, EventKind
+from game.mind.patterns import pattern
 from typeclasses.components.surroundings import people_near
 
 _SPEECH = frozenset({"say", "talk", "whisper", "pose"})
@@ -42,4 +43,4 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> E
 
 
 def _names(line: str, name: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line, re.IGNORECASE) is not None
+    return pattern(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE).search(line) is not None
