@@ -9,41 +9,19 @@ from __future__ import annotations
 from evennia import CmdSet, default_cmds
 from evennia.commands.default import account, comms, general, system, unloggedin
 
+from commands.agent_cmdset import AGENT_COMMANDS
 from commands.agents import CmdAgent
 from commands.memory import CmdCompactMemories, CmdMemoryStatus
 from commands.models import CmdLlmStatus
-from commands.moving import CmdGo, direction_commands
+from commands.moving import direction_commands
 from commands.notes import CmdNote, CmdNotes, CmdPin
 from commands.people import CmdWho
 from commands.recall import CmdMemories, CmdRecall
-from commands.speech import CmdEmote, CmdSay, CmdTalk, CmdWhisper
-from commands.things import (
-    CmdDescribe,
-    CmdDrop,
-    CmdExamine,
-    CmdGet,
-    CmdGive,
-    CmdInventory,
-    CmdLook,
-)
+from commands.things import CmdDescribe
 from commands.unloggedin import CmdUnconnectedCreate, CmdUnconnectedHelp
 
-PLAYER_COMMANDS = (
-    CmdLook,
-    CmdSay,
-    CmdTalk,
-    CmdWhisper,
-    CmdEmote,
-    CmdGo,
-    CmdGet,
-    CmdDrop,
-    CmdGive,
-    CmdExamine,
-    CmdInventory,
-    CmdDescribe,
-    CmdWho,
-)
-"""What people and agents do in the world."""
+PLAYER_COMMANDS = (*AGENT_COMMANDS, CmdDescribe, CmdWho)
+"""What people do in the world: what agents can do, and what only makes sense at a keyboard."""
 
 BUILDER_COMMANDS = (
     CmdAgent,
