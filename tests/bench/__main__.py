@@ -43,8 +43,9 @@ def main(names: list[str]) -> int:
     for name in names or BENCHES:
         with console.status(f"Measuring {name} …"):
             figures += BENCHES[name]()
+        # After each one, so that a run that is broken off has not been for nothing.
+        save(figures, Path("bench.json"))
     show(figures, console)
-    save(figures, Path("bench.json"))
     console.print("Written to bench.json")
     return 0
 
