@@ -60,7 +60,8 @@ class Telnet:
         for command in _COMMAND.findall(data[:complete]):
             self._refuse(command)
         plain = _COMMAND.sub(b"", data[:complete]).decode("utf-8", "replace")
-        self.text += _COLOUR.sub("", plain)
+        # Over all of it: a colour code may come in two pieces.
+        self.text = _COLOUR.sub("", self.text + plain)
         return bool(received)
 
     def _refuse(self, command: bytes) -> None:
