@@ -9,6 +9,7 @@ from typing import Protocol
 
 from game.mind.archive import Archive
 from game.mind.records import Memory, MemoryKind, Position, Summary
+from game.mind.verify import Verdict
 
 
 class CompactReason(StrEnum):
@@ -16,8 +17,30 @@ class CompactReason(StrEnum):
 
     COUNT = "count"
     """The window reached its size."""
+    HIGH = "high"
+    """The prompt passed the high mark."""
+    SLEEP = "sleep"
+    """The agent sleeps, and the prompt is over the sleep mark."""
+    EMERGENCY = "emergency"
+    """The prompt passed the emergency mark just before a thought."""
     MANUAL = "manual"
     """A builder asked."""
+    AGENT = "agent"
+    """The agent asked."""
+
+    @property
+    def asked(self) -> bool:
+        """Whether somebody asked for it, so that it is made whatever it saves."""
+        return self in (CompactReason.MANUAL, CompactReason.AGENT)
+
+
+class Rung(StrEnum):
+    """The steps of the ladder, from gentle to lossy."""
+
+    MASK = "mask"
+    SUMMARISE = "summarise"
+    RESUMMARISE = "summarise again"
+    TRUNCATE = "truncate"
 
 
 class Outcome(StrEnum):
@@ -25,7 +48,53 @@ class Outcome(StrEnum):
 
     FIRST = "first summary"
     WATERFALL = "waterfall"
+    REPLACED = "all in one summary"
+    SHORTENED = "summaries shortened"
     NOTHING = "nothing to compact"
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What the prompt costs, as far as it is known without building it.
+
+    Attributes:
+        overhead: Tokens of all that is neither summary nor window.
+        summaries: Tokens of both summaries.
+        window: Tokens of the window as it is shown, masked.
+        budget: Tokens that the prompt may have: the context less the reserve.
+    """
+
+    overhead: int
+    summaries: int
+    window: int
+    budget: int
+
+    @property
+    def used(self) -> int:
+        """Tokens of the whole prompt."""
+        return self.overhead + self.summaries + self.window
+
+    @property
+    def share(self) -> float:
+        """The used share of the budget; 1.0 is full."""
+        return self.used / self.budget
+
+
+@dataclass(frozen=True, slots=True)
+class RungStep:
+    """What one rung did in a compaction.
+
+    Attributes:
+        rung: Which one.
+        tokens_before: Tokens of summaries and window before it.
+        tokens_after: The same afterwards.
+        calls: Model calls that it took.
+    """
+
+    rung: Rung
+    tokens_before: int
+    tokens_after: int
+    calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +105,18 @@ class MemoryContext:
         longterm: Summary of 1 … L, None before the second compaction.
         recent: Summary of L+1 … S, None before the first.
         window: The memories S+1 … N verbatim, oldest first.
+        masked: The window after the first rung, None where nothing is masked.
     """
 
     longterm: Summary | None
     recent: Summary | None
     window: tuple[Memory, ...]
+    masked: tuple[Memory, ...] | None = None
+
+    @property
+    def shown(self) -> tuple[Memory, ...]:
+        """The window as a prompt shows it: old tool results shortened, repeats folded."""
+        return self.window if self.masked is None else self.masked
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +134,12 @@ class CompactionResult:
         seconds: Wall time.
         model: Who wrote the summaries.
         position: Where the compaction stands in the archive.
+        number: The compaction's number, 0 if none was made.
+        calls: Model calls that it took.
+        prompt_tokens: Tokens that were sent to the model.
+        completion_tokens: Tokens that it wrote.
+        steps: What each rung did, in order.
+        verdict: What the check of the new summaries found.
     """
 
     reason: CompactReason
@@ -70,6 +152,12 @@ class CompactionResult:
     seconds: float = 0.0
     model: str = ""
     position: Position | None = None
+    number: int = 0
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    steps: tuple[RungStep, ...] = ()
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True)

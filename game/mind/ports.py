@@ -88,6 +88,19 @@ class Embedder(Protocol):
         ...
 
 
+class Tokens(Protocol):
+    """Knows what a text costs in a prompt; quick, and safe in any thread."""
+
+    @property
+    def source(self) -> str:
+        """Who counts: ``model server``, ``tiktoken``, ``heuristic``."""
+        ...
+
+    def of(self, text: str) -> int:
+        """Tokens of ``text``: the count if it is known, else an estimate."""
+        ...
+
+
 class Clock(Protocol):
     """Where a mind gets its time from."""
 
