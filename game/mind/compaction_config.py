@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from game.mind.markdown_config import Section, merged
 
 LARGEST_WINDOW = 10_000
+LARGEST_CONTEXT = 4_000_000
+BOUNDS = {
+    "immediate_window": (1, LARGEST_WINDOW),
+    "recent_window": (1, LARGEST_WINDOW),
+    "context_tokens": (256, LARGEST_CONTEXT),
+    "reserve_tokens": (1, LARGEST_CONTEXT),
+    "rounds": (1, LARGEST_WINDOW),
+    "longterm_tokens": (50, LARGEST_CONTEXT),
+    "fallback_after": (0, 1000),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +89,19 @@ def load_compaction_config(path: Path) -> CompactionConfig:
     """
     settings = merged(path)
     settings.only(field.name for field in fields(CompactionConfig))
-    default = CompactionConfig()
     return CompactionConfig(
-        strategy=settings.choice("strategy", STRATEGIES, default.strategy),
-        immediate_window=_window(settings, "immediate_window", default.immediate_window),
-        recent_window=_window(settings, "recent_window", default.recent_window),
-        profile=settings.text("profile", default.profile),
-        fallback_after=settings.integer("fallback_after", default.fallback_after, high=1000),
+        **{field.name: _value(settings, field) for field in fields(CompactionConfig)}
     )
 
 
-def _window(settings: Section, key: str, default: int) -> int:
-    return settings.integer(key, default, low=1, high=LARGEST_WINDOW)
+def _value(settings: Section, field: Field[Any]) -> Any:
+    """One setting as its field's type and bounds want it."""
+    key, default = field.name, field.default
+    if isinstance(default, bool):
+        return settings.flag(key, default)
+    if isinstance(default, float):
+        return settings.number(key, default, low=0.0, high=1.0)
+    if isinstance(default, int):
+        low, high = BOUNDS.get(key, (0, LARGEST_WINDOW))
+        return settings.integer(key, default, low=low, high=high)
+    return settings.text(key, str(default))
