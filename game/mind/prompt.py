@@ -1,12 +1,14 @@
 """The prompt of a thought, made from a template in the vault.
 
 Templates are Jinja, sandboxed, and checked when they are read. Values are
-never templates: what a player says is data, whatever braces it holds.
+never templates: what a player says is data, whatever braces it holds. Each value is
+marked while it is rendered, so that a prompt knows which of its lines comes from where.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,6 +56,7 @@ class PromptContext:
         examples: Lines of a script that show how it speaks and acts.
         commands: Usage lines, ``say <words>: speak so that …``.
         pinned: Facts that are always shown.
+        noticed: What others asked of the agent and what it promised, each with its source.
         longterm_summary: Empty if there is none yet.
         recent_summary: Empty if there is none yet.
         window: The memories that are not summarised; the template sees script lines.
@@ -69,6 +72,7 @@ class PromptContext:
     examples: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     pinned: tuple[str, ...] = ()
+    noticed: tuple[str, ...] = ()
     longterm_summary: str = ""
     recent_summary: str = ""
     window: tuple[RenderedMemory, ...] = ()
@@ -94,8 +98,9 @@ class PromptContext:
                 " ".join(line.split()) for line in self.commands
             ],  # ours: <thing> is meant
             "pinned": _lines(self.pinned),
-            "longterm_summary": for_prompt(self.longterm_summary, limit=_LONGEST_SUMMARY),
-            "recent_summary": for_prompt(self.recent_summary, limit=_LONGEST_SUMMARY),
+            "noticed": _lines(self.noticed),
+            "longterm_summary": _told(self.longterm_summary),
+            "recent_summary": _told(self.recent_summary),
             "window": script(self.window, self.name),
             "related_notes": _lines(self.related_notes),
             "related_experiences": _lines(self.related_experiences),
@@ -120,6 +125,7 @@ _TRIAL = PromptContext(
     examples=("~Mira> say Good day!",),
     commands=("say <words>",),
     pinned=("The mill is mine.",),
+    noticed=("Tom told you: never sell the mill (memory 3)",),
     longterm_summary="I was born here.",
     recent_summary="I met Tom.",
     window=(RenderedMemory('Tom says, "Hello."', datetime(2025, 3, 4, tzinfo=UTC)),),
@@ -129,6 +135,42 @@ _TRIAL = PromptContext(
     situation=Situation("The Mill", "It is old.", ("north",), ("Tom",)),
     nudge="Tom waits.",
 )
+
+
+FRAME = "frame"
+"""The section of lines that the template itself brings: headings, rules, blank lines."""
+
+_END = "\uf8ff"
+_MARKS: Mapping[str, str] = {
+    field.name: chr(0xE000 + place) for place, field in enumerate(fields(PromptContext))
+}
+"""A private-use character for each variable; ``for_prompt`` lets none of them through."""
+_SECTIONS = {mark: name for name, mark in _MARKS.items()}
+_ANY_MARK = re.compile(f"[{''.join(_MARKS.values())}{_END}]")
+
+
+class _Marked(str):
+    """A value that says where it comes from when it is printed, and else is a plain string."""
+
+    __slots__ = ("mark",)
+    mark: str
+
+    def __str__(self) -> str:
+        return f"{self.mark}{super().__str__()}{_END}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A prompt, and which variable each of its lines comes from.
+
+    Attributes:
+        text: The prompt, as it is sent.
+        lines: Each line without its end, with the name of the first variable in it, or
+            :data:`FRAME`.
+    """
+
+    text: str
+    lines: tuple[tuple[str, str], ...]
 
 
 class PromptTemplate:
@@ -149,10 +191,23 @@ class PromptTemplate:
         Raises:
             ConfigError: The template fails on these values.
         """
+        return self.rendered(context).text
+
+    def rendered(self, context: PromptContext) -> Rendered:
+        """The same, with the section of each line.
+
+        Raises:
+            ConfigError: The template fails on these values.
+        """
+        variables = {key: _marked(key, value) for key, value in context.variables().items()}
         try:
-            return self._template.render(context.variables()).rstrip()
+            marked = self._template.render(variables)
         except Exception as error:  # a template can raise whatever its expressions raise
             raise _refused(self._path, error) from error
+        text = _ANY_MARK.sub("", marked).rstrip()
+        # A line break is only ever the template's own or a profile's.
+        lines = zip(text.split("\n"), _sections(marked), strict=False)
+        return Rendered(text, tuple(lines))
 
 
 def load_template(path: Path) -> PromptTemplate:
@@ -233,12 +288,47 @@ def _line_in_template(error: Exception) -> int:
     return line
 
 
+def _marked(key: str, value: Any) -> Any:
+    """``value`` with every string in it marked as coming from the variable ``key``."""
+    if isinstance(value, str) and key in _MARKS:
+        marked = _Marked(value)
+        marked.mark = _MARKS[key]
+        return marked
+    if isinstance(value, list):
+        return [_marked(key, each) for each in value]
+    if isinstance(value, dict):
+        return {name: _marked(key, each) for name, each in value.items()}
+    return value
+
+
+def _sections(marked: str) -> Iterator[str]:
+    """The section of each line; a value may have several lines."""
+    inside = ""
+    for line in marked.split("\n"):
+        found = [mark for mark in _ANY_MARK.findall(line) if mark != _END]
+        first = inside or next((mark for mark in found if _tells(mark)), "")
+        yield _SECTIONS.get(first, FRAME)
+        marks = _ANY_MARK.findall(line)
+        if marks:
+            inside = "" if marks[-1] == _END else marks[-1]
+
+
+def _tells(mark: str) -> bool:
+    """Whether a mark says what a line is about; the agent's name stands everywhere."""
+    return _SECTIONS[mark] != "name"
+
+
 def _lines(texts: Sequence[str]) -> list[str]:
     return [line for line in map(for_prompt, texts) if line]
 
 
 def _paragraphs(text: str) -> str:
     return "\n".join(for_prompt(line, limit=_LONGEST_SUMMARY) for line in text.splitlines()).strip()
+
+
+def _told(summary: str) -> str:
+    """A summary, its lines kept apart: one with headings has many."""
+    return "\n".join(line for line in _paragraphs(summary).splitlines() if line)
 
 
 def _example(line: str) -> str:

@@ -75,6 +75,7 @@ STANDARD_VERBS: tuple[Verb, ...] = (
     Verb("unpin", "unpin <number>", "let go of a pinned fact", Takes.WORDS, private=True),
     Verb("forget", "forget <title>", "put one of your notes away", Takes.WORDS, private=True),
     Verb("notes", "notes", "see what notes you have", private=True),
+    Verb("compact", "compact", "sum up what lies behind you, to clear your mind", private=True),
 )
 """What an inhabitant can do unless the game says otherwise."""
 
@@ -107,7 +108,8 @@ _FORBIDDEN_WORDS = """
     permission create dig destroy delete tunnel tel teleport spawn set lock unlock cmdset quell
     unquell batchcode batchcommand password quit ic ooc charcreate chardelete alias channel cpattr
     mvattr nick script scripts sethelp setdesc sethome tickers typeclass unlink update userpassword
-    admin llm-status memory-status compact-memories agent agents
+    admin llm-status memory-status compact-memories compact-memory compaction compactions
+    memories agent agents
 """
 FORBIDDEN = frozenset(_FORBIDDEN_WORDS.split())
 """First words that are never corrected into a verb: commands of builders and admins."""
