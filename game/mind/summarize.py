@@ -16,6 +16,7 @@ from game.mind import extractive, verdict
 from game.mind.errors import SummaryRefused
 from game.mind.ports import Generation
 from game.mind.records import Tier
+from game.mind.strategy import Strategy
 from game.mind.tokens import CHARACTERS_PER_TOKEN
 
 PROMPT = """\
@@ -43,11 +44,19 @@ class Source:
         tier: Which summary it becomes.
         agent: The name of the agent whose memories they are.
         lines: The memories, or for the long-term summary the two summaries, oldest first.
+        numbers: The memory number of each line; none at all where they are summaries.
+        strategy: How it is to be written; None for the narrative way.
+        limit_tokens: The most tokens that it may have; 0 for the usual.
+        must_keep: Constraints and open matters that have to be in it.
     """
 
     tier: Tier
     agent: str
     lines: tuple[str, ...]
+    numbers: tuple[int, ...] = ()
+    strategy: Strategy | None = None
+    limit_tokens: int = 0
+    must_keep: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
