@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 
@@ -25,15 +25,20 @@ from game.mind.errors import (
 from game.mind.memory import (
     CompactionResult,
     CompactReason,
+    Load,
     MemoryContext,
     MemoryStatus,
     Outcome,
+    Undone,
 )
-from game.mind.ports import Clock
+from game.mind.ports import Clock, Embedder, Tokens
 from game.mind.records import Memory, MemoryKind, Position, Summary, Tier
+from game.mind.roundtrip import Question, Rate
+from game.mind.strategy import Strategy
 from game.mind.summaries import SummaryFile, SummaryFolder
 from game.mind.summarize import ExtractiveSummarizer, Summarizer
 from game.mind.tiers import compaction_record, load_tiers
+from game.mind.tokens import Heuristic
 
 RETRY_SECONDS = 30.0
 """Wait after the first failed compaction; doubled with each further one."""
@@ -53,6 +58,13 @@ class CascadeMemory:
         summarizer: Gives the summarizer that holds now.
         clock: The present time.
         log: Takes one line for people.
+        tokens: Knows what a line costs in a prompt.
+        strategy: Gives the way of writing summaries that holds now; None for narrative.
+        must_keep: Gives the constraints and open loops that have to stay in what the agent sees.
+        standing: Gives the lines that stand in the prompt whatever is compacted, such as pins.
+        embedder: Helps to find a constraint that a summary tells in other words.
+        asleep: Whether the agent sleeps now.
+        priced: Whether the summarizer calls a model, so that a compaction costs tokens.
     """
 
     def __init__(
@@ -65,7 +77,17 @@ class CascadeMemory:
         summarizer: Callable[[], Summarizer],
         clock: Clock,
         log: Log,
+        tokens: Tokens | None = None,
+        strategy: Callable[[], Strategy] | None = None,
+        must_keep: Callable[[], Sequence[str]] = lambda: (),
+        standing: Callable[[], Sequence[str]] = lambda: (),
+        embedder: Embedder | None = None,
+        asleep: Callable[[], bool] = lambda: False,
+        priced: Callable[[], bool] = lambda: True,
     ) -> None:
+        self.questions: tuple[Question, ...] = ()
+        self._tokens = tokens or Heuristic()
+        self._overhead = 0
         self.agent = agent
         self.archive = archive
         self.summaries = summaries
@@ -120,6 +142,34 @@ class CascadeMemory:
         with self._lock:
             tiers = self._tiers
             return MemoryContext(tiers.longterm, tiers.recent, tuple(tiers.window))
+
+    def weigh(self, overhead: int) -> None:
+        """Take what the last prompt cost beside summaries and window."""
+        self._overhead = max(overhead, 0)
+
+    def load(self) -> Load:
+        """What the prompt costs now."""
+        context, of = self.context(), self._tokens.of
+        summaries = sum(of(each.text) for each in (context.longterm, context.recent) if each)
+        window = sum(of(memory.line) for memory in context.shown)
+        return Load(self._overhead, summaries, window, self._config().budget)
+
+    def before_thought(self) -> CompactReason | None:
+        """EMERGENCY when the prompt is over its mark."""
+        config = self._config()
+        if config.on_emergency and self.load().share >= config.emergency:
+            return CompactReason.EMERGENCY
+        return None
+
+    def undo(self) -> Undone:
+        """Take the newest compaction back; see :meth:`game.mind.memory.AgentMemory.undo`."""
+        raise CompactionError(f"{self.agent}'s memory has no compaction to take back")
+
+    def record_rate(self, number: int, rate: Rate) -> None:
+        """Keep what asking the questions of compaction ``number`` gave."""
+        self.archive.append(
+            {"type": "rate", "id": number, "t": self._clock.now().isoformat(), **rate.to_record()}
+        )
 
     def next_turn(self) -> CompactReason | None:
         """Whether a compaction is due by count; None while one runs or is backing off."""

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from game.mind.archive import Archive
 from game.mind.records import Memory, MemoryKind, Position, Summary
+from game.mind.roundtrip import Question, Rate
 from game.mind.verify import Verdict
 
 
@@ -161,6 +162,30 @@ class CompactionResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Undone:
+    """What taking a compaction back did.
+
+    Attributes:
+        number: The compaction that was taken back.
+        detail: One sentence for the person who asked.
+        restored: First and last memory that stand verbatim again, None if the compaction had
+            only rewritten summaries.
+        tokens_before: Tokens of summaries and window before.
+        tokens_after: The same afterwards.
+        left: How many compactions can still be taken back.
+        position: Where the undoing stands in the archive.
+    """
+
+    number: int
+    detail: str
+    restored: tuple[int, int] | None
+    tokens_before: int
+    tokens_after: int
+    left: int
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryStatus:
     """Figures about a memory, without the texts.
 
@@ -174,6 +199,9 @@ class MemoryStatus:
         failures: Failed tries since the last success.
         retry_at: No automatic try before this time.
         last_failure: What the last failed try said.
+        last_number: Number of the newest compaction that stands, 0 if there is none.
+        last_verdict: What the check of it found; None for one of before there were checks.
+        last_rate: How many of its questions can still be answered; None before it is known.
     """
 
     total: int
@@ -185,6 +213,9 @@ class MemoryStatus:
     failures: int = 0
     retry_at: datetime | None = None
     last_failure: str = ""
+    last_number: int = 0
+    last_verdict: Verdict | None = None
+    last_rate: Rate | None = None
 
 
 class AgentMemory(Protocol):
@@ -196,6 +227,8 @@ class AgentMemory(Protocol):
 
     archive: Archive
     """Where everything is kept."""
+    questions: tuple[Question, ...]
+    """Drawn before the last compaction from what it summarised, for the caller to ask."""
 
     def append(
         self,
@@ -221,15 +254,47 @@ class AgentMemory(Protocol):
         """What stands in the prompt now."""
         ...
 
+    def weigh(self, overhead: int) -> None:
+        """Say what the last prompt cost beside summaries and window, in tokens.
+
+        Until it is said that is taken for nothing, so a memory that is never weighed
+        compacts later than it should.
+        """
+        ...
+
+    def load(self) -> Load:
+        """What the prompt costs now; quick."""
+        ...
+
     def next_turn(self) -> CompactReason | None:
-        """Called once a turn; says whether a compaction is due, and why."""
+        """Called once a turn; says whether a compaction is due, and why: count, high, sleep."""
+        ...
+
+    def before_thought(self) -> CompactReason | None:
+        """Called before a prompt is built; EMERGENCY when it must not wait."""
         ...
 
     def compact(self, reason: CompactReason) -> CompactionResult:
         """Make room in the prompt now.
 
         Raises:
+            CompactionError: Nothing was changed; says why, or that nothing is left to do.
+        """
+        ...
+
+    def undo(self) -> Undone:
+        """Take the newest compaction back; may be repeated until none is left.
+
+        Raises:
             CompactionError: Nothing was changed; says why.
+        """
+        ...
+
+    def record_rate(self, number: int, rate: Rate) -> None:
+        """Keep in the archive what asking :attr:`questions` after compaction ``number`` gave.
+
+        Raises:
+            ArchiveUnwritable: It was not kept.
         """
         ...
 

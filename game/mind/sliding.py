@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable
 from datetime import datetime
 
 from game.mind.archive import Archive
+from game.mind.compaction_config import CompactionConfig
+from game.mind.errors import CompactionError
 from game.mind.memory import (
     CompactionResult,
     CompactReason,
+    Load,
     MemoryContext,
     MemoryStatus,
     Outcome,
+    Undone,
 )
-from game.mind.ports import Clock
+from game.mind.ports import Clock, Tokens
 from game.mind.records import Memory, MemoryKind
+from game.mind.roundtrip import Question, Rate
+from game.mind.tokens import Heuristic
 
 
 class SlidingMemory:
@@ -29,10 +36,28 @@ class SlidingMemory:
         archive: Where everything is kept.
         size: How many memories stand in the prompt.
         clock: The present time.
+        agent: The agent's name, which stands before its own acts in a prompt.
+        config: Gives the settings that hold now.
+        tokens: Knows what a line costs in a prompt.
     """
 
-    def __init__(self, archive: Archive, size: int, clock: Clock) -> None:
+    questions: tuple[Question, ...] = ()
+
+    def __init__(
+        self,
+        archive: Archive,
+        size: int,
+        clock: Clock,
+        *,
+        agent: str = "",
+        config: Callable[[], CompactionConfig] = CompactionConfig,
+        tokens: Tokens | None = None,
+    ) -> None:
         self.archive = archive
+        self.agent = agent
+        self._config = config
+        self._tokens = tokens or Heuristic()
+        self._overhead = 0
         self._clock = clock
         self._lock = threading.Lock()
         self._window: deque[Memory] = deque(_newest(archive, size), maxlen=size)
@@ -68,9 +93,29 @@ class SlidingMemory:
         with self._lock:
             return MemoryContext(None, None, tuple(self._window))
 
+    def weigh(self, overhead: int) -> None:
+        """Take what the last prompt cost beside the window."""
+        self._overhead = max(overhead, 0)
+
+    def load(self) -> Load:
+        """What the prompt costs now."""
+        window = sum(self._tokens.of(memory.line) for memory in self.context().shown)
+        return Load(self._overhead, 0, window, self._config().budget)
+
     def next_turn(self) -> CompactReason | None:
         """Never due."""
         return None
+
+    def before_thought(self) -> CompactReason | None:
+        """Never: the window slides by itself."""
+        return None
+
+    def undo(self) -> Undone:
+        """There is nothing to take back."""
+        raise CompactionError("this memory makes no summaries, so there is none to take back")
+
+    def record_rate(self, number: int, rate: Rate) -> None:
+        """There are no compactions here to rate."""
 
     def compact(self, reason: CompactReason) -> CompactionResult:
         """Does nothing: this memory makes no summaries."""
