@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -167,15 +167,17 @@ class Gateway:
             with self._lock:
                 self._blocked.discard(future)
 
-    def count_tokens(self, profile_name: str, text: str) -> int | None:
-        """Tokens of ``text`` for a profile's model; None when it cannot be asked. Blocks."""
+    def count_tokens(self, profile_name: str, texts: Sequence[str]) -> list[int] | None:
+        """Tokens of each text by the server's own tokenizer; None when it has none. Blocks.
+
+        Raises:
+            ModelError: The server gave no answer; it may the next time.
+        """
         guarded = self._models.get(profile_name)
-        if guarded is None:
-            return None
-        try:
-            return guarded.client.count_tokens(text)
-        except ModelError:
-            return None
+        if guarded is None or guarded.profile != self.profiles.get(profile_name):
+            # Built anew by the next call for this profile, which belongs to another thread.
+            raise ModelUnavailable(f"The model of {profile_name!r} has not been asked yet")
+        return guarded.client.count_tokens(texts)
 
     def statuses(self) -> list[ServerStatus]:
         """Every server that a profile uses; owner's thread only."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -114,8 +114,11 @@ class OllamaModel:
             )
         return "ready"
 
-    def count_tokens(self, text: str) -> int | None:
-        """Always None: Ollama has no way to ask."""
+    def count_tokens(self, texts: Sequence[str]) -> list[int] | None:
+        """Always None: Ollama lets nobody use its tokenizer.
+
+        What a prompt had is known after the call, from ``prompt_eval_count``.
+        """
         return None
 
     def close(self) -> None:

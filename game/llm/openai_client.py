@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -22,11 +22,14 @@ from game.llm.http import (
     json_object,
     timeout,
 )
+from game.llm.tokenizer import Tokenizer
 from game.mind.errors import BadAnswer, ModelMissing
 from game.mind.ports import Generation, GenerationRequest
 
 KEY_VARIABLES = ("KEEPSAKE_OPENAI_API_KEY", "OPENAI_API_KEY")
 """Where the key comes from, and the only places that it comes from."""
+
+_TOKENIZE_SECONDS = 10.0
 
 
 def api_key(environ: Mapping[str, str] = os.environ) -> str | None:
@@ -63,6 +66,9 @@ class OpenAIModel:
             f"The model server at {host}",
             cure_absent,
             f"Load {model!r} there, or correct model and host in llm.md",
+        )
+        self._tokenizer = Tokenizer(
+            lambda body: self._call("POST", "/tokenize", body, seconds=_TOKENIZE_SECONDS), model
         )
         self._http = httpx.Client(
             base_url=host.rstrip("/").removesuffix("/v1"),
@@ -110,16 +116,13 @@ class OpenAIModel:
             )
         return "ready"
 
-    def count_tokens(self, text: str) -> int | None:
-        """Tokens of ``text`` by the model's own tokenizer; None where the server has none.
+    def count_tokens(self, texts: Sequence[str]) -> list[int] | None:
+        """Tokens of each text by the model's own tokenizer; None where the server has none.
 
         Raises:
             ModelError: The server did not answer.
         """
-        if not self._llama_cpp:
-            return None
-        found = self._call("POST", "/tokenize", {"content": text}, seconds=10.0).get("tokens")
-        return len(found) if isinstance(found, list) else None
+        return self._tokenizer.count(texts)
 
     def close(self) -> None:
         """Close the kept connections."""

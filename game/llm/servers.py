@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,8 +28,8 @@ class Client(LanguageModel, Protocol):
         """Whether the server answers and has the model; raises ModelError."""
         ...
 
-    def count_tokens(self, text: str) -> int | None:
-        """Tokens of a text, or None when the server cannot say."""
+    def count_tokens(self, texts: Sequence[str]) -> list[int] | None:
+        """Tokens of each text, or None when the server has no tokenizer for others."""
         ...
 
     def close(self) -> None:

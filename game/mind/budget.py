@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+
+from game.mind.ports import Tokens
+
+BAR = 24
+"""Signs of a bar that means the whole budget."""
+_FULL, _PARTS = "█", " ▏▎▍▌▋▊▉"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +43,66 @@ class Costs:
     def used(self) -> int:
         """Tokens of the whole prompt."""
         return sum(section.tokens for section in self.sections)
+
+    @property
+    def left(self) -> int:
+        """Tokens that are still free; below 0 the prompt does not fit."""
+        return self.budget - self.used
+
+    @property
+    def share(self) -> float:
+        """The used share of the budget; 1.0 is full."""
+        return self.used / self.budget
+
+
+def costs(tokens: Tokens, parts: Mapping[str, Iterable[str]], budget: int) -> Costs:
+    """What each part costs, its lines counted one by one.
+
+    Args:
+        tokens: Who counts; only looked up, never waited for.
+        parts: The lines of each section by its name, in the order of the prompt.
+        budget: Tokens that the prompt may have.
+    """
+    sections = (Section(name, sum(map(tokens.of, lines))) for name, lines in parts.items())
+    return Costs(tuple(sections), budget, tokens.source)
+
+
+def bar(tokens: int, budget: int, width: int = BAR) -> str:
+    """A bar of ``width`` signs for the whole budget, filled to an eighth of a sign.
+
+    What costs anything shows at least the thinnest line; what is over the budget fills it.
+    """
+    eighths = round(8 * width * tokens / budget) if budget > 0 else 8 * width
+    eighths = min(max(eighths, min(tokens, 1)), 8 * width)
+    whole, part = divmod(eighths, 8)
+    return (_FULL * whole + (_PARTS[part] if part else "")).ljust(width)
+
+
+def scale(marks: Mapping[str, float], width: int = BAR) -> str:
+    """A line to stand under the bars, with the first letter of each mark at its share.
+
+    Args:
+        marks: Shares of the budget by name, such as ``{"low": 0.6, "high": 0.85}``.
+        width: Signs of the bars.
+    """
+    signs = [" "] * width
+    for name, share in marks.items():
+        signs[min(max(round(share * width) - 1, 0), width - 1)] = name[:1].upper()
+    return "".join(signs)
+
+
+def chart(found: Costs, marks: Mapping[str, float] | None = None, width: int = BAR) -> list[str]:
+    """The costs as lines of text: a bar for each section, the sum, the marks, who counted."""
+    rows = [*found.sections, Section("together", found.used)]
+    names = max(len(row.name) for row in rows)
+    lines = [
+        f"{row.name:<{names}}  {bar(row.tokens, found.budget, width)} {row.tokens:>6,}"
+        f"  {row.tokens / found.budget:>4.0%}"
+        for row in rows
+    ]
+    if marks:
+        named = ", ".join(f"{name} {share:.0%}" for name, share in marks.items())
+        lines.append(f"{'':<{names}}  {scale(marks, width)}         {named}")
+    room = f"{found.left:,} free" if found.left >= 0 else f"{-found.left:,} too many"
+    lines.append(f"Budget {found.budget:,} tokens, {room}; counted by: {found.source}.")
+    return lines

@@ -1,24 +1,40 @@
-"""The sizes of the tiers, from ``vault/config/memory_compaction.md``."""
+"""The ladder's settings, from ``vault/config/memory_compaction.md``."""
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from game.mind.markdown_config import Section, merged
+from game.mind.pinned import LIMIT
+from game.mind.tokens import CHARACTERS_PER_TOKEN
+
+FOLDER = "compaction"
+"""Where the strategies' templates are, beside the file."""
 
 LARGEST_WINDOW = 10_000
 LARGEST_CONTEXT = 4_000_000
-BOUNDS = {
+PINNED_TOKENS = LIMIT // CHARACTERS_PER_TOKEN
+"""What the agent's own pinned lines may take."""
+NOTICED_TOKENS = 400
+"""What the lines that were noticed for it may take."""
+
+_BOUNDS = {
     "immediate_window": (1, LARGEST_WINDOW),
     "recent_window": (1, LARGEST_WINDOW),
     "context_tokens": (256, LARGEST_CONTEXT),
     "reserve_tokens": (1, LARGEST_CONTEXT),
+    "preserve_memories": (1, LARGEST_WINDOW),
+    "min_saving_tokens": (0, LARGEST_CONTEXT),
     "rounds": (1, LARGEST_WINDOW),
     "longterm_tokens": (50, LARGEST_CONTEXT),
     "fallback_after": (0, 1000),
 }
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
+_RENAMED = {"cascade": "narrative"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,24 +100,119 @@ class CompactionConfig:
 def load_compaction_config(path: Path) -> CompactionConfig:
     """Read the file; what it does not name keeps its default.
 
+    Strategies are the templates in the folder ``compaction`` beside the file.
+
     Raises:
-        ConfigError: A value or a name is wrong; says which line and why.
+        ConfigError: A value or a name is wrong, or two values do not go together; says
+            which line, why, and what to do.
     """
     settings = merged(path)
     settings.only(field.name for field in fields(CompactionConfig))
-    return CompactionConfig(
-        **{field.name: _value(settings, field) for field in fields(CompactionConfig)}
-    )
+    values = {field.name: _value(settings, field) for field in fields(CompactionConfig)}
+    config = CompactionConfig(**values)
+    _check_strategy(settings, config.strategy)
+    _check_marks(settings, config)
+    _check_room(settings, config)
+    return config
+
+
+def strategies(folder: Path) -> list[str]:
+    """Names of the strategies: the templates in ``folder``, and the one that is built in."""
+    names = {path.stem for path in folder.glob("*.md") if _NAME.fullmatch(path.stem)}
+    return sorted(names | {CompactionConfig().strategy})
 
 
 def _value(settings: Section, field: Field[Any]) -> Any:
-    """One setting as its field's type and bounds want it."""
+    """One setting, as its field's type and bounds want it."""
     key, default = field.name, field.default
     if isinstance(default, bool):
         return settings.flag(key, default)
     if isinstance(default, float):
-        return settings.number(key, default, low=0.0, high=1.0)
+        return _share(settings, key, default)
     if isinstance(default, int):
-        low, high = BOUNDS.get(key, (0, LARGEST_WINDOW))
+        low, high = _BOUNDS[key]
         return settings.integer(key, default, low=low, high=high)
     return settings.text(key, str(default))
+
+
+def _share(settings: Section, key: str, default: float) -> float:
+    share = settings.number(key, default)
+    if not 0.0 < share < 1.0:
+        raise settings.refuse(
+            key, f"{share:g} is no share", "Write a number between 0 and 1, such as 0.6"
+        )
+    return share
+
+
+def _check_strategy(settings: Section, name: str) -> None:
+    known = strategies(settings.path.parent / FOLDER)
+    if name in known:
+        return
+    if name in _RENAMED:
+        raise settings.refuse(
+            "strategy", f"there is no {name!r}", f"{_RENAMED[name]} is its name now"
+        )
+    raise settings.refuse(
+        "strategy",
+        f"there is no template {name!r}",
+        f"Use one of {', '.join(known)}; or make {FOLDER}/{name}.md and save this file again",
+    )
+
+
+def _check_marks(settings: Section, config: CompactionConfig) -> None:
+    """The marks stand in their order; one whose trigger is off may stand anywhere."""
+    wanted = (
+        ("low", "high", config.on_high, "a compaction would end where it begins"),
+        ("low", "sleep", config.on_sleep, "a compaction would end where it begins"),
+        ("low", "emergency", config.on_emergency, "a compaction would end where it begins"),
+        (
+            "high",
+            "emergency",
+            config.on_high and config.on_emergency,
+            "an emergency would come before the ordinary compaction",
+        ),
+        ("preserve_share", "low", True, "no compaction could come down to low"),
+    )
+    for smaller, larger, matters, why in wanted:
+        below, above = getattr(config, smaller), getattr(config, larger)
+        if matters and below >= above:
+            raise settings.refuse(
+                _written(settings, larger, smaller),
+                f"{smaller} {below:g} is not below {larger} {above:g}: {why}",
+                _cure_of_marks(smaller, larger),
+            )
+
+
+def _cure_of_marks(smaller: str, larger: str) -> str:
+    cure = f"Lower {smaller} or raise {larger}"
+    if (smaller, larger) == ("high", "emergency"):
+        return f"{cure}, or switch one of them off: **on_high**: no"
+    return cure
+
+
+def _check_room(settings: Section, config: CompactionConfig) -> None:
+    """The budget holds at least all that no compaction takes out of a prompt."""
+    if config.reserve_tokens >= config.context_tokens:
+        raise settings.refuse(
+            _written(settings, "reserve_tokens", "context_tokens"),
+            f"a reserve of {config.reserve_tokens:,} leaves nothing of a context of"
+            f" {config.context_tokens:,} tokens",
+            "Lower reserve_tokens or raise context_tokens",
+        )
+    newest = round(config.preserve_share * config.budget)
+    needed = PINNED_TOKENS + NOTICED_TOKENS + config.longterm_tokens + newest
+    if needed > config.budget:
+        fixed = needed - newest
+        least = math.ceil(fixed / (1 - config.preserve_share)) + config.reserve_tokens + 1
+        raise settings.refuse(
+            _written(settings, "context_tokens", "longterm_tokens", "preserve_share"),
+            f"a budget of {config.budget:,} tokens is too small: pinned and noticed lines may"
+            f" take {PINNED_TOKENS + NOTICED_TOKENS:,}, the long-term summary"
+            f" {config.longterm_tokens:,}, the newest memories {newest:,}",
+            f"Raise context_tokens to {least:,}, or lower longterm_tokens or preserve_share",
+        )
+
+
+def _written(settings: Section, *keys: str) -> str:
+    """The first of the keys that the file names, so that a message points to a line."""
+    return next((key for key in keys if key in settings.entries), keys[0])
