@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+
+from game.mind.details import details, numbers
+from game.mind.perception import for_prompt
+from game.mind.records import Memory, MemoryKind
+from game.mind.retelling import Told, retell
+from game.mind.survival import canon, split_sentences
+from game.mind.words import COMMON_WORDS, words
+
+GAP = "___"
+"""Stands in a question where the answer was."""
+
+_REACH = 6
+_OBJECT_AT = re.compile(
+    r"\b(?:a|an|the|my|your|his|her|our|their|that|this)\s+(?:[a-z]{3,}\s+)?(?P<noun>[a-z]{4,})"
+    r"(?=[.,;!?]|\s+(?:of|in|on|at|by|for|from|to|with|under|over|behind|and|or|that|which|is|was"
+    r"|are|were|has|had|has|somewhere|here|there|if|when|but)\b|$)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +69,203 @@ class Rate:
             prompt=int(record["prompt"]),
             recalled=None if recalled is None else int(recalled),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A question that could be asked, and how good it is."""
+
+    question: Question
+    context: frozenset[str]
+    keys: frozenset[str]
+    value: float
+
+
+def draw(memories: Sequence[Memory], most: int = 8) -> tuple[Question, ...]:
+    """Questions with known answers from what ``memories`` tell; the same ones each time.
+
+    A sentence that somebody said, with a name, a number or a thing taken out. Left out are
+    answers that the rest of the question gives away, that half the memories hold, or that
+    another memory would give otherwise. They are spread over the whole of ``memories``.
+
+    Args:
+        memories: What is about to be summarised, oldest first.
+        most: The most questions.
+
+    Returns:
+        In the order of the memories; fewer than ``most``, or none, if they tell too little.
+    """
+    terms = [_terms(memory.text) for memory in memories]
+    spread = Counter(term for each in terms for term in each)
+    found = [
+        candidate
+        for memory in memories
+        for told in _sentences(memory)
+        for candidate in _candidates(memory, told, spread, len(memories))
+    ]
+    good = [each for each in found if not _ambiguous(each, terms)]
+    chosen = _spread_out(good, memories, most)
+    return tuple(sorted((each.question for each in chosen), key=lambda q: q.number))
+
+
+def answered(question: Question, texts: Iterable[str]) -> bool:
+    """Whether one sentence of ``texts`` holds the answer, and enough of what it is about.
+
+    Two words of the question must stand beside the answer; for a name or a thing, one of
+    them may be who said it.
+    """
+    asked = _asked(question)
+    return any(asked.in_sentence(terms) for text in texts for terms in _by_sentence(text))
+
+
+def rate(
+    questions: Sequence[Question],
+    visible: Sequence[str],
+    search: Callable[[str], Sequence[str] | None] | None,
+) -> Rate:
+    """How many of ``questions`` the prompt answers, and how many with recall beside it.
+
+    Args:
+        questions: As :func:`draw` made them.
+        visible: What the agent sees.
+        search: Gives the texts that recall finds for a question, None if it could not
+            search; called for those that the prompt does not answer. Blocks as it does.
+    """
+    open_ones = [question for question in questions if not answered(question, visible)]
+    prompt = len(questions) - len(open_ones)
+    if search is None:
+        return Rate(len(questions), prompt)
+    recalled = prompt
+    for question in open_ones:
+        texts = search(question.text)
+        if texts is None:
+            return Rate(len(questions), prompt)
+        recalled += answered(question, texts)
+    return Rate(len(questions), prompt, recalled)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question as texts are searched for its answer."""
+
+    answer: frozenset[str]
+    context: frozenset[str]
+    speaker: frozenset[str]
+    number: bool
+
+    def in_sentence(self, terms: frozenset[str]) -> bool:
+        if not self.answer <= terms:
+            return False
+        beside = len(self.context & terms)
+        named = bool(self.speaker & terms) and not self.number
+        return beside > 0 and beside + named >= min(2, len(self.context))
+
+
+@lru_cache(maxsize=256)
+def _asked(question: Question) -> _Asked:
+    speaker, quote, said = question.text.partition(', "')
+    if not quote:
+        speaker, said = "", question.text
+    answer = _terms(question.answer)
+    return _Asked(
+        answer=answer,
+        context=_terms(said) - answer,
+        speaker=_terms(speaker) - answer,
+        number=bool(numbers(question.answer)),
+    )
+
+
+def _sentences(memory: Memory) -> list[Told]:
+    """What is told in ``memory``; nothing of what a tool or a look brought."""
+    if memory.kind is MemoryKind.RESULT:
+        return []
+    own = memory.kind is MemoryKind.ACT
+    text = f"~I> {memory.text.removeprefix('~I> ')}" if own else memory.text
+    return [told for told in retell(text, "I") if told.speaker]
+
+
+def _candidates(
+    memory: Memory, told: Told, spread: Counter[str], count: int
+) -> Iterator[_Candidate]:
+    """The questions that one sentence allows."""
+    said = for_prompt(told.words)
+    for answer, kind in _answers(said):
+        keys = _terms(answer)
+        question = _cloze(told.speaker, said, answer)
+        if not keys or question is None:
+            continue
+        usual = max(spread[key] for key in keys) > max(3, count // 20)
+        context = _terms(question.partition(', "')[2]) - keys
+        if keys & _terms(question) or len(context) < 2 or (usual and kind is not _NUMBER_KIND):
+            continue
+        rare = sum(1 / spread[term] for term in context if spread[term])
+        value = kind.worth + min(rare, 3.0) + 1 / max(spread[key] for key in keys)
+        yield _Candidate(Question(question, answer, memory.number), context, keys, value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    worth: float
+
+
+_NAME_KIND, _NUMBER_KIND, _OBJECT_KIND = _Kind(3.0), _Kind(2.5), _Kind(1.5)
+
+
+def _answers(said: str) -> Iterator[tuple[str, _Kind]]:
+    for found in details([said]).values():
+        yield found.shown, _NUMBER_KIND if found.number else _NAME_KIND
+    for match in _OBJECT_AT.finditer(said):
+        if match["noun"] not in COMMON_WORDS:
+            yield match["noun"], _OBJECT_KIND
+
+
+def _cloze(speaker: str, said: str, answer: str) -> str | None:
+    """``Tom said to me, "My sister ___ keeps bees …"``; None if the answer stands there twice."""
+    parts = re.split(rf"(?<!\w){re.escape(answer)}(?!\w)", said)
+    if len(parts) != 2:
+        return None
+    before, after = parts[0].split(), parts[1].split()
+    left = ["…", *before[-_REACH:]] if len(before) > _REACH else before
+    right = [*after[:_REACH], "…"] if len(after) > _REACH else after
+    glue = "" if parts[1][:1] and not parts[1][0].isspace() else " "
+    text = f"{' '.join(left)} {GAP}{glue}{' '.join(right)}".strip()
+    return f'{speaker}, "{text}"'
+
+
+def _ambiguous(candidate: _Candidate, terms: Sequence[frozenset[str]]) -> bool:
+    """Whether another memory would give another answer to it."""
+    return any(candidate.context <= each and not candidate.keys <= each for each in terms)
+
+
+def _spread_out(
+    found: Sequence[_Candidate], memories: Sequence[Memory], most: int
+) -> list[_Candidate]:
+    """The best of each stretch of the memories, then the best of the rest; one a memory."""
+    if not found or most < 1:
+        return []
+    first, last = memories[0].number, memories[-1].number
+    ranked = sorted(found, key=lambda c: (-c.value, c.question.number, c.question.text))
+    chosen: dict[int, _Candidate] = {}
+    for each in ranked:
+        stretch = (each.question.number - first) * most // (last - first + 1)
+        chosen.setdefault(stretch, each)
+    taken = {each.question.number for each in chosen.values()}
+    best = list(chosen.values())
+    for each in ranked:
+        if len(best) < most and each.question.number not in taken:
+            taken.add(each.question.number)
+            best.append(each)
+    return best
+
+
+@lru_cache(maxsize=4096)
+def _by_sentence(text: str) -> tuple[frozenset[str], ...]:
+    """The terms of each sentence of ``text``, those inside quotes apart."""
+    return tuple(_terms(part) for part in split_sentences(text))
+
+
+def _terms(text: str) -> frozenset[str]:
+    """The telling stems and the numbers of ``text``."""
+    low = [word.casefold() for word in words(text)]
+    stems = {canon(w) for w in low if w not in COMMON_WORDS and not w[0].isdigit()}
+    return frozenset(stems | {each.keys[0] for each in numbers(text)})
