@@ -1,0 +1,208 @@
+"""The first rung of the ladder: what stands in the window and says nothing any more.
+
+Old results of the agent's own acts shrink to a line with what it was, what came of it and
+its number, under which the archive has the rest. A line that stood there before folds, and
+so does a look that showed nothing new. What anybody said and every command stay as they are.
+
+No model is asked, and nothing is decided from memories after the boundary: as long as the
+boundary stands still the masked lines do, and a model server finds them in its cache.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from game.mind.perception import PROMPT_LIMIT, shorten
+from game.mind.recall import related
+from game.mind.records import Memory, MemoryKind
+
+STEP = 16
+"""Memories by which the boundary moves: each move changes the prompt from there on."""
+LEAST_SAVED = 48
+"""Characters that must be saved for a line to be worth its number."""
+SHORTEST_FOLDED = 40
+"""Characters of a repeated line that folds. Where a line is gone a script may need a line
+for the time or a count in its place, which together are shorter than this."""
+
+_HEAD, _LIST, _TAIL = 72, 120, 500
+"""Characters of a title or opening, of a list of people or things, and of a look's end."""
+_LOOKS = frozenset({"look", "examine", "go"})
+_FAILURE = "You tried to "
+_RECALLED_NUMBERS = re.compile(r"(?:^|; )(memor(?:y|ies) \d{1,9}(?:-\d{1,9})?)(?= \[|: )")
+_RECALLED_NOTES = re.compile(r"(?:^|; )note [^:;]{1,60}: ")
+_MOST_NUMBERS = 5
+
+
+def boundary(last: int, preserve: int) -> int:
+    """The number of the last memory that is masked; 0 for none.
+
+    Args:
+        last: Number of the newest memory.
+        preserve: How many of the newest are never masked.
+    """
+    return max(last - max(preserve, 0), 0) // STEP * STEP
+
+
+def mask(window: Sequence[Memory], through: int) -> tuple[Memory, ...]:
+    """The window with its memories up to number ``through`` masked; numbers stay in order.
+
+    Applied twice it changes nothing, and no line of it is longer than it was.
+
+    Args:
+        window: Memories, oldest first.
+        through: Number of the last one to mask.
+    """
+    end = _end(window, through)
+    view = _View()
+    shown = [short for memory in window[:end] if (short := view.take(memory)) is not None]
+    return (*_newest_plan(shown), *window[end:])
+
+
+class Mask:
+    """:func:`mask`, remembered while the boundary stands still; it never fails.
+
+    Args:
+        log: Is told, once for each, why something could not be masked.
+    """
+
+    def __init__(self, log: Callable[[str], None] = lambda _: None) -> None:
+        self._log = log
+        self._told = ""
+        self._cached: tuple[tuple[Memory, ...], tuple[Memory, ...]] = ((), ())
+
+    def view(self, window: Sequence[Memory], through: int) -> tuple[Memory, ...]:
+        """The masked window; the originals where masking fails."""
+        try:
+            end = _end(window, through)
+            head = tuple(window[:end])
+            source, masked = self._cached
+            if head != source:  # mostly the same objects, which compare at once
+                masked = mask(head, through)
+                self._cached = (head, masked)
+            return (*masked, *window[end:])
+        except Exception as error:  # whatever an old archive holds: the thought goes on
+            if repr(error) != self._told:
+                self._told = repr(error)
+                self._log(f"Old memories could not be shortened ({error!r}); all are shown in full")
+            return tuple(window)
+
+
+def _end(window: Sequence[Memory], through: int) -> int:
+    return bisect_right(window, through, key=lambda memory: memory.number)
+
+
+@dataclass(slots=True)
+class _View:
+    """What has been shown so far: each line is judged by those before it alone."""
+
+    verb: str = ""
+    """What the agent did last."""
+    lines: set[str] = field(default_factory=set)
+    looks: dict[str, str] = field(default_factory=dict)
+    """What the last look at each place or thing came to."""
+
+    def take(self, memory: Memory) -> Memory | None:
+        """``memory`` as it is shown; None when it is folded."""
+        if memory.kind is MemoryKind.ACT:
+            self.verb = memory.text.partition(" ")[0]
+            return memory
+        text = memory.text[:PROMPT_LIMIT]
+        if memory.kind is MemoryKind.PERCEPTION and (memory.source or '"' in text):
+            return None if self._stood_before(text) else memory
+        if self._is_look(memory):
+            return self._look(memory)
+        if memory.kind is MemoryKind.PERCEPTION and self._stood_before(text):
+            return None
+        return _shortened(memory, _report(memory))
+
+    def _stood_before(self, text: str) -> bool:
+        """Whether this very line was shown already; what was said never counts."""
+        if len(text) < SHORTEST_FOLDED or '"' in text:
+            return False
+        key = text.casefold()
+        known = key in self.lines
+        self.lines.add(key)
+        return known
+
+    def _is_look(self, memory: Memory) -> bool:
+        if memory.text.startswith(_FAILURE):
+            return False
+        if memory.kind is MemoryKind.RESULT and self.verb in _LOOKS:
+            return True
+        tail = memory.text[-_TAIL:]
+        return " Exits: " in tail or " Here: " in tail
+
+    def _look(self, memory: Memory) -> Memory | None:
+        title = _title(memory.text)
+        short = _shortened(memory, " ".join([f"{title}.", *_lists(memory.text)]))
+        came_to = _unmarked(short)
+        if self.looks.get(title) == came_to and len(came_to) >= SHORTEST_FOLDED:
+            return None
+        self.looks[title] = came_to
+        return short
+
+
+def _report(memory: Memory) -> str:
+    """What is left of the result of an act that was no look."""
+    text = memory.text
+    if text.startswith(related.RECALLED):
+        return f"{related.RECALLED}{_recalled(text[len(related.RECALLED) : PROMPT_LIMIT])}"
+    for opening in (related.LISTED, related.PINNED, related.UNPINNED):
+        if text.startswith(opening):
+            # The command beside it, the notes and the pinned block say it all.
+            return opening.rstrip(": ")
+    return shorten(text[: 2 * _HEAD], 2 * _HEAD - 1)
+
+
+def _recalled(found: str) -> str:
+    """``memory 12, memories 65-128, 2 notes``: what came back, by number."""
+    parts = _RECALLED_NUMBERS.findall(found)[:_MOST_NUMBERS]
+    if notes := len(_RECALLED_NOTES.findall(found)):
+        parts.append("a note" if notes == 1 else f"{notes} notes")
+    return ", ".join(parts) or "something"
+
+
+def _title(text: str) -> str:
+    """What was looked at: the look's first words."""
+    return shorten(text[: 2 * _HEAD].partition(". ")[0].rstrip("."), _HEAD)
+
+
+def _lists(text: str) -> list[str]:
+    """Who and what was there, from the end of a look; the way out is seen on the spot."""
+    tail = text[-_TAIL:]
+    found = []
+    for label in (" Here: ", " You see: ", " Carries: "):
+        at = tail.rfind(label)
+        if at >= 0:
+            listed = tail[at + 1 :].partition(".")[0]
+            found.append(f"{shorten(listed, _LIST)}.")
+    return found
+
+
+def _mark(memory: Memory) -> str:
+    return f" … (memory {memory.number})"
+
+
+def _unmarked(memory: Memory) -> str:
+    return memory.text.removesuffix(_mark(memory))
+
+
+def _shortened(memory: Memory, body: str) -> Memory:
+    """``memory`` with ``body`` and its number as its text, if that is worth it."""
+    text = f"{body.removesuffix('…').rstrip()}{_mark(memory)}"
+    shown = min(len(memory.text), PROMPT_LIMIT)
+    if memory.text.endswith(_mark(memory)) or len(text) + LEAST_SAVED > shown:
+        return memory
+    return replace(memory, text=text)
+
+
+def _newest_plan(shown: Sequence[Memory]) -> list[Memory]:
+    """Of the private reasons only the newest: each plan makes the one before it obsolete."""
+    planned = [index for index, memory in enumerate(shown) if memory.reason]
+    kept = list(shown)
+    for index in planned[:-1]:
+        kept[index] = replace(kept[index], reason="")
+    return kept

@@ -1,0 +1,99 @@
+"""Who gives way to whom in the noticed block, which is small and must not be taken over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+
+from game.mind.names import skeleton
+from game.mind.noticing import Noticed, NoticedKind
+from game.mind.tokens import estimate_tokens
+
+LIMIT = 400
+"""Estimated tokens of the whole block in a prompt."""
+PERSON_MOST = 4
+"""Items that one person may have in it."""
+PERSON_LIMIT = 130
+"""Estimated tokens that one person may have in it: it takes several to fill the block."""
+
+_GIVES_WAY: dict[NoticedKind, tuple[NoticedKind, ...]] = {
+    NoticedKind.RULE: (NoticedKind.QUESTION, NoticedKind.PROMISE),
+    NoticedKind.PROMISE: (NoticedKind.QUESTION, NoticedKind.PROMISE),
+    NoticedKind.QUESTION: (NoticedKind.QUESTION,),
+}
+"""What makes room for a new item of each kind, first to go first; rules never do."""
+
+
+def admit(items: Sequence[Noticed], new: Noticed) -> tuple[Noticed, ...] | None:
+    """The items with ``new`` among them, less those that make room for it.
+
+    A person's own items make room first, then everybody's; the oldest before the newer.
+    What people wrote into the file by hand stays.
+
+    Returns:
+        None if ``new`` is there already or there is no room for it.
+    """
+    if any(same(item, new) for item in items):
+        return None
+    kept = _making_room(list(items), new, _mine_fit, lambda item: _who(item) == _who(new))
+    if kept is not None:
+        kept = _making_room(kept, new, _all_fit, lambda _: True)
+    return None if kept is None else (*kept, new)
+
+
+def same(one: Noticed, other: Noticed) -> bool:
+    """Whether both say the same of the same person."""
+    return (
+        one.kind is other.kind
+        and one.text.casefold() == other.text.casefold()
+        and _who(one) == _who(other)
+    )
+
+
+def shown(items: Iterable[Noticed]) -> tuple[Noticed, ...]:
+    """What of it a prompt shows: rules first, then promises, then questions, within the limit."""
+    order = list(NoticedKind)
+    room, kept = LIMIT, []
+    for item in sorted(items, key=lambda each: order.index(each.kind)):
+        if (cost := _cost(item)) <= room:
+            room -= cost
+            kept.append(item)
+    return tuple(kept)
+
+
+def _making_room(
+    items: list[Noticed],
+    new: Noticed,
+    fits: Callable[[list[Noticed], Noticed], bool],
+    may_go: Callable[[Noticed], bool],
+) -> list[Noticed] | None:
+    """``items`` without those that had to go until ``new`` fits; None if it never does."""
+    for kind in _GIVES_WAY[new.kind]:
+        for item in [i for i in items if i.kind is kind and i.number and may_go(i)]:
+            if fits(items, new):
+                return items
+            items = [each for each in items if each is not item]
+    return items if fits(items, new) else None
+
+
+def _mine_fit(items: list[Noticed], new: Noticed) -> bool:
+    mine = [item for item in items if item.number and _who(item) == _who(new)]
+    return len(mine) < PERSON_MOST and sum(map(_cost, [*mine, new])) <= PERSON_LIMIT
+
+
+def _all_fit(items: list[Noticed], new: Noticed) -> bool:
+    return sum(map(_cost, [*items, new])) <= LIMIT
+
+
+def _cost(item: Noticed) -> int:
+    return estimate_tokens(f"- {item.line}\n")
+
+
+@lru_cache(maxsize=1024)
+def _glance(name: str) -> str:
+    return skeleton(name)
+
+
+def _who(item: Noticed) -> str:
+    """Whose it is; names that look alike are one person here."""
+    return _glance(item.who)

@@ -1,0 +1,249 @@
+"""Rules, promises and questions in what is said: cheap patterns, no model.
+
+A rule is what somebody tells the agent to keep to; a promise is what the agent itself says
+that it will do; a question is put to the agent. Only whole sentences count, and only those
+that begin like one: what somebody says that somebody else has said is no rule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from game.mind.heard import heard, meant_for, own_words
+from game.mind.patterns import pattern
+from game.mind.perception import for_prompt, shorten
+from game.mind.records import Memory
+
+LONGEST = 160
+"""Characters of one noticed sentence."""
+MOST_SENTENCES = 12
+"""Sentences of one memory that are looked at."""
+
+
+class NoticedKind(StrEnum):
+    """What was noticed."""
+
+    RULE = "rule"
+    PROMISE = "promise"
+    QUESTION = "question"
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """Something said that the agent should not lose.
+
+    Attributes:
+        kind: What it is.
+        who: Who told or asked the agent, or whom it promised; empty if that is not known.
+        text: The sentence, in the words that were used.
+        number: The memory that it stands in; 0 if a person wrote it into the file.
+        time: When it was said; None if a person wrote it into the file.
+    """
+
+    kind: NoticedKind
+    who: str
+    text: str
+    number: int = 0
+    time: datetime | None = None
+
+    @property
+    def line(self) -> str:
+        """As a prompt shows it: ``Ada told you: never open the cellar door (memory 17)``."""
+        if self.kind is NoticedKind.PROMISE:
+            head = f"You promised {self.who}" if self.who else "You promised"
+        else:
+            did = "told" if self.kind is NoticedKind.RULE else "asked"
+            head = f"{self.who or 'Somebody'} {did} you"
+        end = f" (memory {self.number})" if self.number else ""
+        return f"{head}: {self.text}{end}"
+
+
+def notice(memory: Memory, own_name: str, to: str = "") -> tuple[Noticed, ...]:
+    """What in one memory is a rule, a promise or a question; mostly nothing.
+
+    Args:
+        memory: Something the agent heard or said.
+        own_name: The agent's name.
+        to: Whom the agent speaks to, for what it says itself without naming anybody.
+    """
+    if own := own_words(memory):
+        return tuple(
+            _noticed(NoticedKind.PROMISE, own.to or _vocative(each, own_name) or to, each, memory)
+            for each in promises(own.words)
+        )
+    said = heard(memory)
+    if said is None or not meant_for(said, own_name):
+        return ()
+    rules = [
+        _noticed(NoticedKind.RULE, said.who, s, memory) for s in rules_in(said.words, own_name)
+    ]
+    asked = questions(said.words)
+    # One of them stands for all: who answers the last has heard the others too.
+    return (*rules, *(_noticed(NoticedKind.QUESTION, said.who, s, memory) for s in asked[-1:]))
+
+
+def rules_in(words: str, own_name: str = "") -> list[str]:
+    """The sentences of ``words`` that ask to keep to something."""
+    if not _RULE_HINT.search(words):
+        return []
+    vocative = _opening(own_name)
+    return [s for s in _sentences(words) if not s.endswith("?") and _is_rule(vocative.sub("", s))]
+
+
+def promises(words: str) -> list[str]:
+    """The sentences of ``words`` in which the speaker promises something."""
+    if not _PROMISE_HINT.search(words):
+        return []
+    return [s for s in _sentences(words) if not s.endswith("?") and _is_promise(s)]
+
+
+def questions(words: str) -> list[str]:
+    """The questions in ``words`` that ask for something; ``Yes?`` and ``Really?`` do not."""
+    if "?" not in words:
+        return []
+    return [s for s in _sentences(words) if s.endswith("?") and len(s.split()) > 2]
+
+
+def is_lasting(promise: str) -> bool:
+    """Whether a promise is to leave something undone, which no deed ever fulfils."""
+    return _NOT_TO.search(promise) is not None
+
+
+# -- sentences
+
+_SPLIT = re.compile(r"(?<=[.!?…])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bDr\.)(?<!\bSt\.)\s+")
+_QUOTES = str.maketrans({'"': "'", "“": "'", "”": "'", "„": "'", "«": "'", "»": "'"})
+# What only the block itself writes, or the machinery around it: whoever says it would forge it.
+_UNFIT = re.compile(
+    r"\b(?:told|asked|promised|pinned|tells|asks) you\b|\byou promised\b|\bmemor(?:y|ies) \d"
+    r"|\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompt|rules?|profile)\b"
+    r"|\bsystem (?:prompt|message|note)\b|\byour (?:prompt|profile|pinned|pins|system)\b"
+    r"|\blanguage model\b|\bas (?:an?|the|your) (?:admin\w*|builder|developer|creator|system)\b"
+    r"|\b(?:admin\w*|builders?|developers?|system)\s*:"
+    # To obey is no rule about anything: it would be a key to all others.
+    r"|\bobey\b|\bdo (?:as|what|whatever|anything|everything) I (?:say|tell|ask|want|order)",
+    re.I,
+)
+
+
+def _sentences(words: str) -> Iterator[str]:
+    """The first sentences, safe for a line of the prompt; none that forges such a line."""
+    for sentence in _SPLIT.split(words, maxsplit=MOST_SENTENCES)[:MOST_SENTENCES]:
+        if not _UNFIT.search(sentence):
+            yield sentence.strip()
+
+
+def _noticed(kind: NoticedKind, who: str, sentence: str, memory: Memory) -> Noticed:
+    # Double quotes and dashes at the start mean something in a script and in a list.
+    text = for_prompt(sentence.translate(_QUOTES).lstrip("-*#> '"))
+    return Noticed(kind, for_prompt(who), shorten(text, LONGEST), memory.number, memory.time)
+
+
+def _opening(own_name: str) -> re.Pattern[str]:
+    """What may stand before a rule: the agent's name, a politeness, a condition."""
+    name = rf"|{re.escape(own_name)}" if own_name else ""
+    words = (
+        "please|listen|look|and|but|so|then|also|now|oh|well|ok|okay|yes|no|first|second|third|"
+        "one (?:more )?thing|mind you|hear me|mark my words|above all|most of all"
+    )
+    condition = r"(?:if|when|whenever|while|until|before|after|as long as|once) [^,;:]{2,80},"
+    return pattern(rf"^['(\s]*(?:(?:(?:{words}{name})\b[\s,:;!.–—-]*|{condition}\s*))*", re.I)
+
+
+# -- rules
+
+_RULE_HINT = re.compile(
+    r"\b(?:never|always|must|mustn['’]t|ever|promise|remember|shall|sure|from now|no matter"
+    r"|whatever you|keep|under no|not to|don['’]t|do not|nobody|no one|forget|may not|should)\b",
+    re.I,
+)
+_RULE = re.compile(
+    r"(?:never (?!\w+ed\b)(?!{no_never})\w"
+    r"|always (?!{no_always})\w"
+    r"|(?:do not|don['’]t) (?:you )?(?:ever|tell|let|open|give|sell|go|touch|trust|show|forget|lend"
+    r"|enter|drink|eat|use|take|leave|speak of|talk (?:to|about)|mention|lose|wake)\b"
+    r"|(?:you|ye) (?:must|shall|should)(?:n['’]t| not| never| always) (?!{no_must})\w"
+    r"|(?:you|ye) must (?!{no_must})\w"
+    r"|you (?:may|can|are) (?:not|never) (?:to |allowed )?\w+ \w"
+    r"|you are (?:never|always) to \w"
+    r"|from now on\b|from this day\b"
+    r"|promise (?:me|us)\b"
+    r"|remember(?:\s*:|,| that| to| this\s*:?| my words) ?\w"
+    r"|(?:be|make) sure (?:that |to |you )"
+    r"|under no circumstances\b|on no account\b|no matter (?:what|who|how)\b|whatever you do\b"
+    r"|(?:tell|let|trust|show) (?:nobody|no one|no-one|none)\b|not a word (?:to|about|of)\b"
+    r"|keep (?:it|this|that) (?:a secret|secret|between us|to yourself))".replace(
+        "{no_never}",
+        r"(?:mind|heard|seen|been|had|knew|known|met|thought|felt|better|again|said|did|got|was|were"
+        r"|went|came|saw|told|took|ate|found|you fear|fear|could|would|quite|really|a|the|in|to)\b",
+    )
+    .replace("{no_always}", r"(?:a|an|the|so|been|was|in|good|nice|glad|happy|\w+ed|\w+ing)\b")
+    .replace(
+        "{no_must}",
+        r"(?:have|know|feel|think|want|like|mean|admit|see|love|miss|get tired|wonder|forgive"
+        r"|be (?!at|back|quiet|careful|here|home|ready|there|silent|on your|gone|kind to|in bed|in"
+        r" by))\b",
+    ),
+    re.I,
+)
+# A rule may come second in its sentence: "The stair is rotten, so never let guests up."
+_SECOND = re.compile(r"(?:[;–—]|, (?:so|and|but|then)|: ?|\bso) +(?=\w)")
+_REPORTED = re.compile(r"\b(?:says?|said|tells?|told|thinks?|thought|sings?|sang|goes)\b", re.I)
+
+
+def _is_rule(sentence: str) -> bool:
+    if _RULE.match(sentence):
+        return True
+    for second in _SECOND.finditer(sentence):
+        if _RULE.match(sentence, second.end()):
+            return not _REPORTED.search(sentence, 0, second.start() + 1)
+    return False
+
+
+# -- promises
+
+_PROMISE_HINT = re.compile(
+    r"\b(?:I(?:['’]ll| will| shall| promise| swear| won['’]t| vow| owe| give you my)"
+    r"|my word|my promise|count on me|rely on me)",
+    re.I,
+)
+_VOW = re.compile(
+    r"\b(?:I (?:promise|swear|vow)\b|you have my word|I give you my (?:word|promise)"
+    r"|(?:count|rely) on me|I owe (?:you|him|her|them)\b|on my word\b)",
+    re.I,
+)
+_WILL = re.compile(
+    r"(?<!if )(?<!that )(?<!what )(?<!think )(?<!hope )(?<!know )"
+    r"\bI(?:['’]ll| will| shall| won['’]t)"
+    r" (?:(?:not|never|always|gladly|certainly|surely|surely not|also|then|be sure to) )?"
+    r"(?!be (?!back|there|here|waiting|ready|at)|have (?:a|the|some|one|another|what|to)\b"
+    r"|say\b|admit|bet|know|see(?!\s+(?:to|that|you))|think|wonder|understand|believe|wager|manage"
+    r"|guess|die|live|tell you (?:what|this|something|one)|take (?:that|it) as|allow|grant|just\b"
+    r"|miss|feel|start|sit|stand|drink|eat|sleep|never (?:know|understand|forget the))"
+    r"[a-z]{2,}",
+    re.I,
+)
+_NOT_TO = re.compile(r"\b(?:not|never|won['’]t|nobody|no one|secret)\b", re.I)
+
+
+def _is_promise(sentence: str) -> bool:
+    return bool(_VOW.search(sentence) or _WILL.search(sentence))
+
+
+_CALLED = re.compile(r"(?:^|,\s*)([A-Z][\w'’-]{1,23}(?: [A-Z][\w'’-]{1,23})?)(?=\s*(?:,|[.!…]?$))")
+_NO_NAMES = frozenset(
+    "yes no oh well aye ah then so good sure fine very please thanks today tomorrow tonight sir "
+    "madam monday tuesday wednesday thursday friday saturday sunday certainly gladly".split()
+)
+
+
+def _vocative(sentence: str, own_name: str) -> str:
+    """Whom a sentence turns to: ``Yes, Ada, I will``; empty if nobody is called."""
+    for match in _CALLED.finditer(sentence):
+        if match[1].casefold() not in _NO_NAMES and match[1].casefold() != own_name.casefold():
+            return match[1]
+    return ""
