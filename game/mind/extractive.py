@@ -71,6 +71,14 @@ def summarize(texts: Sequence[str], *, max_chars: int, own_name: str, earlier: s
     return fits
 
 
+def ranking(told: Sequence[Told], own_name: str, characters: int) -> list[int]:
+    """Positions in ``told``, the most telling first, about ``characters`` characters of them.
+
+    What a better one before it says already, or what says nothing, is not among them.
+    """
+    return _ranked(_weighed(told, own_name), max(characters // 2, 1))
+
+
 def _weighed(told: Sequence[Told], own_name: str) -> list[_Sentence]:
     """Each sentence with what every word of it is worth: rare words more than frequent ones."""
     kinds = [_kinds(t, own_name) for t in told]

@@ -110,7 +110,7 @@ class Strategy:
         agent: str,
         lines: Sequence[str],
         *,
-        numbers: Sequence[int] = (),
+        numbers: Sequence[int | None] = (),
         headings: Sequence[str] | None = None,
         must_keep: Sequence[str] = (),
         words: int = 0,
@@ -121,7 +121,7 @@ class Strategy:
             tier: Which summary is asked for.
             agent: Whose memories they are.
             lines: What is to be summarised, oldest first; folded to one line each.
-            numbers: The memory number of each line, or none at all.
+            numbers: The memory number of each line, None for one without, or none at all.
             headings: The headings to ask for; None for all.
             must_keep: Lines that have to be in the summary.
             words: How many words it may have; 0 for the usual.

@@ -29,13 +29,18 @@ _META = re.compile(
 _ENDED = re.compile(r"[.!?…][\"”’')\]]*$")
 
 
+def without_tokens(answer: str) -> str:
+    """What a model wrote without its thoughts, and up to its first control token."""
+    return _TOKENS.sub("", _THOUGHT.sub("", answer))
+
+
 def clean(summary: str) -> str:
     """The summary as one paragraph, without what a model puts around it.
 
     Tokens, thoughts, headings, list signs, quote marks, a leading "Here is a
     summary:", and a last sentence that was cut off, unless it is the only one.
     """
-    text = _TOKENS.sub("", _THOUGHT.sub("", summary)).replace("```", "")
+    text = without_tokens(summary).replace("```", "")
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     bare = [" ".join(_LINE_START.sub("", line).split()) for line in lines]
     text = _LABEL.sub("", " ".join(line for line in bare if line)).strip()

@@ -1,0 +1,336 @@
+"""Summaries as notes under headings: read, checked, written, put together and shown.
+
+The kept form is markdown, one note a line::
+
+    ## Facts
+    - Tom: the toll at Merrow Lock is four pennies now (memory 17)
+
+    ## Open matters
+
+A heading without notes stands there all the same, so that a lost one is noticed. What a
+model writes is read with patience (:func:`parse`): other case and order, bold or plain
+headings, JSON, fences. What is kept is read strictly (:func:`read`): only ``## `` makes a
+heading there, so that nothing that somebody said can become one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from game.mind.perception import for_prompt
+from game.mind.words import stem, words
+
+LONGEST_NOTE = 300
+"""Characters of one note."""
+MOST_NOTES = 60
+"""Notes that are read under one heading; a model that loops writes more."""
+
+_MARK = "## "
+_FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.M)
+_LIST_SIGN = re.compile(r"^\s*(?:(?:[-*•–+]|\d{1,3}[.)])\s+)+|^\s*>+\s*")
+_NOTHING = re.compile(
+    r"(?:none|nothing|no|n/?a|nil|empty|-+|\.+|…)?"
+    r"(?:\s+(?:yet|so far|here|known|noted|to note|at the moment|mentioned))?\W*",
+    re.I,
+)
+_NUMBER = re.compile(r"\s*\((?:memory|memories) (\d{1,12})\)\.?$")
+_SHARP = re.compile(r"^\s{0,3}#{1,6}\s*(?P<name>[^#].*?)\s*#*$")
+_BOLD = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<sign>\*\*|__)(?P<name>.+?)(?P=sign)(?P<rest>.*)$")
+_COLON = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^\W_][^:*#\"“]{0,60}?)\s*:(?P<rest>.*)$")
+_BARE = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^\W_][^:*#\"“]{0,60}?)\s*$")
+_LISTED = re.compile(r"^\s*[-*•–+]\s+(?P<rest>.+)$")
+
+Finder = Callable[[str], tuple[str, str] | None]
+"""Finds in a line the name of a heading and what follows it; None if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Structured:
+    """Notes under headings.
+
+    Attributes:
+        headings: The headings that there have to be, in order.
+        sections: The notes by heading, one line each; a heading that was not found is no key.
+    """
+
+    headings: tuple[str, ...]
+    sections: Mapping[str, tuple[str, ...]]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The headings that were not found."""
+        return tuple(heading for heading in self.headings if heading not in self.sections)
+
+    @property
+    def notes(self) -> tuple[tuple[str, str], ...]:
+        """Every note with its heading, in order."""
+        return tuple((h, note) for h in self.headings for note in self.sections.get(h, ()))
+
+    @property
+    def text(self) -> str:
+        """The kept form, with every heading that was found."""
+        found = (heading for heading in self.headings if heading in self.sections)
+        return "\n\n".join(
+            "\n".join([f"{_MARK}{h}", *(f"- {note}" for note in self.sections[h])]) for h in found
+        )
+
+
+def parse(text: str, headings: Sequence[str], *, opened: str = "") -> Structured:
+    """Read what a model wrote.
+
+    Args:
+        text: Its answer, however formed; never fails.
+        headings: The headings that were asked for.
+        opened: The heading with which the prompt ended, so that the answer starts under it.
+    """
+    if found := _from_json(text, headings):
+        return Structured(tuple(headings), found)
+    lines = _FENCE.sub("", text).splitlines()
+    best: dict[str, tuple[str, ...]] = {}
+    for finders in _WAYS:
+        found = _sections(lines, headings, opened, finders)
+        if len(found) > len(best):
+            best = found
+        if len(best) == len(headings):
+            break
+    return Structured(tuple(headings), best)
+
+
+def read(text: str, headings: Sequence[str] | None = None) -> Structured | None:
+    """Read the kept form; None if ``text`` is prose.
+
+    Args:
+        text: A summary.
+        headings: The headings that there have to be; None for those that there are.
+    """
+    found: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    for line in text.splitlines():
+        if line.startswith(_MARK):
+            current = found.setdefault(_title(line), [])
+        elif current is not None and (note := _note(line)):
+            current.append(note)
+    if not found:
+        return None
+    sections = {name: tuple(notes) for name, notes in found.items()}
+    return Structured(tuple(headings if headings is not None else sections), sections)
+
+
+def shown(text: str) -> tuple[str, ...]:
+    """A summary as lines of a prompt, harmless each: prose as one, notes under their headings.
+
+    A heading becomes ``Facts:`` and a note ``- …``; headings without notes stay away. No
+    line starts like a heading, a rule, a cursor or a line of the script.
+    """
+    kept = read(text)
+    if kept is None:
+        line = for_prompt(text, limit=_LONGEST_PROSE)
+        return (line,) if line else ()
+    before = for_prompt(text.partition(_MARK)[0], limit=_LONGEST_PROSE)
+    lines = [before] if before else []
+    for heading, notes in kept.sections.items():
+        if notes:
+            lines += [f"{heading}:", *(f"- {note}" for note in notes)]
+    return tuple(lines)
+
+
+def plain(text: str) -> tuple[str, ...]:
+    """A summary as one line for each note, without headings; prose as one line."""
+    kept = read(text)
+    if kept is None:
+        line = " ".join(text.split())
+        return (line,) if line else ()
+    before = " ".join(text.partition(_MARK)[0].split())
+    return (*([before] if before else []), *(note for _, note in kept.notes))
+
+
+def merge(parts: Iterable[Structured], headings: Sequence[str]) -> Structured:
+    """Put notes together heading by heading, oldest first; the same note stands once."""
+    sections: dict[str, dict[str, str]] = {}
+    for part in parts:
+        for heading, notes in part.sections.items():
+            if name := match(heading, headings):
+                there = sections.setdefault(name, {})
+                for note in notes:
+                    there.setdefault(same(note), note)
+    return Structured(
+        tuple(headings), {h: tuple(sections[h].values()) for h in headings if h in sections}
+    )
+
+
+def with_empty(notes: Structured) -> Structured:
+    """The same with every heading there."""
+    return Structured(notes.headings, {h: notes.sections.get(h, ()) for h in notes.headings})
+
+
+def number_of(note: str) -> int | None:
+    """The memory that a note says it came from: 17 for ``… (memory 17)``."""
+    found = _NUMBER.search(note)
+    return int(found[1]) if found else None
+
+
+def unnumbered(note: str) -> str:
+    """A note without the memory that it came from."""
+    return _NUMBER.sub("", note)
+
+
+def numbered(note: str, number: int | None) -> str:
+    """A note with the memory that it came from, if that is known."""
+    return f"{unnumbered(note)} (memory {number})" if number else unnumbered(note)
+
+
+def same(note: str) -> str:
+    """What two notes have in common that say the same."""
+    return " ".join(words(unnumbered(note))).casefold()
+
+
+def match(name: str, headings: Sequence[str]) -> str | None:
+    """The heading that ``name`` means: any case, plural or singular, its first word alone."""
+    wanted = _stems(name)
+    if not wanted:
+        return None
+    for heading in headings:
+        if _stems(heading) == wanted:
+            return heading
+    short = [h for h in headings if _stems(h)[:1] == wanted[:1] and set(wanted) <= set(_stems(h))]
+    return short[0] if len(short) == 1 else None
+
+
+def opened(prompt: str, headings: Sequence[str]) -> str:
+    """The heading within which a prompt ends; empty if it ends elsewhere."""
+    for line in reversed(prompt.rstrip().splitlines()[-2:]):
+        if found := _SHARP.match(line):
+            return match(found["name"], headings) or ""
+    return ""
+
+
+_LONGEST_PROSE = 20_000
+
+
+def _title(line: str) -> str:
+    return for_prompt(line, limit=80).strip(" :") or "?"
+
+
+def _note(line: str) -> str:
+    """One note, harmless in a prompt; empty if the line says nothing."""
+    bare = _LIST_SIGN.sub("", line).strip()
+    bare = re.sub(r"^\*\*(.+)\*\*$", r"\1", bare)
+    if _NOTHING.fullmatch(bare.strip("()[] ")):
+        return ""
+    note = for_prompt(bare, limit=LONGEST_NOTE)
+    return note if any(char.isalnum() for char in note) else ""
+
+
+def _stems(name: str) -> list[str]:
+    return [stem(word) for word in words(re.sub(r"\([^)]*\)", "", name))]
+
+
+# -- finding headings, from sure to unsure
+
+
+def _sharp(line: str) -> tuple[str, str] | None:
+    if not (found := _SHARP.match(line)):
+        return None
+    name, _, rest = found["name"].strip("*_ ").partition(":")
+    return name.strip("*_ "), rest
+
+
+def _bold(line: str) -> tuple[str, str] | None:
+    found = _BOLD.match(line)
+    return (found["name"].rstrip(": "), found["rest"].lstrip(" :-–")) if found else None
+
+
+def _colon(line: str) -> tuple[str, str] | None:
+    found = _COLON.match(line)
+    return (found["name"], found["rest"]) if found else None
+
+
+def _bare(line: str) -> tuple[str, str] | None:
+    found = _BARE.match(line)
+    return (found["name"], "") if found else None
+
+
+def _listed(line: str) -> tuple[str, str] | None:
+    """A heading that is itself an entry of a list."""
+    found = _LISTED.match(line)
+    return (_bold(found["rest"]) or _colon(found["rest"])) if found else None
+
+
+_WAYS: tuple[tuple[Finder, ...], ...] = (
+    (_sharp,),
+    (_sharp, _bold, _colon, _bare),
+    (_sharp, _bold, _colon, _bare, _listed),
+)
+"""A note can look like a heading ("- People: Tom says"): the unsure ways come last."""
+
+
+def _sections(
+    lines: Sequence[str], headings: Sequence[str], opened: str, finders: Sequence[Finder]
+) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, str]] = {opened: {}} if opened else {}
+    current = found.get(opened)
+    for line in lines:
+        name, rest, foreign = _heading(line, headings, finders)
+        if name:
+            current = found.setdefault(name, {})
+        elif foreign:
+            current = None
+        if current is not None and len(current) < MOST_NOTES and (note := _note(rest)):
+            current.setdefault(same(note), note)
+    # With nothing but the heading that the prompt gave, nothing was understood.
+    if list(found) == [opened] and not found[opened]:
+        return {}
+    return {name: tuple(notes.values()) for name, notes in found.items()}
+
+
+def _heading(
+    line: str, headings: Sequence[str], finders: Sequence[Finder]
+) -> tuple[str, str, bool]:
+    """The heading in ``line`` (or empty), what else it says, and whether it has another's."""
+    for finder in finders:
+        if (parted := finder(line)) and (name := match(parted[0], headings)):
+            return name, parted[1], False
+    return "", line, bool(_SHARP.match(line))
+
+
+def _from_json(text: str, headings: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The sections of an answer in JSON; none if it is no JSON, or has none of the headings."""
+    start = text.find("{")
+    if start < 0 or text[:start].count("\n") > 3:
+        return {}
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text[start:])
+    except (ValueError, RecursionError):
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for key, content in _pairs(value):
+        if name := match(key, headings):
+            notes = {same(note): note for each in _texts(content) if (note := _note(each))}
+            found[name] = (*found.get(name, ()), *list(notes.values())[:MOST_NOTES])
+    return found
+
+
+def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
+    """Keys and values, also where one more object stands around them."""
+    if isinstance(value, dict):
+        for key, content in value.items():
+            yield key, content
+            if isinstance(content, dict):
+                yield from content.items()
+
+
+def _texts(content: Any) -> Iterator[str]:
+    if isinstance(content, str):
+        yield from content.splitlines()
+    elif isinstance(content, list):
+        for each in content:
+            if isinstance(each, dict):
+                yield ", ".join(str(v) for v in each.values() if isinstance(v, str | int | float))
+            elif isinstance(each, str | int | float):
+                yield str(each)
+    elif isinstance(content, dict):
+        yield from (f"{k}: {v}" for k, v in content.items() if isinstance(v, str | int | float))
