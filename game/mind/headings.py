@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from game.mind import extractive, structured
+from game.mind.noticing import promises, questions, rules_in
 from game.mind.perception import for_prompt
 from game.mind.retelling import Told, retell
 from game.mind.structured import Structured
@@ -64,26 +65,12 @@ _KEPT_SHARE = 0.5
 _ANSWERED_WITHIN = 8
 """Lines after a question within which whatever the agent says counts as an answer."""
 
-_RULE = re.compile(
-    r"^(?:please|and|but|so|now|remember|mind|one (?:thing|rule)|listen)?\W*(?:never\b|always\b"
-    r"|do(?:n['’]t| not)\b|under no circumstances|make sure|be sure|remember to\b|nobody (?:may|must)"
-    r"|no one (?:may|must)|promise me)|\byou(?:['’]re| are)? (?:must|may not|shall not|not allowed"
-    r"|not to\b|have to\b|should (?:never|always)|can(?:not| never))|\bmust (?:never|not|always)\b"
-    r"|\b(?:is|are) (?:forbidden|not allowed)|\btell (?:nobody|no one|no-one)\b|, never\b|, always\b",
+_RULE_WORD = re.compile(
+    r"(?<!i )\b(?:never|always|must)\b(?! (?:mind|have|a|an|the|so|been|seen|heard)\b)"
+    r"|\b(?:forbidden|not allowed|has to|have to)\b",
     re.I,
 )
-_RULE_WORD = re.compile(r"\b(?:never|always|must|forbidden|not allowed|has to|have to)\b", re.I)
-_NO_RULE = re.compile(
-    r"\bnever (?:mind|seen|heard|had|knew|fear)|\bdo(?:n['’]t| not) (?:worry|mention|you\b|know|be shy)"
-    r"|\byou must be\b|\bmust have\b|\bi (?:never|always|must have)\b",
-    re.I,
-)
-_PROMISE = re.compile(
-    r"\b(?:i promise|i swear|my word\b|i owe you|you shall have|i (?:will|shall) (?!not be\b|be fine)"
-    r"|i['’]ll\b(?! be fine)|i give you my)",
-    re.I,
-)
-_TO_YOU = re.compile(r"\b(?:you|your|promise|swear|word|owe)\b", re.I)
+_VOW = re.compile(r"\b(?:you|your|promise|swear|vow|word|owe)\b", re.I)
 _WANT = re.compile(
     r"\bi (?:want|need|hope|mean|wish|plan|intend|would like|am going|long) to\b"
     r"|\bmy (?:goal|plan|dream|aim|wish)\b",
@@ -313,27 +300,25 @@ def _spoken_by(speaker: str) -> str:
 def _kind(told: Told, *, own: bool, settled: bool) -> tuple[Kind, bool]:
     """The kind of a sentence, and whether the rules are sure of it."""
     words, spoken = told.words, bool(told.speaker)
-    asked = words.rstrip("\"”' ").endswith("?")
-    if spoken and asked:
-        return (Kind.OPEN, True) if not own and not settled else (Kind.FACTS, False)
+    if not spoken:
+        return Kind.FACTS, False
+    if words.rstrip("\"”' ").endswith("?"):
+        waits = not own and not settled and bool(questions(words))
+        return (Kind.OPEN if waits else Kind.FACTS), waits
     if own:
-        return _own_kind(words, spoken)
-    if spoken and _RULE.search(words) and not _NO_RULE.search(words):
+        return _own_kind(words)
+    if rules_in(words):
         return Kind.CONSTRAINTS, True
-    if spoken and _PROMISE.search(words) and re.search(r"\byou(?:r)?\b", words, re.I):
+    if promises(words) and re.search(r"\byour?\b", words, re.I):
         return Kind.OPEN, False
-    if spoken and _SELF.search(words):
+    if _SELF.search(words):
         return Kind.PEOPLE, False
-    if spoken and _RULE_WORD.search(words) and not _NO_RULE.search(words):
-        return Kind.CONSTRAINTS, False
-    return Kind.FACTS, False
+    return (Kind.CONSTRAINTS if _RULE_WORD.search(words) else Kind.FACTS), False
 
 
-def _own_kind(words: str, spoken: bool) -> tuple[Kind, bool]:
-    if spoken and _PROMISE.search(words):
-        return Kind.OPEN, bool(_TO_YOU.search(words))
-    if spoken and _WANT.search(words):
+def _own_kind(words: str) -> tuple[Kind, bool]:
+    if promises(words):
+        return Kind.OPEN, bool(_VOW.search(words))
+    if _WANT.search(words):
         return Kind.GOALS, False
-    if spoken and _DECIDED.search(words):
-        return Kind.DECISIONS, False
-    return Kind.FACTS, False
+    return (Kind.DECISIONS if _DECIDED.search(words) else Kind.FACTS), False
