@@ -27,7 +27,7 @@ _BOUNDS = {
     "recent_window": (1, LARGEST_WINDOW),
     "context_tokens": (256, LARGEST_CONTEXT),
     "reserve_tokens": (1, LARGEST_CONTEXT),
-    "preserve_memories": (1, LARGEST_WINDOW),
+    "preserve_memories": (0, LARGEST_WINDOW),
     "min_saving_tokens": (0, LARGEST_CONTEXT),
     "rounds": (1, LARGEST_WINDOW),
     "longterm_tokens": (50, LARGEST_CONTEXT),
@@ -137,7 +137,8 @@ def _value(settings: Section, field: Field[Any]) -> Any:
 
 def _share(settings: Section, key: str, default: float) -> float:
     share = settings.number(key, default)
-    if not 0.0 < share < 1.0:
+    nothing = share == 0.0 and key == "preserve_share"  # the number of memories says enough
+    if not (0.0 < share < 1.0 or nothing):
         raise settings.refuse(
             key, f"{share:g} is no share", "Write a number between 0 and 1, such as 0.6"
         )

@@ -20,6 +20,7 @@ import hashlib
 import itertools
 import json
 import math
+import re
 import socket
 import threading
 import time
@@ -83,6 +84,8 @@ class FakeModelServer:
         jitter: Seconds by which the delay may be shorter or longer.
         models: Names that ``/api/tags`` and ``/v1/models`` list.
         strict: Whether a model that is not listed is answered with 404.
+        tokenizer: Whose ``/tokenize`` it has: ``llama.cpp``, ``old llama.cpp`` (one text a
+            call), ``vllm``, or none.
     """
 
     def __init__(
@@ -101,6 +104,7 @@ class FakeModelServer:
         self.jitter = jitter
         self.models = list(models)
         self.strict = strict
+        self.tokenizer = ""
         self.busy = self.most_busy = 0
         self._record = record
         self._calls: list[Call] = []
@@ -181,9 +185,12 @@ class FakeModelServer:
         if self.strict and "model" in call.body and not self._has(model):
             return 404, {"error": f"model '{model}' not found"}
         speak = _ROUTES.get(call.path)
-        if speak is None:
+        if speak is None or (call.path == "/tokenize" and not self.tokenizer):
             return 404, {"error": f"no such path {call.path}"}
-        return 200, speak(self, call.body, reply.text, model) | reply.extra
+        try:
+            return 200, speak(self, call.body, reply.text, model) | reply.extra
+        except TypeError as error:
+            return 400, {"error": str(error)}
 
     def _has(self, model: str) -> bool:
         return model.removesuffix(":latest") in {m.removesuffix(":latest") for m in self.models}
@@ -218,6 +225,18 @@ class FakeModelServer:
     def _models(self, *_: object) -> dict[str, Any]:
         return {"object": "list", "data": [{"id": name} for name in self.models]}
 
+    def _tokenize(self, body: dict[str, Any], *_: object) -> dict[str, Any]:
+        if self.tokenizer == "vllm":
+            found = tokens(body["prompt"] if "prompt" in body else None)
+            if body.get("add_special_tokens", True):
+                found = [1, *found]
+            return {"count": len(found), "max_model_len": 4096, "tokens": found}
+        content = body.get("content", "")
+        if isinstance(content, str) or self.tokenizer == "old llama.cpp":
+            return {"tokens": tokens(content)}
+        parts = [[part] if isinstance(part, int) else tokens(part) for part in content]
+        return {"tokens": [number for part in parts for number in part]}
+
     def _embed(self, body: dict[str, Any], _text: str | None, model: str) -> dict[str, Any]:
         return {"model": model, "embeddings": [vector(each) for each in _texts(body)]}
 
@@ -234,7 +253,15 @@ _ROUTES: dict[str, Callable[..., dict[str, Any]]] = {
     "/v1/completions": FakeModelServer._complete,
     "/v1/models": FakeModelServer._models,
     "/v1/embeddings": FakeModelServer._embeddings,
+    "/tokenize": FakeModelServer._tokenize,
 }
+
+
+def tokens(text: Any) -> list[int]:
+    """A number for each word, sign and line end of the text."""
+    if not isinstance(text, str):
+        raise TypeError(f"a text is wanted, not {type(text).__name__}")
+    return [100 + len(piece) for piece in re.findall(r"\w+|[^\w\s]|\n", text)]
 
 
 def vector(text: str) -> list[float]:

@@ -85,8 +85,7 @@ def test_a_grammar_and_a_schema_hold_the_answer(model: OpenAIModel):
 
 
 def test_tokens_are_counted_by_the_model(model: OpenAIModel):
-    assert model.count_tokens("Good morning") == 2
-    assert model.count_tokens("") == 0
+    assert model.count_tokens(["Good morning", ""]) == [2, 0]
 
 
 def test_a_prompt_beyond_the_context_is_refused(model: OpenAIModel):

@@ -269,7 +269,7 @@ def test_the_embedded_model_answers_through_the_gateway(embedded: Embedded, owne
         (status,) = owner.call(gateway.statuses)
         assert (status.provider, status.health) == ("embedded", READY)
         assert status.figures.cached_share > 0.3
-        assert gateway.count_tokens("agent", "Good morning") == 2
+        assert gateway.count_tokens("agent", ["Good morning"]) == [2]
     finally:
         owner.call(lambda: gateway.shutdown(stop_embedded=False))
     assert embedded.pid is not None, "a reload must not end the model"

@@ -1,0 +1,226 @@
+"""The ladder's settings: what is shipped, and what is refused with file, line and cure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from game.mind.compaction_config import (
+    FOLDER,
+    CompactionConfig,
+    load_compaction_config,
+    strategies,
+)
+from game.mind.errors import ConfigError
+from game.mind.markdown_config import ConfigFile, merged
+
+SHIPPED = Path(__file__).parents[2] / "vault" / "config" / "memory_compaction.md"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    folder = tmp_path / FOLDER
+    folder.mkdir()
+    for name in ("narrative", "structured", "My notes", "sliding"):
+        (folder / f"{name}.md").write_text("a template")
+    return tmp_path / "memory_compaction.md"
+
+
+def load(file: Path, *settings: str) -> CompactionConfig:
+    """The settings of a file whose first one stands on line 3."""
+    file.write_text("\n".join(["# Sizes", "", *(f"**{each}" for each in settings)]) + "\n")
+    return load_compaction_config(file)
+
+
+def refused(file: Path, *settings: str) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        load(file, *settings)
+    assert caught.value.path == file
+    assert caught.value.cure
+    return caught.value
+
+
+def test_the_shipped_file_says_what_the_defaults_are_and_explains_each():
+    assert load_compaction_config(SHIPPED) == CompactionConfig()
+    written = merged(SHIPPED).entries
+    assert set(written) == {field.name for field in fields(CompactionConfig)}
+    text = SHIPPED.read_text(encoding="utf-8")
+    for name in written:
+        assert re.search(rf"^\*\*{name}\*\*: .+\n_[^_]", text, re.MULTILINE), f"{name} unexplained"
+
+
+def test_every_shipped_strategy_is_named_in_the_file():
+    text = SHIPPED.read_text(encoding="utf-8")
+    for name in strategies(SHIPPED.parent / FOLDER):
+        assert f"`{name}`" in text
+
+
+def test_a_file_may_be_silent(file: Path):
+    assert load(file) == CompactionConfig()
+
+
+def test_every_setting_is_read(file: Path):
+    found = load(
+        file,
+        "strategy**: structured",
+        "immediate_window**: 10",
+        "recent_window**: 11",
+        "context_tokens**: 16384",
+        "reserve_tokens**: 384",
+        "high**: 0.8",
+        "low**: 0.5",
+        "sleep**: 0.6",
+        "emergency**: 0.9",
+        "preserve_memories**: 5",
+        "preserve_share**: 0.1",
+        "min_saving_tokens**: 0",
+        "rounds**: 20",
+        "longterm_tokens**: 900",
+        "mask**: no",
+        "on_count**: no",
+        "on_high**: off",
+        "on_sleep**: no",
+        "on_emergency**: no",
+        "on_agent**: no",
+        "profile**: agent",
+        "fallback_after**: 0",
+    )
+    assert found == CompactionConfig(
+        *("structured", 10, 11, 16384, 384, 0.8, 0.5, 0.6, 0.9, 5, 0.1, 0, 20, 900),
+        *(False, False, False, False, False, False, "agent", 0),
+    )
+    assert found.budget == 16000
+    assert all(
+        getattr(found, field.name) != getattr(CompactionConfig(), field.name)
+        for field in fields(CompactionConfig)
+    ), "a setting that equals its default shows nothing"
+
+
+def test_the_other_schools_marks_can_be_set(file: Path):
+    found = load(file, "sleep**: 0.70", "emergency**: 0.80", "on_high**: no")
+    assert (found.sleep, found.emergency, found.on_high) == (0.70, 0.80, False)
+    error = refused(file, "sleep**: 0.70", "emergency**: 0.80")
+    assert error.line == 4
+    assert "high 0.85 is not below emergency 0.8" in error.reason
+    assert "**on_high**: no" in error.cure
+
+
+@pytest.mark.parametrize(
+    ("settings", "line", "reason", "cure"),
+    [
+        (["high**: 0.5"], 3, "low 0.6 is not below high 0.5", "Lower low or raise high"),
+        (["low**: 0.85"], 3, "low 0.85 is not below high 0.85", "Lower low"),
+        (["rounds**: 9", "low**: 0.7"], 4, "low 0.7 is not below sleep 0.7", "raise sleep"),
+        (["high**: 0.96"], 3, "high 0.96 is not below emergency 0.95", "raise emergency"),
+        (["emergency**: 0.5", "on_high**: no"], 3, "low 0.6 is not below emergency", "Lower low"),
+        (["preserve_share**: 0.6"], 3, "preserve_share 0.6 is not below low", "Lower preserve"),
+    ],
+)
+def test_marks_out_of_order_are_refused(
+    file: Path, settings: list[str], line: int, reason: str, cure: str
+):
+    error = refused(file, *settings)
+    assert error.line == line
+    assert reason in error.reason
+    assert cure in error.cure
+
+
+def test_a_mark_whose_trigger_is_off_may_stand_anywhere(file: Path):
+    load(file, "sleep**: 0.3", "on_sleep**: no")
+    load(file, "high**: 0.3", "on_high**: no")
+    load(file, "emergency**: 0.3", "on_emergency**: no")
+    load(file, "high**: 0.96", "on_emergency**: no")
+    load(file, "preserve_share**: 0")
+
+
+@pytest.mark.parametrize("key", ["high", "low", "sleep", "emergency"])
+@pytest.mark.parametrize("value", ["0", "1", "85", "0.0"])
+def test_a_share_lies_between_nothing_and_all(file: Path, key: str, value: str):
+    error = refused(file, f"{key}**: {value}")
+    assert error.line == 3
+    assert f"{key}: " in error.reason
+    assert "0.6" in error.cure
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("context_tokens**: 255", "not between 256"),
+        ("reserve_tokens**: 0", "not between 1"),
+        ("immediate_window**: 0", "not between 1"),
+        ("immediate_window**: many", "not a whole number"),
+        ("longterm_tokens**: 10", "not between 50"),
+        ("rounds**: 0", "not between 1"),
+        ("mask**: perhaps", "neither yes nor no"),
+        ("low**: nan", "not between 0"),
+        ("low**: -0.1", "not between 0"),
+    ],
+)
+def test_values_that_are_none(file: Path, setting: str, reason: str):
+    with pytest.raises(ConfigError, match=reason) as caught:
+        load(file, setting)
+    assert caught.value.line == 3
+
+
+def test_a_reserve_that_leaves_nothing_is_refused(file: Path):
+    error = refused(file, "context_tokens**: 1024", "reserve_tokens**: 1024")
+    assert error.line == 4
+    assert "leaves nothing" in error.reason
+
+
+def test_a_budget_under_the_pinned_block_is_refused_and_the_cure_is_enough(file: Path):
+    error = refused(file, "context_tokens**: 1200")
+    assert error.line == 3
+    assert "a budget of 944 tokens is too small: pinned and noticed lines" in error.reason
+    least = re.search(r"Raise context_tokens to ([\d,]+)", error.cure)
+    assert least is not None
+    enough = int(least[1].replace(",", ""))
+    assert load(file, f"context_tokens**: {enough}").context_tokens == enough
+    refused(file, f"context_tokens**: {enough - 10}")
+
+
+def test_an_unknown_strategy_is_refused_with_those_that_there_are(file: Path):
+    error = refused(file, "strategy**: structred")
+    assert error.line == 3
+    assert "there is no template 'structred'" in error.reason
+    assert "narrative, sliding, structured" in error.cure
+
+
+@pytest.mark.parametrize("name", ["../narrative", "My notes", "/etc/passwd", "narrative.md"])
+def test_a_strategy_is_a_plain_name(file: Path, name: str):
+    assert "there is no template" in refused(file, f"strategy**: {name}").reason
+
+
+def test_the_old_name_of_the_strategy_is_told_its_new_one(file: Path):
+    error = refused(file, "strategy**: cascade")
+    assert "narrative is its name now" in error.cure
+
+
+def test_what_is_built_in_needs_no_folder(tmp_path: Path):
+    assert load(tmp_path / "memory_compaction.md", "strategy**: narrative") == CompactionConfig()
+    assert strategies(tmp_path / FOLDER) == ["narrative"]
+
+
+def test_a_researchers_own_template_is_found(file: Path):
+    (file.parent / FOLDER / "my-haiku_2.md").write_text("a template")
+    assert load(file, "strategy**: my-haiku_2").strategy == "my-haiku_2"
+
+
+def test_a_slip_of_the_pen_is_seen(file: Path):
+    error = refused(file, "contex_tokens**: 4096")
+    assert error.cure == "Did you mean context_tokens?"
+
+
+def test_the_last_good_settings_stay(file: Path):
+    problems: list[ConfigError] = []
+    file.write_text("**high**: 0.8\n")
+    config = ConfigFile(file, load_compaction_config, CompactionConfig(), problems.append)
+    assert config.current.high == 0.8
+    file.write_text("**high**: 0.8\n**low**: 0.9\n")
+    assert config.current.high == 0.8
+    assert [problem.line for problem in problems] == [1]
+    file.write_text("**high**: 0.9\n")
+    assert config.current.high == 0.9
