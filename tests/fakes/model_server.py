@@ -227,7 +227,7 @@ class FakeModelServer:
 
     def _tokenize(self, body: dict[str, Any], *_: object) -> dict[str, Any]:
         if self.tokenizer == "vllm":
-            found = tokens(body["prompt"] if "prompt" in body else None)
+            found = tokens(body.get("prompt"))
             if body.get("add_special_tokens", True):
                 found = [1, *found]
             return {"count": len(found), "max_model_len": 4096, "tokens": found}
