@@ -93,7 +93,8 @@ class CmdAgent(BuilderCommand):
         context = mind.memory.context()
 
         def show(found: Found | None) -> None:
-            prompt = prompt_for(agent, context, services(), kept_by(mind.keeper, found))
+            kept = kept_by(mind.memory, mind.keeper, found)
+            prompt = prompt_for(agent, context, services(), kept).text
             EvMore(caller, plain(prompt), always_page=False, justify_kwargs=False)
 
         mind.keeper.relate(question_of(agent, context), show, scene=False)

@@ -11,6 +11,7 @@ from evennia.commands.default import account, comms, general, system, unloggedin
 
 from commands.agent_cmdset import AGENT_COMMANDS
 from commands.agents import CmdAgent
+from commands.compaction import CmdCompaction
 from commands.memory import CmdCompactMemories, CmdMemoryStatus
 from commands.models import CmdLlmStatus
 from commands.moving import direction_commands
@@ -26,6 +27,7 @@ PLAYER_COMMANDS = (*AGENT_COMMANDS, CmdDescribe, CmdWho)
 BUILDER_COMMANDS = (
     CmdAgent,
     CmdCompactMemories,
+    CmdCompaction,
     CmdMemoryStatus,
     CmdMemories,
     CmdRecall,

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from commands import figures
 from commands.builder import BuilderCommand, ago, kilobytes, plain, shortened, table, when
+from commands.compaction import take_back
+from game.mind.budget import chart
 from game.mind.errors import CompactionError, KeepsakeError
 from game.mind.integrity import IntegrityReport
-from game.mind.memory import CompactionResult, CompactReason, MemoryContext, MemoryStatus, Outcome
+from game.mind.memory import CompactReason, Load, MemoryContext, MemoryStatus, Outcome
+from game.mind.recall.related import Found
 from game.mind.records import Summary
 from typeclasses.agents import Agent, all_agents
-from typeclasses.components.memory import MemoryComponent
+from typeclasses.components.memory import Compacted, MemoryComponent
+from typeclasses.components.prompting import costs_of, kept_by, prompt_for, question_of
+from typeclasses.services import services
 
 
 class CmdCompactMemories(BuilderCommand):
@@ -18,41 +24,47 @@ class CmdCompactMemories(BuilderCommand):
 
     Usage:
       @compact-memories [<agent>]
+      @compact-memories/undo [<agent>]
 
-    The short-term summary flows into the long-term one, and all memories outside
-    the immediate window become the new short-term summary. Nothing is lost: the
-    archive in the vault keeps every memory. Without a name the agent in the room
-    is meant.
+    Old memories become a summary until the prompt is under its low mark. What is
+    going on, what is pinned and the newest memories stay word for word. Nothing is
+    lost: the archive in the vault keeps every memory, and /undo takes the last
+    compaction back. How it is done is set in vault/config/memory_compaction.md.
+    Without a name the agent in the room is meant.
 
-    See also: |whelp @memory-status|n
+    See also: |whelp @compaction|n, |whelp @memory-status|n
     """
 
     key = "@compact-memories"
     aliases = ("@compact-memory",)
+    switch_options = ("undo",)
 
     def run(self) -> None:
         """Start the compaction; its outcome is told when it is there."""
         agent = self.agent_meant()
-        name, caller = agent.key, self.caller
+        name, caller, memory = agent.key, self.caller, self.mind(agent).memory
+        if "undo" in self.switches:
+            take_back(name, memory, caller)
+            return
         caller.msg(f"Compacting {name}'s memory …")
 
-        def done(outcome: CompactionResult | CompactionError) -> None:
+        def done(outcome: Compacted) -> None:
             caller.msg(_outcome(name, outcome))
 
-        self.mind(agent).memory.compact(CompactReason.MANUAL, done)
+        memory.compact(CompactReason.MANUAL, done)
 
 
-def _outcome(name: str, outcome: CompactionResult | CompactionError) -> str:
+def _outcome(name: str, outcome: Compacted) -> str:
     if isinstance(outcome, CompactionError):
         return f"|rCompaction of {name}'s memory failed:|n {plain(str(outcome))}"
     if outcome.outcome is Outcome.NOTHING:
-        return f"Nothing to compact for {name}: {outcome.detail}."
-    return (
-        f"|gCompacted {name}'s memory|n ({outcome.outcome}): {outcome.detail}. "
-        f"{outcome.kept} memories stay verbatim; about {outcome.tokens_before} tokens became "
-        f"{outcome.tokens_after}, by {outcome.model} in {outcome.seconds:.1f} s. "
-        f"Archive: {outcome.position}"
+        return f"Nothing to compact for {name}: {plain(outcome.detail)}."
+    head = (
+        f"|gCompacted {name}'s memory|n ({outcome.outcome}): {plain(outcome.detail)}. "
+        f"{outcome.kept} memories stay verbatim."
     )
+    see = f"  Before and after: @compaction {name} {outcome.number}"
+    return "\n".join([head, figures.labelled(figures.result_lines(outcome), 10), see])
 
 
 class CmdMemoryStatus(BuilderCommand):
@@ -60,29 +72,54 @@ class CmdMemoryStatus(BuilderCommand):
 
     Usage:
       @memory-status [<agent>]
+      @memory-status/tokens [<agent>]
 
-    Shows how many memories there are and in which tier, when the next compaction
-    is due, both summaries, sizes on disk, and an integrity report: whether the
-    archive is whole, the tiers cover every memory once, and the summaries in the
-    vault are those of the archive. Without a name, a table of all agents, and
-    more about the agent in the room.
+    Shows how many memories there are and in which tier, how full the prompt is,
+    when the next compaction is due, what the check of the last one found, both
+    summaries, sizes on disk, and an integrity report: whether the archive is
+    whole, the tiers cover every memory once, and the summaries in the vault are
+    those of the archive. Without a name, a table of all agents, and more about
+    the agent in the room.
 
-    See also: |whelp @compact-memories|n
+    With /tokens: what each section of the prompt costs, as a bar, and who counted.
+
+    See also: |whelp @compaction|n, |whelp @compact-memories|n
     """
 
     key = "@memory-status"
+    switch_options = ("tokens",)
 
     def run(self) -> None:
         """Show one agent, or all."""
-        if self.args.strip():
+        if "tokens" in self.switches:
+            self._tokens(self.agent_meant())
+        elif self.args.strip():
             self._show(self.agent_named(self.args))
-            return
-        self.caller.msg(self._all())
-        if agent := self.agent_here():
-            self._show(agent)
+        else:
+            self.caller.msg(self._all())
+            if agent := self.agent_here():
+                self._show(agent)
+
+    def _tokens(self, agent: Agent) -> None:
+        """Weigh the very prompt that the agent would send now."""
+        mind, caller, shared = self.mind(agent), self.caller, services()
+        context, config = mind.memory.context(), shared.compaction.current
+        marks = {"low": config.low, "high": config.high, "emergency": config.emergency}
+
+        def show(found: Found | None) -> None:
+            kept = kept_by(mind.memory, mind.keeper, found)
+            prompt = prompt_for(agent, context, shared, kept)
+            lines = chart(costs_of(prompt, shared.tokens, config.budget), marks)
+            if mind.fitting.counted:
+                ours, true = mind.fitting.counted
+                lines.append(f"The last prompt: {ours:,} by our count, {true:,} by the server's.")
+            title = f"|w{agent.key}'s prompt|n"
+            caller.msg("\n".join([title, *map(plain, lines)]))
+
+        mind.keeper.relate(question_of(agent, context), show, scene=False)
 
     def _all(self) -> str:
-        rows = table("Agent", "Memories", "Window", "Next at", "Last compaction", "State")
+        rows = table("Agent", "Memories", "Window", "Load", "Next at", "Compacted", "State")
         agents = all_agents()
         for agent in agents:
             rows.add_row(*self._row(agent))
@@ -91,14 +128,15 @@ class CmdMemoryStatus(BuilderCommand):
     def _row(self, agent: Agent) -> list[str]:
         mind = self.mind(agent)
         try:
-            status = mind.memory.memory.status()
+            status, load = mind.memory.memory.status(), mind.memory.memory.load()
         except KeepsakeError as error:
-            return [agent.key, "?", "?", "?", "?", plain(shortened(str(error)))]
+            return [agent.key, "?", "?", "?", "?", "?", plain(shortened(str(error)))]
         return [
             agent.key,
             str(status.total),
             str(status.window),
-            str(status.next_due),
+            f"{load.share:.0%}",
+            "never" if status.next_due is None else str(status.next_due),
             ago(status.last_compaction, datetime.now(UTC)),
             "compacting" if status.running else mind.thinker.state.value,
         ]
@@ -127,10 +165,17 @@ def describe(name: str, component: MemoryComponent) -> str:
     lines = [
         ("Memories", f"{status.total}"),
         ("Window", _window(context)),
+        ("Prompt", _load(memory.load())),
+        ("Counted by", services().tokens.source),
         ("Next compaction", _due(status)),
         ("Last compaction", f"{when(status.last_compaction, now)}, {status.compactions} in all"),
-        ("On disk", _sizes(component)),
     ]
+    if status.last_number:
+        lines.append(("  its check", figures.verdict(status.last_verdict)))
+        lines.append(("  its rate", figures.rate(status.last_rate)))
+    if noticed := component.noticed.lines:
+        lines.append(("Noticed", f"{len(noticed)} in {plain(str(component.noticed.block.path))}"))
+    lines.append(("On disk", _sizes(component)))
     if status.failures:
         retry = f"; next try {status.retry_at:%H:%M:%S} UTC" if status.retry_at else ""
         lines.append(
@@ -139,8 +184,14 @@ def describe(name: str, component: MemoryComponent) -> str:
     if component.problem is not None:
         waiting = f"{component.waiting} memories wait in RAM. {plain(str(component.problem))}"
         lines.append(("|rNot written|n", waiting))
-    body = "\n".join(f"  {label + ':':<18}{text}" for label, text in lines)
-    return f"|w{name}'s memory|n\n{body}"
+    if component.no_room is not None:
+        lines.append(("|rNo room|n", plain(str(component.no_room))))
+    return f"|w{name}'s memory|n\n{figures.labelled(lines)}"
+
+
+def _load(load: Load) -> str:
+    weighed = "" if load.overhead else "; the rest is known after its first thought"
+    return f"{figures.load(load)}{weighed}"
 
 
 def _window(context: MemoryContext) -> str:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from typeclasses.components.actor import Actor
+from typeclasses.components.examining import Examiner
+from typeclasses.components.fitting import Fitting
 from typeclasses.components.keeper import Keeper
 from typeclasses.components.memory import MemoryComponent
 from typeclasses.components.thinker import Thinker
@@ -29,11 +31,14 @@ class Mind:
     memory: MemoryComponent
     keeper: Keeper
     actor: Actor
+    fitting: Fitting
     thinker: Thinker
+    examiner: Examiner
 
     def close(self) -> None:
         """Stop thinking and bring the memory to the disk."""
         self.thinker.close()
+        self.examiner.close()
         self.memory.close()
 
 
@@ -73,8 +78,13 @@ def _open(agent: Agent, shared: Services) -> Mind:
     folder = shared.places.agents / agent.memory_folder
     memory = MemoryComponent(agent.key, folder, shared)
     keeper = Keeper(agent.key, folder, memory, shared)
-    memory.compacted = keeper.recaller.follow
+    examiner = Examiner(agent.key, memory, keeper.recaller, shared)
+    memory.pins = lambda: keeper.shown_pins
+    memory.moved = keeper.recaller.follow
+    memory.compacted = examiner.compacted
     keeper.recaller.follow()
-    actor = Actor(memory, keeper)
-    thinker = Thinker(agent.id, memory, keeper, actor, shared)
-    return Mind(memory, keeper, actor, thinker)
+    actor = Actor(memory, keeper, shared)
+    fitting = Fitting(agent.key, memory, shared)
+    thinker = Thinker(agent.id, memory, keeper, actor, fitting=fitting, services=shared)
+    memory.sleeps = lambda: thinker.asleep
+    return Mind(memory, keeper, actor, fitting, thinker, examiner)

@@ -8,9 +8,11 @@ from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
+from game.llm.token_counting import TokenCounter
 from game.paths import places
 from typeclasses import services
 from typeclasses.agents import all_agents
+from typeclasses.components.counting import Counting
 from typeclasses.minds import close_all, mind_of, open_minds
 
 HOUSEKEEPING_SECONDS = 2.0
@@ -22,7 +24,10 @@ _housekeeping: LoopingCall | None = None
 def start() -> None:
     """Start the shared services, open every agent's memory and let them think."""
     global _housekeeping  # noqa: PLW0603 - one a process, like the services it looks after
-    services.start(places(), reactor)
+    shared = services.start(places(), reactor)
+    counter = TokenCounter(shared.gateway)
+    shared.counting = Counting(shared.tokens, counter, shared.counters, reactor)
+    shared.counting.start()
     for agent in all_agents():
         if mind := mind_of(agent):
             mind.thinker.start()

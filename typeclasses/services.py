@@ -14,7 +14,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from game.index.service import IndexService
 from game.llm.embedding import AnyEmbedder, EmbedderProfile, load_embedder
@@ -28,10 +28,17 @@ from game.mind.markdown_config import ConfigFile
 from game.mind.ports import Clock, Embedder, SystemClock
 from game.mind.prompt import TemplateFile
 from game.mind.recall.config import RecallConfig, load_recall_config
+from game.mind.strategy import Strategies, Strategy
 from game.mind.thinking_config import ThinkingConfig, load_thinking_config
+from game.mind.tokens import Heuristic, Ledger
 from game.paths import REPOSITORY, Places
 
+if TYPE_CHECKING:
+    from typeclasses.components.counting import Counting
+
 AGENTS_LOG_BYTES = 5_000_000
+STRATEGIES = "compaction"
+"""The folder of templates beside the configuration."""
 _logger = logging.getLogger("keepsake.agents")
 _everything = logging.getLogger("keepsake")  # the model clients' own lines too
 
@@ -39,6 +46,11 @@ _everything = logging.getLogger("keepsake")  # the model clients' own lines too
 def log(line: str) -> None:
     """Write one line to the agents' log; may be called from any thread."""
     _logger.info(line)
+
+
+def warn(line: str) -> None:
+    """The same, for what somebody should look at."""
+    _logger.warning(f"[Warning] {line}")
 
 
 class Turns:
@@ -101,7 +113,7 @@ class Services:
     Attributes:
         places: Folders and ports.
         gateway: The way to the models.
-        compaction: Sizes of the memory tiers, read again when the file changes.
+        compaction: When and how memories are compacted, read again when the file changes.
         thinking: When agents think, read again when the file changes.
         syncer: Brings the archives to the disk.
         workers: Threads for compactions and checks; never for model calls.
@@ -114,6 +126,9 @@ class Services:
         embedder: Turns a question into a vector; None for recall by words alone.
         searchers: Threads for recall and for what agents do with their own memory.
         names: When the names of people and places were last read, and the names.
+        tokens: What texts cost in a prompt.
+        counting: Has the texts counted that are only estimated; None where nobody counts.
+        counters: A thread for that.
     """
 
     places: Places
@@ -131,7 +146,11 @@ class Services:
     embedder: Embedder | None = None
     searchers: Executor = field(default_factory=lambda: _pool(4, "recall"))
     names: tuple[float | None, frozenset[str]] = (None, frozenset())
+    tokens: Ledger = field(default_factory=lambda: Ledger(Heuristic()))
+    counting: Counting | None = None
+    counters: Executor = field(default_factory=lambda: _pool(1, "tokens"))
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
+    _strategies: Strategies | None = None
 
     def template(self) -> TemplateFile:
         """The prompt template that ``thinking.md`` names now."""
@@ -140,6 +159,19 @@ class Services:
             spare = REPOSITORY / "vault" / "config" / ThinkingConfig().template
             self._templates[name] = TemplateFile(self.places.config / name, spare, report)
         return self._templates[name]
+
+    def strategy(self) -> Strategy:
+        """How summaries are written now: what ``memory_compaction.md`` names.
+
+        Any thread may ask.
+
+        Raises:
+            ConfigError: There is no such template, or it has never been usable.
+        """
+        if self._strategies is None:
+            spare = REPOSITORY / "vault" / "config" / STRATEGIES
+            self._strategies = Strategies(self.places.config / STRATEGIES, spare, report)
+        return self._strategies.get(self.compaction.current.strategy)
 
 
 _current: Services | None = None
@@ -210,8 +242,10 @@ def stop(*, reload: bool) -> None:
     if _current is None:
         return
     ending, _ = _current, install(None)
+    if ending.counting is not None:
+        ending.counting.stop()
     ending.gateway.shutdown(stop_embedded=not reload)
-    for pool in (ending.workers, ending.searchers):
+    for pool in (ending.workers, ending.searchers, ending.counters):
         pool.shutdown(wait=False, cancel_futures=True)
     if ending.indexes is not None:
         ending.indexes.close(stop_server=not reload)

@@ -48,6 +48,9 @@ class Verb:
     private: bool = False
 
 
+COMPACT = "compact"
+"""The verb with which an agent has its own memory compacted; a world can do without it."""
+
 STANDARD_VERBS: tuple[Verb, ...] = (
     Verb("say", "say <words>", "speak so that everybody here can hear you", Takes.TEXT),
     Verb("whisper", "whisper <name> = <words>", "speak to one person only", Takes.WHISPER),
@@ -75,7 +78,7 @@ STANDARD_VERBS: tuple[Verb, ...] = (
     Verb("unpin", "unpin <number>", "let go of a pinned fact", Takes.WORDS, private=True),
     Verb("forget", "forget <title>", "put one of your notes away", Takes.WORDS, private=True),
     Verb("notes", "notes", "see what notes you have", private=True),
-    Verb("compact", "compact", "sum up what lies behind you, to clear your mind", private=True),
+    Verb(COMPACT, "compact", "sum up what lies behind you, to clear your mind", private=True),
 )
 """What an inhabitant can do unless the game says otherwise."""
 

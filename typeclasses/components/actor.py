@@ -12,8 +12,10 @@ from twisted.internet.defer import Deferred
 from game.mind import answer, perception
 from game.mind.answer import Command, Refusal
 from game.mind.records import MemoryKind
-from game.mind.verbs import PRIVATE, STANDARD_VERBS
+from game.mind.verbs import PRIVATE
+from typeclasses.components.prompting import verbs_of
 from typeclasses.components.surroundings import exits_of, people_near, things_near
+from typeclasses.services import Services
 
 if TYPE_CHECKING:
     from typeclasses.agents import Agent
@@ -62,11 +64,13 @@ class Actor:
     Args:
         memory: Where its acts are remembered.
         keeper: What does the acts that stay in its own mind.
+        services: Where the configuration is.
     """
 
-    def __init__(self, memory: MemoryComponent, keeper: Keeper) -> None:
+    def __init__(self, memory: MemoryComponent, keeper: Keeper, services: Services) -> None:
         self._memory = memory
         self._keeper = keeper
+        self._services = services
         self._acting: Command | None = None
         self._recent: deque[Command] = deque(maxlen=REMEMBERED_ACTS)
 
@@ -81,7 +85,7 @@ class Actor:
         command = answer.parse(
             text,
             own_name=agent.key,
-            verbs=STANDARD_VERBS,
+            verbs=verbs_of(self._services),
             exits=exits_of(agent),
             present=[person.key for person in people_near(agent)],
         )

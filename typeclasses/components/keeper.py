@@ -21,6 +21,8 @@ from game.mind.recall import related
 from game.mind.recall.config import RecallConfig
 from game.mind.recall.related import Found, Related
 from game.mind.records import Memory, MemoryKind
+from game.mind.verbs import COMPACT
+from typeclasses.components.clearing import compact_for
 from typeclasses.components.in_time import in_time
 from typeclasses.components.recaller import Recaller
 from typeclasses.services import Services, log
@@ -76,6 +78,8 @@ class Keeper:
         Returns:
             Fires on the reactor thread once the result is in the agent's memory.
         """
+        if command.verb == COMPACT:
+            return compact_for(self._memory, self._services, place)
         finished: Deferred[None] = Deferred()
         tool = self._tools[command.verb]
 

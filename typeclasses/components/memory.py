@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,16 +12,34 @@ from game.llm.profiles import EXTRACTIVE
 from game.mind import integrity
 from game.mind.archive import Archive
 from game.mind.cascade import CascadeMemory
-from game.mind.compaction_config import SLIDING, CompactionConfig
-from game.mind.errors import ArchiveError, CompactionError, CompactionRunning, KeepsakeError
+from game.mind.compaction_config import CompactionConfig
+from game.mind.errors import (
+    ArchiveError,
+    CompactionError,
+    CompactionRunning,
+    ConfigError,
+    KeepsakeError,
+)
 from game.mind.integrity import IntegrityReport
-from game.mind.memory import AgentMemory, CompactionResult, CompactReason, MemoryContext
+from game.mind.memory import (
+    AgentMemory,
+    CompactionResult,
+    CompactReason,
+    Load,
+    MemoryContext,
+    Undone,
+)
 from game.mind.ports import Generation
 from game.mind.records import MemoryKind
 from game.mind.sliding import SlidingMemory
+from game.mind.strategy import Layout
 from game.mind.summaries import SummaryFolder
 from game.mind.summarize import ExtractiveSummarizer, ModelSummarizer, Summarizer
-from typeclasses.services import Services, log
+from typeclasses.components.noticing import Noticing
+from typeclasses.services import Services, log, warn
+
+Compacted = CompactionResult | CompactionError
+"""How a compaction ended."""
 
 BACKLOG_LIMIT = 10_000
 """Memories that wait in RAM for a disk that cannot be written; the oldest go first."""
@@ -49,22 +67,37 @@ class MemoryComponent:
         name: The agent's name, for prompts and log lines.
         folder: ``vault/agents/<name>``.
         services: What all agents share.
+
+    Attributes:
+        problem: Why the archive cannot be written now; None if it can.
+        no_room: Why the last compaction at the emergency mark made no room; None if it did.
+        noticed: What it was told as a rule, and what it promised.
+        pins: The pinned lines as a prompt shows them; asked from worker threads too.
+        sleeps: Whether the agent sleeps now; asked on the reactor thread.
+        moved: Called in a worker thread when memories have left the window, or come back.
+        compacted: Called on the reactor thread with what a compaction did.
     """
 
     def __init__(self, name: str, folder: Path, services: Services) -> None:
         self.name = name
         self.folder = folder
         self.problem: KeepsakeError | None = None
-        """Why the archive cannot be written now; None if it can."""
-        self.compacted: Callable[[], None] = lambda: None
-        """Called in a worker thread when a compaction has moved memories out of the window."""
+        self.no_room: CompactionError | None = None
+        self.noticed = Noticing(name, folder, services)
+        self.pins: Callable[[], Sequence[str]] = lambda: ()
+        self.sleeps: Callable[[], bool] = lambda: False
+        self.moved: Callable[[], None] = lambda: None
+        self.compacted: Callable[[CompactionResult], None] = lambda _: None
         self._services = services
         self.summaries = SummaryFolder(folder / "summaries", name)
         self._memory: AgentMemory | None = None
         self._dropped = 0
         self._compacting = False
+        self._asleep = self._slid = False
+        self._after: list[Callable[[], None]] = []
         self._backlog: deque[Unsaved] = deque(maxlen=BACKLOG_LIMIT)
         self._try_again_at = services.clock.now()
+        self._slid = self._slides()
         self._open()
 
     # -- remembering
@@ -109,7 +142,7 @@ class MemoryComponent:
 
     def _save(self, waiting: Unsaved) -> None:
         if self._memory is not None:
-            self._memory.append(
+            memory = self._memory.append(
                 waiting.text,
                 waiting.kind,
                 place=waiting.place,
@@ -117,6 +150,7 @@ class MemoryComponent:
                 reason=waiting.reason,
                 time=waiting.time,
             )
+            self.noticed.saw(memory)
 
     @property
     def memory(self) -> AgentMemory:
@@ -139,32 +173,79 @@ class MemoryComponent:
         """Memories that wait in RAM for the disk."""
         return len(self._backlog)
 
+    def always_shown(self) -> tuple[str, ...]:
+        """What stands in every prompt, whatever is compacted: pins and what was noticed."""
+        return (*self.pins(), *self.noticed.lines)
+
     # -- compacting
 
     def compact_if_due(self) -> None:
-        """Start a compaction in the background when the window is full."""
+        """Start a compaction in the background when one is due."""
         if self._memory is None or self._compacting:
             return
+        self._follow_strategy()
+        self._asleep = self.sleeps()
         if reason := self._memory.next_turn():
             self.compact(reason, lambda _: None)
 
-    def compact(
-        self, reason: CompactReason, done: Callable[[CompactionResult | CompactionError], None]
-    ) -> None:
+    def make_room(self, done: Callable[[], None]) -> None:
+        """Call ``done`` when a thought may begin: at once, or after an emergency compaction.
+
+        It is called in any case: whether the prompt fits is seen when it is built.
+        """
+        try:
+            memory = self.memory
+            reason = memory.before_thought()
+        except KeepsakeError:  # the archive cannot be opened; the thought will say so
+            done()
+            return
+        if reason is None:
+            self.no_room = None
+            done()
+        elif self._compacting:
+            self._after.append(lambda: self.make_room(done))
+        else:
+            warn(f"[Memory] {self.name}: {_loaded(memory.load())}; compacting before the thought")
+            self.compact(reason, lambda outcome: self._room_made(outcome, done))
+
+    def _room_made(self, outcome: Compacted, done: Callable[[], None]) -> None:
+        self.no_room = outcome if isinstance(outcome, CompactionError) else None
+        done()
+
+    def compact(self, reason: CompactReason, done: Callable[[Compacted], None]) -> None:
         """Compact in the background; ``done`` is called on the reactor thread."""
+
+        def ended(outcome: CompactionResult | CompactionError) -> None:
+            if isinstance(outcome, CompactionResult):
+                self.compacted(outcome)
+            done(outcome)
+
+        self._in_background(lambda memory: memory.compact(reason), ended)
+
+    def undo(self, done: Callable[[Undone | CompactionError], None]) -> None:
+        """Take the last compaction back, in the background; ``done`` on the reactor thread."""
+        self._in_background(lambda memory: memory.undo(), done)
+
+    def _in_background[T](
+        self, change: Callable[[AgentMemory], T], done: Callable[[T | CompactionError], None]
+    ) -> None:
         memory = self.memory
         if self._compacting:
-            done(CompactionRunning(f"a compaction of {self.name}'s memory is under way"))
+            done(
+                CompactionRunning(
+                    f"a compaction of {self.name}'s memory is under way", "Wait for it to end"
+                )
+            )
             return
         # From here on, not from when a thread is free: a second one that waited behind this
         # one would summarise the few memories that came meanwhile.
         self._compacting = True
 
         def work() -> None:
-            outcome: CompactionResult | CompactionError
+            outcome: T | CompactionError
             try:
-                outcome = memory.compact(reason)
-                self.compacted()
+                outcome = change(memory)
+                self.moved()
             except CompactionError as error:
                 outcome = error
             except Exception as error:
@@ -172,9 +253,14 @@ class MemoryComponent:
                 outcome = CompactionError(f"the compaction broke off ({error!r})")
             self._services.post(lambda: finished(outcome))
 
-        def finished(outcome: CompactionResult | CompactionError) -> None:
+        def finished(outcome: T | CompactionError) -> None:
             self._compacting = False
-            done(outcome)
+            waiting, self._after = self._after, []
+            try:
+                done(outcome)
+            finally:
+                for each in waiting:
+                    each()
 
         self._services.workers.submit(work)
 
@@ -233,20 +319,30 @@ class MemoryComponent:
             self._trouble(_unreadable(self.folder, error))
             return False
         self._services.syncer.add(archive)
+        self.noticed.catch_up(self._memory.context().window)
         return True
 
     def _built(self, archive: Archive) -> AgentMemory:
         """The memory that the configuration names; the plain one if that cannot be built."""
-        window = self._config.immediate_window
-        if self._config.strategy == SLIDING:
-            return SlidingMemory(archive, window, self._services.clock)
+        if self._slides():
+            return self._sliding(archive)
         try:
             return self._cascade(archive)
         except Exception as error:
             # Whatever an archive holds that this code cannot read: the agent lives on with
             # its newest memories, and the log says what to look at.
             log(f"[Memory] {self.name}: The tiers cannot be read ({error!r}); sliding window only")
-            return SlidingMemory(archive, window, self._services.clock)
+            return self._sliding(archive)
+
+    def _sliding(self, archive: Archive) -> SlidingMemory:
+        return SlidingMemory(
+            archive,
+            self._config.immediate_window,
+            self._services.clock,
+            agent=self.name,
+            config=lambda: self._config,
+            tokens=self._services.tokens,
+        )
 
     def _cascade(self, archive: Archive) -> CascadeMemory:
         return CascadeMemory(
@@ -257,7 +353,31 @@ class MemoryComponent:
             summarizer=self._summarizer,
             clock=self._services.clock,
             log=log,
+            tokens=self._services.tokens,
+            strategy=self._services.strategy,
+            must_keep=self.always_shown,
+            standing=self.always_shown,
+            embedder=self._services.embedder,
+            asleep=lambda: self._asleep,
+            priced=self._priced,
         )
+
+    def _follow_strategy(self) -> None:
+        """Change over when the configuration wants summaries, or none, that it did not want."""
+        memory, slides = self._memory, self._slides()
+        if memory is None or slides is self._slid:
+            return
+        self._slid = slides
+        how = "a sliding window, without summaries" if slides else "summaries"
+        log(f"[Memory] {self.name}: The strategy has changed to {how}")
+        self._memory = self._built(memory.archive)
+
+    def _slides(self) -> bool:
+        """Whether the strategy makes no summaries; as before while it cannot be read."""
+        try:
+            return self._services.strategy().layout is Layout.SLIDING
+        except ConfigError:  # the configuration file says so, and `keepsake doctor`
+            return self._slid
 
     def _trouble(self, error: KeepsakeError) -> None:
         if str(error) != str(self.problem):
@@ -274,6 +394,11 @@ class MemoryComponent:
     def _config(self) -> CompactionConfig:
         return self._services.compaction.current
 
+    def _priced(self) -> bool:
+        """Whether summaries cost calls of a model."""
+        profile = self._services.gateway.profiles.get(self._config.profile)
+        return profile.provider != EXTRACTIVE
+
     def _summarizer(self) -> Summarizer:
         """The summarizer that the configuration names; called in a worker thread."""
         profile_name, gateway = self._config.profile, self._services.gateway
@@ -287,6 +412,10 @@ class MemoryComponent:
             )
 
         return ModelSummarizer(generate, context_tokens=profile.context_tokens or 4096)
+
+
+def _loaded(load: Load) -> str:
+    return f"The prompt needs {load.used:,} of {load.budget:,} tokens ({load.share:.0%})"
 
 
 def _unreadable(folder: Path, error: Exception) -> ArchiveError:

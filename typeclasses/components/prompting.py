@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from game.mind.budget import Costs, Section
 from game.mind.memory import MemoryContext
-from game.mind.prompt import PromptContext, Situation
+from game.mind.ports import Tokens
+from game.mind.prompt import FRAME, PromptContext, Rendered, Situation
 from game.mind.recall.related import Found, Related, question
 from game.mind.records import Memory, MemoryKind, Summary
 from game.mind.script import RenderedMemory
-from game.mind.verbs import STANDARD_VERBS
+from game.mind.verbs import COMPACT, STANDARD_VERBS, Verb
 from typeclasses.components.surroundings import exits_of, people_near, things_near
 from typeclasses.services import Services
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from typeclasses.agents import Agent
     from typeclasses.components.keeper import Keeper
+    from typeclasses.components.memory import MemoryComponent
 
-_COMMANDS = tuple(f"{verb.usage}: {verb.help}" for verb in STANDARD_VERBS)
+_WITHOUT_COMPACT = tuple(verb for verb in STANDARD_VERBS if verb.name != COMPACT)
+_TITLES = {
+    "profile": "who it is",
+    "longterm_summary": "long-term summary",
+    "recent_summary": "short-term summary",
+    "related_notes": "related notes",
+    "related_experiences": "related past",
+    "remembered": "called back",
+    FRAME: "headings",
+}
+"""What the sections are called where the template's own name for them says too little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +42,37 @@ class Kept:
 
     Attributes:
         pinned: Facts that always stand there.
+        noticed: Rules that it was told and promises that it made, with their sources.
         related: Notes and experiences that may matter to this thought.
         remembered: Memories that the agent has called back.
+        examples: Whether the lines that show its voice may stand there.
     """
 
     pinned: tuple[str, ...] = ()
+    noticed: tuple[str, ...] = ()
     related: Related = field(default_factory=Related)
     remembered: tuple[str, ...] = ()
+    examples: bool = True
+
+    def ever_less(self) -> Iterator[Kept]:
+        """This, and then with one more of what a thought can do without left out each time."""
+        bare = replace(self, related=Related())
+        yield self
+        yield bare
+        yield (bare := replace(bare, remembered=()))
+        yield replace(bare, examples=False)
 
 
-def kept_by(keeper: Keeper, found: Found | None = None) -> Kept:
+def kept_by(memory: MemoryComponent, keeper: Keeper, found: Found | None = None) -> Kept:
     """What the agent keeps, and what was found for this thought, as it is now."""
-    return Kept(keeper.shown_pins, keeper.related(found), tuple(keeper.remembered))
+    window = memory.context().window
+    noticed = memory.noticed.lines_before(window[0].number if window else None)
+    return Kept(keeper.shown_pins, noticed, keeper.related(found), tuple(keeper.remembered))
+
+
+def verbs_of(services: Services) -> tuple[Verb, ...]:
+    """What agents can do now: they compact their memory only where the configuration lets them."""
+    return STANDARD_VERBS if services.compaction.current.on_agent else _WITHOUT_COMPACT
 
 
 def question_of(agent: Agent, memory: MemoryContext) -> str:
@@ -49,8 +83,8 @@ def question_of(agent: Agent, memory: MemoryContext) -> str:
 
 def prompt_for(
     agent: Agent, memory: MemoryContext, services: Services, kept: Kept, nudge: str = ""
-) -> str:
-    """The text that the model is to continue.
+) -> Rendered:
+    """The text that the model is to continue, and where each of its lines comes from.
 
     Args:
         agent: Who thinks.
@@ -65,19 +99,30 @@ def prompt_for(
     context = PromptContext(
         name=agent.key,
         profile=str(agent.db.profile or ""),
-        examples=_examples(agent),
-        commands=_COMMANDS,
+        examples=_examples(agent) if kept.examples else (),
+        commands=tuple(f"{verb.usage}: {verb.help}" for verb in verbs_of(services)),
         pinned=kept.pinned,
+        noticed=kept.noticed,
         longterm_summary=_text(memory.longterm),
         recent_summary=_text(memory.recent),
-        window=tuple(_rendered(each) for each in memory.window),
+        window=tuple(_rendered(each) for each in memory.shown),
         related_notes=kept.related.notes,
         related_experiences=kept.related.experiences,
         remembered=kept.remembered,
         situation=situation_of(agent),
         nudge=nudge,
     )
-    return services.template().current.render(context)
+    return services.template().current.rendered(context)
+
+
+def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
+    """What each section of a prompt costs, in the order in which they begin; quick."""
+    spent: dict[str, int] = {}
+    for section, line in prompt.lines:
+        # A line is counted with its end, so an empty one costs a token too.
+        spent[section] = spent.get(section, 0) + (tokens.of(line) if line else 1)
+    sections = [Section(_TITLES.get(name, name), cost) for name, cost in spent.items()]
+    return Costs(tuple(sections), budget, tokens.source)
 
 
 def situation_of(agent: Agent) -> Situation:

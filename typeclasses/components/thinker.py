@@ -20,16 +20,16 @@ from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.recall.related import Found
 from game.mind.thinking_config import FREE, SCHEMA, ThinkingConfig
-from game.mind.verbs import STANDARD_VERBS
 from typeclasses.components.actor import Act
 from typeclasses.components.keeper import LOOKUPS
-from typeclasses.components.prompting import kept_by, prompt_for, question_of
+from typeclasses.components.prompting import kept_by, question_of, verbs_of
 from typeclasses.components.surroundings import exits_of, people_near, players_near
 from typeclasses.services import Services, log
 
 if TYPE_CHECKING:
     from typeclasses.agents import Agent
     from typeclasses.components.actor import Actor
+    from typeclasses.components.fitting import Fitting
     from typeclasses.components.keeper import Keeper
     from typeclasses.components.memory import MemoryComponent
 
@@ -70,6 +70,8 @@ class _Thought:
     """What recall brought for it."""
     asked: bool = False
     """Whether recall was asked already."""
+    squeezed: bool = False
+    """Whether room was made for it after its prompt had been too large."""
     ticket: Ticket | None = None
     notice: Any = None
 
@@ -82,6 +84,7 @@ class Thinker:
         memory: What the prompt is built from.
         keeper: Brings notes and past experiences into the prompt.
         actor: What turns the answer into an act.
+        fitting: Keeps its prompts within the budget.
         services: What all agents share.
     """
 
@@ -91,6 +94,8 @@ class Thinker:
         memory: MemoryComponent,
         keeper: Keeper,
         actor: Actor,
+        *,
+        fitting: Fitting,
         services: Services,
     ) -> None:
         self._agent_id = agent_id
@@ -98,6 +103,7 @@ class Thinker:
         self._memory = memory
         self._keeper = keeper
         self._actor = actor
+        self._fitting = fitting
         self._services = services
         self._attention = Attention(services.thinking.current, services.random)
         self._wake_up: Any = None
@@ -147,6 +153,12 @@ class Thinker:
             return State.TROUBLED
         return State.WAITING if self._thought else State.IDLE
 
+    @property
+    def asleep(self) -> bool:
+        """Whether the agent sleeps; a builder can set it until agents sleep by themselves."""
+        agent = self.agent
+        return agent is not None and bool(agent.db.asleep)
+
     # -- scheduling
 
     def schedule(self) -> None:
@@ -192,6 +204,12 @@ class Thinker:
             pause = self._services.thinking.current.pause_notice
             if pause:
                 thought.notice = self._services.timer.callLater(pause, self._show_thinking)
+        self._memory.make_room(lambda: self._go_ahead(thought))
+
+    def _go_ahead(self, thought: _Thought) -> None:
+        """There is room in the prompt, as far as there can be."""
+        if self._thought is not thought or self._closed:
+            return
         if thought.asked:
             self._submit(thought)
         else:
@@ -226,13 +244,15 @@ class Thinker:
         agent, thought = self.agent, self._thought
         if agent is None or thought is None or agent.location is None or agent.db.paused:
             return None
-        kept = kept_by(self._keeper, thought.found)
-        prompt = prompt_for(agent, self._memory.context(), self._services, kept, thought.nudge)
+        kept = kept_by(self._memory, self._keeper, thought.found)
+        prompt = self._fitting.prompt(agent, kept, thought.nudge)
+        if prompt is None:
+            return None
         request = profile.request(f"{prompt} {thought.lead}".rstrip(), cache_key=self._key)
         request = replace(request, temperature=_temperature(profile, thought))
         if thought.lead:
             return request
-        return _held(request, agent, profile, self._services.thinking.current.constrain)
+        return _held(request, agent, profile, self._services)
 
     def _done(self, outcome: Generation | ModelError | None) -> None:
         agent, thought = self.agent, self._thought
@@ -242,6 +262,8 @@ class Thinker:
             self._finish(None)  # paused while the model wrote: nothing comes of it
         elif isinstance(outcome, Generation):
             self._apply(agent, thought, outcome)
+        elif outcome is None and self._fitting.too_large is not None:
+            self._too_large(agent, thought)
         else:
             self._unanswered(agent, thought, outcome)
 
@@ -256,6 +278,7 @@ class Thinker:
 
     def _answered(self, agent: Agent, thought: _Thought, answer: Generation) -> None:
         self.thoughts += 1
+        self._fitting.answered(answer.prompt_tokens)
         self._keeper.thought_over()
         text = _led(thought.lead, from_json(answer.text))
         act = self._actor.act(agent, text, addressee=_addressee(thought.impulse))
@@ -288,6 +311,16 @@ class Thinker:
         if error is not None:
             log(f"[Thinker] {agent.key}: No answer: {error}")
             self._show_absent(agent, thought.impulse)
+        self._finish(None)
+
+    def _too_large(self, agent: Agent, thought: _Thought) -> None:
+        """The prompt does not fit: make room once more, now that its weight is known."""
+        if not thought.squeezed:
+            thought.squeezed, thought.ticket = True, None
+            self._think(thought)
+            return
+        self._fitting.tell()
+        self._show_absent(agent, thought.impulse)
         self._finish(None)
 
     def _end_thought(self) -> None:
@@ -336,16 +369,17 @@ def _led(lead: str, text: str) -> str:
 
 
 def _held(
-    request: GenerationRequest, agent: Agent, profile: Profile, constraint: str
+    request: GenerationRequest, agent: Agent, profile: Profile, services: Services
 ) -> GenerationRequest:
     """The request, held to the commands that make sense here as far as its server can."""
+    constraint, verbs = services.thinking.current.constrain, verbs_of(services)
     if constraint != FREE and profile.provider == EMBEDDED:
         present = [person.key for person in people_near(agent)]
-        return replace(request, grammar=verbs_grammar(STANDARD_VERBS, exits_of(agent), present))
+        return replace(request, grammar=verbs_grammar(verbs, exits_of(agent), present))
     if constraint == SCHEMA:
         # JSON may be written over several lines, and its marks and names cost tokens.
         longer = request.max_tokens + JSON_TOKENS
-        schema = verbs_schema(STANDARD_VERBS)
+        schema = verbs_schema(verbs)
         return replace(request, json_schema=schema, stop=(), max_tokens=longer)
     return request
 

@@ -31,7 +31,8 @@ RECALLED_NOTHING = "You recall nothing about "
 LISTED = "Your notes: "
 PINNED = "Pinned: "
 UNPINNED = "No longer pinned: "
-_RESULTS = (RECALLED, RECALLED_NOTHING, REMEMBERED, LISTED, PINNED, UNPINNED)
+COMPACTED = "You clear your mind: "
+_RESULTS = (RECALLED, RECALLED_NOTHING, REMEMBERED, LISTED, PINNED, UNPINNED, COMPACTED)
 
 
 @dataclass(frozen=True, slots=True)

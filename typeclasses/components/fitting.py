@@ -1,0 +1,129 @@
+"""Keeps the prompts of an agent within the token budget.
+
+What a thought can do without is left out first, one thing after the other. A prompt that
+is too large all the same is not sent: a server would cut it where nobody chose.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from game.mind.budget import Costs
+from game.mind.errors import KeepsakeError
+from game.mind.memory import AgentMemory
+from game.mind.prompt import Rendered
+from typeclasses.components.prompting import Kept, costs_of, prompt_for
+from typeclasses.components.telling import tell_builders
+from typeclasses.services import Services, log, warn
+
+if TYPE_CHECKING:
+    from typeclasses.agents import Agent
+    from typeclasses.components.memory import MemoryComponent
+
+MOST_OFF = 0.25
+"""The share by which a server's count may correct ours; more is no count of this prompt."""
+_CURES = {
+    "who it is": "Shorten its profile: @agent/profile {name}",
+    "pinned": "Unpin something: @pin/remove {name} = <number>",
+    "noticed": "Take lines out of noticed.md in its folder",
+    "situation": "Shorten the description of the room",
+    "window": "Look at @compaction {name} and agents.log for why nothing was summarised",
+}
+_ANY_CURE = "Raise context_tokens in memory_compaction.md, if the model can look at more"
+
+
+class Fitting:
+    """The prompts of one agent, weighed; on the reactor thread.
+
+    Args:
+        name: The agent's name.
+        memory: Is told what its part of the prompt has to leave free.
+        services: Where the tokens are counted and the budget is read.
+    """
+
+    def __init__(self, name: str, memory: MemoryComponent, services: Services) -> None:
+        self._name, self._memory, self._services = name, memory, services
+        self._sent: tuple[str, Costs] | None = None
+        self._off = 0
+        self._told: str | None = None
+        self.too_large: Costs | None = None
+        """What the last prompt cost, if it was too large to be sent; None if it was not."""
+        self.counted: tuple[int, int] | None = None
+        """Tokens of the last prompt that was answered: by our count, and by the server's."""
+
+    def prompt(self, agent: Agent, kept: Kept, nudge: str = "") -> str | None:
+        """The prompt of a thought; None if it cannot be brought under the budget.
+
+        Raises:
+            KeepsakeError: The memory or the template cannot be read.
+        """
+        memory = self._memory.memory
+        rendered, costs = self._smallest(agent, memory, kept, nudge)
+        used = costs.used + self._off
+        self._weigh(memory, used)
+        if used > costs.budget:
+            self.too_large, self._sent = costs, None
+            return None
+        self.too_large = None
+        self._sent = (rendered.text, costs)
+        self._fits()
+        return rendered.text
+
+    def answered(self, prompt_tokens: int) -> None:
+        """The server has counted the last prompt: from now on we know better.
+
+        Args:
+            prompt_tokens: What it counted; 0 if it does not say.
+        """
+        if self._sent is None or prompt_tokens <= 0:
+            return
+        text, costs = self._sent
+        self.counted = (costs.used, prompt_tokens)
+        self._services.tokens.estimate.observe(text, prompt_tokens)
+        most = int(costs.used * MOST_OFF)
+        self._off = min(max(prompt_tokens - costs.used, -most), most)
+        try:
+            self._weigh(self._memory.memory, costs.used + self._off)
+        except KeepsakeError:  # the archive is closed by now; the memory itself says so
+            return
+
+    def tell(self) -> None:
+        """Tell builders and the log that nothing helps; once, until a prompt fits again."""
+        costs = self.too_large
+        if costs is None:
+            return
+        heaviest = max(costs.sections, key=lambda section: section.tokens)
+        if heaviest.name == self._told:
+            return
+        self._told = heaviest.name
+        cure = _CURES.get(heaviest.name, _ANY_CURE).format(name=self._name)
+        tried = f" {self._memory.no_room}." if self._memory.no_room else ""
+        line = (
+            f"{self._name} cannot think: its prompt needs {costs.used + self._off:,} tokens and "
+            f"may have {costs.budget:,}.{tried} Most of it, {heaviest.tokens:,}, is: "
+            f"{heaviest.name}. {cure}"
+        )
+        warn(f"[Thinker] {line}")
+        tell_builders(f"|r[{self._name}]|n {line.replace('|', '||')}")
+
+    def _fits(self) -> None:
+        if self._told is not None:
+            self._told = None
+            log(f"[Thinker] {self._name}: The prompt keeps within its budget again")
+
+    def _smallest(
+        self, agent: Agent, memory: AgentMemory, kept: Kept, nudge: str
+    ) -> tuple[Rendered, Costs]:
+        """The first prompt that keeps within the budget, else the smallest there is."""
+        services, context = self._services, memory.context()
+        budget = services.compaction.current.budget
+        for less in kept.ever_less():
+            rendered = prompt_for(agent, context, services, less, nudge)
+            costs = costs_of(rendered, services.tokens, budget)
+            if costs.used + self._off <= budget:
+                break
+        return rendered, costs
+
+    def _weigh(self, memory: AgentMemory, used: int) -> None:
+        load = memory.load()
+        memory.weigh(max(used - load.summaries - load.window, 0))
