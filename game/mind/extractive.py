@@ -71,6 +71,11 @@ def summarize(texts: Sequence[str], *, max_chars: int, own_name: str, earlier: s
     return fits
 
 
+def is_noise(sentence: str) -> bool:
+    """Whether a sentence is a greeting, a coming or going, or a look around."""
+    return _NOISE.search(sentence) is not None
+
+
 def ranking(told: Sequence[Told], own_name: str, characters: int) -> list[int]:
     """Positions in ``told``, the most telling first, about ``characters`` characters of them.
 

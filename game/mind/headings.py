@@ -272,6 +272,8 @@ def _of_line(line: str, own_name: str, number: int | None, settled: bool) -> Ite
             if position == 0:
                 yield _note(Kind.ERRORS, sentence, number, sure=True)
             continue
+        if not reason and extractive.is_noise(sentence.words):
+            continue
         kind, sure = _kind(sentence, own=act or sentence.speaker.startswith("I "), settled=settled)
         if reason and kind is Kind.FACTS and position == len(told) - 1:
             why = for_prompt(reason["reason"], limit=120).rstrip(".")

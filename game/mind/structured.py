@@ -19,6 +19,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from game.mind.perception import for_prompt
@@ -38,7 +39,7 @@ _NOTHING = re.compile(
     re.I,
 )
 _NUMBER = re.compile(r"\s*\((?:memory|memories) (\d{1,12})\)\.?$")
-_SHARP = re.compile(r"^\s{0,3}#{1,6}\s*(?P<name>[^#].*?)\s*#*$")
+_SHARP = re.compile(r"^\s{0,3}#{1,6}\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^#].*?)\s*#*$")
 _BOLD = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<sign>\*\*|__)(?P<name>.+?)(?P=sign)(?P<rest>.*)$")
 _COLON = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^\W_][^:*#\"“]{0,60}?)\s*:(?P<rest>.*)$")
 _BARE = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^\W_][^:*#\"“]{0,60}?)\s*$")
@@ -130,7 +131,7 @@ def shown(text: str) -> tuple[str, ...]:
     if kept is None:
         line = for_prompt(text, limit=_LONGEST_PROSE)
         return (line,) if line else ()
-    before = for_prompt(text.partition(_MARK)[0], limit=_LONGEST_PROSE)
+    before = for_prompt(_before(text), limit=_LONGEST_PROSE)
     lines = [before] if before else []
     for heading, notes in kept.sections.items():
         if notes:
@@ -144,7 +145,7 @@ def plain(text: str) -> tuple[str, ...]:
     if kept is None:
         line = " ".join(text.split())
         return (line,) if line else ()
-    before = " ".join(text.partition(_MARK)[0].split())
+    before = " ".join(_before(text).split())
     return (*([before] if before else []), *(note for _, note in kept.notes))
 
 
@@ -211,6 +212,11 @@ def opened(prompt: str, headings: Sequence[str]) -> str:
 _LONGEST_PROSE = 20_000
 
 
+def _before(text: str) -> str:
+    """What stands above the first heading, where a person wrote something there."""
+    return "\n".join(takewhile(lambda line: not line.startswith(_MARK), text.splitlines()))
+
+
 def _title(line: str) -> str:
     return for_prompt(line, limit=80).strip(" :") or "?"
 
@@ -222,7 +228,7 @@ def _note(line: str) -> str:
     if _NOTHING.fullmatch(bare.strip("()[] ")):
         return ""
     note = for_prompt(bare, limit=LONGEST_NOTE)
-    return note if any(char.isalnum() for char in note) else ""
+    return note if any(char.isalpha() for char in note) else ""
 
 
 def _stems(name: str) -> list[str]:
@@ -271,19 +277,25 @@ _WAYS: tuple[tuple[Finder, ...], ...] = (
 def _sections(
     lines: Sequence[str], headings: Sequence[str], opened: str, finders: Sequence[Finder]
 ) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, str]] = {opened: {}} if opened else {}
-    current = found.get(opened)
+    found: dict[str, dict[str, str]] = {}
+    current = opened
     for line in lines:
         name, rest, foreign = _heading(line, headings, finders)
         if name:
-            current = found.setdefault(name, {})
+            current = name
+            found.setdefault(name, {})
         elif foreign:
-            current = None
-        if current is not None and len(current) < MOST_NOTES and (note := _note(rest)):
-            current.setdefault(same(note), note)
-    # With nothing but the heading that the prompt gave, nothing was understood.
+            current = ""
+        if current and (note := _note(rest)):
+            notes = found.setdefault(current, {})
+            if len(notes) < MOST_NOTES:
+                notes.setdefault(same(note), note)
+        elif current and current == opened and any(char.isalpha() for char in rest):
+            # "none", where the prompt had the heading already: an answer too.
+            found.setdefault(current, {})
     if list(found) == [opened] and not found[opened]:
-        return {}
+        # Nothing but that, of all that was asked: nothing was understood.
+        return {} if len(headings) > 1 else {opened: ()}
     return {name: tuple(notes.values()) for name, notes in found.items()}
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
@@ -355,7 +356,7 @@ def _note_part(
         )
         answer = call(prompt, way.stop)
         got = _understood(answer, wanted, structured.opened(prompt, wanted))
-        got = _supported(got, lines, numbers)
+        got = _fresh(_supported(got, lines, numbers), found)
         reason = _check(got, found, lines)
         if not reason:
             found = structured.merge([found, got], way.headings)
@@ -373,10 +374,25 @@ def _understood(answer: Generation, wanted: Sequence[str], opened: str) -> Struc
     return structured.parse(text, wanted, opened=opened)
 
 
+def _fresh(got: Structured, before: Structured) -> Structured:
+    """Without notes that are there already: a model may begin from the beginning again.
+
+    A heading that had nothing but such notes was not answered.
+    """
+    there = {structured.same(note) for _, note in before.notes}
+    sections = {}
+    for heading, notes in got.sections.items():
+        fresh = tuple(note for note in notes if structured.same(note) not in there)
+        if fresh or not notes:
+            sections[heading] = fresh
+    return Structured(got.headings, sections)
+
+
 def _check(got: Structured, before: Structured, lines: Sequence[str]) -> str:
     """Why an answer is no good; empty if it may be, lacking headings aside."""
     if not got.sections:
-        return f"it has none of the headings {', '.join(got.headings)}"
+        lacking = ", ".join(got.headings)
+        return f"it lacks {lacking}" if before.notes else f"it has none of the headings {lacking}"
     texts = [structured.unnumbered(note) for _, note in got.notes]
     if not texts:
         # Nothing under the headings that were lacking is an answer; nothing at all is none.
@@ -388,34 +404,46 @@ def _check(got: Structured, before: Structured, lines: Sequence[str]) -> str:
 
 def _supported(got: Structured, lines: Sequence[str], numbers: Sequence[int | None]) -> Structured:
     """Notes that have something to do with the source, each with the memory it came from."""
-    terms = [telling(line) for line in lines]
-    sections = {}
-    for heading, notes in got.sections.items():
-        checked = (_attributed(note, terms, lines, numbers) for note in notes)
-        sections[heading] = tuple(note for note in checked if note)
-    return Structured(got.headings, sections)
+    lookup = _Lookup(lines, numbers)
+    return Structured(
+        got.headings,
+        {
+            heading: tuple(line for note in notes if (line := lookup.attributed(note)))
+            for heading, notes in got.sections.items()
+        },
+    )
 
 
-def _attributed(
-    note: str,
-    terms: Sequence[set[str]],
-    lines: Sequence[str],
-    numbers: Sequence[int | None],
-) -> str:
-    """The note with the number of the line that it agrees with most; empty if none does."""
-    wanted = telling(structured.unnumbered(note))
-    shared = [len(wanted & each) for each in terms]
-    best = max(range(len(terms)), key=shared.__getitem__, default=None)
-    if best is None or not shared[best]:
-        return ""
-    said = structured.number_of(note)
-    if said is not None and any(n == said and shared[i] for i, n in enumerate(numbers)):
-        return note
-    if numbers[best] is None:
-        # Made of older notes: their number goes with them.
-        return structured.numbered(note, structured.number_of(lines[best]))
-    sure = shared[best] >= 2 or shared[best] == len(wanted)
-    return structured.numbered(note, numbers[best] if sure else None)
+class _Lookup:
+    """Finds the line that a note was made of; rare words tell more than frequent ones."""
+
+    def __init__(self, lines: Sequence[str], numbers: Sequence[int | None]) -> None:
+        self._terms = [telling(structured.unnumbered(line)) for line in lines]
+        # Older notes carry the number of the memory that they came from.
+        self._numbers = [
+            number or structured.number_of(line)
+            for line, number in zip(lines, numbers, strict=True)
+        ]
+        self._spread = Counter(term for terms in self._terms for term in terms)
+
+    def attributed(self, note: str) -> str:
+        """The note with the number of its memory; empty if it agrees with no line at all."""
+        wanted = telling(structured.unnumbered(note))
+        shared = [self._weight(wanted & terms) for terms in self._terms]
+        best = max(range(len(shared)), key=shared.__getitem__, default=-1)
+        if best < 0 or not shared[best]:
+            return ""
+        said = structured.number_of(note)
+        if said is not None:
+            right = (i for i, n in enumerate(self._numbers) if n == said and shared[i])
+            best = next(right, best)
+        sure = shared[best] >= 0.5 * self._weight(wanted)
+        figures = {term for term in wanted if any(char.isdigit() for char in term)}
+        sure = sure and figures <= self._terms[best]
+        return structured.numbered(note, self._numbers[best] if sure else None)
+
+    def _weight(self, terms: Iterable[str]) -> float:
+        return sum(1 / max(self._spread[term], 1) for term in terms)
 
 
 # -- both
