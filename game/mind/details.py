@@ -9,7 +9,7 @@ somebody can do (``Tom says``, ``Tom's``). Numbers are one, however they are wri
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -25,9 +25,10 @@ _ORDINALS = """
     thirteenth:13 fourteenth:14 fifteenth:15 sixteenth:16 seventeenth:17 eighteenth:18
     nineteenth:19 twentieth:20 thirtieth:30 fortieth:40 fiftieth:50
 """
-_MONTHS = (
-    "january february march april may june july august september october november december"
-).split()
+_MONTH_NAMES = """
+    january february march april may june july august september october november december
+"""
+_MONTHS = frozenset(_MONTH_NAMES.split())
 _VALUES = {
     **{word: value for value, word in enumerate(_ONES.split())},
     **{word: 10 * tens for tens, word in enumerate(_TENS.split(), start=2)},
@@ -40,23 +41,21 @@ _VALUES = {
 }
 _VAGUE = frozenset({"one", "first", "second"})
 """Alone they are pronouns, adverbs, a moment: no figure that a summary could lose."""
-_PEOPLE_DO = frozenset(
-    """
+_PEOPLE_DO_WORDS = """
     says said asks asked told tells replies replied answers answered whispers whispered shouts
     shouted adds added wants wanted arrives arrived leaves left gives gave came comes goes went
     has had is was sat sits stands stood warms puts looks looked nods nodded smiles smiled laughs
     laughed promised promises owes owed knows knew keeps kept lives lived sells sold
-    """.split()
-)
+"""
+_PEOPLE_DO = frozenset(_PEOPLE_DO_WORDS.split())
 """Verbs after a word that begins a sentence which show that somebody is named there."""
-_NOT_NAMES = frozenset(
-    """
+_NOT_NAMES_WORDS = """
     yesterday today tomorrow tonight everybody everyone everything somebody someone something
     nobody nothing anybody anyone both each another others later meanwhile perhaps maybe however
     finally then once again also besides therefore outside inside upstairs downstairs people
     nearby evening morning night afternoon rain snow time work life memory summary
-    """.split()
-)
+"""
+_NOT_NAMES = frozenset(_NOT_NAMES_WORDS.split())
 _MARKS = re.compile(
     r"\(\s*memor(?:y|ies)[^()]{0,60}\)|\(repeated \d+×\)|^\s*#+[^\n]*$"
     r"|^\s*(?:[-*•]|\d{1,3}[.)])\s+",
@@ -125,13 +124,13 @@ def vocabulary(texts: Iterable[str]) -> set[str]:
 
 
 def numbers(text: str) -> tuple[Found, ...]:
-    """The numbers in ``text``, in order; ``one``, ``first`` and ``second`` as in :func:`details`."""
+    """The numbers in ``text``, in order; ``one`` and the like as in :func:`details`."""
     return tuple(_numbers(_tokens(text)))
 
 
-def is_number_word(word: str) -> bool:
-    """Whether ``word``, in lower case, is a number or a part of one."""
-    return word in _VALUES
+def counts(word: str) -> bool:
+    """Whether ``word``, in lower case, is a number or may be a part of one."""
+    return word[0].isdigit() or word in _VALUES
 
 
 @lru_cache(maxsize=32_768)
@@ -141,7 +140,8 @@ def key(word: str) -> str:
     return stem(bare) or bare
 
 
-def _tokens(text: str) -> list[_Token]:
+@lru_cache(maxsize=2048)
+def _tokens(text: str) -> tuple[_Token, ...]:
     """Words and digits of ``text``, each with whether it begins a sentence or a speech."""
     found: list[_Token] = []
     begins, before = True, 0
@@ -154,10 +154,10 @@ def _tokens(text: str) -> list[_Token]:
         between = text[before : match.start()]
         found.append(_Token(word, word.casefold(), begins, between not in (" ", "-")))
         begins, before = False, match.end()
-    return found
+    return tuple(found)
 
 
-def _named(read: Iterable[list[_Token]]) -> tuple[set[str], set[str]]:
+def _named(read: Iterable[Sequence[_Token]]) -> tuple[set[str], set[str]]:
     """Words that are surely names, and words that are also written small."""
     named: set[str] = set()
     plain: set[str] = set()
@@ -177,7 +177,7 @@ def _may_be_name(token: _Token) -> bool:
     return not (shouted or usual or low in _NOT_NAMES or low in _VALUES or len(low) < 2)
 
 
-def _names(tokens: list[_Token], named: set[str], plain: set[str]) -> Iterator[Found]:
+def _names(tokens: Sequence[_Token], named: set[str], plain: set[str]) -> Iterator[Found]:
     """Runs of words that are names."""
     run: list[_Token] = []
     for index, token in enumerate(tokens):
@@ -191,7 +191,7 @@ def _names(tokens: list[_Token], named: set[str], plain: set[str]) -> Iterator[F
         yield _name(run)
 
 
-def _is_name(tokens: list[_Token], index: int, named: set[str], plain: set[str]) -> bool:
+def _is_name(tokens: Sequence[_Token], index: int, named: set[str], plain: set[str]) -> bool:
     token = tokens[index]
     if not token.begins or key(token.low) in named:
         return True
@@ -208,7 +208,7 @@ def _name(run: list[_Token]) -> Found:
     return Found(shown, tuple(key(token.low) for token in run))
 
 
-def _numbers(tokens: list[_Token], *, vague: bool = False) -> Iterator[Found]:
+def _numbers(tokens: Sequence[_Token], *, vague: bool = False) -> Iterator[Found]:
     """The numbers among ``tokens``, words put together: two hundred and five."""
     index = 0
     while index < len(tokens):
@@ -234,7 +234,7 @@ def _digits(text: str) -> str:
     return text.lstrip("0") or "0"
 
 
-def _in_words(tokens: list[_Token], start: int) -> tuple[int, int]:
+def _in_words(tokens: Sequence[_Token], start: int) -> tuple[int, int]:
     """Where the number that begins at ``start`` ends, and its value."""
     total, part, index = 0, _VALUES[tokens[start].low], start + 1
     while index < len(tokens) and not tokens[index].gap:
@@ -259,7 +259,7 @@ def _joined(part: int, value: int) -> int:
     return part + value if room and part != 10 else 0
 
 
-def _dated(tokens: list[_Token], index: int) -> bool:
+def _dated(tokens: Sequence[_Token], index: int) -> bool:
     """Whether a month stands beside it: the second of June, June the second."""
     near = tokens[max(index - 2, 0) : index + 3]
     return any(token.low in _MONTHS and token.capital for token in near)

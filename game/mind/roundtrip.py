@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from game.mind.details import details, numbers
+from game.mind.details import counts, details, numbers
 from game.mind.perception import for_prompt
 from game.mind.records import Memory, MemoryKind
 from game.mind.retelling import Told, retell
@@ -20,8 +20,12 @@ GAP = "___"
 """Stands in a question where the answer was."""
 
 _REACH = 6
+"""Words on each side of the gap that a question shows."""
+_LEAST_CONTEXT = 2
+_NAME, _NUMBER, _OBJECT = 3.0, 2.5, 1.5
+"""How good an answer each is."""
 _OBJECT_AT = re.compile(
-    r"\b(?:a|an|the|my|your|his|her|our|their|that|this)\s+(?:[a-z]{3,}\s+)?(?P<noun>[a-z]{4,})"
+    r"\b(?:a|an|the|my|your|his|her|our|their)\s+(?:[a-z]{3,}\s+)?(?P<noun>[a-z]{4,})"
     r"(?=[.,;!?]|\s+(?:of|in|on|at|by|for|from|to|with|under|over|behind|and|or|that|which|is|was"
     r"|are|were|has|had|has|somewhere|here|there|if|when|but)\b|$)"
 )
@@ -104,8 +108,7 @@ def draw(memories: Sequence[Memory], most: int = 8) -> tuple[Question, ...]:
         for candidate in _candidates(memory, told, spread, len(memories))
     ]
     good = [each for each in found if not _ambiguous(each, terms)]
-    chosen = _spread_out(good, memories, most)
-    return tuple(sorted((each.question for each in chosen), key=lambda q: q.number))
+    return tuple(sorted(_spread_out(good, memories, most), key=lambda q: q.number))
 
 
 def answered(question: Question, texts: Iterable[str]) -> bool:
@@ -176,11 +179,12 @@ def _asked(question: Question) -> _Asked:
 
 
 def _sentences(memory: Memory) -> list[Told]:
-    """What is told in ``memory``; nothing of what a tool or a look brought."""
+    """What somebody says in ``memory``; nothing of what a tool or a look brought."""
+    text = for_prompt(memory.text)
     if memory.kind is MemoryKind.RESULT:
         return []
-    own = memory.kind is MemoryKind.ACT
-    text = f"~I> {memory.text.removeprefix('~I> ')}" if own else memory.text
+    if memory.kind is MemoryKind.ACT:
+        text = f"~I> {text}"
     return [told for told in retell(text, "I") if told.speaker]
 
 
@@ -188,35 +192,26 @@ def _candidates(
     memory: Memory, told: Told, spread: Counter[str], count: int
 ) -> Iterator[_Candidate]:
     """The questions that one sentence allows."""
-    said = for_prompt(told.words)
-    for answer, kind in _answers(said):
-        keys = _terms(answer)
-        question = _cloze(told.speaker, said, answer)
-        if not keys or question is None:
+    for answer, worth, common in _answers(told.words):
+        keys, question = _terms(answer), _cloze(told.speaker, told.words, answer)
+        if not keys or question is None or keys & _terms(question):
             continue
-        usual = max(spread[key] for key in keys) > max(3, count // 20)
-        context = _terms(question.partition(', "')[2]) - keys
-        if keys & _terms(question) or len(context) < 2 or (usual and kind is not _NUMBER_KIND):
+        often = max(spread[key] for key in keys)
+        context = _terms(question.partition(', "')[2])
+        if len(context) < _LEAST_CONTEXT or (often > max(3, count // 20) and not common):
             continue
         rare = sum(1 / spread[term] for term in context if spread[term])
-        value = kind.worth + min(rare, 3.0) + 1 / max(spread[key] for key in keys)
+        value = worth + min(rare, 3.0) + 1 / often
         yield _Candidate(Question(question, answer, memory.number), context, keys, value)
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    worth: float
-
-
-_NAME_KIND, _NUMBER_KIND, _OBJECT_KIND = _Kind(3.0), _Kind(2.5), _Kind(1.5)
-
-
-def _answers(said: str) -> Iterator[tuple[str, _Kind]]:
+def _answers(said: str) -> Iterator[tuple[str, float, bool]]:
+    """What can be asked for in a sentence, its worth, and whether it may be a common word."""
     for found in details([said]).values():
-        yield found.shown, _NUMBER_KIND if found.number else _NAME_KIND
+        yield found.shown, _NUMBER if found.number else _NAME, found.number
     for match in _OBJECT_AT.finditer(said):
         if match["noun"] not in COMMON_WORDS:
-            yield match["noun"], _OBJECT_KIND
+            yield match["noun"], _OBJECT, False
 
 
 def _cloze(speaker: str, said: str, answer: str) -> str | None:
@@ -239,23 +234,29 @@ def _ambiguous(candidate: _Candidate, terms: Sequence[frozenset[str]]) -> bool:
 
 def _spread_out(
     found: Sequence[_Candidate], memories: Sequence[Memory], most: int
-) -> list[_Candidate]:
-    """The best of each stretch of the memories, then the best of the rest; one a memory."""
+) -> list[Question]:
+    """The best of each stretch of the memories, then the best of the rest.
+
+    No memory, and no answer, is asked for twice.
+    """
     if not found or most < 1:
         return []
-    first, last = memories[0].number, memories[-1].number
+    first, length = memories[0].number, memories[-1].number - memories[0].number + 1
     ranked = sorted(found, key=lambda c: (-c.value, c.question.number, c.question.text))
-    chosen: dict[int, _Candidate] = {}
-    for each in ranked:
-        stretch = (each.question.number - first) * most // (last - first + 1)
-        chosen.setdefault(stretch, each)
-    taken = {each.question.number for each in chosen.values()}
-    best = list(chosen.values())
-    for each in ranked:
-        if len(best) < most and each.question.number not in taken:
-            taken.add(each.question.number)
-            best.append(each)
-    return best
+    chosen: list[Question] = []
+    stretches: set[int] = set()
+    taken: set[int | frozenset[str]] = set()
+    for everywhere in (False, True):
+        for each in ranked:
+            number = each.question.number
+            stretch = (number - first) * most // length
+            if len(chosen) == most or not taken.isdisjoint((number, each.keys)):
+                continue
+            if everywhere or stretch not in stretches:
+                stretches.add(stretch)
+                taken |= {number, each.keys}
+                chosen.append(each.question)
+    return chosen
 
 
 @lru_cache(maxsize=4096)
@@ -267,5 +268,7 @@ def _by_sentence(text: str) -> tuple[frozenset[str], ...]:
 def _terms(text: str) -> frozenset[str]:
     """The telling stems and the numbers of ``text``."""
     low = [word.casefold() for word in words(text)]
-    stems = {canon(w) for w in low if w not in COMMON_WORDS and not w[0].isdigit()}
-    return frozenset(stems | {each.keys[0] for each in numbers(text)})
+    stems = {canon(w) for w in low if w not in COMMON_WORDS and not counts(w)}
+    if any(map(counts, low)):
+        stems |= {each.keys[0] for each in numbers(text)}
+    return frozenset(stems)

@@ -9,33 +9,33 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
-from game.mind.details import details, is_number_word, key, numbers
+from game.mind.details import counts, details, key, numbers
 from game.mind.recall.query import family
 
 _EMPTY_WORDS = """
     a an the this that these those i me my mine you your yours he him his she her hers it its we us
     our ours they them their theirs is are was were be been being am do does did have has had will
     would shall should must may might can could of in on at by for with from as to into onto and or
-    so here there just please very also too always now who which what let lets told said says
-    say asked asks mr mrs ever any anybody anyone anything everybody everyone everything somebody someone
-    something some such still yet if remember remembers memory
+    so here there just please very also too always now who which what let lets mr mrs ever any
+    anybody anyone anything everybody everyone everything somebody someone something some such
+    still yet if remember remembers memory
 """
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 """Words that a constraint can lose and still say the same."""
-_DENIALS = frozenset(
-    """
+_DENIALS_WORDS = """
     never not no nobody none nothing nowhere neither nor cannot cant dont wont mustnt shouldnt
     without forbid forbids forbidden forbade ban bans banned prohibit prohibits prohibited avoid
     avoids avoided refuse refuses refused forget forgets forgot forgotten fail fails failed
-    """.split()
-)
+"""
+_DENIALS = frozenset(_DENIALS_WORDS.split())
 _FIRM_WORDS = """
     before after until unless except without only left right north south east west more less
 """
+_FIRM_SET = frozenset(_FIRM_WORDS.split())
 """Small words that turn a rule into another one."""
 _OPPOSITES = """
     open:close open:lock lock:unlock quietly:loudly quiet:loud early:late day:night in:out buy:sell
@@ -50,6 +50,12 @@ _SPLIT = re.compile(
 )
 _APART = 0.8
 """The least share of the words that must stand beside the ones they stood beside."""
+_ROLES_WORDS = "ask tell owe give lend pay sell"
+"""What one does to another: it matters who comes before it."""
+_DATES_WORDS = """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june
+    july august september october november december
+"""
 _KEEPS = frozenset({"unless", "until", "without", "except"})
 _AWAY = re.compile(
     r"\b(?:stay|stays|keep|keeps|kept|stayed)\b((?:\s+\w+){0,2}?)\s+(?:out|away|clear|off)\b"
@@ -78,7 +84,7 @@ class Unit:
         text: As it stands.
         signs: For each stem and number whether it is asserted (True), denied, or both.
         clauses: The stems of each part that one "not" reaches.
-        order: Names in the order in which they come.
+        order: Names, and verbs between two people, in the order in which they come.
         question: Whether it asks.
         around: Stems of its line close by: the sentence itself and its neighbours.
     """
@@ -99,11 +105,13 @@ class Kept:
         coverage: Share of the constraint's stems that stand in it, asserted or denied alike.
         firm: Numbers, names and the small words that turn a rule into another are all there.
         contrary: Share of the stems that are in both and are denied in only one of them.
+        complete: All its stems stand in the sentence, whether denied or not.
     """
 
     coverage: float
     firm: bool
     contrary: float
+    complete: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +167,7 @@ def read_constraint(text: str) -> Constraint:
     head = _HEAD.match(bare)
     body = head["body"] if head else bare
     named = _names(bare)
-    unit = _unit(body, named)
+    unit = _unit(body, named - _dates() | _roles())
     firm = {s for s in unit.signs if s in _firm() or s in named or s[0].isdigit()}
     person: frozenset[str] = frozenset()
     if head and head["verb"].casefold() not in ("told", "said"):
@@ -167,12 +175,13 @@ def read_constraint(text: str) -> Constraint:
     return Constraint(text, unit, frozenset(firm), person)
 
 
-def units(line: str) -> Iterator[Unit]:
-    """The sentences of ``line``, those inside of quotes apart."""
+@lru_cache(maxsize=2048)
+def units(line: str) -> tuple[Unit, ...]:
+    """The sentences of ``line``, those inside of quotes apart; kept for the next compaction."""
     plain = [_unit(part) for part in split_sentences(line)]
-    for index, unit in enumerate(plain):
-        near = plain[max(index - 1, 0) : index + 2]
-        yield replace(unit, around=frozenset(stem for each in near for stem in each.signs))
+    near = (plain[max(index - 1, 0) : index + 2] for index in range(len(plain)))
+    around = (frozenset(stem for each in some for stem in each.signs) for some in near)
+    return tuple(replace(one, around=each) for one, each in zip(plain, around, strict=True))
 
 
 def split_sentences(line: str) -> list[str]:
@@ -189,6 +198,7 @@ def compare(constraint: Constraint, unit: Unit) -> Kept:
         coverage=len(agreed) / max(len(wanted), 1),
         firm=_firmly(constraint, unit, agreed),
         contrary=(len(shared) - len(agreed)) / max(len(shared), 1),
+        complete=len(shared) == len(wanted) and not unit.question,
     )
 
 
@@ -240,7 +250,8 @@ def _unit(text: str, names: frozenset[str] = frozenset()) -> Unit:
         low = [word.casefold().replace("’", "'") for word in _WORD.findall(clause)]
         sign = sum(map(_denies, low)) % 2 == 0
         stems = frozenset(map(canon, filter(_tells, low)))
-        stems |= {each.keys[0] for each in numbers(clause)}
+        if any(map(counts, low)):
+            stems |= {each.keys[0] for each in numbers(clause)}
         clauses.append(stems)
         for stem in stems:
             signs[stem] = signs.get(stem, frozenset()) | {sign}
@@ -263,10 +274,10 @@ def _denies(word: str) -> bool:
 
 
 def _tells(word: str) -> bool:
-    if word in _FIRM_WORDS.split():
+    if word in _FIRM_SET:
         return True
-    empty = word in _EMPTY or word.split("'")[0] in _EMPTY or word[0].isdigit()
-    return not (empty or _denies(word) or (word != "second" and is_number_word(word)))
+    empty = word in _EMPTY or word.partition("'")[0] in _EMPTY
+    return not (empty or _denies(word) or (word != "second" and counts(word)))
 
 
 def _names(text: str) -> frozenset[str]:
@@ -277,6 +288,16 @@ def _names(text: str) -> frozenset[str]:
 @cache
 def _firm() -> frozenset[str]:
     return frozenset(map(canon, _FIRM_WORDS.split()))
+
+
+@cache
+def _dates() -> frozenset[str]:
+    return frozenset(map(canon, _DATES_WORDS.split()))
+
+
+@cache
+def _roles() -> frozenset[str]:
+    return frozenset(map(canon, _ROLES_WORDS.split()))
 
 
 @cache
@@ -291,8 +312,8 @@ def _opposites() -> dict[str, frozenset[str]]:
 
 def _order(text: str, names: frozenset[str]) -> tuple[str, ...]:
     """The ``names`` in ``text`` in the order in which each comes first."""
-    if len(names) < 2:
-        return tuple(names)
+    if not names:
+        return ()
     stems = dict.fromkeys(canon(word.casefold()) for word in _WORD.findall(text))
     return tuple(stem for stem in stems if stem in names)
 

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from game.mind import verdict
 from game.mind.details import details, vocabulary
-from game.mind.errors import ModelError
+from game.mind.perception import shorten
 from game.mind.ports import Embedder
+from game.mind.sameness import alike
 from game.mind.survival import Constraint, Seen, compare, read_constraint
 
-_COVERAGE = 0.8
-_CONTRARY = 0.2
 _HALF = 0.5
-_ALIKE = 0.82
+"""The share of a constraint's words that must be there before its meaning is asked for."""
 _CANDIDATES = 6
-_MOST_EMBEDDED = 96
-_HEADING = re.compile(
-    r"^\s*#+[^\n]*$|^\s*[-*•]?\s*\(?(?:none|nothing)(?: \w+){0,2}\)?\.?\s*$", re.M | re.I
+_MOST_PAIRS = 48
+"""Sentences that are embedded for one constraint, and in all: about 8 ms each."""
+_NEAR = 64
+
+_LEAST_CHARACTERS, _LEAST_SHARE = 120, 0.04
+"""A summary shorter than either of both says nothing of what it stands for."""
+_LEAST_DETAILS, _LEAST_DETAIL_SHARE, _FEW_DETAILS = 4, 0.15, 8
+"""The same for names, places and numbers; with fewer than the last it cannot be said."""
+_MOST_INVENTED, _MOST_INVENTED_SHARE = 3, 0.25
+"""So many invented names and numbers, and such a share of all in the summaries, are a tale."""
+
+_FURNITURE = re.compile(
+    r"^[ \t]*#+[^\n]*$|^[ \t]*[-*•][ \t]+|[ \t]*\(memor(?:y|ies) [\d ,–-]+\)", re.M
 )
+"""What a structured summary has beside its notes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,74 +97,137 @@ def judge(
 ) -> Verdict:
     """Check what a compaction leaves of what it was given; blocks if there is an embedder.
 
+    What must be kept is looked for by words, then by meaning
+    (:mod:`game.mind.survival`, :mod:`game.mind.sameness`); what is not found is to be put
+    back, which mends it, so it is no problem of the summaries. Neither is a name that they
+    lack or add: a summary leaves things out, and counts. These are problems, because no
+    summary written without a model ever has them, and those of a model that lost its way do:
+
+    * what :func:`game.mind.verdict.check` refuses: empty, repeating, longer than its source …
+    * nothing in it: shorter than 120 characters and than 4 % of the source, or fewer than
+      four of its names and numbers and than 15 % of them
+    * a tale: three invented names or numbers, and a quarter of all that it has
+    * a constraint turned round, which no source had turned round
+
     Args:
-        summaries: The new summaries.
+        summaries: The new summaries; none is fine.
         sources: What they were made of: memories and earlier summaries.
         visible: Every line that the agent sees afterwards: pins, summaries, window.
         must_keep: Constraints and open loops from before.
         embedder: Knows what means the same; None, or one that fails, leaves it to words.
     """
     wanted = tuple(dict.fromkeys(line for line in must_keep if line.strip()))
+    constraints = [read_constraint(text) for text in wanted]
     there = details(sources)
     kept = vocabulary(visible)
-    written = set(summaries)
-    known = (
-        kept
-        if not written
-        else vocabulary([*sources, *wanted, *(line for line in visible if line not in written)])
-    )
-    invented = [f.shown for f in details(summaries).values() if not known.issuperset(f.keys)]
+    invented = _invented(summaries, [*sources, *wanted], visible)
     return Verdict(
         wanted=len(wanted),
-        put_back=_lost(wanted, Seen(visible), embedder),
+        put_back=_lost(constraints, Seen(visible), embedder),
         details=len(there),
         vanished=sum(not kept.issuperset(found.keys) for found in there.values()),
-        invented=tuple(invented),
-        problems=tuple(_problems(summaries, sources)),
+        invented=invented,
+        problems=tuple(_problems(summaries, sources, constraints, len(invented))),
     )
 
 
-def _problems(summaries: Sequence[str], sources: Sequence[str]) -> list[str]:
-    found = []
-    for summary in summaries:
-        if reason := verdict.check(_HEADING.sub("", summary), sources):
-            found.append(f"a summary {reason}")
-    return found
+# -- what must be kept
 
 
-def _lost(wanted: Sequence[str], seen: Seen, embedder: Embedder | None) -> tuple[str, ...]:
-    """Those of ``wanted`` that are not seen any more."""
-    constraints = [read_constraint(text) for text in wanted]
-    missing = [c for c in constraints if not _kept(c, seen)]
+def _lost(
+    constraints: Sequence[Constraint], seen: Seen, embedder: Embedder | None
+) -> tuple[str, ...]:
+    """The texts of those that are not seen any more."""
+    missing = [each for each in constraints if not _kept(each, seen)]
     meant = _meant(missing, seen, embedder) if missing and embedder else set()
-    return tuple(c.text for c in missing if c.text not in meant)
+    return tuple(each.text for each in missing if each.text not in meant)
 
 
 def _kept(constraint: Constraint, seen: Seen) -> bool:
-    """Whether the words of one sentence keep it."""
+    """Whether it stands there word for word, or all its words in one sentence."""
     if seen.verbatim(constraint):
         return True
-    found = (compare(constraint, unit) for unit in seen.near(constraint, 64))
-    return any(k.firm and k.coverage >= _COVERAGE and k.contrary <= _CONTRARY for k in found)
+    found = (compare(constraint, unit) for unit in seen.near(constraint, _NEAR))
+    return any(kept.firm and kept.coverage == 1 for kept in found)
 
 
 def _meant(missing: Sequence[Constraint], seen: Seen, embedder: Embedder) -> set[str]:
-    """Those of ``missing`` that a sentence keeps by its meaning; none if nobody can tell."""
-    pairs = []
+    """The texts of those that a sentence with half their words keeps by its meaning."""
+    asked: list[tuple[str, str, str]] = []
     for constraint in missing:
-        near = ((compare(constraint, unit), unit) for unit in seen.near(constraint, 64))
+        near = ((compare(constraint, unit), unit) for unit in seen.near(constraint, _NEAR))
         good = [u for k, u in near if k.firm and k.coverage >= _HALF and not k.contrary]
-        pairs += [(constraint, unit) for unit in good[:_CANDIDATES]]
-    pairs = pairs[: _MOST_EMBEDDED // 2]
-    texts = list(dict.fromkeys(t for c, u in pairs for t in (c.unit.text, u.text)))
-    try:
-        vectors = dict(zip(texts, embedder.embed(texts), strict=True)) if texts else {}
-    except ModelError:
-        return set()
-    return {c.text for c, u in pairs if _cosine(vectors[c.unit.text], vectors[u.text]) >= _ALIKE}
+        asked += [(constraint.text, constraint.unit.text, u.text) for u in good[:_CANDIDATES]]
+    asked = asked[:_MOST_PAIRS]
+    same = alike([(said, sentence) for _, said, sentence in asked], embedder)
+    return {text for text, said, sentence in asked if (said, sentence) in same}
 
 
-def _cosine(one: Sequence[float], two: Sequence[float]) -> float:
-    dot = sum(a * b for a, b in zip(one, two, strict=True))
-    size = (sum(a * a for a in one) * sum(b * b for b in two)) ** 0.5
-    return dot / size if size else 0.0
+# -- names and numbers
+
+
+def _invented(
+    summaries: Sequence[str], before: Sequence[str], visible: Sequence[str]
+) -> tuple[str, ...]:
+    """What of ``summaries`` neither ``before`` nor the rest of ``visible`` has."""
+    written = {_bare(line) for summary in summaries for line in summary.splitlines()}
+    written |= {_bare(summary) for summary in summaries}
+    others = [line for line in visible if _bare(line) not in written]
+    known = vocabulary([*before, *others])
+    found = details(summaries).values()
+    return tuple(each.shown for each in found if not known.issuperset(each.keys))
+
+
+def _bare(line: str) -> str:
+    """A line of a summary, whether as it is kept or as a prompt shows it."""
+    return " ".join(_FURNITURE.sub("", line).split())
+
+
+# -- what is wrong with the summaries
+
+
+def _problems(
+    summaries: Sequence[str],
+    sources: Sequence[str],
+    constraints: Sequence[Constraint],
+    invented: int,
+) -> Iterator[str]:
+    texts = [_FURNITURE.sub("", summary).strip() for summary in summaries]
+    if not texts:
+        return
+    for text in texts:
+        if reason := verdict.check(text, sources):
+            yield f"a summary {reason}"
+    yield from _emptiness(texts, sources)
+    own = details(texts)
+    if invented >= _MOST_INVENTED and invented >= _MOST_INVENTED_SHARE * len(own):
+        yield f"{invented} of {len(own)} names and numbers are invented"
+    for text in _turned_round(constraints, Seen(texts), Seen(sources)):
+        yield f"says the opposite of: {shorten(text, 120)}"
+
+
+def _emptiness(texts: Sequence[str], sources: Sequence[str]) -> Iterator[str]:
+    """Whether the summaries hold next to nothing of what they stand for."""
+    written, before = sum(map(len, texts)), sum(map(len, sources))
+    if written < min(_LEAST_SHARE * before, _LEAST_CHARACTERS):
+        yield f"the summaries have {written} characters for {before:,}"
+    there, words = details(sources), vocabulary(texts)
+    kept = sum(words.issuperset(found.keys) for found in there.values())
+    least = min(_LEAST_DETAIL_SHARE * len(there), _LEAST_DETAILS)
+    if len(there) >= _FEW_DETAILS and kept < least:
+        yield f"the summaries hold {kept} of {len(there)} names and numbers"
+
+
+def _turned_round(constraints: Sequence[Constraint], written: Seen, sources: Seen) -> Iterator[str]:
+    """Constraints of which a summary says the opposite, unless it was told so."""
+    for constraint in constraints:
+        if _denied(constraint, written) and not _denied(constraint, sources):
+            yield constraint.text
+
+
+def _denied(constraint: Constraint, seen: Seen) -> bool:
+    """Whether a sentence has all its words, but denies what it asserts or the reverse."""
+    if len(constraint.unit.signs) < 2 or constraint.unit.question:
+        return False
+    found = (compare(constraint, unit) for unit in seen.near(constraint, _NEAR))
+    return any(kept.complete and kept.contrary > _HALF for kept in found)
