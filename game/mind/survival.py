@@ -62,6 +62,7 @@ _AWAY = re.compile(
     r"|\boff[- ]limits\b|\bleave\b(?=[^.!?]{1,40}\balone\b)",
     re.I,
 )
+_BORDER = "\t"
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _UNIT = re.compile(r"(?<=[.!?…])[\"”’')\]]*\s+|\n+")
 _REFERENCE = re.compile(r"\s*\((?:memor(?:y|ies)\s+[\d, –-]+|repeated \d+×)\)")
@@ -116,11 +117,11 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """What has to be kept, taken apart.
+    """One sentence of what has to be kept, taken apart.
 
     Attributes:
-        text: As it is to be kept.
-        unit: What it says, without who said so and in which memory.
+        text: All of what is to be kept, word for word.
+        unit: What the sentence says, without who said so and in which memory.
         firm: Stems and numbers that no other word can stand for.
         person: Names of the one it was promised to or asked by; to be named close by.
     """
@@ -148,8 +149,12 @@ class Seen:
                 self._where[stem].append(index)
 
     def verbatim(self, constraint: Constraint) -> bool:
-        """Whether it stands there word for word."""
-        return _plain(constraint.text) in self._whole
+        """Whether its whole text stands there word for word, as sentences of their own.
+
+        "Open the door" does not stand in "never open the door".
+        """
+        plain = _plain(constraint.text)
+        return bool(plain.strip(_BORDER)) and plain in self._whole
 
     def near(self, constraint: Constraint, most: int) -> list[Unit]:
         """The sentences that share the most of its words, best first; none without any."""
@@ -161,18 +166,26 @@ class Seen:
         return [self.units[index] for index in best[:most]]
 
 
-def read_constraint(text: str) -> Constraint:
-    """Take a constraint apart: ``Ada told you: never open the cellar door (memory 17)``."""
+def read_constraint(text: str) -> tuple[Constraint, ...]:
+    """Take a constraint apart: ``Ada told you: never open the cellar door (memory 17)``.
+
+    Returns:
+        One for each sentence that says something, each with the whole ``text``; one that
+        no sentence can keep if there is none. All of them have to be kept.
+    """
     bare = _REFERENCE.sub("", text).strip()
     head = _HEAD.match(bare)
-    body = head["body"] if head else bare
     named = _names(bare)
-    unit = _unit(body, named - _dates() | _roles())
-    firm = {s for s in unit.signs if s in _firm() or s in named or s[0].isdigit()}
     person: frozenset[str] = frozenset()
     if head and head["verb"].casefold() not in ("told", "said"):
         person = _names(f"so {head['head']}")
-    return Constraint(text, unit, frozenset(firm), person)
+    found: list[Constraint] = []
+    for part in split_sentences(head["body"] if head else bare):
+        unit = _unit(part, named - _dates() | _roles())
+        firm = {s for s in unit.signs if s in _firm() or s in named or s[0].isdigit()}
+        if unit.signs:
+            found.append(Constraint(text, unit, frozenset(firm), frozenset() if found else person))
+    return tuple(found) or (Constraint(text, _unit(""), frozenset()),)
 
 
 @lru_cache(maxsize=2048)
@@ -319,5 +332,6 @@ def _order(text: str, names: frozenset[str]) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """Words alone, so that blanks, case and quotes do not matter."""
-    return f" {' '.join(_WORD.findall(_REFERENCE.sub('', text).casefold()))} "
+    """The words of each sentence, so that blanks, case and quotes do not matter."""
+    parts = (" ".join(_WORD.findall(part.casefold())) for part in split_sentences(text))
+    return f"{_BORDER}{_BORDER.join(filter(None, parts))}{_BORDER}"
