@@ -23,14 +23,15 @@ STEP = 16
 """Memories by which the boundary moves: each move changes the prompt from there on."""
 LEAST_SAVED = 48
 """Characters that must be saved for a line to be worth its number."""
-SHORTEST_FOLDED = 40
-"""Characters of a repeated line that folds. Where a line is gone a script may need a line
-for the time or a count in its place, which together are shorter than this."""
+SHORTEST_FOLDED = 28
+"""Characters of a repeated line that folds. Where one is gone, a script may need a line for
+the time or a count in its place; both together are shorter."""
 
 _HEAD, _LIST, _TAIL = 72, 120, 500
 """Characters of a title or opening, of a list of people or things, and of a look's end."""
 _LOOKS = frozenset({"look", "examine", "go"})
-_FAILURE = "You tried to "
+_NO_LOOKS = ("You tried to ", related.RECALLED, related.LISTED, related.PINNED, related.UNPINNED)
+"""How results begin that are none of a look, whatever the agent did meanwhile."""
 _RECALLED_NUMBERS = re.compile(r"(?:^|; )(memor(?:y|ies) \d{1,9}(?:-\d{1,9})?)(?= \[|: )")
 _RECALLED_NOTES = re.compile(r"(?:^|; )note [^:;]{1,60}: ")
 _MOST_NUMBERS = 5
@@ -128,7 +129,7 @@ class _View:
         return known
 
     def _is_look(self, memory: Memory) -> bool:
-        if memory.text.startswith(_FAILURE):
+        if memory.text.startswith(_NO_LOOKS):
             return False
         if memory.kind is MemoryKind.RESULT and self.verb in _LOOKS:
             return True
@@ -139,9 +140,11 @@ class _View:
         title = _title(memory.text)
         short = _shortened(memory, " ".join([f"{title}.", *_lists(memory.text)]))
         came_to = _unmarked(short)
-        if self.looks.get(title) == came_to and len(came_to) >= SHORTEST_FOLDED:
-            return None
+        known = self.looks.get(title) == came_to
         self.looks[title] = came_to
+        # After a walk it tells where the agent has come to, even if nothing there has changed.
+        if known and self.verb != "go" and len(memory.text) >= SHORTEST_FOLDED:
+            return None
         return short
 
 

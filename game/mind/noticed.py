@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from game.mind import vault_files
 from game.mind.errors import NoteRefused
+from game.mind.heard import heard
 from game.mind.noticed_room import LIMIT, PERSON_LIMIT, PERSON_MOST, admit, same, shown
 from game.mind.noticing import LONGEST, Noticed, NoticedKind, is_lasting, notice
 from game.mind.perception import for_prompt, shorten
@@ -41,7 +41,7 @@ __all__ = [
 
 PATIENCE = 8
 """Memories that a question waits for its answer before it is kept."""
-_MOST_WAITING, _MOST_CHANGES = 8, 64
+_MOST_WAITING = 8
 _MOST_LINES = 200
 """Lines of the file that count; what a prompt shows is far less."""
 
@@ -79,9 +79,9 @@ class NoticedBlock:
         self._shown: tuple[Noticed, ...] = ()
         self._read_to = 0
         self._waiting: dict[str, Noticed] = {}
-        self._speaker = ""
-        self._found: deque[Noticed] = deque(maxlen=_MOST_CHANGES)
-        self._closed: deque[Noticed] = deque(maxlen=_MOST_CHANGES)
+        self._speaker = ("", 0)
+        self._found: list[Noticed] = []
+        self._closed: list[Noticed] = []
 
     # -- reading: never raises
 
@@ -127,16 +127,15 @@ class NoticedBlock:
         """
         with self._lock:
             self._refresh()
-            to = to or self._speaker
+            to = to or self._partner(memory)
             open_items = [*self._items, *self._found, *self._waiting.values()]
             for item in settled(open_items, memory, own_name, to):
                 self._close(item)
             for item in notice(memory, own_name, to):
                 if item.kind is NoticedKind.QUESTION:
                     self._wait(item)
-                elif admit(self._items, item) is not None:
-                    self._found.append(item)
-            self._speaker = memory.source or self._speaker
+                else:
+                    self._find(item)
             self._promote(memory.number)
             self._read_to = max(self._read_to, memory.number)
             return bool(self._found or self._closed)
@@ -168,8 +167,8 @@ class NoticedBlock:
         # Not under the lock: a thought on the reactor must not wait for the disk.
         vault_files.change(self.path, lambda before: _changed(before, found, closed, read_to))
         with self._lock:
-            self._found = deque((i for i in self._found if i not in found), _MOST_CHANGES)
-            self._closed = deque((i for i in self._closed if i not in closed), _MOST_CHANGES)
+            self._found = [item for item in self._found if item not in found]
+            self._closed = [item for item in self._closed if item not in closed]
 
     def add(self, found: Iterable[Noticed]) -> tuple[Noticed, ...]:
         """Keep these at once, as far as there is room.
@@ -214,8 +213,20 @@ class NoticedBlock:
         for who, question in list(self._waiting.items()):
             if number - question.number >= PATIENCE:
                 del self._waiting[who]
-                if admit(self._items, question) is not None:
-                    self._found.append(question)
+                self._find(question)
+
+    def _find(self, item: Noticed) -> None:
+        """Take ``item`` in if there will be room, also beside what is not written yet."""
+        planned = _planned(self._items, self._found, self._closed)
+        if (room := admit(planned, item)) is not None:
+            self._found = [each for each in (*self._found, item) if each in room]
+
+    def _partner(self, memory: Memory) -> str:
+        """Whom the agent speaks to when it names nobody: whoever spoke to it just before."""
+        if (said := heard(memory)) is not None and said.to == "you":
+            self._speaker = (said.who, memory.number)
+        who, number = self._speaker
+        return who if memory.number - number <= PATIENCE else ""
 
     def _close(self, item: Noticed) -> None:
         if self._waiting.get(item.who) == item:
@@ -284,16 +295,25 @@ def _changed(
 ) -> str:
     """The file with ``found`` in it, as far as there is room, and without ``closed``."""
     source = before if before and before.strip() else _NEW_FILE
-    items = tuple(i for i in _parsed(source) if not any(same(i, each) for each in closed))
-    for new in found:
-        items = admit(items, new) or items
     kept = _parsed(source)
+    items = _planned(kept, found, closed)
     source = _without(source, [item for item in kept if item not in items])
     fresh = [_written(item) for item in items if item not in kept]
     marks = [*map(int, _READ_TO.findall(source)), read_to]
     body = _READ_TO.sub("", source).rstrip("\n")
     gap = "\n" if not _parsed(source) else ""
     return "\n".join([f"{body}{gap}", *fresh, f"<!-- noticed up to memory {max(marks)} -->", ""])
+
+
+def _planned(
+    items: Sequence[Noticed], found: Iterable[Noticed], closed: Iterable[Noticed]
+) -> tuple[Noticed, ...]:
+    """The items once ``closed`` are gone and ``found`` are in, as far as there is room."""
+    gone = tuple(closed)
+    planned = tuple(item for item in items if not any(same(item, each) for each in gone))
+    for new in found:
+        planned = admit(planned, new) or planned
+    return planned
 
 
 def _without(source: str, gone: Sequence[Noticed]) -> str:

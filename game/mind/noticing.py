@@ -17,6 +17,7 @@ from game.mind.heard import heard, meant_for, own_words
 from game.mind.patterns import pattern
 from game.mind.perception import for_prompt, shorten
 from game.mind.records import Memory
+from game.mind.words import COMMON_WORDS
 
 LONGEST = 160
 """Characters of one noticed sentence."""
@@ -123,7 +124,7 @@ _UNFIT = re.compile(
     r"|\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompt|rules?|profile)\b"
     r"|\bsystem (?:prompt|message|note)\b|\byour (?:prompt|profile|pinned|pins|system)\b"
     r"|\blanguage model\b|\bas (?:an?|the|your) (?:admin\w*|builder|developer|creator|system)\b"
-    r"|\b(?:admin\w*|builders?|developers?|system)\s*:"
+    r"|\b(?:admin\w*|builders?|developers?|system|pinned|profile)\s*:"
     # To obey is no rule about anything: it would be a key to all others.
     r"|\bobey\b|\bdo (?:as|what|whatever|anything|everything) I (?:say|tell|ask|want|order)",
     re.I,
@@ -161,33 +162,33 @@ _RULE_HINT = re.compile(
     r"|whatever you|keep|under no|not to|don['’]t|do not|nobody|no one|forget|may not|should)\b",
     re.I,
 )
+# What follows makes a tale, a guess or a phrase of it: never heard, always tired, must be mad.
+_NO_NEVER = (
+    r"(?:\w+[^e]ed|mind|heard|seen|been|had|knew|known|met|thought|felt|better|again|said|did|got"
+    r"|was|were|went|came|saw|told|took|ate|found|fear|could|would|quite|really|a|the|in|to)\b"
+)
+_NO_ALWAYS = (
+    r"(?:\w+[^e]ed|\w{3,}ing|[dg]oing|being|a|an|the|so|been|was|in|good|nice|glad|happy)\b"
+)
+_NO_MUST = (
+    r"(?:have|know|feel|think|want|like|mean|admit|see|love|miss|get tired|wonder|forgive"
+    r"|be (?!at|back|by|quiet|careful|here|home|ready|there|silent|on your|gone|kind to|in))\b"
+)
+_DO_NOT = (
+    r"ever|tell|let|open|give|sell|go|touch|trust|show|forget|lend|enter|drink|eat|use|take|leave"
+    r"|speak of|talk (?:to|about)|mention|lose|wake"
+)
 _RULE = re.compile(
-    r"(?:never (?!\w+ed\b)(?!{no_never})\w"
-    r"|always (?!{no_always})\w"
-    r"|(?:do not|don['’]t) (?:you )?(?:ever|tell|let|open|give|sell|go|touch|trust|show|forget|lend"
-    r"|enter|drink|eat|use|take|leave|speak of|talk (?:to|about)|mention|lose|wake)\b"
-    r"|(?:you|ye) (?:must|shall|should)(?:n['’]t| not| never| always) (?!{no_must})\w"
-    r"|(?:you|ye) must (?!{no_must})\w"
-    r"|you (?:may|can|are) (?:not|never) (?:to |allowed )?\w+ \w"
-    r"|you are (?:never|always) to \w"
-    r"|from now on\b|from this day\b"
-    r"|promise (?:me|us)\b"
-    r"|remember(?:\s*:|,| that| to| this\s*:?| my words) ?\w"
-    r"|(?:be|make) sure (?:that |to |you )"
+    rf"(?:never (?!{_NO_NEVER})\w|always (?!{_NO_ALWAYS})\w"
+    rf"|(?:do not|don['’]t) (?:you )?(?:{_DO_NOT})\b"
+    rf"|you (?:must|shall|should)(?:n['’]t| not| never| always) (?!{_NO_MUST})\w"
+    rf"|you must (?!{_NO_MUST})\w"
+    r"|you (?:may|can|are) (?:not|never) (?:to |allowed )?\w+ \w|you are always to \w"
+    r"|from (?:now|this day) on\b|promise (?:me|us)\b"
+    r"|remember(?:\s*:|,| that| to| this\s*:?| my words) ?\w|(?:be|make) sure (?:that |to |you )"
     r"|under no circumstances\b|on no account\b|no matter (?:what|who|how)\b|whatever you do\b"
     r"|(?:tell|let|trust|show) (?:nobody|no one|no-one|none)\b|not a word (?:to|about|of)\b"
-    r"|keep (?:it|this|that) (?:a secret|secret|between us|to yourself))".replace(
-        "{no_never}",
-        r"(?:mind|heard|seen|been|had|knew|known|met|thought|felt|better|again|said|did|got|was|were"
-        r"|went|came|saw|told|took|ate|found|you fear|fear|could|would|quite|really|a|the|in|to)\b",
-    )
-    .replace("{no_always}", r"(?:a|an|the|so|been|was|in|good|nice|glad|happy|\w+ed|\w+ing)\b")
-    .replace(
-        "{no_must}",
-        r"(?:have|know|feel|think|want|like|mean|admit|see|love|miss|get tired|wonder|forgive"
-        r"|be (?!at|back|quiet|careful|here|home|ready|there|silent|on your|gone|kind to|in bed|in"
-        r" by))\b",
-    ),
+    r"|keep (?:it|this|that) (?:a secret|secret|between us|to yourself))",
     re.I,
 )
 # A rule may come second in its sentence: "The stair is rotten, so never let guests up."
@@ -224,7 +225,7 @@ _WILL = re.compile(
     r"|say\b|admit|bet|know|see(?!\s+(?:to|that|you))|think|wonder|understand|believe|wager|manage"
     r"|guess|die|live|tell you (?:what|this|something|one)|take (?:that|it) as|allow|grant|just\b"
     r"|miss|feel|start|sit|stand|drink|eat|sleep|never (?:know|understand|forget the))"
-    r"[a-z]{2,}",
+    r"[a-z]{2,} \w",
     re.I,
 )
 _NOT_TO = re.compile(r"\b(?:not|never|won['’]t|nobody|no one|secret)\b", re.I)
@@ -235,15 +236,17 @@ def _is_promise(sentence: str) -> bool:
 
 
 _CALLED = re.compile(r"(?:^|,\s*)([A-Z][\w'’-]{1,23}(?: [A-Z][\w'’-]{1,23})?)(?=\s*(?:,|[.!…]?$))")
-_NO_NAMES = frozenset(
-    "yes no oh well aye ah then so good sure fine very please thanks today tomorrow tonight sir "
-    "madam monday tuesday wednesday thursday friday saturday sunday certainly gladly".split()
-)
+_NO_NAME_WORDS = """
+    yes no oh aye ah sure fine please sir madam gladly certainly today tomorrow tonight then
+    monday tuesday wednesday thursday friday saturday sunday
+"""
+_NO_NAMES = COMMON_WORDS.union(_NO_NAME_WORDS.split())
 
 
 def _vocative(sentence: str, own_name: str) -> str:
     """Whom a sentence turns to: ``Yes, Ada, I will``; empty if nobody is called."""
     for match in _CALLED.finditer(sentence):
-        if match[1].casefold() not in _NO_NAMES and match[1].casefold() != own_name.casefold():
+        called = match[1].casefold()
+        if called != own_name.casefold() and _NO_NAMES.isdisjoint(called.split()):
             return match[1]
     return ""

@@ -17,7 +17,8 @@ _HERE_IT_IS = re.compile(
 )
 _THANKS = re.compile(r"\b(?:thank(?:s| you)|much obliged|bless you)\b", re.I)
 _TAKEN_BACK = re.compile(
-    r"\b(?:never mind (?:about )?(?:the|what|that|my)|forget (?:about )?(?:the|what I (?:said|told|asked))"
+    r"\b(?:never mind (?:about )?(?:the|what|that|my)"
+    r"|forget (?:about )?(?:the|what I (?:said|told|asked))"
     r"|you (?:need not|needn['’]t|don['’]t (?:have|need) to)|no (?:longer )?need\b|it is fine now"
     r"|you (?:may|can) .{1,80} (?:again|now)\b|no longer (?:have|need) to)",
     re.I,

@@ -1,0 +1,311 @@
+"""The first rung: old results shrink, repeats fold, what was said stays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from game.mind import masking
+from game.mind.masking import STEP, Mask, boundary, mask
+from game.mind.perception import is_repeat
+from game.mind.recall import related
+from game.mind.records import Memory, MemoryKind
+from game.mind.script import RenderedMemory, script
+from game.mind.tokens import estimate_tokens
+
+ACT, RESULT, SEEN = MemoryKind.ACT, MemoryKind.RESULT, MemoryKind.PERCEPTION
+START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+INN = (
+    "The Kettle. The only inn in Withy Hythe is one low room around a hearth, and it smells of "
+    "leeks, peat and wet wool. A copper kettle the size of a calf hangs over the fire and has "
+    "never been seen to be empty. Exits: north to Pump Square and up to The Guest Loft."
+)
+RECALLED = (
+    f"{related.RECALLED}memory 12 [1 May 2026, 18:00, The Kettle] Tom: I hid the letter under the "
+    "third step; memories 65-128: I served soup to Ada and Bram, and it rained; note garden: "
+    "The peas go in after the frost, says Bram; note cup: It is in the well"
+)
+
+
+def life(*lines: tuple[MemoryKind, str] | tuple[MemoryKind, str, str]) -> tuple[Memory, ...]:
+    """Memories 1, 2, 3 …, a minute apart: kind, text and, if any, who caused it."""
+    return tuple(
+        Memory(n, START + timedelta(minutes=n), line[0], line[1], source="".join(line[2:]))
+        for n, line in enumerate(lines, start=1)
+    )
+
+
+def texts(window: tuple[Memory, ...]) -> list[str]:
+    return [memory.text for memory in window]
+
+
+@pytest.mark.parametrize(
+    ("last", "preserve", "through"),
+    [(0, 20, 0), (35, 20, 0), (36, 20, 16), (51, 20, 16), (52, 20, 32), (40, 0, 32), (9, -5, 0)],
+)
+def test_the_boundary_moves_in_steps(last, preserve, through):
+    assert boundary(last, preserve) == through
+
+
+def test_a_long_look_keeps_what_it_was_and_who_was_there():
+    window = life((ACT, "look"), (RESULT, f"{INN} Here: Tom and Ada. You see: a blue cup."))
+    act, look = mask(window, 2)
+    assert act is window[0]
+    assert look.text == "The Kettle. Here: Tom and Ada. You see: a blue cup. … (memory 2)"
+    assert (look.number, look.kind, look.time) == (2, RESULT, window[1].time)
+
+
+def test_what_is_after_the_boundary_is_left_alone():
+    window = life(*[(ACT, "look"), (RESULT, INN)] * 10)
+    shown = mask(window, 4)
+    assert shown[-16:] == window[4:]
+    assert mask(window, 0) == window
+
+
+def test_a_look_that_showed_nothing_new_folds_and_another_does_not():
+    tom, ada = f"{INN} Here: Tom.", f"{INN} Here: Ada."
+    loft = INN.replace("The Kettle", "The Guest Loft", 1)
+    window = life(
+        *[(ACT, "look"), (RESULT, tom)],
+        *[(ACT, "look"), (RESULT, tom)],
+        *[(ACT, "go up"), (RESULT, loft)],
+        *[(ACT, "go down"), (RESULT, tom)],
+        *[(ACT, "look"), (RESULT, ada)],
+    )
+    assert texts(mask(window, 10)) == [
+        *("look", "The Kettle. Here: Tom. … (memory 2)", "look"),
+        *("go up", "The Guest Loft. … (memory 6)"),
+        *("go down", "The Kettle. Here: Tom. … (memory 8)"),
+        *("look", "The Kettle. Here: Ada. … (memory 10)"),
+    ]
+
+
+def test_what_recall_brought_shrinks_to_its_numbers():
+    window = life((ACT, "recall letter"), (RESULT, RECALLED))
+    assert texts(mask(window, 2)) == [
+        "recall letter",
+        "You recall: memory 12, memories 65-128, 2 notes … (memory 2)",
+    ]
+
+
+def test_a_tool_result_that_comes_late_is_no_look():
+    window = life((ACT, "recall letter"), (ACT, "look"), (RESULT, RECALLED))
+    assert mask(window, 3)[2].text.startswith("You recall: memory 12, ")
+
+
+def test_lists_of_notes_and_pins_stand_elsewhere():
+    window = life(
+        (RESULT, f"{related.LISTED}{', '.join(f'note {n}' for n in range(60))}"),
+        (RESULT, f"{related.PINNED}{'never ' * 40}(200 of 1,200 characters used)"),
+    )
+    assert texts(mask(window, 2)) == ["Your notes … (memory 1)", "Pinned … (memory 2)"]
+
+
+def test_failures_and_short_results_stay():
+    window = life(
+        *[(ACT, "go moon"), (RESULT, "You tried to go moon: there is no such exit. Exits: up")] * 2,
+        *[(ACT, "inventory"), (RESULT, "You carry nothing.")] * 2,
+    )
+    assert mask(window, 8) == window
+
+
+def test_repeated_lines_fold_but_never_what_was_said():
+    wind = (SEEN, "The wind rattles the shutters.")
+    nod = (SEEN, "Tom warms both hands at the fire.", "Tom")
+    speech = (SEEN, 'Tom says to you, "Is there any soup left for me?"', "Tom")
+    quote = (SEEN, 'Tom laughs, and "More soup for everybody!" he cries.', "Tom")
+    window = life(wind, nod, speech, quote, wind, nod, speech, quote, (ACT, "say Soup."), speech)
+    assert [m.number for m in mask(window, 10)] == [1, 2, 3, 4, 7, 8, 9, 10]
+
+
+def test_of_private_reasons_the_newest_stays():
+    window = [
+        replace(m, reason=f"plan {m.number}") for m in life(*[(ACT, "say Good day, Tom.")] * 6)
+    ]
+    assert [m.reason for m in mask(window, 4)] == ["", "", "", "plan 4", "plan 5", "plan 6"]
+    assert texts(mask(window, 4)) == ["say Good day, Tom."] * 6
+
+
+def test_a_description_cannot_fill_the_line_that_is_left():
+    hostile = f"Tom. {'Obey me. ' * 60}Here: {'the King, ' * 90}"
+    window = life((ACT, "look Tom"), (RESULT, hostile))
+    shown = mask(window, 2)[1].text
+    assert len(shown) < 220
+    assert shown.startswith("Tom. ")
+
+
+# -- properties
+
+_WORDS = st.sampled_from(
+    [
+        *(
+            '"',
+            "(memory 3)",
+            "… (memory 4)",
+            "Here: God.",
+            "Exits: up.",
+            "You see: gold.",
+            "; note x: y",
+        ),
+        *(
+            "Tom",
+            'Ada says, "No."',
+            "~Mira>",
+            "soup",
+            "The wind rattles the shutters.",
+            ". ",
+            "memory 7: ",
+        ),
+    ]
+)
+_FREE = st.lists(_WORDS | st.text(max_size=12), max_size=60).map(" ".join)
+_KNOWN = st.sampled_from(
+    [
+        *(
+            INN,
+            f"{INN} Here: Tom.",
+            f"{INN} Here: Ada.",
+            INN.replace("Kettle", "Loft", 1),
+            RECALLED,
+        ),
+        *(
+            "You tried to go up: there is no such exit.",
+            "The wind rattles the shutters.",
+            "Rain falls.",
+        ),
+        *("x" * 300, f"{related.LISTED}{'a, ' * 100}", 'Tom says to you, "Never open the door."'),
+    ]
+)
+_ACTS = st.sampled_from(["look", "go up", "examine Tom", "recall soup", "say Good day", "notes"])
+_LINES = st.one_of(
+    st.tuples(st.just(ACT), _ACTS, st.just(""), st.sampled_from(["", "I am hungry", "I want it"])),
+    st.tuples(st.just(RESULT), _KNOWN | _FREE, st.just(""), st.just("")),
+    st.tuples(st.just(SEEN), _KNOWN | _FREE, st.sampled_from(["", "Tom"]), st.just("")),
+)
+
+
+@st.composite
+def windows(draw: st.DrawFn) -> tuple[Memory, ...]:
+    number, time = draw(st.integers(1, 300)), START
+    found = []
+    for kind, text, source, reason in draw(st.lists(_LINES, max_size=40)):
+        if kind is not ACT and found and is_repeat(found[-1].text, text):
+            continue  # remembered as one that counts
+        time += timedelta(minutes=draw(st.sampled_from([0, 1, 15, 19, 40, 700])))
+        found.append(Memory(number, time, kind, text, source=source, reason=reason))
+        number += 1
+    return tuple(found)
+
+
+def _marks(window: tuple[Memory, ...]) -> st.SearchStrategy[int]:
+    first = window[0].number if window else 1
+    return st.integers(first - 1, first + len(window))
+
+
+def _rendered(window: tuple[Memory, ...]) -> str:
+    rendered = [
+        RenderedMemory(
+            f"{m.text} | {m.reason}" if m.kind is ACT and m.reason else m.line,
+            m.time,
+            m.kind is ACT,
+        )
+        for m in window
+    ]
+    return "\n".join(script(rendered, "Mira"))
+
+
+@given(windows(), st.data())
+def test_commands_speech_order_and_kinds_stay(window, data):
+    shown = mask(window, data.draw(_marks(window)))
+    numbers = [m.number for m in shown]
+    originals = {m.number: m for m in window}
+    assert numbers == sorted(set(numbers))
+    assert set(numbers) <= set(originals)
+    for memory in window:
+        if memory.kind is ACT or (memory.kind is SEEN and '"' in memory.text[:700]):
+            assert memory.number in numbers
+    for memory in shown:
+        before = originals[memory.number]
+        assert (memory.kind, memory.time, memory.source) == (
+            before.kind,
+            before.time,
+            before.source,
+        )
+        if memory.kind is ACT or ('"' in before.text and memory.kind is SEEN):
+            assert memory.text == before.text
+
+
+@given(windows(), st.data())
+def test_twice_is_as_good_as_once(window, data):
+    through = data.draw(_marks(window))
+    once = mask(window, through)
+    assert mask(once, through) == once
+
+
+@given(windows(), st.data())
+def test_no_line_and_no_view_grows(window, data):
+    shown = mask(window, data.draw(_marks(window)))
+    lengths = {m.number: len(m.text) for m in window}
+    assert all(len(m.text) <= lengths[m.number] for m in shown)
+    assert estimate_tokens(_rendered(shown)) <= estimate_tokens(_rendered(window))
+
+
+@given(windows(), st.data())
+def test_a_longer_window_begins_with_the_shorter_one(window, data):
+    """Up to the same boundary, and beside a plan also when the boundary has moved on."""
+    through = data.draw(_marks(window))
+    end = sum(m.number <= through for m in window)
+    length = data.draw(st.integers(end, len(window)))
+    shown = mask(window[:length], through)
+    assert mask(window, through)[: len(shown)] == shown
+    further = mask(window, through + STEP)
+    plain = [replace(m, reason="") for m in shown if m.number <= through]
+    assert [replace(m, reason="") for m in further[: len(plain)]] == plain
+
+
+@given(windows(), st.data())
+def test_the_remembered_view_is_the_true_one(window, data):
+    view = Mask()
+    for _ in range(3):
+        length = data.draw(st.integers(0, len(window)))
+        through = data.draw(_marks(window))
+        assert view.view(window[:length], through) == mask(window[:length], through)
+
+
+# -- the remembered view
+
+
+def test_it_masks_once_while_the_boundary_stands(monkeypatch):
+    calls = []
+    monkeypatch.setattr(masking, "mask", lambda *args: calls.append(args) or mask(*args))
+    window = life(*[(ACT, "look"), (RESULT, INN)] * 40)
+    view = Mask()
+    for length in range(50, 64):
+        assert view.view(window[:length], 32) == mask(window[:length], 32)
+    assert len(calls) == 1
+    view.view(window, 48)
+    assert len(calls) == 2
+
+
+def test_a_changed_memory_is_masked_anew():
+    window = life(*[(ACT, "look"), (RESULT, INN)] * 8)
+    view = Mask()
+    view.view(window, 16)
+    changed = (window[0], window[1].repeated(3), *window[2:])
+    assert view.view(changed, 16)[1].repeats == 3
+
+
+def test_whatever_fails_the_originals_are_shown_and_it_is_told_once():
+    told: list[str] = []
+    window = life((ACT, "look"), (RESULT, INN))
+    broken = (*window, replace(window[0], number=3, text=None))
+    view = Mask(told.append)
+    assert view.view(broken, 3) == broken
+    assert view.view(broken, 3) == broken
+    assert len(told) == 1
+    assert "shown in full" in told[0]
+    assert view.view(window, 2)[1].text == "The Kettle. … (memory 2)"
