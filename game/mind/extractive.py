@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from game.mind.noticing import promises, rules_in
 from game.mind.perception import shorten
 from game.mind.retelling import Told, join, retell
 from game.mind.words import COMMON_WORDS, stem, words
@@ -26,6 +27,8 @@ _NUMBER_WORDS = """
     first second third noon midnight
 """
 _NUMBERS = frozenset(_NUMBER_WORDS.split())
+_BINDING = 2.5  # what a rule from somebody, or a promise of one's own, counts
+_MOST_BINDING = 8  # of one speaker: nobody fills a summary with rules
 _LENGTH_POWER = 0.75
 _OVERHEAD = 12  # characters a sentence costs beside its own
 
@@ -92,12 +95,17 @@ def _weighed(told: Sequence[Told], own_name: str) -> list[_Sentence]:
     named = {term for terms in kinds for term, kind in terms.items() if kind == _NAME}
     count = max(len(told), 1)
     weighed = []
+    bound_by: Counter[str] = Counter()
     for sentence, terms in zip(told, kinds, strict=True):
         values = {
             term: max(kind, _NAME if term in named else 0.0) * _rarity(spread[term], count)
             for term, kind in terms.items()
         }
-        weighed.append(_Sentence(sentence, values, _factor(sentence.words)))
+        factor = _factor(sentence.words)
+        if _binds(sentence) and (bound := bound_by[sentence.speaker]) < _MOST_BINDING:
+            bound_by[sentence.speaker] = bound + 1
+            factor = _BINDING
+        weighed.append(_Sentence(sentence, values, factor))
     return weighed
 
 
@@ -122,6 +130,14 @@ def _kinds(told: Told, own_name: str) -> dict[str, float]:
         if stem(word) not in own and word.casefold() not in COMMON_WORDS:
             terms.setdefault(stem(word), _WORD)
     return terms
+
+
+def _binds(told: Told) -> bool:
+    """Whether it is a rule from somebody, or a promise of one's own."""
+    if not told.speaker or _NOISE.search(told.words):
+        return False
+    own = told.speaker == "I" or told.speaker.startswith("I ")
+    return bool(promises(told.words) if own else rules_in(told.words))
 
 
 def _factor(text: str) -> float:

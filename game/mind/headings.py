@@ -9,6 +9,7 @@ up, rules and open matters first.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -17,6 +18,7 @@ from game.mind import extractive, structured
 from game.mind.noticing import promises, questions, rules_in
 from game.mind.perception import for_prompt
 from game.mind.retelling import Told, retell
+from game.mind.script import cursor
 from game.mind.structured import Structured
 from game.mind.words import telling
 
@@ -60,8 +62,11 @@ _FIRST = (Kind.CONSTRAINTS, Kind.OPEN)
 """Kinds whose sure notes come before what merely tells much."""
 _NUMBERED = frozenset({Kind.CONSTRAINTS, Kind.OPEN, Kind.FACTS})
 """Kinds whose notes name the memory that they came from."""
+_LONGEST_LINE = 20_000
 _KEPT_SHARE = 0.5
 """The share of the space that lines which must be kept may have."""
+_MOST_OF_ONE, _MOST_ASKED = 6, 3
+"""Rules of one person, and questions, that come before what merely tells much."""
 _ANSWERED_WITHIN = 8
 """Lines after a question within which whatever the agent says counts as an answer."""
 
@@ -242,11 +247,26 @@ def _order(notes: Sequence[Note], own_name: str, characters: int) -> list[int]:
     ranked = extractive.ranking([note.told for note in notes], own_name, 2 * characters)
     rank = {position: place for place, position in enumerate(ranked)}
     first = [i for i, note in enumerate(notes) if note.kept]
-    # Of rules the oldest hold longest; of open matters the newest are the likeliest to be open.
-    sure = [i for i, note in enumerate(notes) if note.sure and note.kind is Kind.CONSTRAINTS]
-    sure += [i for i, n in reversed(list(enumerate(notes))) if n.sure and n.kind is Kind.OPEN]
     rest = sorted(rank, key=lambda position: rank[position])
-    return list(dict.fromkeys([*first, *sure, *rest]))
+    return list(dict.fromkeys([*first, *_binding(notes), *rest]))
+
+
+def _binding(notes: Sequence[Note]) -> list[int]:
+    """Positions of what binds: rules, the oldest first, then promises and some questions.
+
+    Nobody has many of them: else one player's rules would push out those of all others. Of
+    what is open the newest is the likeliest still to be.
+    """
+    said_by: Counter[str] = Counter()
+    rules, promised, asked = [], [], []
+    for position, note in enumerate(notes):
+        if note.sure and note.kind is Kind.CONSTRAINTS:
+            said_by[note.told.speaker] += 1
+            if said_by[note.told.speaker] <= _MOST_OF_ONE:
+                rules.append(position)
+        elif note.sure and note.kind is Kind.OPEN:
+            (asked if note.text.endswith("?") else promised).append(position)
+    return [*rules, *reversed(promised), *reversed(asked[-_MOST_ASKED:])]
 
 
 def _answered(lines: Sequence[str]) -> list[bool]:
@@ -259,7 +279,10 @@ def _answered(lines: Sequence[str]) -> list[bool]:
 
 
 def _of_line(line: str, own_name: str, number: int | None, settled: bool) -> Iterator[Note]:
-    act = line.startswith("~")
+    act = line.startswith(cursor(own_name))
+    if not act:
+        # Only the agent's own cursor makes an act; another's is somebody's words.
+        line = for_prompt(line, limit=_LONGEST_LINE)
     reason = _REASON.search(line) if act else None
     told = [
         Told(_FORGED.sub("", each.words), _FORGED.sub("", each.speaker))
