@@ -118,7 +118,7 @@ def prompt_for(
 def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
     """What each section of a prompt costs, in the order in which they begin; quick."""
     spent: dict[str, int] = {}
-    for section, line in prompt.lines:
+    for line, section in prompt.lines:
         # A line is counted with its end, so an empty one costs a token too.
         spent[section] = spent.get(section, 0) + (tokens.of(line) if line else 1)
     sections = [Section(_TITLES.get(name, name), cost) for name, cost in spent.items()]

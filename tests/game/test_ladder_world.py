@@ -1,0 +1,600 @@
+"""The ladder in the game: budget, triggers, what is noticed, and what builders see of it.
+
+Real gateway, client and summaries (extractive ones, unless a test says otherwise); the
+model is scripted and counts a token for every word.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+from evennia.utils.ansi import strip_ansi
+
+from game.mind import history
+from game.mind.cascade import CascadeMemory
+from game.mind.compaction_config import CompactionConfig
+from game.mind.errors import ModelUnavailable
+from game.mind.memory import CompactReason
+from game.mind.prompt import FRAME
+from game.mind.recall.related import Related
+from game.mind.sliding import SlidingMemory
+from game.mind.verbs import FORBIDDEN, PRIVATE
+from tests.game.agents_world import AgentsWorld, FixedConfig
+from tests.game.test_recall_world import RecallWorld
+from typeclasses.components import fitting as fitting_module
+from typeclasses.components import memory as memory_module
+from typeclasses.components.prompting import Kept, costs_of, kept_by, prompt_for
+
+TOLD = "## Told To You, And Promised\n"
+SUMMED_UP = "You clear your mind: memories "
+
+
+class LadderWorld(AgentsWorld):
+    """Mira with a budget that a test can set."""
+
+    def setUp(self):
+        super().setUp()
+        self.set_thinking(insist=False)
+        self.logged = []
+        for module in (fitting_module, memory_module):
+            for name in ("log", "warn"):
+                real = getattr(module, name)
+                setattr(module, name, self.logged.append)
+                self.addCleanup(setattr, module, name, real)
+
+    def budget(self, **values):
+        """What ``memory_compaction.md`` says."""
+        usual = {"immediate_window": 200, "recent_window": 200, "min_saving_tokens": 1}
+        self.services.compaction = FixedConfig(CompactionConfig(**{**usual, **values}))
+
+    def fill(self, share, **values):
+        """Let Mira listen until her prompt has this share of its budget."""
+        self.budget(on_count=False, on_high=False, on_sleep=False, on_emergency=False, **values)
+        self.thinks("Good day.")
+        self.mira.db.paused = True
+        number = 0
+        while self.load().share < share:
+            number += 1
+            self.char1.execute_cmd(f"say Ship {number} came in from Ostrey with {number} casks.")
+            assert number < 3000
+        self.settle()
+        self.mira.attributes.remove("paused")
+
+    def load(self):
+        return self.mind.memory.memory.load()
+
+    def thinks(self, line, *answers, seconds=2.0):
+        """Tom speaks to Mira, who answers so; the prompts of her thoughts."""
+        before = len(self.fake.prompts())
+        self.said = [*answers, "wait"]
+        self.char1.execute_cmd(f"talk Mira {line}")
+        self.pass_time(seconds)
+        return self.fake.prompts()[before:]
+
+    def compacted(self):
+        """Let a compaction that runs in the background end."""
+        memory = self.mind.memory
+        self.settle(lambda: not memory._compacting)
+
+    def past(self):
+        return history.compactions(self.mind.memory.memory.archive)
+
+    def words(self, prompt):
+        """What the scripted server counts."""
+        return len(prompt.split())
+
+    def costs(self, kept=None):
+        mind = self.mind
+        kept = kept or kept_by(mind.memory, mind.keeper)
+        prompt = prompt_for(self.mira, mind.memory.context(), self.services, kept)
+        return costs_of(prompt, self.services.tokens, self.services.compaction.current.budget)
+
+
+class TestBudget(LadderWorld):
+    """A prompt never passes its budget."""
+
+    def test_the_memory_is_told_what_the_rest_of_the_prompt_costs(self):
+        self.budget()
+        assert self.load().overhead == 0
+        prompt = self.thinks("Good day.")[-1]
+        load, (ours, true) = self.load(), self.mind.fitting.counted
+        assert true == self.words(prompt)
+        assert 0 < load.overhead < load.used
+        assert abs(ours - load.used) <= 0.25 * ours + load.window
+
+    def test_the_servers_count_corrects_ours(self):
+        self.budget()
+        for line in "Good day.", "And you?", "Well.", "Nice fire.", "Long day.":
+            self.thinks(line)
+        factor = self.services.tokens.estimate.factor
+        exact = sum(map(self.words, self.fake.prompts()))
+        assert self.services.tokens.of("one two three four five") < 8
+        assert factor < 1.0, "a token a word is less than there was thought to be"
+        assert exact
+
+    def test_sections_have_names_and_add_up(self):
+        self.budget()
+        self.mind.keeper.pinned.add("Tom keeps bees.")
+        self.mira.db.examples = ["~Mira> say Well met!"]
+        self.char1.execute_cmd("say Fine weather.")
+        names = [section.name for section in self.costs().sections]
+        assert names[:4] == ["who it is", "headings", "commands", "pinned"]
+        assert {"examples", "window", "situation"} <= set(names)
+        assert FRAME not in names
+        assert self.costs().used == sum(section.tokens for section in self.costs().sections)
+
+    def test_what_a_thought_can_do_without_goes_in_its_order(self):
+        kept = Kept(("a pin",), (), Related(("a note",), ("the past",)), ("17. called back",))
+        self.mira.db.examples = ["~Mira> say Well met, stranger!"]
+        steps = [self.costs(less).used for less in kept.ever_less()]
+        assert steps == sorted(steps, reverse=True)
+        gone = (), ("a note", "the past"), ("called back",), ("stranger",)
+        so_far = []
+        for cost, without in zip(steps, gone, strict=True):
+            so_far += without
+            self.budget(context_tokens=cost + 256)
+            prompt = self.mind.fitting.prompt(self.mira, kept)
+            assert "a pin" in prompt
+            for text in ("a note", "the past", "called back", "stranger"):
+                assert (text in prompt) == (text not in so_far), (text, without)
+
+    def test_a_prompt_that_does_not_fit_is_not_sent_and_everybody_is_told_once(self):
+        self.account.permissions.add("Builder")
+        self.char1.permissions.add("Builder")
+        heard = self.hears(self.char1)
+        self.mira.db.profile = "You are Mira. " + "You love barley bread. " * 300
+        self.budget(context_tokens=900)
+        assert self.thinks("Good day.") == []
+        shown = strip_ansi("\n".join(heard))
+        assert "Mira seems far away" in shown
+        assert shown.count("Mira cannot think: its prompt needs") == 1
+        assert "Shorten its profile: @agent/profile Mira" in shown
+        assert sum("cannot think" in line for line in self.logged) == 1
+        heard.clear()
+        assert self.thinks("Are you there?") == []
+        assert "cannot think" not in strip_ansi("\n".join(heard)), "once for each state"
+        assert "Mira seems far away" in strip_ansi("\n".join(heard))
+        self.mira.db.profile = "You are Mira."
+        assert self.thinks("And now?", "say Here I am.")
+        assert any("keeps within its budget again" in line for line in self.logged)
+        assert "~say Here I am." in self.lines()
+
+    def test_players_are_not_told_of_budgets(self):
+        self.account.is_superuser = False
+        self.account.permissions.clear()
+        self.char1.permissions.clear()
+        heard = self.hears(self.char1)
+        self.mira.db.profile = "You are Mira. " + "You love barley bread. " * 300
+        self.budget(context_tokens=900)
+        self.thinks("Good day.")
+        assert "budget" not in " ".join(heard)
+        assert "tokens" not in " ".join(heard)
+        assert "Mira seems far away" in strip_ansi("\n".join(heard))
+
+    def test_no_prompt_of_a_long_talk_passes_the_budget(self):
+        self.budget(context_tokens=1400, immediate_window=12, recent_window=12)
+        for number in range(60):
+            self.thinks(f"Ship {number} brought {number} casks of salt from Ostrey to Bram.")
+            self.compacted()
+        budget = self.services.compaction.current.budget
+        assert max(map(self.words, self.fake.prompts())) <= budget
+        assert self.past(), "and it was compacted on the way"
+
+
+class TestEmergency(LadderWorld):
+    """Over the emergency mark a thought waits for room, and then goes on."""
+
+    def test_a_thought_makes_room_first_and_then_goes_on(self):
+        self.fill(0.97, context_tokens=1600)
+        self.budget(context_tokens=1600)
+        prompt = self.thinks("What did ship 3 bring?", "say Casks.")[0]
+        assert [past.reason for past in self.past()] == ["emergency"]
+        assert "## Recent Past (Summary)" in prompt
+        assert self.words(prompt) <= 1600 - 256
+        assert "~say Casks." in self.lines()
+        warned = next(line for line in self.logged if "compacting before the thought" in line)
+        assert "of 1,344 tokens" in warned
+
+    def test_it_is_made_in_the_background_and_waits_for_one_under_way(self):
+        self.fill(0.97, context_tokens=1600)
+        self.budget(context_tokens=1600)
+        memory, gate = self.mind.memory.memory, threading.Event()
+        real = memory._summarizer
+
+        def slow():
+            assert gate.wait(10)
+            return real()
+
+        memory._summarizer = slow
+        ended = []
+        self.mind.memory.compact(CompactReason.MANUAL, ended.append)
+        self.said = ["say Hm.", "wait"]
+        self.char1.execute_cmd("talk Mira Well?")
+        started = time.monotonic()
+        for _ in range(4):
+            self.clock.advance(0.5)
+        assert time.monotonic() - started < 5, "the reactor does not wait"
+        asked = len(self.fake.prompts())
+        gate.set()
+        self.settle(lambda: bool(ended))
+        self.settle(lambda: not self.thinking())
+        assert len(self.fake.prompts()) > asked
+        assert self.past()[0].reason == "manual"
+        assert self.words(self.fake.prompts()[-1]) <= 1344
+
+    def test_where_it_fails_the_thought_goes_on_while_the_prompt_fits(self):
+        self.fill(0.96, context_tokens=1600)
+        self.budget(context_tokens=1600, fallback_after=0)
+
+        class Dead:
+            def summarize(self, source):
+                raise ModelUnavailable("nobody answers on port 1", "Start the server")
+
+        self.mind.memory.memory._summarizer = Dead
+        prompts = self.thinks("Well?", "say Hm.")
+        assert all(self.words(prompt) <= 1344 for prompt in prompts)
+        assert self.past() == []
+
+    def test_switched_off_nothing_is_compacted_and_nothing_too_large_is_sent(self):
+        self.fill(1.3, context_tokens=1600)
+        assert self.thinks("Well?") == []
+        assert self.past() == []
+        assert any("cannot think" in line for line in self.logged)
+
+
+class TestTriggers(LadderWorld):
+    """Over the high mark in the background; asleep over the sleep mark."""
+
+    def test_over_the_high_mark(self):
+        self.fill(0.87, context_tokens=1600)
+        self.budget(context_tokens=1600)
+        self.char1.execute_cmd("say One more.")
+        self.compacted()
+        assert [past.reason for past in self.past()] == ["high"]
+        assert self.load().share < 0.7
+
+    def test_asleep_over_the_sleep_mark(self):
+        self.fill(0.75, context_tokens=1600)
+        self.budget(context_tokens=1600)
+        self.char1.execute_cmd("say One more.")
+        self.compacted()
+        assert self.past() == []
+        self.mira.db.asleep = True
+        self.char1.execute_cmd("say And one more.")
+        self.compacted()
+        assert [past.reason for past in self.past()] == ["sleep"]
+
+    def test_another_strategy_holds_at_once(self):
+        self.fill(0.3, context_tokens=1600)
+        component = self.mind.memory
+        self.budget(strategy="sliding", immediate_window=5)
+        self.char1.execute_cmd("say Sliding.")
+        assert isinstance(component.memory, SlidingMemory)
+        self.char1.execute_cmd("say Still sliding.")
+        assert len(component.context().window) == 5
+        self.budget(strategy="narrative")
+        self.char1.execute_cmd("say Summed up.")
+        assert isinstance(component.memory, CascadeMemory)
+        numbers = [memory.number for memory in component.context().window]
+        assert numbers == list(range(1, component.memory.status().total + 1))
+        assert "Still sliding." in component.context().window[-2].text
+
+
+class TestVerb(LadderWorld):
+    """The agent compacts its own memory: a tool call, for its eyes alone."""
+
+    def setUp(self):
+        super().setUp()
+        self.budget(immediate_window=4, recent_window=40, preserve_memories=4)
+
+    def lives(self, count):
+        self.mira.db.paused = True
+        for number in range(count):
+            self.char1.execute_cmd(f"say Ship {number} came in from Ostrey with salt.")
+        self.mira.attributes.remove("paused")
+
+    def test_compact_is_a_tool_call_with_a_result(self):
+        self.lives(12)
+        heard = self.hears(self.char1)
+        self.thinks("Clear your mind.", "compact | so much salt")
+        assert [past.reason for past in self.past()] == ["agent"]
+        window = self.mind.memory.context().window
+        act, result = window[-2:]
+        assert (act.kind.value, act.text, act.reason) == ("act", "compact", "so much salt")
+        assert result.kind.value == "result"
+        assert result.text.startswith(SUMMED_UP)
+        assert not any("compact" in line or "mind:" in line for line in heard)
+
+    def test_again_at_once_is_refused_in_words(self):
+        self.lives(12)
+        self.thinks("Clear your mind.", "compact")
+        self.thinks("Say hello.", "say Hello there, Tom, how are you?")
+        self.mind.actor._recent.clear()
+        self.thinks("Again.", "compact")
+        assert "nothing to sum up yet" in self.lines()[-1]
+        assert len(self.past()) == 1
+
+    def test_where_it_is_not_allowed_it_does_not_exist(self):
+        self.lives(12)
+        prompt = self.thinks("Well?", "say Hm.")[0]
+        assert "- compact: " in prompt
+        self.budget(immediate_window=4, on_agent=False)
+        prompt = self.thinks("Well then?", "compact", "wait")[0]
+        assert "- compact: " not in prompt
+        assert self.past() == []
+        assert not any(line.startswith("~compact") for line in self.lines())
+
+    def test_a_failure_is_told_to_the_agent(self):
+        self.lives(12)
+
+        class Dead:
+            def summarize(self, source):
+                raise ModelUnavailable("nobody answers on port 1", "Start the server")
+
+        self.mind.memory.memory._summarizer = Dead
+        self.thinks("Clear your mind.", "compact")
+        assert self.lines()[-1].startswith("You tried to compact:")
+
+    def test_a_thought_does_not_wait_for_ever(self):
+        self.lives(12)
+        gate, memory = threading.Event(), self.mind.memory.memory
+        real = memory._summarizer
+
+        def slow():
+            assert gate.wait(20)
+            return real()
+
+        memory._summarizer = slow
+        self.said = ["compact", "say Hello."]
+        self.char1.execute_cmd("talk Mira Well?")
+        self.clock.advance(1.0)
+        self.settle(lambda: "~compact" in self.lines())
+        assert self.thinking()
+        self.clock.advance(11.0)
+        self.settle(lambda: not self.thinking())
+        gate.set()
+        self.compacted()
+        self.settle(lambda: any(line.startswith(SUMMED_UP) for line in self.lines()))
+
+
+class TestNoticed(LadderWorld):
+    """Rules and promises stand in the prompt, with whoever they come from."""
+
+    def setUp(self):
+        super().setUp()
+        self.budget(immediate_window=4, recent_window=4, preserve_memories=4, preserve_share=0.01)
+
+    def says(self, *lines):
+        self.mira.db.paused = True
+        for line in lines:
+            self.char1.execute_cmd(f"talk Mira {line}")
+            self.compacted()
+        self.mira.attributes.remove("paused")
+
+    def noticed(self, word):
+        """Wait until it stands in the file."""
+        path = self.mind.memory.folder / "noticed.md"
+        self.settle(lambda: path.exists() and word in path.read_text())
+        return path
+
+    def test_a_rule_outlives_every_compaction(self):
+        self.says("You must never open the cellar door.")
+        self.noticed("cellar door")
+        self.says(*(f"Ship {number} came in from Ostrey." for number in range(20)))
+        assert len(self.past()) >= 2
+        prompt = self.thinks("Who are you?", "say Mira.")[0]
+        head = prompt.split("\n---\n")[0]
+        assert TOLD in head
+        rule = head.split(TOLD)[1].splitlines()[0]
+        assert rule.startswith("- Tom told you: ")
+        assert "never open the cellar door" in rule
+        assert "(memory 2)" in rule
+
+    def test_a_promise_is_kept_too(self):
+        self.thinks("Will you keep my key?", "say I will keep your key safe, Tom.")
+        self.noticed("key safe")
+        self.says(*(f"Ship {number} came in from Ostrey." for number in range(20)))
+        prompt = self.thinks("Who are you?", "say Mira.")[0]
+        assert "- You promised Tom: " in prompt.split("\n---\n")[0]
+
+    def test_a_compaction_is_told_what_it_must_keep(self):
+        self.says("You must never open the cellar door.")
+        self.noticed("cellar door")
+        self.mind.keeper.pinned.add("Tom keeps bees.")
+        self.says(*(f"Ship {number} came in from Ostrey." for number in range(12)))
+        assert self.past()[-1].verdict.wanted >= 2
+
+    def test_what_people_take_out_of_the_file_is_gone(self):
+        self.says("You must never open the cellar door.")
+        path = self.noticed("cellar door")
+        self.says(*(f"Ship {number} came in from Ostrey." for number in range(20)))
+        path.write_text("\n".join(x for x in path.read_text().splitlines() if "cellar" not in x))
+        assert TOLD not in self.thinks("Who are you?", "say Mira.")[0]
+
+
+class TestRate(RecallWorld):
+    """After each compaction a few questions are asked of prompt and recall."""
+
+    def test_the_rate_is_measured_once_the_index_has_followed(self):
+        self.says(
+            "My brother Edwin mends nets in Ostrey.",
+            "I lost a brass key at the old mill.",
+            "The ferry leaves at dawn on Fridays.",
+            "Bram owes me six pence for the barley.",
+            *(f"It rains on day {number}." for number in range(8)),
+        )
+        memory = self.mind.memory.memory
+        assert memory.questions
+        for _ in range(5):
+            self.clock.advance(1.0)
+            self.indexed()
+        self.settle(lambda: memory.status().last_rate is not None)
+        rate = memory.status().last_rate
+        assert rate.asked == len(memory.questions)
+        assert rate.recalled is not None
+        assert rate.recalled >= rate.prompt
+        assert rate.recalled > 0
+        lines = (line for path in memory.archive.folder.glob("0*") for line in path.open())
+        assert any(json.loads(line)["type"] == "rate" for line in lines)
+        assert history.compactions(memory.archive)[-1].rate == rate
+
+    def test_without_an_index_the_prompt_alone_is_asked(self):
+        self.services.indexes.close(stop_server=True)
+        self.services.indexes = None
+        self.mind.keeper.recaller._recall = None
+        self.mira.db.paused = True
+        for line in ("I lost a brass key at the mill.", *(f"Day {n} is over." for n in range(9))):
+            self.char1.execute_cmd(f"say {line}")
+            self.settle(lambda: not self.mind.memory._compacting)
+        memory = self.mind.memory.memory
+        self.settle(lambda: memory.status().last_rate is not None)
+        assert memory.status().last_rate.recalled is None
+
+
+class TestBuilders(LadderWorld):
+    """What builders type, and what they read."""
+
+    def setUp(self):
+        super().setUp()
+        self.account.is_superuser = False
+        self.account.permissions.add("Builder")
+        self.char1.permissions.add("Builder")
+        self.budget(immediate_window=4, recent_window=100, preserve_memories=4)
+        self.mira.db.paused = True
+        self.heard = self.hears(self.char1)
+
+    def talk(self, count):
+        for number in range(count):
+            self.char1.execute_cmd(f"say Ship {number} came in from Ostrey with |rsalt|n.")
+
+    def type(self, line, wanted=""):
+        self.heard.clear()
+        self.char1.execute_cmd(line)
+        self.settle(lambda: any(wanted in strip_ansi(text) for text in self.heard))
+        return strip_ansi("\n".join(self.heard))
+
+    def compact(self):
+        return self.type("@compact-memories Mira", "ompact")
+
+    def test_the_result_has_all_figures(self):
+        self.talk(9)
+        shown = self.type("@compact-memories Mira", "Compacted")
+        for wanted in ("Tokens:", "saved)", "Rungs:", "summarise", "Cost:", "Check:", "Archive:"):
+            assert wanted in shown, shown
+        assert "@compaction Mira 1" in shown
+        assert max(map(len, shown.splitlines()[2:])) < 80
+
+    def test_the_list_and_one_of_them(self):
+        assert "has not been compacted yet" in self.type("@compaction Mira", "yet")
+        for _ in range(2):
+            self.talk(9)
+            self.type("@compact-memories Mira", "Compacted")
+        shown = self.type("@compaction Mira", "stand")
+        rows = [line for line in shown.splitlines() if "manual" in line]
+        assert [row.split()[0] for row in rows] == ["1", "2"]
+        assert " > " in rows[0]
+        assert "2 stand and save" in shown
+        assert max(map(len, shown.splitlines())) < 80
+        one = self.type("@compaction mir 2", "before")
+        assert "because of: manual" in one
+        assert "memories 7-15 summed up" in one or "summed up, 4 kept verbatim" in one
+        before, after = next(
+            line.split("│") for line in one.splitlines() if line.startswith("before: memories 1-")
+        )
+        assert "after: memories" in after
+        assert before.strip()
+        assert "|rsalt|n" in one, "colour codes stay text"
+        assert max(map(len, one.splitlines())) < 80
+
+    def test_undo_takes_the_last_one_back(self):
+        self.talk(9)
+        before = [m.number for m in self.mind.memory.context().window]
+        self.type("@compact-memories Mira", "Compacted")
+        shown = self.type("@compaction/undo Mira", "Took back")
+        assert "Took back compaction 1" in shown
+        assert "No other is left" in shown
+        assert [m.number for m in self.mind.memory.context().window] == before
+        assert self.mind.memory.context().recent is None
+        assert "undone" in self.type("@compaction Mira", "stand")
+        assert "Nothing was taken back" in self.type("@compact-memories/undo Mira", "Nothing")
+        self.settle()
+        assert "whole" in self.type("@memory-status Mira", "Integrity")
+
+    def test_the_status_has_the_load_and_the_last_verdict(self):
+        self.talk(9)
+        self.type("@compact-memories Mira", "Compacted")
+        shown = self.type("@memory-status Mira", "Integrity")
+        assert "of 3,840 tokens" in shown
+        assert "Counted by:" in shown
+        assert "heuristic" in shown
+        assert "its check:" in shown
+        assert "its rate:" in shown
+        table = self.type("@memory-status", "Integrity")
+        assert "Load" in table
+
+    def test_the_tokens_of_a_prompt_as_bars(self):
+        self.talk(9)
+        shown = self.type("@memory-status/tokens Mira", "Budget")
+        for section in ("who it is", "commands", "window", "situation", "together"):
+            line = next(line for line in shown.splitlines() if line.startswith(section))
+            assert line.rstrip().endswith("%")
+        assert "Budget 3,840 tokens" in shown
+        assert "counted by: heuristic" in shown
+        assert max(map(len, shown.splitlines())) < 80
+        assert "Budget" in self.type("@memory-status/tokens", "Budget")
+
+    def test_what_cannot_be_is_told_with_its_cure(self):
+        for line, cure in (
+            ("@compaction Nobody", "There are: Mira"),
+            ("@compaction Mira 7", "There are none yet"),
+            ("@compaction Mira x", "There are: Mira"),
+            ("@compaction/undo Nobody", "There are: Mira"),
+            ("@memory-status/tokens Nobody", "There are: Mira"),
+        ):
+            shown = self.type(line, "work")
+            assert cure in shown, (line, shown)
+
+    def test_each_has_its_help(self):
+        for command in ("@compaction", "@compact-memories", "@memory-status"):
+            shown = self.type(f"help {command}", "Usage")
+            assert "/undo" in shown or "/tokens" in shown
+            assert len(shown.splitlines()) < 45
+
+    def test_agents_know_none_of_it(self):
+        from commands.default_cmdsets import BUILDER_COMMANDS  # noqa: PLC0415 - needs Evennia
+
+        names = {
+            name.lstrip("@")
+            for command in BUILDER_COMMANDS
+            for name in (command.key, *command.aliases)
+        }
+        own = {*PRIVATE, "pins"}
+        assert names - own <= FORBIDDEN
+
+
+class TestPlayers(LadderWorld):
+    def test_players_get_none_of_it(self):
+        self.account.is_superuser = False
+        self.account.permissions.clear()
+        self.account.permissions.add("Player")
+        self.char1.permissions.clear()
+        heard = self.hears(self.char1)
+        self.budget(immediate_window=4)
+        for line in (
+            "@compaction Mira",
+            "compaction Mira 1",
+            "@compactions",
+            "@compaction/undo Mira",
+            "@compact-memories Mira",
+            "@compact-memories/undo Mira",
+            "@memory-status/tokens Mira",
+            "compact",
+        ):
+            heard.clear()
+            self.char1.execute_cmd(line)
+            self.settle()
+            shown = strip_ansi("\n".join(heard))
+            assert "not available" in shown, (line, shown)
+        assert self.past() == []
