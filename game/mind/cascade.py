@@ -2,7 +2,8 @@
 
 Each cycle the short-term summary flows into the long-term one, and the memories outside
 the immediate window become the new short-term summary. Between two cycles the window
-grows, so nothing is invisible and the prompt grows only at its end.
+grows, so nothing is invisible and the prompt grows only at its end. When a cycle is due is
+decided in :mod:`game.mind.ladder`, how it is made in :mod:`game.mind.rungs`.
 """
 
 from __future__ import annotations
@@ -10,18 +11,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from game.mind import exchange, history, ladder, masking
 from game.mind.archive import Archive
+from game.mind.compacting import Compacting, Outside
 from game.mind.compaction_config import CompactionConfig
-from game.mind.cycle import Plan, result_of
-from game.mind.errors import (
-    ArchiveUnwritable,
-    CompactionError,
-    CompactionRunning,
-    KeepsakeError,
-)
+from game.mind.copies import VaultCopies
+from game.mind.cycle import Plan, Snapshot, make_plan
+from game.mind.errors import CompactionError, CompactionRunning, KeepsakeError
+from game.mind.ladder import Streak
 from game.mind.memory import (
     CompactionResult,
     CompactReason,
@@ -32,17 +31,17 @@ from game.mind.memory import (
     Undone,
 )
 from game.mind.ports import Clock, Embedder, Tokens
-from game.mind.records import Memory, MemoryKind, Position, Summary, Tier
+from game.mind.records import Memory, MemoryKind
 from game.mind.roundtrip import Question, Rate
-from game.mind.strategy import Strategy
-from game.mind.summaries import SummaryFile, SummaryFolder
-from game.mind.summarize import ExtractiveSummarizer, Summarizer
-from game.mind.tiers import compaction_record, load_tiers
+from game.mind.strategy import NARRATIVE, Layout, Strategy
+from game.mind.summaries import SummaryFolder
+from game.mind.summarize import Summarizer
+from game.mind.tiers import load_tiers
 from game.mind.tokens import Heuristic
+from game.mind.weights import RunningWeight, Scale
 
-RETRY_SECONDS = 30.0
-"""Wait after the first failed compaction; doubled with each further one."""
-RETRY_LIMIT_SECONDS = 1800.0
+ASK_AGAIN_AFTER = 4
+"""Memories after which a compaction that did not pay is thought over again."""
 
 Log = Callable[[str], None]
 
@@ -60,7 +59,8 @@ class CascadeMemory:
         log: Takes one line for people.
         tokens: Knows what a line costs in a prompt.
         strategy: Gives the way of writing summaries that holds now; None for narrative.
-        must_keep: Gives the constraints and open loops that have to stay in what the agent sees.
+        must_keep: Gives the constraints and open loops that have to stay in what the agent
+            sees.
         standing: Gives the lines that stand in the prompt whatever is compacted, such as pins.
         embedder: Helps to find a constraint that a summary tells in other words.
         asleep: Whether the agent sleeps now.
@@ -85,29 +85,43 @@ class CascadeMemory:
         asleep: Callable[[], bool] = lambda: False,
         priced: Callable[[], bool] = lambda: True,
     ) -> None:
-        self.questions: tuple[Question, ...] = ()
-        self._tokens = tokens or Heuristic()
-        self._overhead = 0
         self.agent = agent
         self.archive = archive
         self.summaries = summaries
+        self.questions: tuple[Question, ...] = ()
         self._config = config
-        self._summarizer = summarizer
+        self._strategy = strategy or (lambda: NARRATIVE)
+        self._asleep, self._priced = asleep, priced
         self._clock = clock
         self._write_log = log
-        # _lock guards the tiers and is held for moments; _compacting is held for the
-        # length of a compaction, and nobody ever waits for it.
+        self._scale = Scale(agent, tokens or Heuristic())
+        self._weight = RunningWeight(self._scale)
+        self._mask = masking.Mask(self._log)
+        self._masked_through = 0
+        self._overhead = 0
+        self._streak = Streak()
+        self._declined: dict[CompactReason, int] = {}
+        # _lock guards the tiers and is held for moments; _busy is held for the length of a
+        # compaction, and nobody ever waits for it.
         self._lock = threading.Lock()
-        self._compacting = threading.Lock()
-        self._failures = 0
-        self._retry_at: datetime | None = None
-        self._last_failure = ""
+        self._busy = threading.Lock()
         self._tiers = load_tiers(archive)
         for report in archive.reports:
             self._log(report)
-        self._mend_files()
+        self._copies = VaultCopies(
+            summaries, self._tiers, self._lock, archive, clock=clock, log=self._log
+        )
+        self._compacting = Compacting(
+            self._tiers,
+            self._lock,
+            archive,
+            copies=self._copies,
+            scale=self._scale,
+            outside=Outside(summarizer, must_keep, standing, embedder, clock, self._log),
+        )
+        self._copies.mend()
 
-    # -- the interface
+    # -- remembering
 
     def append(
         self,
@@ -135,120 +149,8 @@ class CascadeMemory:
             )
             self.archive.append_memory(memory)
             self._tiers.add(memory)
+            self._weight.added(memory)
             return memory
-
-    def context(self) -> MemoryContext:
-        """What stands in the prompt now."""
-        with self._lock:
-            tiers = self._tiers
-            return MemoryContext(tiers.longterm, tiers.recent, tuple(tiers.window))
-
-    def weigh(self, overhead: int) -> None:
-        """Take what the last prompt cost beside summaries and window."""
-        self._overhead = max(overhead, 0)
-
-    def load(self) -> Load:
-        """What the prompt costs now."""
-        context, of = self.context(), self._tokens.of
-        summaries = sum(of(each.text) for each in (context.longterm, context.recent) if each)
-        window = sum(of(memory.line) for memory in context.shown)
-        return Load(self._overhead, summaries, window, self._config().budget)
-
-    def before_thought(self) -> CompactReason | None:
-        """EMERGENCY when the prompt is over its mark."""
-        config = self._config()
-        if config.on_emergency and self.load().share >= config.emergency:
-            return CompactReason.EMERGENCY
-        return None
-
-    def undo(self) -> Undone:
-        """Take the newest compaction back; see :meth:`game.mind.memory.AgentMemory.undo`."""
-        raise CompactionError(f"{self.agent}'s memory has no compaction to take back")
-
-    def record_rate(self, number: int, rate: Rate) -> None:
-        """Keep what asking the questions of compaction ``number`` gave."""
-        self.archive.append(
-            {"type": "rate", "id": number, "t": self._clock.now().isoformat(), **rate.to_record()}
-        )
-
-    def next_turn(self) -> CompactReason | None:
-        """Whether a compaction is due by count; None while one runs or is backing off."""
-        if self._compacting.locked():
-            return None
-        if self._retry_at is not None and self._clock.now() < self._retry_at:
-            return None
-        return CompactReason.COUNT if self._tiers.last_number >= self._next_due() else None
-
-    def compact(self, reason: CompactReason) -> CompactionResult:
-        """Make one cycle; see :meth:`game.mind.memory.AgentMemory.compact`."""
-        if not self._compacting.acquire(blocking=False):
-            raise CompactionRunning(
-                f"a compaction of {self.agent}'s memory is under way",
-                "Wait for it to end",
-            )
-        try:
-            return self._compact(reason)
-        except KeepsakeError as error:
-            self._failed(error)
-            raise CompactionError(error.what, error.cure) from error
-        except Exception as error:
-            # A fault of ours must back off like any other failure, not be tried each turn.
-            self._failed(CompactionError(f"unexpected {error!r}"))
-            raise
-        finally:
-            self._compacting.release()
-
-    def clear(self) -> None:
-        """Empty the prompt; the archive keeps everything and the numbers go on.
-
-        Raises:
-            ArchiveUnwritable: Nothing was cleared.
-            CompactionRunning: A compaction is under way.
-        """
-        if not self._compacting.acquire(blocking=False):
-            raise CompactionRunning(f"a compaction of {self.agent}'s memory is under way")
-        try:
-            with self._lock:
-                tiers = self._tiers
-                self.archive.append(
-                    {
-                        "type": "clear",
-                        "n": tiers.last_number,
-                        "t": self._clock.now().isoformat(),
-                        "compactions": tiers.compactions,
-                    }
-                )
-                tiers.clear(tiers.last_number)
-            self._mend_files()
-        finally:
-            self._compacting.release()
-
-    def is_empty(self) -> bool:
-        """Whether nothing stands in the prompt."""
-        tiers = self._tiers
-        return not (tiers.window or tiers.recent or tiers.longterm)
-
-    def status(self) -> MemoryStatus:
-        """Figures about this memory."""
-        with self._lock:
-            tiers = self._tiers
-            return MemoryStatus(
-                total=tiers.last_number,
-                window=len(tiers.window),
-                next_due=self._next_due(),
-                running=self._compacting.locked(),
-                last_compaction=tiers.last_compaction,
-                compactions=tiers.compactions,
-                failures=self._failures,
-                retry_at=self._retry_at,
-                last_failure=self._last_failure,
-            )
-
-    def close(self) -> None:
-        """Bring everything to the disk and let go of the files."""
-        self.archive.close()
-
-    # -- appending
 
     def _repeats(self, text: str, kind: MemoryKind) -> bool:
         window = self._tiers.window
@@ -264,106 +166,251 @@ class CascadeMemory:
         times = last.repeats + 1
         record = {"type": "repeat", "n": last.number, "t": when.isoformat(), "times": times}
         self.archive.append(record)
-        return self._tiers.repeat_last(times)
+        again = self._tiers.repeat_last(times)
+        self._weight.repeated(last, again)
+        return again
 
-    # -- compacting
+    # -- what stands in the prompt
+
+    def context(self) -> MemoryContext:
+        """What stands in the prompt now."""
+        with self._lock:
+            return self._context()
+
+    def _context(self) -> MemoryContext:
+        tiers, masked = self._tiers, None
+        if self._config().mask:
+            masked = self._mask.view(tiers.window, self._mask_boundary())
+        return MemoryContext(tiers.longterm, tiers.recent, tuple(tiers.window), masked)
+
+    def _mask_boundary(self) -> int:
+        """Up to where old results are masked; it goes back only when memories come back."""
+        tiers, config = self._tiers, self._config()
+        preserved = max(config.preserve_memories, self._newest_within_share(config))
+        through = masking.boundary(tiers.last_number, preserved)
+        self._masked_through = max(self._masked_through, through)
+        return self._masked_through
+
+    def _newest_within_share(self, config: CompactionConfig) -> int:
+        room, count = int(config.preserve_share * config.budget), 0
+        for memory in reversed(self._tiers.window):
+            if (room := room - self._scale.memory(memory)) < 0:
+                break
+            count += 1
+        return count
+
+    def weigh(self, overhead: int) -> None:
+        """Take what the last prompt cost beside summaries and window, in tokens."""
+        self._overhead = max(overhead, 0)
+
+    def load(self) -> Load:
+        """What the prompt costs now, added up anew."""
+        with self._lock:
+            self._weight.stale()
+            return self._load()
+
+    def _load(self) -> Load:
+        tiers = self._tiers
+        window = self._weight.value(lambda: self._scale.memories(self._context().shown))
+        summaries = self._scale.summaries(tiers.longterm, tiers.recent)
+        return Load(self._overhead, summaries, window, self._config().budget)
+
+    def is_empty(self) -> bool:
+        """Whether nothing stands in the prompt."""
+        tiers = self._tiers
+        return not (tiers.window or tiers.recent or tiers.longterm)
+
+    # -- when
+
+    def next_turn(self) -> CompactReason | None:
+        """Whether a compaction is due and pays; None while one runs or is backing off."""
+        if self._busy.locked() or self._compacting.backing_off:
+            return None
+        config = self._config()
+        with self._lock:
+            load = self._load()
+            full = self._tiers.last_number >= self._next_due()
+            reasons = ladder.wanted(config, load, full=full, asleep=self._asleep)
+            if not reasons or self._sliding or self._held:
+                return None
+            return next((r for r in reasons if self._worth_it(r, config, load)), None)
+
+    def before_thought(self) -> CompactReason | None:
+        """EMERGENCY when the prompt is over its mark and something can be done about it.
+
+        Over the budget it is always EMERGENCY: such a prompt cannot be sent.
+        """
+        config, load = self._config(), self.load()
+        if not ladder.urgent(config, load):
+            return None
+        if load.used > load.budget:
+            return CompactReason.EMERGENCY
+        if self._busy.locked():
+            return None
+        with self._lock:
+            due = not self._held and self._worth_it(CompactReason.EMERGENCY, config, load)
+        return CompactReason.EMERGENCY if due else None
+
+    @property
+    def _held(self) -> bool:
+        """Whether a compaction was taken back just now: it is not made again at once."""
+        since = self._tiers.undone_at
+        return since is not None and self._tiers.last_number < since + self._config().recent_window
+
+    @property
+    def _sliding(self) -> bool:
+        return self._strategy().layout is Layout.SLIDING
+
+    def _worth_it(self, reason: CompactReason, config: CompactionConfig, load: Load) -> bool:
+        """Whether a compaction pays; thought over only every few memories."""
+        if self._streak.blocks(config, load):
+            return False
+        last = self._tiers.last_number
+        if last < self._declined.get(reason, 0):
+            return False
+        plan = self._plan(reason, config)
+        if plan is not None and plan.worth.pays(config, priced=self._priced()):
+            return True
+        self._declined[reason] = last + ASK_AGAIN_AFTER
+        return False
 
     def _next_due(self) -> int:
         config, tiers = self._config(), self._tiers
         due = tiers.summarised + config.immediate_window + config.recent_window
         return due if tiers.recent else due + 1
 
-    def _compact(self, reason: CompactReason) -> CompactionResult:
-        began = time.perf_counter()
-        self._adopt_edits()
-        plan = self._plan(reason)
-        if plan is None:
-            return self._nothing(reason)
-        self._log(
-            f"Starting compaction ({self._tiers.last_number} memories, "
-            f"{len(plan.staying)} immediate, {len(plan.leaving)} recent)"
-        )
-        longterm, recent = self._write_summaries(plan)
-        seconds = time.perf_counter() - began
-        position = self._commit(plan, longterm, recent, seconds)
-        return result_of(plan, longterm, recent, seconds, position)
+    def _plan(self, reason: CompactReason, config: CompactionConfig) -> Plan | None:
+        return make_plan(reason, self._strategy().layout, config, self._snapshot())
 
-    def _plan(self, reason: CompactReason) -> Plan | None:
-        with self._lock:
-            tiers, size = self._tiers, self._config().immediate_window
-            leaving = tuple(tiers.window[: max(len(tiers.window) - size, 0)])
-            if not leaving:
-                return None
-            staying = tuple(tiers.window[len(leaving) :])
-            return Plan(reason, tiers.longterm, tiers.recent, leaving, staying)
-
-    def _nothing(self, reason: CompactReason) -> CompactionResult:
-        window = len(self._tiers.window)
-        return CompactionResult(
-            reason,
-            Outcome.NOTHING,
-            f"all {window} memories that are not summarised yet stand in the immediate window "
-            f"of {self._config().immediate_window}",
-            kept=window,
+    def _snapshot(self) -> Snapshot:
+        tiers, scale, context = self._tiers, self._scale, self._context()
+        weights = {memory.number: scale.memory(memory) for memory in context.shown}
+        return Snapshot(
+            longterm=tiers.longterm,
+            recent=tiers.recent,
+            window=context.window,
+            shown=context.shown,
+            weights=tuple(weights.get(memory.number, 0) for memory in context.window),
+            plain=scale.memories(context.window),
+            longterm_tokens=scale.summaries(tiers.longterm),
+            recent_tokens=scale.summaries(tiers.recent),
+            overhead=self._overhead,
+            open_from=exchange.open_exchange(context.window, self.agent),
         )
 
-    def _write_summaries(self, plan: Plan) -> tuple[Summary | None, Summary]:
-        """Have both summaries written side by side; both must succeed."""
-        sources, summarizer = plan.sources(self.agent), self._choose_summarizer()
-        with ThreadPoolExecutor(len(sources), thread_name_prefix="summary") as pool:
-            drafts = list(pool.map(summarizer.summarize, sources))
-        return plan.summaries(sources, drafts, self._clock.now())
+    # -- compacting
 
-    def _choose_summarizer(self) -> Summarizer:
-        """The configured one, or after repeated failures the one that needs no model."""
+    def compact(self, reason: CompactReason) -> CompactionResult:
+        """Go up the ladder once; see :meth:`game.mind.memory.AgentMemory.compact`."""
         config = self._config()
-        if config.fallback_after and self._failures >= config.fallback_after:
-            self._log(f"No usable summary in {self._failures} tries; falling back to extractive")
-            return ExtractiveSummarizer()
-        return self._summarizer()
-
-    def _commit(
-        self, plan: Plan, longterm: Summary | None, recent: Summary, seconds: float
-    ) -> Position:
-        with self._lock:
-            number = self._tiers.compactions + 1
-            position = self.archive.append(
-                compaction_record(
-                    longterm,
-                    recent,
-                    number,
-                    reason=plan.reason.value,
-                    total=self._tiers.last_number,
-                    kept=len(plan.staying),
-                    seconds=round(seconds, 3),
-                )
+        if reason is CompactReason.AGENT and not config.on_agent:
+            raise CompactionError(
+                "agents may not ask for a compaction here",
+                "Set on_agent in memory_compaction.md to let them",
             )
-            self._tiers.compacted(longterm, recent, number, recent.time)
-        self._failures, self._retry_at, self._last_failure = 0, None, ""
-        self._sync()
-        if longterm is not None:
-            self._log(f"Long-term summary updated ({len(longterm.text)} chars)")
-            self._write_file(longterm, number, position)
-        self._log(f"Short-term summary updated ({len(recent.text)} chars)")
-        self._write_file(recent, number, position, keep=True)
-        self._log(f"Compaction complete ({Outcome.WATERFALL if longterm else Outcome.FIRST})")
-        return position
-
-    def _sync(self) -> None:
-        # The operating system has the line already; the background sync tries again.
+        strategy = self._strategy()
+        if strategy.layout is Layout.SLIDING and reason is not CompactReason.EMERGENCY:
+            detail = f"the strategy {strategy.name} makes no summaries"
+            return CompactionResult(reason, Outcome.NOTHING, detail, kept=self.status().window)
+        self._claim()
         try:
-            self.archive.sync()
-        except ArchiveUnwritable as error:
-            self._log(str(error))
+            began = time.perf_counter()
+            with self._compacting.failing_safely():
+                self._compacting.prepare()
+                with self._lock:
+                    self._mask_as_far_as_it_goes(config)
+                    plan = make_plan(reason, strategy.layout, config, self._snapshot())
+                result = self._compacting.run(plan, reason, config, strategy, began)
+            return self._settled(result, config)
+        finally:
+            self._busy.release()
 
-    def _failed(self, error: KeepsakeError) -> None:
-        self._failures += 1
-        wait = min(RETRY_SECONDS * 2 ** (self._failures - 1), RETRY_LIMIT_SECONDS)
-        self._retry_at = self._clock.now() + timedelta(seconds=wait)
-        self._last_failure = str(error)
-        self._log(f"Compaction failed: {error} (nothing was changed; next try in {wait:.0f} s)")
+    def _mask_as_far_as_it_goes(self, config: CompactionConfig) -> None:
+        """The first rung, without its steps: the prompt changes anyhow."""
+        if config.mask:
+            preserved = max(config.preserve_memories, self._newest_within_share(config))
+            through = max(self._tiers.last_number - preserved, 0)
+            self._masked_through = max(self._masked_through, through)
+        self._weight.stale()
 
-    # -- the files in the vault
+    def _settled(self, result: CompactionResult, config: CompactionConfig) -> CompactionResult:
+        load = self.load()
+        self._declined.clear()
+        self.questions = self._compacting.questions
+        self._streak = self._streak.after(result.reason, config, load)
+        if result.reason is CompactReason.EMERGENCY:
+            self._nothing_left(result, load)
+        return result
+
+    def _nothing_left(self, result: CompactionResult, load: Load) -> None:
+        """Say plainly that nothing helps, once nothing was changed and the prompt is too large.
+
+        Raises:
+            CompactionError: That is so.
+        """
+        if result.number or load.used <= load.budget:
+            return
+        parts = {
+            "what stands in the prompt beside memories": load.overhead,
+            "the summaries": load.summaries,
+            "the newest memories": load.window,
+        }
+        largest = max(parts, key=lambda part: parts[part])
+        raise CompactionError(
+            f"{self.agent}'s prompt needs {load.used} tokens and may have {load.budget}, and "
+            f"nothing is left to compact; {largest} alone cost {parts[largest]}",
+            "Raise context_tokens in memory_compaction.md if the model can look at more; or "
+            "shorten the profile, the pinned lines or the template in prompt.md",
+        )
+
+    def undo(self) -> Undone:
+        """Take the newest compaction back; see :meth:`game.mind.memory.AgentMemory.undo`."""
+        self._claim()
+        try:
+            try:
+                undone = self._compacting.undo(history.standing(self.archive), self._overhead)
+            except CompactionError:
+                raise
+            except KeepsakeError as error:
+                raise CompactionError(error.what, error.cure) from error
+            self._forget_figures()
+            return undone
+        finally:
+            self._busy.release()
+
+    def record_rate(self, number: int, rate: Rate) -> None:
+        """Keep what asking the questions of compaction ``number`` gave."""
+        record = {"type": "rate", "id": number, "t": self._clock.now().isoformat()}
+        with self._lock:
+            self.archive.append(record | rate.to_record())
+            if number == self._tiers.standing:
+                self._tiers.rate = rate
+
+    def clear(self) -> None:
+        """Empty the prompt; the archive keeps everything and the numbers go on.
+
+        Raises:
+            ArchiveUnwritable: Nothing was cleared.
+            CompactionRunning: A compaction is under way.
+        """
+        self._claim()
+        try:
+            with self._lock:
+                tiers = self._tiers
+                self.archive.append(
+                    {
+                        "type": "clear",
+                        "n": tiers.last_number,
+                        "t": self._clock.now().isoformat(),
+                        "compactions": tiers.compactions,
+                        "step": tiers.step,
+                    }
+                )
+                tiers.clear(tiers.last_number)
+            self._forget_figures()
+            self._copies.mend()
+        finally:
+            self._busy.release()
 
     def adopt_edits(self) -> list[str]:
         """Take over summaries that a person changed in the vault.
@@ -376,79 +423,51 @@ class CascadeMemory:
         Raises:
             ArchiveUnwritable: The edit is there, but could not be archived.
         """
-        if not self._compacting.acquire(blocking=False):
+        if not self._busy.acquire(blocking=False):
             return []
         try:
-            return self._adopt_edits()
+            return self._copies.adopt_edits()
         finally:
-            self._compacting.release()
+            self._busy.release()
 
-    def _adopt_edits(self) -> list[str]:
-        notes = [note for tier in Tier if (note := self._adopt_from_file(tier))]
-        for note in notes:
-            self._log(note)
-        return notes
-
-    def _adopt_from_file(self, tier: Tier) -> str | None:
-        try:
-            file = self.summaries.read(tier)
-        except ValueError as error:
-            return _left_alone(error)
-        return self._adopt_edit(tier, file)
-
-    def _adopt_edit(self, tier: Tier, file: SummaryFile | None) -> str | None:
-        with self._lock:
-            summary, tiers = self._tiers.summary(tier), self._tiers
-            if file is None or summary is None or not file.edited:
-                return None
-            if file.compaction != tiers.compactions or not file.text:
-                return f"{file.path} was edited, but is empty or belongs to another compaction"
-            if file.text == summary.text.strip():
-                return None
-            now = self._clock.now()
-            position = self.archive.append(
-                {"type": "edit", "tier": tier.value, "text": file.text, "t": now.isoformat()}
+    def _claim(self) -> None:
+        if not self._busy.acquire(blocking=False):
+            raise CompactionRunning(
+                f"a compaction of {self.agent}'s memory is under way", "Wait for it to end"
             )
-            tiers.edited(tier, file.text, now)
-            changed, number = tiers.summary(tier), tiers.compactions
-        if changed is not None:
-            self._write_file(changed, number, position)
-        return f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
 
-    def _mend_files(self) -> None:
-        """Take over edits, and write again what a crash, or a person, took from the vault."""
-        # Each file is read once: its front matter is most of what opening an agent costs.
-        for tier in Tier:
-            try:
-                self._mend_file(tier, self.summaries.read(tier))
-            except ValueError as error:
-                self._log(_left_alone(error))
-            except (ArchiveUnwritable, OSError) as error:
-                self._log(f"{self.summaries.path(tier).name} could not be mended: {error}")
+    def _forget_figures(self) -> None:
+        """What was known of the load holds no longer."""
+        with self._lock:
+            self._masked_through = 0
+            self._weight.stale()
+        self._streak, self.questions = Streak(), ()
+        self._declined.clear()
 
-    def _mend_file(self, tier: Tier, file: SummaryFile | None) -> None:
-        if note := self._adopt_edit(tier, file):
-            self._log(note)
-        summary, compactions = self._tiers.summary(tier), self._tiers.compactions
-        if summary is None:
-            self.summaries.remove(tier)
-        elif file is None or file.compaction != compactions:
-            self._write_file(summary, compactions, None, keep=tier is Tier.RECENT)
+    # -- figures
 
-    def _write_file(
-        self, summary: Summary, number: int, position: Position | None, *, keep: bool = False
-    ) -> None:
-        # The archive has the summary already, so a vault that cannot be written costs
-        # only the copy for people; the next start writes it.
-        try:
-            for note in self.summaries.write(summary, number, position, keep=keep):
-                self._log(note)
-        except OSError as error:
-            self._log(f"{self.summaries.path(summary.tier)} could not be written: {error}")
+    def status(self) -> MemoryStatus:
+        """Figures about this memory."""
+        with self._lock:
+            tiers, tried = self._tiers, self._compacting
+            return MemoryStatus(
+                total=tiers.last_number,
+                window=len(tiers.window),
+                next_due=self._next_due() if self._config().on_count else None,
+                running=self._busy.locked(),
+                last_compaction=tiers.last_compaction,
+                compactions=tiers.compactions,
+                failures=tried.failures,
+                retry_at=tried.retry_at,
+                last_failure=tried.last_failure,
+                last_number=tiers.standing,
+                last_verdict=tiers.verdict,
+                last_rate=tiers.rate,
+            )
+
+    def close(self) -> None:
+        """Bring everything to the disk and let go of the files."""
+        self.archive.close()
 
     def _log(self, text: str) -> None:
         self._write_log(f"[Memory] {self.agent}: {text}")
-
-
-def _left_alone(error: ValueError) -> str:
-    return f"{error}; left alone, the archive's own text is used"

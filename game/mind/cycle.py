@@ -1,109 +1,220 @@
-"""One cycle of the cascade, without files or locks: what is to be summarised, and into what."""
+"""One compaction before it is made: which memories leave the window, and what that may save.
+
+Pure: it works on a snapshot, without files, locks or models.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from itertools import accumulate
 
-from game.mind.memory import CompactionResult, CompactReason, Outcome
-from game.mind.records import Memory, MemoryKind, Position, Summary, Tier
-from game.mind.summarize import Draft, Source
-from game.mind.tokens import estimate_tokens
+from game.mind import ladder
+from game.mind.compaction_config import CompactionConfig
+from game.mind.ladder import Worth
+from game.mind.memory import CompactReason
+from game.mind.records import Memory, MemoryKind, Summary
+from game.mind.strategy import Layout
+
+EXPECTED_RECENT, EXPECTED_PROMPT = 300, 60
+"""Tokens that a short-term summary mostly has at most, and that its prompt has beside the
+memories."""
+LEAST_VERBATIM = 4
+"""So many of the newest memories stay, if they fit at all, however little room there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A memory at one moment, weighed.
+
+    Attributes:
+        longterm: The long-term summary.
+        recent: The short-term summary.
+        window: The memories that are not summarised.
+        shown: The same as a prompt shows them, masked.
+        weights: What each of them costs as it is shown; 0 for one that is folded away.
+        plain: What the window would cost unmasked.
+        longterm_tokens: What the long-term summary costs.
+        recent_tokens: What the short-term summary costs.
+        overhead: Tokens of the prompt beside all that.
+        open_from: Number of the oldest memory of what is going on, None if nothing is.
+    """
+
+    longterm: Summary | None
+    recent: Summary | None
+    window: tuple[Memory, ...]
+    shown: tuple[Memory, ...]
+    weights: tuple[int, ...]
+    plain: int
+    longterm_tokens: int
+    recent_tokens: int
+    overhead: int
+    open_from: int | None = None
+
+    @property
+    def summaries(self) -> int:
+        """Tokens of both summaries."""
+        return self.longterm_tokens + self.recent_tokens
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of summaries and window as they are shown."""
+        return self.summaries + sum(self.weights)
+
+    @property
+    def used(self) -> int:
+        """Tokens of the whole prompt."""
+        return self.overhead + self.tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One cycle, from a snapshot: what flows where.
+    """What flows where.
 
     Attributes:
         reason: Why it is made.
-        longterm: The long-term summary before, None if there is none.
-        recent: The short-term summary before, None before the first cycle.
-        leaving: The memories that become the new short-term summary, oldest first.
+        layout: Which tiers there are afterwards.
+        before: The memory as it was.
+        leaving: The memories that are summarised, oldest first; none where only the
+            summaries are made shorter.
         staying: The memories that stay verbatim.
+        worth: What it is expected to bring.
+        squeezed: How many memories were to stay verbatim, where so many do not fit.
     """
 
     reason: CompactReason
-    longterm: Summary | None
-    recent: Summary | None
+    layout: Layout
+    before: Snapshot
     leaving: tuple[Memory, ...]
     staying: tuple[Memory, ...]
+    worth: Worth
+    squeezed: int = 0
 
     @property
-    def tokens(self) -> int:
-        """Estimated tokens of all three tiers."""
-        return _tokens(self.longterm, self.recent, self.leaving + self.staying)
-
-    def sources(self, agent: str) -> list[Source]:
-        """What the summaries are to be made of: short-term first, long-term if there is one."""
-        sources = [_recent_source(agent, self)]
-        if self.recent is not None:
-            sources.append(_longterm_source(agent, self.longterm, self.recent))
-        return sources
-
-    def summaries(
-        self, sources: Sequence[Source], drafts: Sequence[Draft], now: datetime
-    ) -> tuple[Summary | None, Summary]:
-        """Long-term (None in the first cycle) and short-term summary from their drafts."""
-        first, last = self.leaving[0].number, self.leaving[-1].number
-        recent = _summary(first, last, sources[0], drafts[0], now)
-        if self.recent is None:
-            return None, recent
-        oldest = self.longterm.first if self.longterm else self.recent.first
-        return _summary(oldest, self.recent.last, sources[1], drafts[1], now), recent
+    def staying_tokens(self) -> int:
+        """What the memories that stay cost as they are shown."""
+        return sum(self.before.weights[len(self.leaving) :])
 
 
-def _recent_source(agent: str, plan: Plan) -> Source:
-    return Source(Tier.RECENT, agent, tuple(source_line(agent, m) for m in plan.leaving))
+def make_plan(
+    reason: CompactReason, layout: Layout, config: CompactionConfig, now: Snapshot
+) -> Plan | None:
+    """Decide what a compaction would do; None if there is nothing to do.
+
+    Args:
+        reason: By count the immediate window stays, unless that leaves the prompt over the
+            high mark; what was asked for does the same, for the low mark. All else goes down
+            to the low mark.
+        layout: Which tiers there are to be.
+        config: Marks and sizes.
+        now: The memory as it is.
+    """
+    room = _Room(layout, config, now)
+    leave, squeezed = _leave(reason, room)
+    shrinks = now.recent is not None and (
+        now.longterm_tokens > config.longterm_tokens or now.used > ladder.high_tokens(config)
+    )
+    if not leave and not shrinks:
+        return None
+    return Plan(
+        reason=reason,
+        layout=layout,
+        before=now,
+        leaving=now.window[:leave],
+        staying=now.window[leave:],
+        worth=room.worth(leave),
+        squeezed=squeezed,
+    )
 
 
-def _longterm_source(agent: str, longterm: Summary | None, recent: Summary) -> Source:
-    older = (longterm.text,) if longterm else ()
-    return Source(Tier.LONGTERM, agent, (*older, recent.text))
+class _Room:
+    """What a prompt would cost, for every number of memories that could leave."""
+
+    def __init__(self, layout: Layout, config: CompactionConfig, now: Snapshot) -> None:
+        self.layout, self.config, self.now = layout, config, now
+        self.count = len(now.window)
+        self._sums = [0, *accumulate(now.weights)]
+
+    def leaving(self, leave: int) -> int:
+        return self._sums[leave]
+
+    def staying(self, leave: int) -> int:
+        return self._sums[-1] - self._sums[leave]
+
+    def summaries(self, leave: int) -> tuple[int, int]:
+        """Expected tokens of long-term and short-term summary afterwards."""
+        now, limit = self.now, self.config.longterm_tokens
+        older = now.summaries
+        if not leave:
+            return min(now.longterm_tokens, limit), now.recent_tokens
+        if self.layout is Layout.REPLACE:
+            return 0, min((older + self.leaving(leave)) // 2, max(limit, EXPECTED_RECENT))
+        return min(older, limit), min(self.leaving(leave) // 2, EXPECTED_RECENT)
+
+    def used(self, leave: int) -> int:
+        return self.now.overhead + sum(self.summaries(leave)) + self.staying(leave)
+
+    def least_leave(self, limit: int) -> int:
+        """How many have to leave for the prompt to fit into ``limit``; all if none do."""
+        leaves = (leave for leave in range(self.count + 1) if self.used(leave) <= limit)
+        return next(leaves, self.count)
+
+    def worth(self, leave: int) -> Worth:
+        longterm, recent = self.summaries(leave)
+        saving = self.now.used - self.used(leave)
+        sent = self.now.summaries + self.leaving(leave) + 2 * EXPECTED_PROMPT
+        return Worth(saving, sent + longterm + recent)
+
+
+def _leave(reason: CompactReason, room: _Room) -> tuple[int, int]:
+    """How many memories leave, and how many were to stay where they do not all fit."""
+    config, now = room.config, room.now
+    going_on = _index(now.window, now.open_from)
+    opened, cut_short = _bounded(going_on, room, ladder.emergency_tokens(config))
+    if room.layout is Layout.REPLACE:
+        return opened, cut_short
+    target = ladder.low_tokens(config)
+    newest, squeezed = _bounded(_preserved_from(room), room, ladder.high_tokens(config))
+    newest, squeezed = min(newest, opened), max(squeezed, cut_short)
+    if reason is CompactReason.COUNT or reason.asked:
+        by_count = min(max(room.count - config.immediate_window, 0), going_on)
+        bearable = target if reason.asked else ladder.high_tokens(config)
+        if by_count <= opened and room.used(by_count) <= bearable:
+            return by_count, 0
+        return max(min(room.least_leave(target), newest), min(by_count, opened)), squeezed
+    return min(room.least_leave(target), newest), squeezed
+
+
+def _preserved_from(room: _Room) -> int:
+    """Index of the oldest of the newest memories that always stay."""
+    share = room.config.preserve_share * room.config.budget
+    start = room.count
+    while start and room.staying(start - 1) <= share:
+        start -= 1
+    return min(start, max(room.count - room.config.preserve_memories, 0))
+
+
+def _bounded(start: int, room: _Room, limit: int) -> tuple[int, int]:
+    """``start``, or a later index where what begins there does not fit into ``limit``.
+
+    It is then cut down to the low mark: with less, every further memory would start the
+    next compaction.
+    """
+    if room.used(start) <= limit:
+        return start, 0
+    fits = room.least_leave(ladder.low_tokens(room.config))
+    barely = room.least_leave(ladder.emergency_tokens(room.config))
+    fits = min(fits, max(barely, room.count - LEAST_VERBATIM))
+    return max(start, fits), (room.count - start if fits > start else 0)
+
+
+def _index(window: Sequence[Memory], number: int | None) -> int:
+    """Where memory ``number`` stands; the end if there is none."""
+    if number is None:
+        return len(window)
+    return next((i for i, memory in enumerate(window) if memory.number >= number), len(window))
 
 
 def source_line(agent: str, memory: Memory) -> str:
     """A memory as a summarizer reads it; own acts carry the agent's cursor."""
     return f"~{agent}> {memory.line}" if memory.kind is MemoryKind.ACT else memory.line
-
-
-def _summary(first: int, last: int, source: Source, draft: Draft, now: datetime) -> Summary:
-    return Summary(
-        tier=source.tier,
-        first=first,
-        last=last,
-        text=draft.text,
-        model=draft.model,
-        time=now,
-        tokens_before=sum(estimate_tokens(line) for line in source.lines),
-        tokens_after=estimate_tokens(draft.text),
-    )
-
-
-def result_of(
-    plan: Plan,
-    longterm: Summary | None,
-    recent: Summary,
-    seconds: float,
-    position: Position,
-) -> CompactionResult:
-    """What a committed cycle is told as."""
-    return CompactionResult(
-        reason=plan.reason,
-        outcome=Outcome.WATERFALL if longterm else Outcome.FIRST,
-        detail=f"memories {recent.first}-{recent.last} became the short-term summary"
-        + (f", {longterm.first}-{longterm.last} the long-term one" if longterm else ""),
-        covered=(recent.first, recent.last),
-        kept=len(plan.staying),
-        tokens_before=plan.tokens,
-        tokens_after=_tokens(longterm, recent, plan.staying),
-        seconds=seconds,
-        model=recent.model,
-        position=position,
-    )
-
-
-def _tokens(longterm: Summary | None, recent: Summary | None, window: tuple[Memory, ...]) -> int:
-    summaries = sum(estimate_tokens(summary.text) for summary in (longterm, recent) if summary)
-    return summaries + sum(estimate_tokens(memory.line) for memory in window)

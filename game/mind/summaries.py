@@ -1,8 +1,9 @@
 """The summaries as markdown in the vault, for people to read and to mend.
 
-``recent.md`` and ``longterm.md`` hold what is valid now, ``recent-YYYYMMDD-HHMMSS.md``
-every short-term summary there ever was. All are derived from the archive: a lost one is
-written again. A body that a person changed is noticed by the digest in the front matter.
+``recent.md`` and ``longterm.md`` hold what is valid now, ``recent-YYYYMMDD-HHMMSS.md`` and
+``longterm-YYYYMMDD-HHMMSS.md`` every summary there ever was. All are derived from the
+archive: a lost one is written again. A body that a person changed is noticed by the digest
+in the front matter.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ class SummaryFile:
     Attributes:
         path: The file.
         text: Its body.
-        compaction: The compaction that wrote it.
+        step: The compaction or undoing after which it was written.
         edited: A person changed the body since.
     """
 
     path: Path
     text: str
-    compaction: int
+    step: int
     edited: bool
 
 
@@ -58,7 +59,13 @@ class SummaryFolder:
         return self.folder / f"{tier.value}.md"
 
     def write(
-        self, summary: Summary, compaction: int, position: Position | None, *, keep: bool = False
+        self,
+        summary: Summary,
+        compaction: int,
+        position: Position | None,
+        *,
+        step: int | None = None,
+        keep: bool = False,
     ) -> list[str]:
         """Put a summary into its file, atomically.
 
@@ -66,6 +73,7 @@ class SummaryFolder:
             summary: What to write.
             compaction: Number of the compaction that made it.
             position: Where that compaction stands in the archive.
+            step: Which compaction or undoing it is written after; the compaction if not given.
             keep: Also write the time-stamped copy that is never replaced.
 
         Returns:
@@ -74,12 +82,21 @@ class SummaryFolder:
         Raises:
             OSError: The vault cannot be written.
         """
-        text = self._render(summary, compaction, position)
-        notes = self._set_edit_aside(summary, compaction)
+        step = compaction if step is None else step
+        text = self._render(summary, compaction, position, step)
+        notes = self._set_edit_aside(summary, step)
         replace_file(self.path(summary.tier), text)
         if keep:
-            _create_beside(self._stamped(summary), text)
+            self._keep(summary, text)
         return notes
+
+    def keep_version(self, summary: Summary, compaction: int, position: Position | None) -> None:
+        """Write only the time-stamped copy, of a version that a later rung made shorter.
+
+        Raises:
+            OSError: The vault cannot be written.
+        """
+        self._keep(summary, self._render(summary, compaction, position, compaction))
 
     def remove(self, tier: Tier) -> None:
         """The tier is empty now."""
@@ -99,22 +116,32 @@ class SummaryFolder:
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
             raise ValueError(f"{path} cannot be read: {error}") from error
         text = post.content.strip()
-        compaction = post.get("compaction")
-        if not isinstance(compaction, int):
+        step = post.get("step", post.get("compaction"))
+        if not isinstance(step, int):
             raise ValueError(f"{path}: its front matter has no compaction number")
-        return SummaryFile(path, text, compaction, edited=post.get("digest") != _digest(text))
+        return SummaryFile(path, text, step, edited=post.get("digest") != _digest(text))
 
-    def stamped(self) -> list[Path]:
-        """The time-stamped short-term summaries, oldest first."""
-        return sorted(self.folder.glob("recent-[0-9]*.md"))
+    def stamped(self, tier: Tier = Tier.RECENT) -> list[Path]:
+        """The time-stamped summaries of a tier, oldest first."""
+        return sorted(self.folder.glob(f"{tier.value}-[0-9]*.md"))
 
-    def _render(self, summary: Summary, compaction: int, position: Position | None) -> str:
-        post = frontmatter.Post(summary.text.strip(), **self._metadata(summary, compaction))
+    def _keep(self, summary: Summary, text: str) -> None:
+        stamped = self._stamped(summary)
+        end = f"---\n\n{summary.text.strip()}\n".encode("utf-8", "replace")
+        # A start that mends the files must not double what lies there already.
+        same = self.folder.glob(f"{stamped.stem}*.md")
+        if not any(path.read_bytes().endswith(end) for path in same):
+            _create_beside(stamped, text)
+
+    def _render(
+        self, summary: Summary, compaction: int, position: Position | None, step: int
+    ) -> str:
+        post = frontmatter.Post(summary.text.strip(), **self._metadata(summary, compaction, step))
         if position is not None:
             post["archive"] = str(position)
         return frontmatter.dumps(post, sort_keys=False) + "\n"
 
-    def _metadata(self, summary: Summary, compaction: int) -> dict[str, Any]:
+    def _metadata(self, summary: Summary, compaction: int, step: int) -> dict[str, Any]:
         return {
             "agent": self.agent,
             "kind": _KIND[summary.tier],
@@ -126,10 +153,11 @@ class SummaryFolder:
             "model": summary.model,
             "time": summary.time.isoformat(timespec="seconds"),
             "compaction": compaction,
+            "step": step,
             "digest": _digest(summary.text.strip()),
         }
 
-    def _set_edit_aside(self, summary: Summary, compaction: int) -> list[str]:
+    def _set_edit_aside(self, summary: Summary, step: int) -> list[str]:
         """Keep what a person wrote meanwhile under another name before it is replaced."""
         path = self.path(summary.tier)
         try:
@@ -140,13 +168,13 @@ class SummaryFolder:
             unread = there is not None and there.edited and there.text != summary.text.strip()
         if not unread:
             return []
-        aside = _free_name(path.with_name(f"{path.stem}-edited-before-{compaction}.md"))
+        aside = _free_name(path.with_name(f"{path.stem}-edited-before-{step}.md"))
         path.rename(aside)
         return [f"{path.name} had been edited meanwhile; kept as {aside.name}"]
 
     def _stamped(self, summary: Summary) -> Path:
         stamp = summary.time.strftime("%Y%m%d-%H%M%S")
-        return self.folder / f"recent-{stamp}.md"
+        return self.folder / f"{summary.tier.value}-{stamp}.md"
 
 
 def _digest(text: str) -> str:

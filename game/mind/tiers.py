@@ -7,12 +7,15 @@ so that a restart arrives at what was there before.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from game.mind.archive import Archive, Record
 from game.mind.records import Memory, Summary, Tier
+from game.mind.roundtrip import Rate
+from game.mind.verify import Verdict
 
 EDITED = "edited by hand"
 """The ``model`` of a summary that a person changed in the vault."""
@@ -28,8 +31,14 @@ class Tiers:
         window: What is not summarised, oldest first.
         last_number: N.
         cleared: Memories up to this number were cleared from the prompt.
-        compactions: Number of compactions ever made.
+        compactions: Number of compactions ever made, those taken back included.
         last_compaction: When the last was made.
+        step: Rises with every compaction and every undoing, so that a summary file tells
+            which of them it was written after.
+        standing: Number of the compaction that the summaries are of, 0 for none.
+        verdict: What the check of that one found.
+        rate: How many of its questions can still be answered.
+        undone_at: N when a compaction was last taken back and none was made since.
     """
 
     longterm: Summary | None = None
@@ -39,6 +48,11 @@ class Tiers:
     cleared: int = 0
     compactions: int = 0
     last_compaction: datetime | None = None
+    step: int = 0
+    standing: int = 0
+    verdict: Verdict | None = None
+    rate: Rate | None = None
+    undone_at: int | None = None
 
     @property
     def summarised(self) -> int:
@@ -59,13 +73,24 @@ class Tiers:
         self.window[-1] = self.window[-1].repeated(times)
         return self.window[-1]
 
-    def compacted(
-        self, longterm: Summary | None, recent: Summary, number: int, time: datetime
-    ) -> None:
-        """Compaction ``number`` was committed: the window begins after ``recent.last``."""
-        self.longterm, self.recent = longterm, recent
-        self._drop_through(recent.last)
-        self.compactions, self.last_compaction = number, time
+    def compacted(self, made: Compacted) -> None:
+        """A compaction was committed: the window begins after its short-term summary."""
+        self.longterm, self.recent = made.longterm, made.recent
+        self._drop_through(made.recent.last)
+        self.compactions = self.standing = made.number
+        self.step, self.last_compaction = made.step, made.time
+        self.verdict, self.rate, self.undone_at = made.verdict, None, None
+
+    def undone(self, back: TakenBack, window: Iterable[Memory] = ()) -> None:
+        """A compaction was taken back; ``window`` are the memories that stand again."""
+        self.longterm, self.recent = back.longterm, back.recent
+        if back.recent is None:
+            self.cleared = back.summarised
+        self.window = [*window, *self.window]
+        self._drop_through(back.summarised)
+        self.standing, self.compactions, self.step = back.standing, back.compactions, back.step
+        self.verdict, self.rate, self.undone_at = back.verdict, back.rate, back.total
+        self.last_compaction = back.last_compaction
 
     def edited(self, tier: Tier, text: str, time: datetime) -> None:
         """A person rewrote a summary; what it covers stays the same."""
@@ -79,8 +104,8 @@ class Tiers:
 
     def clear(self, through: int) -> None:
         """Everything up to ``through`` left the prompt."""
-        self.longterm = self.recent = None
-        self.cleared = through
+        self.longterm = self.recent = self.verdict = self.rate = self.undone_at = None
+        self.cleared, self.standing = through, 0
         self._drop_through(through)
 
     def _drop_through(self, number: int) -> None:
@@ -98,45 +123,153 @@ class Tiers:
             case "repeat" if self.window and self.window[-1].number == int(record["n"]):
                 self.repeat_last(int(record["times"]))
             case "compaction":
-                self.compacted(*_compaction(record))
+                self.compacted(Compacted.from_record(record))
+            case "undo":
+                self.undone(TakenBack.from_record(record))
+            case "rate" if int(record["id"]) == self.standing:
+                self.rate = Rate.from_record(record)
             case "edit":
                 time = datetime.fromisoformat(record["t"])
                 self.edited(Tier(record["tier"]), str(record["text"]), time)
             case "clear":
                 self.clear(int(record["n"]))
                 self.compactions = int(record["compactions"])
+                self.step = int(record.get("step", self.compactions))
 
 
-def compaction_record(
-    longterm: Summary | None, recent: Summary, number: int, **details: Any
-) -> Record:
-    """The archive line that commits compaction ``number``."""
-    return {
-        "type": "compaction",
-        "id": number,
-        "t": recent.time.isoformat(),
-        "longterm": longterm.to_record() if longterm else None,
-        "recent": recent.to_record(),
-        **details,
-    }
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """What a line of type ``compaction`` says about the tiers."""
+
+    longterm: Summary | None
+    recent: Summary
+    number: int
+    step: int
+    time: datetime
+    verdict: Verdict | None = None
+
+    def to_record(self, **details: Any) -> Record:
+        """The archive line; ``details`` are figures that the tiers do not need."""
+        return {
+            "type": "compaction",
+            "id": self.number,
+            "step": self.step,
+            "t": self.time.isoformat(),
+            "longterm": self.longterm.to_record() if self.longterm else None,
+            "recent": self.recent.to_record(),
+            "verdict": self.verdict.to_record() if self.verdict else None,
+            **details,
+        }
+
+    @classmethod
+    def from_record(cls, record: Record) -> Compacted:
+        """Read it back; older lines have neither step nor verdict.
+
+        Raises:
+            KeyError, ValueError: A field is missing or wrong.
+        """
+        longterm, recent = summaries_of(record)
+        verdict = record.get("verdict")
+        return cls(
+            longterm=longterm,
+            recent=recent or Summary.from_record(Tier.RECENT, record["recent"]),
+            number=int(record["id"]),
+            step=int(record.get("step", record["id"])),
+            time=datetime.fromisoformat(record["t"]),
+            verdict=Verdict.from_record(verdict) if verdict else None,
+        )
 
 
-def _compaction(record: Record) -> tuple[Summary | None, Summary, int, datetime]:
-    longterm = record["longterm"]
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """What a line of type ``undo`` says: the tiers as they were before a compaction.
+
+    Attributes:
+        number: The compaction that was taken back.
+        longterm: The long-term summary that holds again.
+        recent: The short-term summary that holds again.
+        summarised: S as it holds again.
+        standing: The compaction that those summaries are of, 0 for none.
+        compactions: Number of compactions ever made.
+        step: The number of this step.
+        total: N at that time.
+        time: When it was taken back.
+        last_compaction: When the compaction that stands again was made, None for none.
+        verdict: What the check of that one found.
+        rate: How many of its questions can be answered.
+    """
+
+    number: int
+    longterm: Summary | None
+    recent: Summary | None
+    summarised: int
+    standing: int
+    compactions: int
+    step: int
+    total: int
+    time: datetime
+    last_compaction: datetime | None = None
+    verdict: Verdict | None = None
+    rate: Rate | None = None
+
+    def to_record(self) -> Record:
+        """The archive line."""
+        return {
+            "type": "undo",
+            "id": self.number,
+            "step": self.step,
+            "t": self.time.isoformat(),
+            "longterm": self.longterm.to_record() if self.longterm else None,
+            "recent": self.recent.to_record() if self.recent else None,
+            "summarised": self.summarised,
+            "standing": self.standing,
+            "compactions": self.compactions,
+            "total": self.total,
+            "last": self.last_compaction.isoformat() if self.last_compaction else None,
+            "verdict": self.verdict.to_record() if self.verdict else None,
+            "rate": self.rate.to_record() if self.rate else None,
+        }
+
+    @classmethod
+    def from_record(cls, record: Record) -> TakenBack:
+        """Read it back.
+
+        Raises:
+            KeyError, ValueError: A field is missing or wrong.
+        """
+        longterm, recent = summaries_of(record)
+        verdict, rate, last = record.get("verdict"), record.get("rate"), record.get("last")
+        return cls(
+            number=int(record["id"]),
+            longterm=longterm,
+            recent=recent,
+            summarised=int(record["summarised"]),
+            standing=int(record["standing"]),
+            compactions=int(record["compactions"]),
+            step=int(record["step"]),
+            total=int(record["total"]),
+            time=datetime.fromisoformat(record["t"]),
+            last_compaction=datetime.fromisoformat(last) if last else None,
+            verdict=Verdict.from_record(verdict) if verdict else None,
+            rate=Rate.from_record(rate) if rate else None,
+        )
+
+
+def summaries_of(record: Record) -> tuple[Summary | None, Summary | None]:
+    """Long-term and short-term summary that a line of type ``compaction`` or ``undo`` holds."""
+    longterm, recent = record["longterm"], record["recent"]
     return (
         Summary.from_record(Tier.LONGTERM, longterm) if longterm else None,
-        Summary.from_record(Tier.RECENT, record["recent"]),
-        int(record["id"]),
-        datetime.fromisoformat(record["t"]),
+        Summary.from_record(Tier.RECENT, recent) if recent else None,
     )
 
 
 def load_tiers(archive: Archive) -> Tiers:
     """Read the state back from the end of the archive.
 
-    Reads backwards until the last compaction (or clearing) and the first memory of the
-    window have been seen, then replays those lines: the cost does not grow with the
-    length of the life before.
+    Reads backwards until the last compaction (or clearing, or undoing) and the first memory
+    of the window have been seen, then replays those lines: the cost does not grow with the
+    length of the life before. Lines from before that last one say what holds no longer.
     """
     tail: list[Record] = []
     boundary: int | None = None
@@ -144,7 +277,8 @@ def load_tiers(archive: Archive) -> Tiers:
         kind = record.get("type")
         if boundary is not None and kind == "memory" and int(record["n"]) <= boundary:
             break
-        tail.append(record)
+        if boundary is None or kind in ("memory", "repeat"):
+            tail.append(record)
         if boundary is None:
             boundary = _boundary(record)
     tiers = Tiers()
@@ -162,6 +296,8 @@ def _boundary(record: Record) -> int | None:
     match record.get("type"):
         case "compaction":
             return int(record["recent"]["to"])
+        case "undo":
+            return int(record["summarised"])
         case "clear":
             return int(record["n"])
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import frontmatter
 import pytest
@@ -12,7 +13,7 @@ from game.mind.errors import CompactionError, CompactionRunning
 from game.mind.integrity import check
 from game.mind.memory import CompactReason, Outcome
 from game.mind.records import MemoryKind, Tier
-from tests.mind.lives import Life, covered, live
+from tests.mind.lives import SMALL, Life, covered, live
 
 COUNT, MANUAL = CompactReason.COUNT, CompactReason.MANUAL
 
@@ -39,7 +40,7 @@ def live_until_due(memory, limit=1000):
 
 
 def test_default_sizes_compact_at_129_193_257(life):
-    life.config = CompactionConfig()
+    life.config = CompactionConfig(min_saving_tokens=0)
     memory = life.open()
     due = []
     for _ in range(3):
@@ -267,7 +268,7 @@ def test_the_same_act_twice_is_two_memories(memory):
 def test_changed_sizes_keep_every_memory_in_one_tier(life, memory, immediate, recent):
     live(memory, 8)
     memory.compact(COUNT)
-    life.config = CompactionConfig(immediate_window=immediate, recent_window=recent)
+    life.config = replace(SMALL, immediate_window=immediate, recent_window=recent)
     for _ in range(40):
         live(memory, 1)
         if memory.next_turn():

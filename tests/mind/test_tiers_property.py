@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import frontmatter
@@ -11,12 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from game.mind import archive as archive_module
-from game.mind.compaction_config import CompactionConfig
 from game.mind.errors import CompactionError
 from game.mind.integrity import check
 from game.mind.memory import CompactReason
 from game.mind.records import Tier
-from tests.mind.lives import Life, covered, live
+from tests.mind.lives import SMALL, Life, covered, live
 
 sizes = st.integers(1, 6)
 
@@ -75,7 +75,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule(immediate=sizes, recent=sizes)
     def sizes_change(self, immediate, recent):
-        self.life.config = CompactionConfig(immediate_window=immediate, recent_window=recent)
+        self.life.config = replace(SMALL, immediate_window=immediate, recent_window=recent)
 
     @rule()
     def restart(self):

@@ -1,0 +1,111 @@
+"""Having a summary written so that it may stand: judged, tried once more, or made by rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from game.mind import verify
+from game.mind.errors import KeepsakeError, SummaryRefused
+from game.mind.ports import Embedder
+from game.mind.summarize import EXTRACTIVE, Draft, ExtractiveSummarizer, Source, Summarizer
+
+_TRIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A summary, and what it took.
+
+    Attributes:
+        text: The summary.
+        model: Who wrote it.
+        tries: How often it was written.
+        calls: Model calls in all.
+        prompt_tokens: Tokens sent in all.
+        completion_tokens: Tokens written in all.
+    """
+
+    text: str
+    model: str
+    tries: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes the summaries of one compaction; called from several threads at once.
+
+    Attributes:
+        summarizer: Who writes.
+        forgiving: Whether a model that fails is replaced at once by the summary that needs
+            none; else its failure is the compaction's.
+        must_keep: Constraints and open loops; a source that holds one says so.
+        embedder: Helps to find them.
+        log: Takes a line for people.
+    """
+
+    summarizer: Summarizer
+    forgiving: bool
+    must_keep: tuple[str, ...]
+    embedder: Embedder | None
+    log: Callable[[str], None]
+
+    def write(self, source: Source, *, forgiving: bool = False) -> Written:
+        """The summary of ``source``; a bad one is written once more, then made by rules.
+
+        Raises:
+            ModelError: No usable answer, and nothing may stand in for it.
+            ConfigError: The strategy's template fails.
+        """
+        drafts: list[Draft] = []
+        for _ in range(_TRIES):
+            try:
+                drafts.append(self.summarizer.summarize(source))
+            except SummaryRefused as error:
+                self.log(f"{error.what}; a summary without a model stands in")
+                break
+            except KeepsakeError as error:
+                if not (forgiving or self.forgiving):
+                    raise
+                self.log(f"{error.what}; a summary without a model stands in")
+                break
+            problems = _problems(drafts[-1], source)
+            if not problems or drafts[-1].model == EXTRACTIVE:
+                return _written(drafts)
+            self.log(f"A summary was refused: {'; '.join(problems)}")
+        return _written([*drafts, self.by_rules(source)])
+
+    def by_rules(self, source: Source) -> Draft:
+        """The summary that needs no model."""
+        return ExtractiveSummarizer().summarize(source)
+
+    def held_by(self, lines: tuple[str, ...]) -> tuple[str, ...]:
+        """Those constraints and open loops that ``lines`` tell."""
+        if not self.must_keep:
+            return ()
+        told = verify.judge(summaries=(), sources=(), visible=lines, must_keep=self.must_keep)
+        return tuple(line for line in self.must_keep if line not in told.put_back)
+
+
+def _problems(draft: Draft, source: Source) -> tuple[str, ...]:
+    """What is wrong with a draft; one that says the opposite of a constraint is, too."""
+    return verify.judge(
+        summaries=(draft.text,),
+        sources=source.lines,
+        visible=(draft.text,),
+        must_keep=source.must_keep,
+    ).problems
+
+
+def _written(drafts: list[Draft]) -> Written:
+    return Written(
+        text=drafts[-1].text,
+        model=drafts[-1].model,
+        tries=len(drafts),
+        calls=sum(draft.calls for draft in drafts),
+        prompt_tokens=sum(draft.prompt_tokens for draft in drafts),
+        completion_tokens=sum(draft.completion_tokens for draft in drafts),
+    )
