@@ -1,0 +1,332 @@
+import itertools
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from game.mind.errors import ModelUnavailable
+from game.mind.extractive import summarize
+from game.mind.records import MemoryKind
+from game.mind.verify import Verdict, judge
+from tests.bench.talk import FACTS, NAME, talk
+
+SOURCES = [
+    'Tom says to you, "My sister Lisbet keeps bees at Corran Head."',
+    'Ada says to you, "Never open the cellar door."',
+    'Ada says to you, "I counted nineteen boats at the breakwater."',
+    "~Mira> say I promise to keep the blue jar for you, Tom.",
+    'Joss says to you, "The toll at Merrow Lock is four pennies now."',
+    'Bram says to you, "The old mill burned down eleven years ago."',
+]
+GOOD = (
+    "Tom told me that his sister Lisbet keeps bees at Corran Head, and I promised to keep the blue "
+    "jar for him. Ada counted 19 boats, and I must never open the cellar door."
+)
+RULE = "Ada told you: never open the cellar door (memory 2)"
+PROMISE = "You promised Tom: I will keep the blue jar for you (memory 4)"
+
+
+class Meanings:
+    """An embedder to whom texts are alike that share a topic; counts what it is asked."""
+
+    def __init__(self, *topics: str, model_name: str = "topics") -> None:
+        self.topics, self.model_name, self.asked = topics, model_name, 0
+
+    def embed(self, texts):
+        self.asked += len(texts)
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text):
+        about = [float(topic in text) for topic in self.topics]
+        # What has no topic is like nothing else.
+        own = 0 if any(about) else 1 + sum(map(ord, text)) % 997
+        return [*about, *(float(place == own) for place in range(1, 998))]
+
+
+class Broken:
+    model_name = "broken"
+
+    def embed(self, texts):
+        raise ModelUnavailable("no embedder answers", "Start it")
+
+
+def verdict(summary=GOOD, *, sources=SOURCES, window=(), must_keep=(), embedder=None) -> Verdict:
+    summaries = [summary] if isinstance(summary, str) else summary
+    return judge(
+        summaries=summaries,
+        sources=sources,
+        visible=[*summaries, *window],
+        must_keep=must_keep,
+        embedder=embedder,
+    )
+
+
+def lines_of(seed: int, count: int, facts: int = 0) -> list[str]:
+    """An evening at the inn as a summarizer reads it."""
+    random = Random(seed)
+    lived = list(itertools.islice(talk(random), count))
+    for fact in random.sample(FACTS, facts):
+        lived[random.randrange(count)] = fact.line
+    return [f"~{NAME}> {x.text}" if x.kind is MemoryKind.ACT else x.text for x in lived]
+
+
+# -- what must be kept
+
+
+def test_a_good_summary_needs_nothing_put_back():
+    found = verdict(must_keep=[RULE, PROMISE])
+    assert (found.wanted, found.put_back, found.problems, found.invented) == (2, (), (), ())
+    assert found.good
+
+
+def test_what_is_lost_is_put_back_word_for_word_in_its_order():
+    other = "Feed the hen before dawn"
+    found = verdict("Tom came, and Ada, and Joss, and Bram; the jar is blue.", must_keep=[
+        PROMISE, RULE, other, RULE,
+    ])  # fmt: skip
+    assert found.put_back == (PROMISE, RULE, other)
+    assert found.wanted == 3
+
+
+def test_losing_a_constraint_is_mended_and_no_problem_of_the_summary():
+    assert verdict(must_keep=["Feed the hen before dawn"]).good
+
+
+def test_the_window_and_the_pins_keep_it_too():
+    for line in ('Ada says to you, "Never open the cellar door."', f"- {RULE}", RULE):
+        assert verdict("Tom told me of Lisbet.", window=[line], must_keep=[RULE]).put_back == ()
+
+
+def test_the_half_of_it_without_its_never_does_not_keep_it():
+    for line in ("Open the cellar door.", "I opened the cellar door.", "never open the door"):
+        assert verdict("Tom told me of Lisbet.", window=[line], must_keep=[RULE]).put_back == (
+            RULE,
+        )
+
+
+def test_each_sentence_of_a_constraint_must_be_kept():
+    both = "Never open the cellar door. Feed the hen before dawn."
+    assert verdict(must_keep=[both]).put_back == (both,)
+    assert verdict(window=["I feed the hen before dawn."], must_keep=[both]).put_back == ()
+
+
+def test_blank_constraints_are_none():
+    assert verdict(must_keep=["", "  "]).wanted == 0
+
+
+def test_a_constraint_that_says_nothing_is_put_back_unless_it_is_seen():
+    assert verdict(must_keep=["It is."]).put_back == ("It is.",)
+    assert verdict(must_keep=["It is."], window=["It is."]).put_back == ()
+
+
+def test_meaning_helps_where_half_the_words_are_there():
+    line = "I must never go through the cellar door."
+    assert verdict("Tom told me.", window=[line], must_keep=[RULE]).put_back == (RULE,)
+    knows = Meanings("cellar door", model_name="knows")
+    assert verdict("Tom told me.", window=[line], must_keep=[RULE], embedder=knows).put_back == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "I go through the cellar door.",
+        "The cellar door is never open to 3 of us, is it?",
+        "I went home, the cellar door is nice.",
+    ],
+)
+def test_meaning_never_overrules_a_denial(line):
+    blind = Meanings("cellar door", model_name="blind")
+    assert verdict("So.", window=[line], must_keep=[RULE], embedder=blind).put_back == (RULE,)
+
+
+def test_an_embedder_that_finds_everything_alike_is_not_believed():
+    flat = Meanings("", model_name="flat")
+    line = "I must never paint the cellar door."
+    assert verdict("So.", window=[line], must_keep=[RULE], embedder=flat).put_back == (RULE,)
+
+
+def test_an_embedder_that_fails_leaves_it_to_words():
+    line = "I must never go through the cellar door."
+    assert verdict("So.", window=[line], must_keep=[RULE], embedder=Broken()).put_back == (RULE,)
+    assert verdict(must_keep=[RULE, PROMISE], embedder=Broken()).put_back == ()
+
+
+def test_what_words_keep_is_not_asked_for():
+    embedder = Meanings("cellar", model_name="idle")
+    verdict(must_keep=[RULE, PROMISE], embedder=embedder)
+    assert embedder.asked == 0
+
+
+def test_the_embedder_is_asked_for_a_bounded_number_of_texts():
+    embedder = Meanings("cellar", model_name="bounded")
+    rules = [f"Never open the old {what} door in the cellar." for what in map(chr, range(97, 123))]
+    window = [f"Never open the {number} cellar door." for number in "αβγδεζηθικλμνξοπρστυ"]
+    verdict("So.", window=window, must_keep=rules, embedder=embedder)
+    assert 0 < embedder.asked <= 2 * 48 + 10
+
+
+# -- names and numbers
+
+
+def test_what_vanished_from_everything_visible_is_counted():
+    found = verdict()
+    # Merrow Lock, four, Joss, Bram and eleven are gone; Mira was only who spoke.
+    assert found.vanished == 5
+    assert found.details == 10
+    assert verdict(window=["Joss, Bram: 11"]).vanished == 2
+
+
+def test_invented_names_and_numbers_are_listed_as_they_are_written():
+    told = GOOD + " Gareth said that twenty-two ships sail to Port Royal in July."
+    assert verdict(told).invented == ("Gareth", "Port Royal", "July", "twenty two")
+
+
+def test_words_that_merely_begin_a_sentence_are_not_invented():
+    told = "Yesterday Tom came. Everybody laughed. Soup was served. However, Ada left. " + GOOD
+    assert verdict(told).invented == ()
+
+
+def test_a_number_is_the_same_in_words_and_figures():
+    assert verdict(GOOD.replace("19", "nineteen") + " The toll is 4 pennies.").invented == ()
+
+
+def test_memory_numbers_of_a_structured_summary_are_not_invented():
+    notes = (
+        "## Facts\n- Tom: Lisbet keeps bees at Corran Head (memory 1)\n\n## People\n\n## Errors\n"
+    )
+    assert verdict(notes + f"- {GOOD} (memory 4)").invented == ()
+
+
+def test_what_other_lines_or_constraints_name_is_not_invented():
+    told = GOOD + " I wait for Gareth."
+    assert verdict(told).invented == ("Gareth",)
+    assert verdict(told, window=['Gareth says, "Hm."']).invented == ()
+    assert verdict(told, must_keep=["Tell Gareth nothing"]).invented == ()
+
+
+def test_a_summary_does_not_vouch_for_itself_however_it_is_shown():
+    notes = f"## Facts\n- {GOOD} (memory 4)\n- I wait for Gareth. (memory 5)"
+    shown = ["Facts:", f"- {GOOD} (memory 4)", "- I wait for Gareth. (memory 5)"]
+    found = judge(summaries=[notes], sources=SOURCES, visible=shown, must_keep=[])
+    assert found.invented == ("Gareth",)
+
+
+# -- problems
+
+
+@pytest.mark.parametrize(
+    ("summary", "problem"),
+    [
+        ("", "is empty"),
+        ("## Facts\n\n## People\n", "is empty"),
+        ("I like Tom. " * 20, "repeats a sentence"),
+        ("the the the the the the jar", "over and over"),
+        ("Here is a summary of my day with Tom, Ada, Joss and Bram.", "being a summary"),
+        ("Quantum computing advances rapidly nowadays.", "no word in common"),
+        (f"{GOOD} " + " ".join(f"tale{i}" for i in range(99)), "longer than its source"),
+        ("I had soup at the mill.", "0 of 10 names and numbers"),
+        (
+            GOOD + " Gareth met Olwen and Percy in Camelot, and forty knights of King Mark.",
+            "names and numbers are invented",
+        ),
+        (GOOD.replace("must never", "may always"), "the opposite of: Ada told you: never open"),
+    ],
+)  # fmt: skip
+def test_a_bad_summary_is_named(summary, problem):
+    found = verdict(summary, must_keep=[RULE])
+    assert not found.good
+    assert any(problem in each for each in found.problems), found.problems
+
+
+def test_one_line_for_a_whole_evening_is_too_little():
+    lines = lines_of(3, 64)
+    found = verdict("The door to the tower was open to the north.", sources=lines)
+    assert any("44 characters for" in problem for problem in found.problems)
+
+
+def test_what_was_told_the_other_way_round_may_be_kept_so():
+    told = [*SOURCES, 'Tom says to you, "You may open the cellar door."']
+    summary = GOOD.replace("I must never", "Tom said that I may")
+    assert verdict(summary, sources=told, must_keep=[RULE]).good
+    assert not verdict(summary, must_keep=[RULE]).good
+
+
+def test_one_invented_name_is_no_tale():
+    assert verdict(GOOD + " Gareth said hello.").good
+
+
+def test_each_of_two_summaries_is_checked():
+    assert verdict([GOOD, ""]).problems == ("a summary is empty",)
+
+
+def test_without_a_summary_there_is_nothing_to_say_against_it():
+    found = judge(summaries=[], sources=[], visible=[RULE], must_keep=[RULE])
+    assert found == Verdict(wanted=1)
+
+
+@pytest.mark.parametrize("count", [4, 8, 32, 64, 128])
+@pytest.mark.parametrize("seed", range(4))
+def test_extractive_summaries_are_good_and_invent_nothing(seed, count):
+    lines = lines_of(seed, count, facts=count // 8)
+    for space in (300, 1200):
+        summary = summarize(lines, max_chars=space, own_name=NAME)
+        found = verdict(summary, sources=lines)
+        assert found.problems == ()
+        assert found.invented == ()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        # What gemma-3-270m wrote for 6 to 64 memories; the first ones look like sentences.
+        "The door to the tower was open to the north.",
+        "1- I had a dream about an old mill.",
+        '<i>Ruan says to you, "I walked from Aldermoor in six days."</i>',
+        '<i>Ruan</i> says: "Strings of onions and drying thyme hang so low that a tall guest '
+        'learns to bow."',
+        "My friend, Bram, and I go to the beach to see the sunset, and I feel a feeling of joy, a "
+        "feeling of contentment, and a feeling of peace. I also felt a sense of happiness that I "
+        "had never experienced before.",
+        "I'm a sailor in the war. I'm a surgeon in the war.",
+        "It seems as if the memory is not dead, it is just being processed.",
+        "Ada says to you, \"There's a stone under the door of a house. It is the name of the house "
+        'in which I have been staying." Ada says to you, "My lucky number is twenty-two." Ruan '
+        'says to you, "My lucky number is twenty-nine."',
+        "_______________________________________________________________________",
+        "<i>I</i> am,",
+    ],
+)
+def test_what_a_very_small_model_writes_is_not_taken(written):
+    assert not verdict(written, sources=lines_of(1, 48, facts=6)).good
+
+
+# -- the record
+
+
+def test_a_verdict_comes_back_from_its_record():
+    found = verdict("So, Gareth came to Camelot.", must_keep=[RULE])
+    assert found.put_back
+    assert found.invented
+    assert found.problems
+    assert Verdict.from_record(found.to_record()) == found
+    assert Verdict.from_record({}) == Verdict()
+
+
+texts = st.lists(st.text(max_size=120), max_size=4)
+
+
+@given(texts, texts, texts, texts)
+def test_no_text_breaks_the_judge(summaries, sources, window, must_keep):
+    found = judge(
+        summaries=summaries, sources=sources, visible=[*summaries, *window], must_keep=must_keep
+    )
+    assert set(found.put_back) <= set(must_keep)
+    assert 0 <= found.vanished <= found.details
+    mended = judge(
+        summaries=summaries,
+        sources=sources,
+        visible=[*summaries, *window, *found.put_back],
+        must_keep=must_keep,
+    )
+    assert not [line for line in mended.put_back if any(map(str.isalnum, line))]
