@@ -16,7 +16,7 @@ from game.mind.records import Memory, MemoryKind
 LONGEST = 1200
 """Characters of one line that are looked at; speech in the game has at most 1,000."""
 
-_SAID = re.compile(r' (?P<how>says|whispers)(?: to (?P<to>[^,"]{1,48}))?, "(?P<words>.*?)"?$')
+_SAID = re.compile(r' (?:says|whispers)(?: to (?P<to>[^,"]{1,48}))?, "(?P<words>.*)')
 _NAMED = re.compile(r"(?P<who>[A-Z][\w'’-]{0,23}(?: [A-Z][\w'’-]{0,23}){0,2}) (?:says|whispers)\b")
 
 
@@ -44,7 +44,7 @@ def heard(memory: Memory) -> Utterance | None:
     if not who or not text.startswith(who):
         return None
     said = _SAID.match(text, len(who))
-    return Utterance(who, said["words"], said["to"] or "") if said else None
+    return Utterance(who, said["words"].removesuffix('"'), said["to"] or "") if said else None
 
 
 def meant_for(said: Utterance, own_name: str) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from game.mind.perception import PROMPT_LIMIT, shorten
 from game.mind.recall import related
@@ -32,8 +32,8 @@ _HEAD, _LIST, _TAIL = 72, 120, 500
 _LOOKS = frozenset({"look", "examine", "go"})
 _NO_LOOKS = ("You tried to ", related.RECALLED, related.LISTED, related.PINNED, related.UNPINNED)
 """How results begin that are none of a look, whatever the agent did meanwhile."""
-_RECALLED_NUMBERS = re.compile(r"(?:^|; )(memor(?:y|ies) \d{1,9}(?:-\d{1,9})?)(?= \[|: )")
-_RECALLED_NOTES = re.compile(r"(?:^|; )note [^:;]{1,60}: ")
+_RECALLED_NUMBER = re.compile(r"memor(?:y|ies) \d{1,9}(?:-\d{1,9})?(?= \[|: )")
+_RECALLED_NOTE = re.compile(r"note [^:]{1,60}: ")
 _MOST_NUMBERS = 5
 
 
@@ -162,10 +162,16 @@ def _report(memory: Memory) -> str:
 
 def _recalled(found: str) -> str:
     """``memory 12, memories 65-128, 2 notes``: what came back, by number."""
-    parts = _RECALLED_NUMBERS.findall(found)[:_MOST_NUMBERS]
-    if notes := len(_RECALLED_NOTES.findall(found)):
-        parts.append("a note" if notes == 1 else f"{notes} notes")
-    return ", ".join(parts) or "something"
+    numbers, notes = [], 0
+    for part in found.split("; "):
+        if number := _RECALLED_NUMBER.match(part):
+            numbers.append(number[0])
+        elif _RECALLED_NOTE.match(part):
+            notes += 1
+    told = numbers[:_MOST_NUMBERS]
+    if notes:
+        told.append("a note" if notes == 1 else f"{notes} notes")
+    return ", ".join(told) or "something"
 
 
 def _title(text: str) -> str:
@@ -195,11 +201,12 @@ def _unmarked(memory: Memory) -> str:
 
 def _shortened(memory: Memory, body: str) -> Memory:
     """``memory`` with ``body`` and its number as its text, if that is worth it."""
-    text = f"{body.removesuffix('…').rstrip()}{_mark(memory)}"
+    mark = _mark(memory)
+    text = f"{body.removesuffix('…').rstrip()}{mark}"
     shown = min(len(memory.text), PROMPT_LIMIT)
-    if memory.text.endswith(_mark(memory)) or len(text) + LEAST_SAVED > shown:
+    if len(text) + LEAST_SAVED > shown or memory.text.endswith(mark):
         return memory
-    return replace(memory, text=text)
+    return _changed(memory, text, memory.reason)
 
 
 def _newest_plan(shown: Sequence[Memory]) -> list[Memory]:
@@ -207,5 +214,11 @@ def _newest_plan(shown: Sequence[Memory]) -> list[Memory]:
     planned = [index for index, memory in enumerate(shown) if memory.reason]
     kept = list(shown)
     for index in planned[:-1]:
-        kept[index] = replace(kept[index], reason="")
+        kept[index] = _changed(kept[index], kept[index].text, "")
     return kept
+
+
+def _changed(memory: Memory, text: str, reason: str) -> Memory:
+    """``dataclasses.replace``, in a third of the time."""
+    m = memory
+    return Memory(m.number, m.time, m.kind, text, m.place, m.source, reason, m.repeats)

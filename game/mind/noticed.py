@@ -75,7 +75,9 @@ class NoticedBlock:
         self._lock = threading.RLock()
         self._seen: Stamp | None = None
         self._problem = ""
+        self._in_file: tuple[Noticed, ...] = ()
         self._items: tuple[Noticed, ...] = ()
+        """What is in the file, and what will be with the next save."""
         self._shown: tuple[Noticed, ...] = ()
         self._read_to = 0
         self._waiting: dict[str, Noticed] = {}
@@ -87,7 +89,10 @@ class NoticedBlock:
 
     @property
     def items(self) -> tuple[Noticed, ...]:
-        """All that is kept, in the order of the file; the last good state if it is unreadable."""
+        """All that is kept, what waits for the next save included, oldest first.
+
+        From the last good state of the file, if it cannot be read now.
+        """
         with self._lock:
             self._refresh()
             return self._items
@@ -128,8 +133,7 @@ class NoticedBlock:
         with self._lock:
             self._refresh()
             to = to or self._partner(memory)
-            open_items = [*self._items, *self._found, *self._waiting.values()]
-            for item in settled(open_items, memory, own_name, to):
+            for item in settled([*self._items, *self._waiting.values()], memory, own_name, to):
                 self._close(item)
             for item in notice(memory, own_name, to):
                 if item.kind is NoticedKind.QUESTION:
@@ -167,8 +171,10 @@ class NoticedBlock:
         # Not under the lock: a thought on the reactor must not wait for the disk.
         vault_files.change(self.path, lambda before: _changed(before, found, closed, read_to))
         with self._lock:
+            self._refresh()
             self._found = [item for item in self._found if item not in found]
             self._closed = [item for item in self._closed if item not in closed]
+            self._plan()
 
     def add(self, found: Iterable[Noticed]) -> tuple[Noticed, ...]:
         """Keep these at once, as far as there is room.
@@ -217,9 +223,13 @@ class NoticedBlock:
 
     def _find(self, item: Noticed) -> None:
         """Take ``item`` in if there will be room, also beside what is not written yet."""
-        planned = _planned(self._items, self._found, self._closed)
-        if (room := admit(planned, item)) is not None:
+        if (room := admit(self._items, item)) is not None:
             self._found = [each for each in (*self._found, item) if each in room]
+            self._plan()
+
+    def _plan(self) -> None:
+        self._items = _planned(self._in_file, self._found, self._closed)
+        self._shown = shown(self._items)
 
     def _partner(self, memory: Memory) -> str:
         """Whom the agent speaks to when it names nobody: whoever spoke to it just before."""
@@ -231,10 +241,11 @@ class NoticedBlock:
     def _close(self, item: Noticed) -> None:
         if self._waiting.get(item.who) == item:
             del self._waiting[item.who]
-        elif item in self._found:
-            self._found.remove(item)
-        elif item not in self._closed:
-            self._closed.append(item)
+            return
+        self._found = [each for each in self._found if each != item]
+        # Also what no save has written yet: one may be under way.
+        self._closed = [*(each for each in self._closed if each != item), item]
+        self._plan()
 
     def _refresh(self) -> None:
         now = vault_files.stamp(self.path)
@@ -246,8 +257,8 @@ class NoticedBlock:
             self._trouble(str(vault_files.unusable(self.path, error)))
             return
         self._seen, self._problem = now, ""
-        self._items = _parsed(source)
-        self._shown = shown(self._items)
+        self._in_file = _parsed(source)
+        self._plan()
         marks = _READ_TO.findall(source)
         self._read_to = max(self._read_to, int(marks[-1]) if marks else 0)
 

@@ -13,7 +13,7 @@ LIMIT = 400
 """Estimated tokens of the whole block in a prompt."""
 PERSON_MOST = 4
 """Items that one person may have in it."""
-PERSON_LIMIT = 130
+PERSON_LIMIT = 100
 """Estimated tokens that one person may have in it: it takes several to fill the block."""
 
 _GIVES_WAY: dict[NoticedKind, tuple[NoticedKind, ...]] = {

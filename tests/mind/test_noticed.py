@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from game.mind import vault_files
@@ -164,6 +164,7 @@ def test_what_could_not_be_written_waits(day, block):
     day.says("Ada", "Never open the cellar door.")
     with pytest.raises(NoteRefused):
         block.save()
+    assert block.lines == ("Ada told you: Never open the cellar door. (memory 1)",)
     assert day.says("Ada", "Good night.")
     block.path.rmdir()
     assert day.kept == ["Never open the cellar door."]
@@ -356,6 +357,7 @@ def test_the_block_is_bounded_and_rules_never_give_way(found):
     assert all(not same(a, b) for n, a in enumerate(items) for b in items[:n])
 
 
+@settings(max_examples=30)  # each is a file
 @given(st.lists(_ITEMS, max_size=25))
 def test_what_is_written_is_what_is_read(tmp_path_factory, found):
     block = NoticedBlock(tmp_path_factory.mktemp("vault") / "noticed.md")
@@ -365,6 +367,22 @@ def test_what_is_written_is_what_is_read(tmp_path_factory, found):
     block.add(found)
     read = NoticedBlock(block.path).items
     assert [i.line for i in read] == [i.line for i in expected]
+
+
+def test_what_is_closed_while_it_is_being_saved_is_closed(day, block, monkeypatch):
+    day.acts("say I will bring you soup, Tom.")
+    change = vault_files.change
+
+    def closing(path, make):
+        monkeypatch.setattr(vault_files, "change", change)
+        day.acts("give soup to Tom")
+        return change(path, make)
+
+    monkeypatch.setattr(vault_files, "change", closing)
+    block.save()
+    assert block.items == ()
+    assert day.kept == []
+    assert NoticedBlock(block.path).items == ()
 
 
 def test_by_hand_it_is_shown_up_to_the_limit_rules_first(block):
