@@ -10,10 +10,11 @@ from game.cli.finding import Finding
 from game.cli.home import SHIPPED_CONFIG
 from game.llm import profiles
 from game.llm.embedding import load_embedder
-from game.mind.compaction_config import load_compaction_config
+from game.mind.compaction_config import FOLDER, load_compaction_config
 from game.mind.errors import ConfigError
 from game.mind.prompt import load_template
 from game.mind.recall.config import load_recall_config
+from game.mind.strategy import load_strategy
 from game.mind.thinking_config import load_thinking_config
 from game.paths import Places
 
@@ -44,18 +45,20 @@ def configuration(here: Places) -> Iterator[Finding]:
     if not here.config.exists():
         yield Finding("Config", True, f"{here.config} is made at the first start")
         return
-    wrong = [finding for name in LOADERS if (finding := _file(here.config / name))]
+    looked_at = {here.config / name: load for name, load in LOADERS.items()}
+    looked_at |= dict.fromkeys(sorted((here.config / FOLDER).glob("*.md")), load_strategy)
+    wrong = [finding for path, load in looked_at.items() if (finding := _file(path, load))]
     yield from wrong
     if not wrong:
-        yield Finding("Config", True, f"{len(LOADERS)} files in {here.config} are understood")
+        yield Finding("Config", True, f"{len(looked_at)} files in {here.config} are understood")
 
 
-def _file(path: Path) -> Finding | None:
+def _file(path: Path, load: Callable[[Path], object]) -> Finding | None:
     if not path.exists():
         cure = f"Copy it from {SHIPPED_CONFIG}, or start anew: `make run` puts it back"
         return Finding("Config", False, f"{path} is missing", cure)
     try:
-        LOADERS[path.name](path)
+        load(path)
     except ConfigError as error:
         what = f"{path}, line {error.line}: {error.reason}"
         return Finding("Config", False, what, error.cure or "Mend that line")

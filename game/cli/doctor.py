@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from game.cli import checks_index, checks_machine, checks_models, checks_vault
+from game.cli import (
+    checks_index,
+    checks_machine,
+    checks_models,
+    checks_tokens,
+    checks_vault,
+)
 from game.cli.finding import Finding
 from game.paths import Places
 
@@ -14,6 +20,7 @@ CHECKS: tuple[Check, ...] = (
     *checks_machine.CHECKS,
     *checks_vault.CHECKS,
     *checks_models.CHECKS,
+    *checks_tokens.CHECKS,
     *checks_index.CHECKS,
 )
 

@@ -17,6 +17,9 @@ from typing import Any
 from game.child import serving
 from game.child.serving import CannotServe, Leash
 
+CONTEXT = 8192
+"""Tokens of one prompt with its answer, if the command line does not say otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -56,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _settings(arguments: Sequence[str] | None) -> Settings:
     parser = serving.parser("game.llm.embedded_server")
     parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--context", type=int, default=8192)
+    parser.add_argument("--context", type=int, default=CONTEXT)
     parser.add_argument("--pool", type=int, default=24576)
     parser.add_argument("--slots", type=int, default=6)
     parser.add_argument("--threads", type=int, default=2)

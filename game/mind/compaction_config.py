@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from game.mind import noticed_room, pinned
 from game.mind.markdown_config import Section, merged
-from game.mind.pinned import LIMIT
+from game.mind.strategy import strategy_names
 from game.mind.tokens import CHARACTERS_PER_TOKEN
 
 FOLDER = "compaction"
@@ -17,9 +17,9 @@ FOLDER = "compaction"
 
 LARGEST_WINDOW = 10_000
 LARGEST_CONTEXT = 4_000_000
-PINNED_TOKENS = LIMIT // CHARACTERS_PER_TOKEN
+PINNED_TOKENS = pinned.LIMIT // CHARACTERS_PER_TOKEN
 """What the agent's own pinned lines may take."""
-NOTICED_TOKENS = 400
+NOTICED_TOKENS = noticed_room.LIMIT
 """What the lines that were noticed for it may take."""
 
 _BOUNDS = {
@@ -33,7 +33,6 @@ _BOUNDS = {
     "longterm_tokens": (50, LARGEST_CONTEXT),
     "fallback_after": (0, 1000),
 }
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 _RENAMED = {"cascade": "narrative"}
 
 
@@ -118,8 +117,7 @@ def load_compaction_config(path: Path) -> CompactionConfig:
 
 def strategies(folder: Path) -> list[str]:
     """Names of the strategies: the templates in ``folder``, and the one that is built in."""
-    names = {path.stem for path in folder.glob("*.md") if _NAME.fullmatch(path.stem)}
-    return sorted(names | {CompactionConfig().strategy})
+    return sorted({*strategy_names(folder), CompactionConfig().strategy})
 
 
 def _value(settings: Section, field: Field[Any]) -> Any:

@@ -13,17 +13,21 @@ from tests.bench import (
     index_bench,
     index_look_bench,
     look_bench,
+    mask_bench,
     memory_bench,
     recall_bench,
     summary_bench,
     thought_bench,
+    token_bench,
 )
 from tests.bench.figures import Figure, save, show
 
 BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "memory": memory_bench.measure,
+    "tokens": token_bench.measure,
     "thought": thought_bench.measure,
     "look": look_bench.measure,
+    "mask": mask_bench.measure,
     "cache": cache_bench.measure,
     "summary": summary_bench.measure,
     "index": index_bench.measure,

@@ -21,11 +21,11 @@ _SECONDS = 120
 
 
 @contextmanager
-def embedded_model(profile_name: str) -> Iterator[tuple[Profile, LanguageModel]]:
-    """A shipped profile and its model, with all the guards that it has in the game."""
+def embedded_server(first_base: int = FIRST_BASE) -> Iterator[Embedded]:
+    """The embedded model's process, answering, in a home of its own."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        places = Places(folder / "home", folder / "vault", Ports(free_base(FIRST_BASE)))
+        places = Places(folder / "home", folder / "vault", Ports(free_base(first_base)))
         server = Embedded(places)
         try:
             deadline = time.monotonic() + _SECONDS
@@ -33,12 +33,19 @@ def embedded_model(profile_name: str) -> Iterator[tuple[Profile, LanguageModel]]
                 if time.monotonic() > deadline:
                     raise TimeoutError(f"the embedded model did not start: {server.problem}")
                 time.sleep(0.2)
-            profile = _profile(profile_name)
-            guarded = build(profile, server, {}, Recorder())
-            yield profile, guarded.model
-            guarded.client.close()
+            yield server
         finally:
             server.stop()
+
+
+@contextmanager
+def embedded_model(profile_name: str) -> Iterator[tuple[Profile, LanguageModel]]:
+    """A shipped profile and its model, with all the guards that it has in the game."""
+    with embedded_server() as server:
+        profile = _profile(profile_name)
+        guarded = build(profile, server, {}, Recorder())
+        yield profile, guarded.model
+        guarded.client.close()
 
 
 def _profile(name: str) -> Profile:

@@ -1,0 +1,134 @@
+"""What the doctor says of the token budget, and of who counts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from game.cli import checks_tokens, checks_vault, home
+from game.cli.finding import Finding
+from game.llm import local_tokenizer
+from game.paths import Places, places
+from tests.fakes.model_server import FakeModelServer, Reply
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Places:
+    made = places(
+        {"KEEPSAKE_HOME": str(tmp_path / "home"), "KEEPSAKE_VAULT": str(tmp_path / "vault")}
+    )
+    home.prepare(made)
+    return made
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeModelServer]:
+    with FakeModelServer() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def nothing_local(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "none"))
+
+
+def agent(here: Places, *settings: str) -> None:
+    lines = "\n".join(f"**{each}" for each in settings)
+    (here.config / "llm.md").write_text(
+        f"## agent\n{lines}\n## summarizer\n**provider**: extractive\n"
+    )
+
+
+def ask(here: Places, fake: FakeModelServer, provider: str = "openai") -> Finding:
+    agent(here, f"provider**: {provider}", f"host**: {fake.address}", "model**: fake")
+    (found,) = checks_tokens.counting(here)
+    return found
+
+
+def test_a_fresh_copy_has_a_budget_and_somebody_who_counts(here: Places):
+    (budget,) = checks_tokens.budget(here)
+    assert (budget.well, budget.what) == (True, "3,840 of 4,096 tokens for a prompt")
+    (counts,) = checks_tokens.counting(here)
+    assert counts.well
+    assert "model server" in counts.what
+
+
+def test_an_answer_longer_than_its_reserve_is_named(here: Places):
+    agent(here, "max_tokens**: 300")
+    (finding,) = checks_tokens.budget(here)
+    assert not finding.well
+    assert "300 tokens, and 256" in finding.what
+    assert "reserve_tokens" in finding.cure
+
+
+@pytest.mark.parametrize(
+    ("context", "given", "well"),
+    [(4096, "", True), (8192, "", False), (8192, "8192", True), (4096, "2048", False)],
+)
+def test_a_prompt_that_ollama_would_cut_is_named(
+    here: Places, context: int, given: str, well: bool
+):
+    told = [f"context_tokens**: {given}"] if given else []
+    agent(here, "provider**: ollama", "model**: gemma3:4b", *told)
+    (here.config / "memory_compaction.md").write_text(f"**context_tokens**: {context}\n")
+    (finding,) = checks_tokens.budget(here)
+    assert finding.well is well
+    if not well:
+        assert f"**context_tokens**: {context}" in finding.cure
+        assert (f"{int(given):,}" if given else "4,096, unless") in finding.what
+
+
+def test_a_prompt_that_the_embedded_model_would_refuse_is_named(here: Places):
+    (here.config / "memory_compaction.md").write_text("**context_tokens**: 8193\n")
+    (finding,) = checks_tokens.budget(here)
+    assert "8,193 tokens, and the agents' model looks at 8,192" in finding.what
+    assert finding.cure.endswith("to 8192")
+
+
+def test_a_server_with_a_tokenizer_counts(here: Places, fake: FakeModelServer):
+    fake.tokenizer = "vllm"
+    assert ask(here, fake) == Finding("Token counts", True, "by the model server")
+
+
+def test_ollama_is_told_to_have_none(here: Places, fake: FakeModelServer):
+    found = ask(here, fake, "ollama")
+    assert found.well
+    assert found.what.startswith("estimated (heuristic)")
+    assert "ollama has no tokenizer" in found.what
+    assert "tiktoken cannot help" in found.what
+
+
+def test_tiktoken_is_named_with_its_encodings(
+    here: Places, fake: FakeModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "file").write_text("data")
+    digest = hashlib.sha256(b"data").hexdigest()
+    monkeypatch.setattr(local_tokenizer, "DATA", {"cl100k_base": ("file", digest)})
+    monkeypatch.setattr(checks_tokens, "installed", lambda: True)
+    assert ask(here, fake).what.startswith("by tiktoken (cl100k_base)")
+
+
+def test_a_server_that_is_down_is_told_of_elsewhere(here: Places, fake: FakeModelServer):
+    fake.always("/tokenize", Reply(status=503))
+    agent(here, "provider**: openai", f"host**: {fake.address}", "model**: fake")
+    assert list(checks_tokens.counting(here)) == []
+
+
+def test_broken_settings_are_told_of_once(here: Places):
+    (here.config / "memory_compaction.md").write_text("**low**: 0.9\n")
+    assert list(checks_tokens.budget(here)) == []
+    (finding,) = checks_vault.configuration(here)
+    assert "line 1: low 0.9 is not below high 0.85" in finding.what.replace("low: ", "", 1)
+
+
+def test_a_template_that_does_not_parse_is_named(here: Places):
+    broken = here.config / "compaction" / "mine.md"
+    broken.write_text("**layout**: cascade\n\n```\n{{ memories \n```\n")
+    (finding,) = checks_vault.configuration(here)
+    assert not finding.well
+    assert f"{broken}, line" in finding.what
+    assert finding.cure
