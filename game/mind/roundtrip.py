@@ -99,7 +99,8 @@ def draw(memories: Sequence[Memory], most: int = 8) -> tuple[Question, ...]:
     Returns:
         In the order of the memories; fewer than ``most``, or none, if they tell too little.
     """
-    terms = [_terms(memory.text) for memory in memories]
+    # Told five times in the same words, it is still one thing.
+    terms = [_terms(text) for text in dict.fromkeys(memory.text for memory in memories)]
     spread = Counter(term for each in terms for term in each)
     found = [
         candidate
