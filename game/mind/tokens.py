@@ -95,6 +95,15 @@ class Heuristic:
         """
         self._learn(characters / _CHARACTERS_PER_PIECE, characters, tokens)
 
+    def correct(self, estimated: int, tokens: int) -> None:
+        """Learn from the true count of a text that this estimate was asked about; quick.
+
+        Args:
+            estimated: What :meth:`of` said, as the sum over its lines.
+            tokens: What the server says that it had.
+        """
+        self._learn(estimated / self._factor, estimated * CHARACTERS_PER_TOKEN, tokens)
+
     def _learn(self, number: float, characters: int, tokens: int) -> None:
         """Move towards what was seen: the further, the more text there was.
 
@@ -182,6 +191,18 @@ class Ledger:
             self._source = source
         if source == MODEL_SERVER:
             self.estimate.observe("\n".join(counts), sum(counts.values()))
+
+    def heard(self, ours: int, tokens: int) -> None:
+        """The server has said what a whole prompt had; quick.
+
+        Where nobody counts, as behind Ollama, this is all that the estimate learns from.
+
+        Args:
+            ours: The sum of :meth:`of` over the prompt's lines.
+            tokens: The server's own figure.
+        """
+        if not self._source:
+            self.estimate.correct(ours, tokens)
 
     def forget_counts(self) -> None:
         """Forget all counts, as when the model changes; what they taught remains."""

@@ -79,6 +79,19 @@ def test_one_short_line_teaches_little_and_nonsense_nothing_lasting():
     assert heuristic.factor >= 0.3
 
 
+def test_where_nobody_counts_the_estimate_learns_from_whole_prompts():
+    ledger, lines = Ledger(Heuristic()), [f"{SAID} {number}" for number in range(200)]
+    true = round(1.4 * sum(map(ledger.of, lines)))
+    for _ in range(10):
+        ledger.heard(sum(map(ledger.of, lines)), true)
+    assert sum(map(ledger.of, lines)) == pytest.approx(true, rel=0.03)
+    factor = ledger.estimate.factor
+    ledger.learn({lines[0]: 30}, TIKTOKEN)
+    ledger.heard(1000, 9000)
+    assert ledger.estimate.factor == factor, "counts are no estimates: there is nothing to correct"
+    ledger.heard(0, 0)
+
+
 def test_a_text_is_counted_once_and_kept():
     ledger = Ledger(Heuristic())
     assert ledger.of(SAID) == Heuristic().of(SAID)

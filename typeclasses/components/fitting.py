@@ -77,9 +77,9 @@ class Fitting:
         """
         if self._sent is None or prompt_tokens <= 0:
             return
-        text, costs = self._sent
+        _, costs = self._sent
         self.counted = (costs.used, prompt_tokens)
-        self._services.tokens.estimate.observe(text, prompt_tokens)
+        self._services.tokens.heard(costs.used, prompt_tokens)
         most = int(costs.used * MOST_OFF)
         self._off = min(max(prompt_tokens - costs.used, -most), most)
         try:
