@@ -89,8 +89,13 @@ class _Token:
     text: str
     low: str
     begins: bool
-    gap: bool
-    """Whether more than a blank stands between it and the token before."""
+    before: str
+    """What stands between it and the token before."""
+
+    @property
+    def gap(self) -> bool:
+        """Whether that is more than a blank or a hyphen."""
+        return self.before not in (" ", "-")
 
     @property
     def capital(self) -> bool:
@@ -151,8 +156,7 @@ def _tokens(text: str) -> tuple[_Token, ...]:
             begins = True
             continue
         word = match[0]
-        between = text[before : match.start()]
-        found.append(_Token(word, word.casefold(), begins, between not in (" ", "-")))
+        found.append(_Token(word, word.casefold(), begins, text[before : match.start()]))
         begins, before = False, match.end()
     return tuple(found)
 
@@ -204,8 +208,12 @@ def _is_name(tokens: Sequence[_Token], index: int, named: set[str], plain: set[s
 
 
 def _name(run: list[_Token]) -> Found:
-    shown = re.sub(r"['’]s?$", "", " ".join(token.text for token in run))
+    shown = re.sub(r"['’]s?$", "", _as_written(run))
     return Found(shown, tuple(key(token.low) for token in run))
+
+
+def _as_written(run: Sequence[_Token]) -> str:
+    return run[0].text + "".join(f"{token.before}{token.text}" for token in run[1:])
 
 
 def _numbers(tokens: Sequence[_Token], *, vague: bool = False) -> Iterator[Found]:
@@ -220,7 +228,7 @@ def _numbers(tokens: Sequence[_Token], *, vague: bool = False) -> Iterator[Found
             end, value = _in_words(tokens, index)
             alone = end == index + 1 and token.low in _VAGUE
             if vague or not alone or _dated(tokens, index):
-                shown = " ".join(each.text for each in tokens[index:end])
+                shown = _as_written(tokens[index:end])
                 yield Found(shown, (str(value),), number=True)
             index = end
         else:

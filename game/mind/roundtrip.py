@@ -75,11 +75,15 @@ class Rate:
         )
 
 
+type _Marks = set[int | Told | frozenset[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     """A question that could be asked, and how good it is."""
 
     question: Question
+    told: Told
     context: frozenset[str]
     keys: frozenset[str]
     value: float
@@ -203,7 +207,8 @@ def _candidates(
             continue
         rare = sum(1 / spread[term] for term in context if spread[term])
         value = worth + min(rare, 3.0) + 1 / often
-        yield _Candidate(Question(question, answer, memory.number), context, keys, value)
+        asked = Question(question, answer, memory.number)
+        yield _Candidate(asked, told, context, keys, value)
 
 
 def _answers(said: str) -> Iterator[tuple[str, float, bool]]:
@@ -238,7 +243,7 @@ def _spread_out(
 ) -> list[Question]:
     """The best of each stretch of the memories, then the best of the rest.
 
-    No memory, and no answer, is asked for twice.
+    No memory, no sentence and no answer is asked for twice.
     """
     if not found or most < 1:
         return []
@@ -246,16 +251,16 @@ def _spread_out(
     ranked = sorted(found, key=lambda c: (-c.value, c.question.number, c.question.text))
     chosen: list[Question] = []
     stretches: set[int] = set()
-    taken: set[int | frozenset[str]] = set()
+    taken: _Marks = set()
     for everywhere in (False, True):
         for each in ranked:
-            number = each.question.number
-            stretch = (number - first) * most // length
-            if len(chosen) == most or not taken.isdisjoint((number, each.keys)):
+            stretch = (each.question.number - first) * most // length
+            marks: _Marks = {each.question.number, each.told, each.keys}
+            if len(chosen) == most or not taken.isdisjoint(marks):
                 continue
             if everywhere or stretch not in stretches:
                 stretches.add(stretch)
-                taken |= {number, each.keys}
+                taken |= marks
                 chosen.append(each.question)
     return chosen
 

@@ -49,6 +49,12 @@ def test_a_number_is_asked_for():
     )
 
 
+def test_a_number_of_two_words_is_asked_for():
+    (question,) = draw(said("My lucky number, if there is luck, is twenty-three."))
+    assert question.answer == "twenty-three"
+    assert answered(question, ["The lucky number: 23, if luck"])
+
+
 def test_a_thing_is_asked_for():
     (question,) = draw(said("I lost a silver whistle somewhere on those muddy flats."))
     assert question.answer == "whistle"

@@ -179,7 +179,7 @@ def test_what_vanished_from_everything_visible_is_counted():
 
 def test_invented_names_and_numbers_are_listed_as_they_are_written():
     told = GOOD + " Gareth said that twenty-two ships sail to Port Royal in July."
-    assert verdict(told).invented == ("Gareth", "Port Royal", "July", "twenty two")
+    assert verdict(told).invented == ("Gareth", "Port Royal", "July", "twenty-two")
 
 
 def test_words_that_merely_begin_a_sentence_are_not_invented():
