@@ -8,19 +8,17 @@ The kept form is markdown, one note a line::
     ## Open matters
 
 A heading without notes stands there all the same, so that a lost one is noticed. What a
-model writes is read with patience (:func:`parse`): other case and order, bold or plain
-headings, JSON, fences. What is kept is read strictly (:func:`read`): only ``## `` makes a
-heading there, so that nothing that somebody said can become one.
+model writes is read with patience (:mod:`game.mind.note_forms`); what is kept is read
+strictly (:func:`read`): only ``## `` makes a heading there, so that nothing that somebody
+said can become one.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any
 
 from game.mind.perception import for_prompt
 from game.mind.words import stem, words
@@ -31,7 +29,6 @@ MOST_NOTES = 60
 """Notes that are read under one heading; a model that loops writes more."""
 
 _MARK = "## "
-_FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.M)
 _LIST_SIGN = re.compile(r"^\s*(?:(?:[-*•–+]|\d{1,3}[.)])\s+)+|^\s*>+\s*")
 _NOTHING = re.compile(
     r"(?:none|nothing|no|n/?a|nil|empty|-+|\.+|…)?"
@@ -39,14 +36,6 @@ _NOTHING = re.compile(
     re.I,
 )
 _NUMBER = re.compile(r"\s*\((?:memory|memories) (\d{1,12})\)\.?$")
-_SHARP = re.compile(r"^\s{0,3}#{1,6}\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^#].*?)\s*#*$")
-_BOLD = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<sign>\*\*|__)(?P<name>.+?)(?P=sign)(?P<rest>.*)$")
-_COLON = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^\W_][^:*#\"“]{0,60}?)\s*:(?P<rest>.*)$")
-_BARE = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^\W_][^:*#\"“]{0,60}?)\s*$")
-_LISTED = re.compile(r"^\s*[-*•–+]\s+(?P<rest>.+)$")
-
-Finder = Callable[[str], tuple[str, str] | None]
-"""Finds in a line the name of a heading and what follows it; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,27 +69,6 @@ class Structured:
         )
 
 
-def parse(text: str, headings: Sequence[str], *, opened: str = "") -> Structured:
-    """Read what a model wrote.
-
-    Args:
-        text: Its answer, however formed; never fails.
-        headings: The headings that were asked for.
-        opened: The heading with which the prompt ended, so that the answer starts under it.
-    """
-    if found := _from_json(text, headings):
-        return Structured(tuple(headings), found)
-    lines = _FENCE.sub("", text).splitlines()
-    best: dict[str, tuple[str, ...]] = {}
-    for finders in _WAYS:
-        found = _sections(lines, headings, opened, finders)
-        if len(found) > len(best):
-            best = found
-        if len(best) == len(headings):
-            break
-    return Structured(tuple(headings), best)
-
-
 def read(text: str, headings: Sequence[str] | None = None) -> Structured | None:
     """Read the kept form; None if ``text`` is prose.
 
@@ -113,7 +81,7 @@ def read(text: str, headings: Sequence[str] | None = None) -> Structured | None:
     for line in text.splitlines():
         if line.startswith(_MARK):
             current = found.setdefault(_title(line), [])
-        elif current is not None and (note := _note(line)):
+        elif current is not None and (note := clean_note(line)):
             current.append(note)
     if not found:
         return None
@@ -201,14 +169,6 @@ def match(name: str, headings: Sequence[str]) -> str | None:
     return short[0] if len(short) == 1 else None
 
 
-def opened(prompt: str, headings: Sequence[str]) -> str:
-    """The heading within which a prompt ends; empty if it ends elsewhere."""
-    for line in reversed(prompt.rstrip().splitlines()[-2:]):
-        if found := _SHARP.match(line):
-            return match(found["name"], headings) or ""
-    return ""
-
-
 _LONGEST_PROSE = 20_000
 
 
@@ -221,7 +181,7 @@ def _title(line: str) -> str:
     return for_prompt(line, limit=80).strip(" :") or "?"
 
 
-def _note(line: str) -> str:
+def clean_note(line: str) -> str:
     """One note, harmless in a prompt; empty if the line says nothing."""
     bare = _LIST_SIGN.sub("", line).strip()
     bare = re.sub(r"^\*\*(.+)\*\*$", r"\1", bare)
@@ -233,116 +193,3 @@ def _note(line: str) -> str:
 
 def _stems(name: str) -> list[str]:
     return [stem(word) for word in words(re.sub(r"\([^)]*\)", "", name))]
-
-
-# -- finding headings, from sure to unsure
-
-
-def _sharp(line: str) -> tuple[str, str] | None:
-    if not (found := _SHARP.match(line)):
-        return None
-    name, _, rest = found["name"].strip("*_ ").partition(":")
-    return name.strip("*_ "), rest
-
-
-def _bold(line: str) -> tuple[str, str] | None:
-    found = _BOLD.match(line)
-    return (found["name"].rstrip(": "), found["rest"].lstrip(" :-–")) if found else None
-
-
-def _colon(line: str) -> tuple[str, str] | None:
-    found = _COLON.match(line)
-    return (found["name"], found["rest"]) if found else None
-
-
-def _bare(line: str) -> tuple[str, str] | None:
-    found = _BARE.match(line)
-    return (found["name"], "") if found else None
-
-
-def _listed(line: str) -> tuple[str, str] | None:
-    """A heading that is itself an entry of a list."""
-    found = _LISTED.match(line)
-    return (_bold(found["rest"]) or _colon(found["rest"])) if found else None
-
-
-_WAYS: tuple[tuple[Finder, ...], ...] = (
-    (_sharp,),
-    (_sharp, _bold, _colon, _bare),
-    (_sharp, _bold, _colon, _bare, _listed),
-)
-"""A note can look like a heading ("- People: Tom says"): the unsure ways come last."""
-
-
-def _sections(
-    lines: Sequence[str], headings: Sequence[str], opened: str, finders: Sequence[Finder]
-) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, str]] = {}
-    current = opened
-    for line in lines:
-        name, rest, foreign = _heading(line, headings, finders)
-        if name:
-            current = name
-            found.setdefault(name, {})
-        elif foreign:
-            current = ""
-        if current and (note := _note(rest)):
-            notes = found.setdefault(current, {})
-            if len(notes) < MOST_NOTES:
-                notes.setdefault(same(note), note)
-        elif current and current == opened and any(char.isalpha() for char in rest):
-            # "none", where the prompt had the heading already: an answer too.
-            found.setdefault(current, {})
-    if list(found) == [opened] and not found[opened]:
-        # Nothing but that, of all that was asked: nothing was understood.
-        return {} if len(headings) > 1 else {opened: ()}
-    return {name: tuple(notes.values()) for name, notes in found.items()}
-
-
-def _heading(
-    line: str, headings: Sequence[str], finders: Sequence[Finder]
-) -> tuple[str, str, bool]:
-    """The heading in ``line`` (or empty), what else it says, and whether it has another's."""
-    for finder in finders:
-        if (parted := finder(line)) and (name := match(parted[0], headings)):
-            return name, parted[1], False
-    return "", line, bool(_SHARP.match(line))
-
-
-def _from_json(text: str, headings: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The sections of an answer in JSON; none if it is no JSON, or has none of the headings."""
-    start = text.find("{")
-    if start < 0 or text[:start].count("\n") > 3:
-        return {}
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text[start:])
-    except (ValueError, RecursionError):
-        return {}
-    found: dict[str, tuple[str, ...]] = {}
-    for key, content in _pairs(value):
-        if name := match(key, headings):
-            notes = {same(note): note for each in _texts(content) if (note := _note(each))}
-            found[name] = (*found.get(name, ()), *list(notes.values())[:MOST_NOTES])
-    return found
-
-
-def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
-    """Keys and values, also where one more object stands around them."""
-    if isinstance(value, dict):
-        for key, content in value.items():
-            yield key, content
-            if isinstance(content, dict):
-                yield from content.items()
-
-
-def _texts(content: Any) -> Iterator[str]:
-    if isinstance(content, str):
-        yield from content.splitlines()
-    elif isinstance(content, list):
-        for each in content:
-            if isinstance(each, dict):
-                yield ", ".join(str(v) for v in each.values() if isinstance(v, str | int | float))
-            elif isinstance(each, str | int | float):
-                yield str(each)
-    elif isinstance(content, dict):
-        yield from (f"{k}: {v}" for k, v in content.items() if isinstance(v, str | int | float))

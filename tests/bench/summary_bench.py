@@ -1,34 +1,37 @@
-"""What the two summaries keep of what was said: facts planted, then looked for.
+"""What the summaries keep of what was said: facts planted, then looked for.
 
-Lives of 129 to 257 memories go through the cascade at the shipped sizes, once with the
-extractive summarizer and once with the embedded model; ten random lines are the floor.
+Lives of 129 to 257 memories are summarised at the shipped sizes, once in each way without a
+model and once in prose by the embedded model; ten random lines are the floor. Then the
+embedded model is asked for notes under headings, to see how often it gives all of them.
 """
 
 from __future__ import annotations
 
 import itertools
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 
 from game.llm.profiles import Profile
-from game.mind.archive import Archive
-from game.mind.cascade import CascadeMemory
 from game.mind.compaction_config import CompactionConfig
-from game.mind.errors import CompactionError
-from game.mind.memory import CompactReason
-from game.mind.ports import Generation, LanguageModel, SystemClock
-from game.mind.summaries import SummaryFolder
-from game.mind.summarize import ExtractiveSummarizer, ModelSummarizer, Summarizer
+from game.mind.errors import SummaryRefused
+from game.mind.ports import Generation, LanguageModel
+from game.mind.records import MemoryKind, Tier
+from game.mind.script import cursor
+from game.mind.strategy import Layout, Strategies, Strategy
+from game.mind.summarize import ExtractiveSummarizer, ModelSummarizer, Source, Summarizer
+from game.paths import REPOSITORY
 from tests.bench.embedded_up import embedded_model
 from tests.bench.figures import Figure
 from tests.bench.talk import FACTS, NAME, Fact, Line, talk
 
 LENGTHS = (129, 193, 193, 257)
-CONFIG = CompactionConfig(fallback_after=0)
+CONFIG = CompactionConfig()
+SEEDS = (11, 12, 13, 14, 15, 16)
+"""Evenings without a model; the first is the one that the model summarises too."""
 _DRAWS, _RANDOM_LINES = 200, 10
+_NOTE_SOURCES, _NOTE_LINES, _NOTE_TOKENS = 6, 16, 400
+"""How often notes are asked for, of how many memories, and the most tokens of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,29 +52,124 @@ class _Life:
         return self.lines[: -CONFIG.immediate_window]
 
 
+@dataclass
+class _Summaries:
+    """Both summaries of one life, as they grow.
+
+    Attributes:
+        way: How they are written.
+        summarizer: By whom.
+        longterm: The long-term summary.
+        recent: The short-term summary.
+        done: Memories that they stand for.
+        refused: Compactions that changed nothing.
+    """
+
+    way: Strategy
+    summarizer: Summarizer
+    longterm: str = ""
+    recent: str = ""
+    done: int = 0
+    refused: int = 0
+
+    @property
+    def text(self) -> str:
+        """What an agent has of its past."""
+        return f"{self.longterm} {self.recent}"
+
+    def live(self, life: _Life) -> None:
+        """Compact whenever it is due."""
+        for due in _due(life):
+            last = due - CONFIG.immediate_window
+            lines = tuple(_source_line(line) for line in life.lines[self.done : last])
+            try:
+                self._compact(lines, tuple(range(self.done + 1, last + 1)))
+            except SummaryRefused:
+                self.refused += 1
+            else:
+                self.done = last
+
+    def _compact(self, lines: tuple[str, ...], numbers: tuple[int, ...]) -> None:
+        older = (self.recent,) if self.recent else ()
+        limit = CONFIG.longterm_tokens
+        if self.way.layout is Layout.REPLACE:
+            mixed = (0,) * len(older) + numbers
+            self.recent = self._written(Tier.RECENT, (*older, *lines), mixed, limit)
+            return
+        recent = self._written(Tier.RECENT, lines, numbers)
+        if older:
+            older = (self.longterm, *older) if self.longterm else older
+            self.longterm = self._written(Tier.LONGTERM, older, limit=limit)
+        self.recent = recent
+
+    def _written(
+        self, tier: Tier, lines: tuple[str, ...], numbers: tuple[int, ...] = (), limit: int = 0
+    ) -> str:
+        return self.summarizer.summarize(Source(tier, NAME, lines, numbers, self.way, limit)).text
+
+
 def measure() -> Iterator[Figure]:
-    """Share of the planted facts in the summaries, by who wrote them."""
-    lives = _lives()
+    """Share of the planted facts in the summaries, by how and by whom they are written."""
+    ways = Strategies(REPOSITORY / "vault" / "config" / "compaction")
+    lives = _lives(SEEDS[0])
     planted = sum(len(life.facts) for life in lives)
-    floor = _random_lines(lives)
-    extractive = _kept(lives, ExtractiveSummarizer())[0]
-    yield _figure("ten random lines", planted, floor, "the floor")
-    shipped = f"{extractive / floor:.1f} × the floor"
-    yield _figure("extractive summaries", planted, extractive, shipped)
+    floor = 100 * _random_lines(lives) / planted
+    yield Figure("planted facts kept by ten random lines", planted, floor, "%", "the floor")
+    for name in ("narrative", "structured", "replace"):
+        yield from _without_model(ways.get(name))
     with embedded_model("summarizer") as (profile, model):
-        kept, refused = _kept(lives, _by_model(profile, model))
+        yield _prose_by_model(ways.get("narrative"), lives, profile, model)
+        yield _notes_by_model(ways.get("structured"), profile, model)
+
+
+def _without_model(way: Strategy) -> Iterator[Figure]:
+    lives = [life for seed in SEEDS for life in _lives(seed)]
+    kept, _, characters = _kept(lives, way, ExtractiveSummarizer())
+    said = f"promises {_share(kept, lives, MemoryKind.ACT):.0f} %, {characters:.0f} characters"
+    count = sum(len(life.facts) for life in lives)
+    share = _share(kept, lives)
+    yield Figure(f"planted facts kept by {way.name}, extractive", count, share, "%", said)
+
+
+def _prose_by_model(
+    way: Strategy, lives: list[_Life], profile: Profile, model: LanguageModel
+) -> Figure:
+    kept, refused, _ = _kept(lives, way, _by_model(profile, model))
     compactions = sum(len(_due(life)) for life in lives)
-    said = f"{refused} of {compactions} compactions refused, {kept / floor:.1f} × the floor"
-    yield _figure("gemma-3-270m's summaries", planted, kept, said)
+    planted = sum(len(life.facts) for life in lives)
+    return Figure(
+        f"planted facts kept by {way.name}, gemma-3-270m",
+        planted,
+        _share(kept, lives),
+        "%",
+        f"{refused} of {compactions} compactions refused",
+    )
 
 
-def _figure(who: str, planted: int, kept: float, reference: str) -> Figure:
-    return Figure(f"planted facts kept by {who}", planted, 100 * kept / planted, "%", reference)
+def _notes_by_model(way: Strategy, profile: Profile, model: LanguageModel) -> Figure:
+    """How often the model gives every heading, in two tries, of few memories."""
+    random, given, lacking = Random(21), 0, 0
+    summarizer = _by_model(profile, model, max_tokens=_NOTE_TOKENS)
+    for _ in range(_NOTE_SOURCES):
+        lines = tuple(_source_line(x) for x in itertools.islice(talk(random), _NOTE_LINES))
+        numbers = tuple(range(1, _NOTE_LINES + 1))
+        try:
+            summarizer.summarize(Source(Tier.RECENT, NAME, lines, numbers, way))
+            given += 1
+        except SummaryRefused as error:
+            lacking += "lacks" in error.what
+    return Figure(
+        f"{way.name} summaries that gemma-3-270m gets right",
+        _NOTE_SOURCES,
+        100 * given / _NOTE_SOURCES,
+        "%",
+        f"{lacking} lacked headings, the others repeated themselves or told nothing",
+    )
 
 
-def _lives() -> list[_Life]:
+def _lives(seed: int) -> list[_Life]:
     """Evenings among which the facts are spread in proportion to what is summarised."""
-    random, facts = Random(11), list(FACTS)
+    random, facts = Random(seed), list(FACTS)
     random.shuffle(facts)
     past = [length - CONFIG.immediate_window for length in LENGTHS]
     ends = [round(len(facts) * end / sum(past)) for end in itertools.accumulate(past)]
@@ -90,31 +188,26 @@ def _life(random: Random, length: int, facts: list[Fact]) -> _Life:
     return _Life(tuple(lines), tuple(facts))
 
 
-def _kept(lives: list[_Life], summarizer: Summarizer) -> tuple[int, int]:
-    """Facts kept over all lives, and compactions that were refused."""
-    kept = refused = 0
+def _kept(
+    lives: list[_Life], way: Strategy, summarizer: Summarizer
+) -> tuple[list[Fact], int, float]:
+    """Facts kept over all lives, compactions that were refused, characters of a life."""
+    kept: list[Fact] = []
+    refused = characters = 0
     for life in lives:
-        with tempfile.TemporaryDirectory() as scratch:
-            memory = _open(Path(scratch), summarizer)
-            refused += _live(memory, life)
-            context = memory.context()
-            memory.close()
-        texts = [each.text for each in (context.longterm, context.recent) if each]
-        kept += sum(fact.kept(" ".join(texts)) for fact in life.facts)
-    return kept, refused
+        summaries = _Summaries(way, summarizer)
+        summaries.live(life)
+        kept += [fact for fact in life.facts if fact.kept(summaries.text)]
+        refused += summaries.refused
+        characters += len(summaries.text)
+    return kept, refused, characters / len(lives)
 
 
-def _live(memory: CascadeMemory, life: _Life) -> int:
-    """Live it, compacting when it is due; returns how often that was refused."""
-    refused = 0
-    for number, line in enumerate(life.lines, start=1):
-        memory.append(line.text, line.kind)
-        if number in _due(life):
-            try:
-                memory.compact(CompactReason.COUNT)
-            except CompactionError:
-                refused += 1
-    return refused
+def _share(kept: list[Fact], lives: list[_Life], kind: MemoryKind | None = None) -> float:
+    """Percent of the planted facts that were kept, all or those of one kind."""
+    planted = [fact for life in lives for fact in life.facts]
+    chosen = [sum(kind in (None, f.line.kind) for f in facts) for facts in (kept, planted)]
+    return 100 * chosen[0] / chosen[1]
 
 
 def _due(life: _Life) -> range:
@@ -122,21 +215,15 @@ def _due(life: _Life) -> range:
     return range(whole, len(life.lines) + 1, CONFIG.recent_window)
 
 
-def _open(folder: Path, summarizer: Summarizer) -> CascadeMemory:
-    return CascadeMemory(
-        NAME,
-        Archive(folder / "archive"),
-        SummaryFolder(folder / "summaries", NAME),
-        config=lambda: CONFIG,
-        summarizer=lambda: summarizer,
-        clock=SystemClock(),
-        log=lambda _: None,
-    )
+def _source_line(line: Line) -> str:
+    return f"{cursor(NAME)} {line.text}" if line.kind is MemoryKind.ACT else line.text
 
 
-def _by_model(profile: Profile, model: LanguageModel) -> ModelSummarizer:
+def _by_model(
+    profile: Profile, model: LanguageModel, max_tokens: int | None = None
+) -> ModelSummarizer:
     def generate(prompt: str, stop: tuple[str, ...]) -> Generation:
-        return model.generate(profile.request(prompt, stop=stop))
+        return model.generate(profile.request(prompt, stop=stop, max_tokens=max_tokens))
 
     return ModelSummarizer(generate, context_tokens=profile.context_tokens or 4096)
 

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind import structured
+from game.mind.note_forms import parse
 from game.mind.perception import for_prompt
-from game.mind.structured import Structured, merge, parse, read, shown
+from game.mind.structured import Structured, merge, read, shown
 
 HEADINGS = ("Goals", "Decisions", "Facts", "Open matters", "Errors", "Constraints", "People")
 THREE = ("Goals", "Open matters", "People")

@@ -1,0 +1,193 @@
+"""Summaries as notes under headings: by a model, or filled by rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from game.mind import headings, note_forms, noting, structured, verdict
+from game.mind.errors import SummaryRefused
+from game.mind.ports import Generation
+from game.mind.source import CURE, Calls, Source, cut_into_parts
+from game.mind.structured import Structured
+from game.mind.words import telling
+
+
+def by_rules(source: Source) -> Structured:
+    """Every heading filled by rules, older notes among them."""
+    older, lines, numbers = _split(source)
+    notes = [note for summary in older for note in noting.notes_in(summary)]
+    notes += noting.notes_of(lines, source.agent, numbers)
+    return _fitted(source, notes)
+
+
+def _fitted(source: Source, notes: Sequence[noting.Note]) -> Structured:
+    return headings.fill(
+        noting.with_kept(notes, source.must_keep),
+        source.way.headings,
+        source.agent,
+        source.fits,
+        source.characters,
+    )
+
+
+def by_model(source: Source, call: Calls, part_tokens: int) -> str:
+    """Notes by the model; older notes are only put together, as long as they fit."""
+    wanted = source.way.headings
+    older, lines, numbers = _split(source)
+    written = [*older]
+    if lines:
+        written += _note_parts(source, lines, numbers, call, part_tokens)
+    together = structured.with_empty(structured.merge(written, wanted))
+    if source.fits(together.text) or (call.count and not source.limit_tokens):
+        return together.text
+    if not call.count:
+        # Only older notes, and too many: they are what is to be summarised.
+        texts = [f"{heading}: {note}" for heading, note in together.notes]
+        parts = _note_parts(source, texts, [None] * len(texts), call, part_tokens)
+        together = structured.with_empty(structured.merge(parts, wanted))
+    if source.fits(together.text):
+        return together.text
+    return _fitted(source, noting.notes_in(together)).text
+
+
+def _split(source: Source) -> tuple[list[Structured], list[str], list[int | None]]:
+    """What is notes already, and the other lines with their numbers."""
+    numbers = [number or None for number in source.numbers]
+    if len(numbers) != len(source.lines):
+        numbers = [None] * len(source.lines)
+    older: list[Structured] = []
+    lines: list[str] = []
+    known: list[int | None] = []
+    for line, number in zip(source.lines, numbers, strict=True):
+        kept = structured.read(line) if "\n" in line or line.startswith("## ") else None
+        if kept is not None and number is None:
+            older.append(kept)
+        else:
+            lines.append(" ".join(line.split()))
+            known.append(number)
+    return older, lines, known
+
+
+def _note_parts(
+    source: Source,
+    lines: Sequence[str],
+    numbers: Sequence[int | None],
+    call: Calls,
+    part_tokens: int,
+) -> list[Structured]:
+    found, start = [], 0
+    for part in cut_into_parts(lines, source.tokens, part_tokens):
+        found.append(_note_part(source, part, numbers[start : start + len(part)], call))
+        start += len(part)
+    return found
+
+
+def _note_part(
+    source: Source, lines: Sequence[str], numbers: Sequence[int | None], call: Calls
+) -> Structured:
+    """Notes of one part; headings that the first answer lacks are asked for again."""
+    way = source.way
+    found = Structured(way.headings, {})
+    reason = ""
+    for _ in range(call.tries):
+        wanted = found.missing
+        prompt = way.prompt(
+            source.tier,
+            source.agent,
+            lines,
+            numbers=numbers,
+            headings=wanted,
+            must_keep=source.must_keep,
+            words=source.words,
+        )
+        answer = call(prompt, way.stop)
+        got = _understood(answer, wanted, note_forms.ends_within(prompt, wanted))
+        got = _fresh(_supported(got, lines, numbers), found)
+        reason = _check(got, found, lines)
+        if not reason:
+            found = structured.merge([found, got], way.headings)
+            if not found.missing:
+                return found
+            reason = f"it lacks {', '.join(found.missing)}"
+    raise SummaryRefused(f"the summary was refused: {reason}", CURE)
+
+
+def _understood(answer: Generation, wanted: Sequence[str], opened: str) -> Structured:
+    text = verdict.without_tokens(answer.text)
+    if answer.finish_reason == "length" and "\n" in text:
+        # The last line was cut off; half a rule can say the contrary of the whole.
+        text = text.rpartition("\n")[0]
+    return note_forms.parse(text, wanted, opened=opened)
+
+
+def _fresh(got: Structured, before: Structured) -> Structured:
+    """Without notes that are there already: a model may begin from the beginning again.
+
+    A heading that had nothing but such notes was not answered.
+    """
+    there = {structured.same(note) for _, note in before.notes}
+    sections = {}
+    for heading, notes in got.sections.items():
+        fresh = tuple(note for note in notes if structured.same(note) not in there)
+        if fresh or not notes:
+            sections[heading] = fresh
+    return Structured(got.headings, sections)
+
+
+def _check(got: Structured, before: Structured, lines: Sequence[str]) -> str:
+    """Why an answer is no good; empty if it may be, lacking headings aside."""
+    if not got.sections:
+        lacking = ", ".join(got.headings)
+        return f"it lacks {lacking}" if before.notes else f"it has none of the headings {lacking}"
+    texts = [structured.unnumbered(note) for _, note in got.notes]
+    if not texts:
+        # Nothing under the headings that were lacking is an answer; nothing at all is none.
+        return "" if before.notes else "it is empty"
+    ended = (text if text.endswith((".", "!", "?")) else f"{text}." for text in texts)
+    reason = verdict.check(" ".join(ended), lines)
+    return f"it {reason}" if reason and not reason.startswith("has no sentence") else ""
+
+
+def _supported(got: Structured, lines: Sequence[str], numbers: Sequence[int | None]) -> Structured:
+    """Notes that have something to do with the source, each with the memory it came from."""
+    lookup = _Lookup(lines, numbers)
+    return Structured(
+        got.headings,
+        {
+            heading: tuple(line for note in notes if (line := lookup.attributed(note)))
+            for heading, notes in got.sections.items()
+        },
+    )
+
+
+class _Lookup:
+    """Finds the line that a note was made of; rare words tell more than frequent ones."""
+
+    def __init__(self, lines: Sequence[str], numbers: Sequence[int | None]) -> None:
+        self._terms = [telling(structured.unnumbered(line)) for line in lines]
+        # Older notes carry the number of the memory that they came from.
+        self._numbers = [
+            number or structured.number_of(line)
+            for line, number in zip(lines, numbers, strict=True)
+        ]
+        self._spread = Counter(term for terms in self._terms for term in terms)
+
+    def attributed(self, note: str) -> str:
+        """The note with the number of its memory; empty if it agrees with no line at all."""
+        wanted = telling(structured.unnumbered(note))
+        shared = [self._weight(wanted & terms) for terms in self._terms]
+        best = max(range(len(shared)), key=shared.__getitem__, default=-1)
+        if best < 0 or not shared[best]:
+            return ""
+        said = structured.number_of(note)
+        if said is not None:
+            right = (i for i, n in enumerate(self._numbers) if n == said and shared[i])
+            best = next(right, best)
+        sure = shared[best] >= 0.5 * self._weight(wanted)
+        figures = {term for term in wanted if any(char.isdigit() for char in term)}
+        sure = sure and figures <= self._terms[best]
+        return structured.numbered(note, self._numbers[best] if sure else None)
+
+    def _weight(self, terms: Iterable[str]) -> float:
+        return sum(1 / max(self._spread[term], 1) for term in terms)

@@ -1,0 +1,75 @@
+"""Summaries in prose: by a model, or of the most telling sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from game.mind import extractive, structured, verdict
+from game.mind.errors import SummaryRefused
+from game.mind.perception import for_prompt
+from game.mind.source import CURE, Calls, Source, cut_into_parts
+from game.mind.words import telling
+
+_PRIVATE_REASON = re.compile(r"\s\|\s+\S.*$", re.S)
+
+
+def by_rules(source: Source) -> str:
+    """The most telling sentences as one paragraph, what must be kept before them."""
+    lines = [line for text in source.lines for line in structured.plain(text)]
+    text = _selected(source, lines, source.characters)
+    have = telling(text)
+    lost = [_sentence(line) for line in source.must_keep if not telling(line) <= have]
+    head = ""
+    for sentence in lost:
+        longer = f"{head} {sentence}".strip()
+        if len(longer) <= source.characters // 2:
+            head = longer
+    if not head:
+        return text
+    return f"{head} {_selected(source, lines, source.characters - len(head) - 1, head)}".strip()
+
+
+def _selected(source: Source, lines: Sequence[str], characters: int, head: str = "") -> str:
+    """As many sentences as fit, by the count of tokens in the end."""
+    text = ""
+    for _ in range(12):
+        if characters < 1:
+            return ""
+        text = extractive.summarize(lines, max_chars=characters, own_name=source.agent)
+        if not text or source.fits(f"{head} {text}".strip()):
+            return text
+        characters = characters * 3 // 4
+    return ""
+
+
+def _sentence(line: str) -> str:
+    line = for_prompt(line)
+    return line if line.endswith((".", "!", "?", "…", ")")) else f"{line}."
+
+
+def by_model(source: Source, call: Calls, part_tokens: int) -> str:
+    lines = [_PRIVATE_REASON.sub("", x) if x.startswith("~") else x for x in source.lines]
+    lines = [line for text in lines for line in structured.plain(text)]
+    written = " ".join(
+        _prose_part(source, part, call)
+        for part in cut_into_parts(lines, source.tokens, part_tokens)
+    )
+    if not source.limit_tokens or source.fits(written):
+        return written
+    # Too long even though the model was told: its most telling sentences.
+    return _selected(source, [written], source.characters) or written[: source.characters]
+
+
+def _prose_part(source: Source, lines: Sequence[str], call: Calls) -> str:
+    way = source.way
+    prompt = way.prompt(
+        source.tier, source.agent, lines, must_keep=source.must_keep, words=source.words
+    )
+    reason = ""
+    for _ in range(call.tries):
+        text = verdict.clean(call(prompt, way.stop).text)
+        reason = verdict.check(text, lines) or ""
+        if not reason:
+            return text
+    raise SummaryRefused(f"the summary was refused: {reason}", CURE)
