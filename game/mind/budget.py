@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-from game.mind.ports import Tokens
 
 BAR = 24
 """Signs of a bar that means the whole budget."""
@@ -53,18 +51,6 @@ class Costs:
     def share(self) -> float:
         """The used share of the budget; 1.0 is full."""
         return self.used / self.budget
-
-
-def costs(tokens: Tokens, parts: Mapping[str, Iterable[str]], budget: int) -> Costs:
-    """What each part costs, its lines counted one by one.
-
-    Args:
-        tokens: Who counts; only looked up, never waited for.
-        parts: The lines of each section by its name, in the order of the prompt.
-        budget: Tokens that the prompt may have.
-    """
-    sections = (Section(name, sum(map(tokens.of, lines))) for name, lines in parts.items())
-    return Costs(tuple(sections), budget, tokens.source)
 
 
 def bar(tokens: int, budget: int, width: int = BAR) -> str:

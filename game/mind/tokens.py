@@ -27,10 +27,9 @@ _PIECE = re.compile(
 )
 """What tokenizers seldom cut further: a word that is not very long, a digit, a run of marks,
 two letters of another alphabet, one sign of a script that has thousands."""
-_CHARACTERS_PER_PIECE = 3.94
 _TOKENS_PER_PIECE = 1.05
 _LEAST, _MOST = 0.3, 4.0
-_CHARACTERS_THAT_CONVINCE = 8000
+_PIECES_THAT_CONVINCE = 2000
 _TRUST = 0.5
 _MOST_WAITING = 2000
 
@@ -84,16 +83,7 @@ class Heuristic:
 
     def observe(self, text: str, tokens: int) -> None:
         """Learn from the true count of a text."""
-        self._learn(pieces(text), len(text), tokens)
-
-    def calibrate(self, characters: int, tokens: int) -> None:
-        """Learn from a true count where only the length of the text is known.
-
-        Args:
-            characters: Length of the text, such as a whole prompt.
-            tokens: What the server says that it had.
-        """
-        self._learn(characters / _CHARACTERS_PER_PIECE, characters, tokens)
+        self._learn(pieces(text), tokens)
 
     def correct(self, estimated: int, tokens: int) -> None:
         """Learn from the true count of a text that this estimate was asked about; quick.
@@ -102,9 +92,9 @@ class Heuristic:
             estimated: What :meth:`of` said, as the sum over its lines.
             tokens: What the server says that it had.
         """
-        self._learn(estimated / self._factor, estimated * CHARACTERS_PER_TOKEN, tokens)
+        self._learn(estimated / self._factor, tokens)
 
-    def _learn(self, number: float, characters: int, tokens: int) -> None:
+    def _learn(self, number: float, tokens: int) -> None:
         """Move towards what was seen: the further, the more text there was.
 
         A count that cannot be true (a server that tells only what it had not cached)
@@ -113,7 +103,7 @@ class Heuristic:
         if number <= 0 or tokens <= 0:
             return
         seen = min(max(tokens / number, _LEAST), _MOST)
-        weight = _TRUST * min(1.0, characters / _CHARACTERS_THAT_CONVINCE)
+        weight = _TRUST * min(1.0, number / _PIECES_THAT_CONVINCE)
         with self._lock:
             self._factor += weight * (seen - self._factor)
 

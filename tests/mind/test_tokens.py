@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.budget import Costs, Section, bar, chart, costs, scale
+from game.mind.budget import Costs, Section, bar, chart, scale
 from game.mind.tokens import (
     HEURISTIC,
     MODEL_SERVER,
@@ -60,22 +60,19 @@ def test_true_counts_correct_the_estimate():
     for _ in range(12):
         heuristic.observe(prompt, true)
     assert heuristic.of(prompt) == pytest.approx(true, rel=0.01)
-    by_length = Heuristic()
-    for _ in range(12):
-        by_length.calibrate(len(prompt), true)
-    assert by_length.of(prompt) == pytest.approx(true, rel=0.1), "nearly as well"
 
 
 def test_one_short_line_teaches_little_and_nonsense_nothing_lasting():
     heuristic = Heuristic()
     before = heuristic.factor
-    heuristic.calibrate(20, 20)
+    heuristic.observe("Good day, Tom.", 20)
     assert heuristic.factor == pytest.approx(before, rel=0.01)
-    for characters, tokens in ((0, 5), (100, 0), (-3, 4), (8000, -1)):
-        heuristic.calibrate(characters, tokens)
+    for text, tokens in (("", 5), (SAID, 0), (SAID, -1)):
+        heuristic.observe(text, tokens)
+    heuristic.correct(0, 9)
     assert heuristic.factor == pytest.approx(before, rel=0.01)
     for _ in range(50):
-        heuristic.calibrate(8000, 1)  # as of a server that tells only what was not cached
+        heuristic.correct(2000, 1)  # as of a server that tells only what was not cached
     assert heuristic.factor >= 0.3
 
 
@@ -160,7 +157,7 @@ def test_estimates_follow_what_was_learnt():
     ledger = Ledger(Heuristic())
     before = ledger.of(SAID)
     for _ in range(12):
-        ledger.estimate.calibrate(8000, 4000)
+        ledger.estimate.correct(2000, 4000)
     assert ledger.of(SAID) > before
 
 
@@ -189,10 +186,7 @@ def test_threads_may_ask_learn_and_forget_at_once():
 
 
 def test_what_a_prompt_costs():
-    ledger = Ledger(Heuristic())
-    ledger.learn({"who I am": 30, "first": 10, "second": 20}, MODEL_SERVER)
-    found = costs(ledger, {"profile": ["who I am"], "window": ["first", "second"]}, 100)
-    assert found == Costs((Section("profile", 30), Section("window", 30)), 100, MODEL_SERVER)
+    found = Costs((Section("profile", 30), Section("window", 30)), 100, MODEL_SERVER)
     assert (found.used, found.left, found.share) == (60, 40, 0.6)
 
 
