@@ -32,7 +32,12 @@ def _fitted(source: Source, notes: Sequence[noting.Note]) -> Structured:
 
 
 def by_model(source: Source, call: Calls, part_tokens: int) -> str:
-    """Notes by the model; older notes are only put together, as long as they fit."""
+    """Notes by the model; older notes are only put together, as long as they fit.
+
+    Raises:
+        ModelError: No usable answer.
+        SummaryRefused: Every answer failed its checks, or a heading stayed away.
+    """
     wanted = source.way.headings
     older, lines, numbers = _split(source)
     written = [*older]

@@ -22,8 +22,6 @@ _SHARE = {
     Kind.FACTS: 1.0,
 }
 """The share of the space that notes of a kind may have at most."""
-_FIRST = (Kind.CONSTRAINTS, Kind.OPEN)
-"""Kinds whose sure notes come before what merely tells much."""
 _KEPT_SHARE = 0.5
 """The share of the space that lines which must be kept may have."""
 _MOST_OF_ONE, _MOST_ASKED = 6, 3
@@ -108,7 +106,9 @@ def _binding(notes: Sequence[Note]) -> list[int]:
     what is open the newest is the likeliest still to be.
     """
     said_by: Counter[str] = Counter()
-    rules, promised, asked = [], [], []
+    rules: list[int] = []
+    promised: list[int] = []
+    asked: list[int] = []
     for position, note in enumerate(notes):
         if note.sure and note.kind is Kind.CONSTRAINTS:
             said_by[note.told.speaker] += 1

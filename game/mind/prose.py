@@ -49,6 +49,12 @@ def _sentence(line: str) -> str:
 
 
 def by_model(source: Source, call: Calls, part_tokens: int) -> str:
+    """Prose by a model, part by part; what is too long in the end is cut to what tells most.
+
+    Raises:
+        ModelError: No usable answer.
+        SummaryRefused: Every answer failed its checks.
+    """
     lines = [_PRIVATE_REASON.sub("", x) if x.startswith("~") else x for x in source.lines]
     lines = [line for text in lines for line in structured.plain(text)]
     written = " ".join(

@@ -105,7 +105,16 @@ class Summarizer(Protocol):
 
 
 class Calls:
-    """The model, and what it has cost so far."""
+    """The model, and what it has cost so far.
+
+    Attributes:
+        tries: How often an answer is asked for.
+        model: Who answered last; empty if nobody was asked.
+        count: Calls so far.
+        prompt_tokens: Tokens sent so far.
+        completion_tokens: Tokens written so far.
+        seconds: Wall time of all calls.
+    """
 
     def __init__(self, generate: Callable[[str, tuple[str, ...]], Generation], tries: int) -> None:
         self._generate = generate
@@ -115,6 +124,7 @@ class Calls:
         self.seconds = 0.0
 
     def __call__(self, prompt: str, stop: tuple[str, ...]) -> Generation:
+        """Have ``prompt`` continued; see :class:`game.mind.ports.LanguageModel`."""
         answer = self._generate(prompt, stop)
         self.model = answer.model
         self.count += 1
