@@ -71,6 +71,16 @@ def fill(
     return filled
 
 
+def moved(summary: Structured, headings: Sequence[str]) -> Structured:
+    """A summary under other headings: each note where its like belongs, none is lost."""
+    places = _places(headings)
+    sections: dict[str, tuple[str, ...]] = {}
+    for heading, notes in summary.sections.items():
+        name = structured.match(heading, headings) or places[kind_of(heading) or Kind.FACTS]
+        sections[name] = (*sections.get(name, ()), *notes)
+    return Structured(tuple(headings), sections)
+
+
 def _written(
     notes: Sequence[Note], chosen: Sequence[int], headings: Sequence[str], places: dict[Kind, str]
 ) -> Structured:

@@ -99,7 +99,7 @@ def shown(text: str) -> tuple[str, ...]:
     if kept is None:
         line = for_prompt(text, limit=_LONGEST_PROSE)
         return (line,) if line else ()
-    before = for_prompt(_before(text), limit=_LONGEST_PROSE)
+    before = for_prompt(before_headings(text), limit=_LONGEST_PROSE)
     lines = [before] if before else []
     for heading, notes in kept.sections.items():
         if notes:
@@ -113,8 +113,13 @@ def plain(text: str) -> tuple[str, ...]:
     if kept is None:
         line = " ".join(text.split())
         return (line,) if line else ()
-    before = " ".join(_before(text).split())
+    before = " ".join(before_headings(text).split())
     return (*([before] if before else []), *(note for _, note in kept.notes))
+
+
+def before_headings(text: str) -> str:
+    """What stands above the first heading, where a person wrote something there."""
+    return "\n".join(takewhile(lambda line: not line.startswith(_MARK), text.splitlines()))
 
 
 def merge(parts: Iterable[Structured], headings: Sequence[str]) -> Structured:
@@ -170,11 +175,6 @@ def match(name: str, headings: Sequence[str]) -> str | None:
 
 
 _LONGEST_PROSE = 20_000
-
-
-def _before(text: str) -> str:
-    """What stands above the first heading, where a person wrote something there."""
-    return "\n".join(takewhile(lambda line: not line.startswith(_MARK), text.splitlines()))
 
 
 def _title(line: str) -> str:

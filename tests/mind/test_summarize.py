@@ -275,6 +275,28 @@ def test_two_summaries_that_are_too_long_are_summarised_by_the_model():
     assert estimate_tokens(draft.text) <= 120
 
 
+def test_no_note_is_lost_when_the_headings_change(tmp_path):
+    path = tmp_path / "own.md"
+    shipped = (SHIPPED / "structured.md").read_text(encoding="utf-8").splitlines()
+    headings = "**headings**: Rules; Known things"
+    path.write_text("\n".join(headings if x.startswith("**headings**") else x for x in shipped))
+    source = Source(Tier.LONGTERM, "Mira", (OLDER, NEWER), strategy=load_strategy(path))
+    for summarizer in (ModelSummarizer(Scripted(ModelUnavailable("gone"))), ExtractiveSummarizer()):
+        assert structured.read(summarizer.summarize(source).text).sections == {
+            "Rules": ("Ada: never shout (memory 4)",),
+            "Known things": ("Tom has bees (memory 3)", "It rains in Harl (memory 70)", "sail"),
+        }
+
+
+def test_what_a_person_wrote_above_the_headings_is_summarised_too():
+    source = Source(Tier.LONGTERM, "Mira", (f"Wren moved to Veldt.\n{OLDER}",), strategy=STRUCTURED)
+    assert "- Wren moved to Veldt.\n" in ExtractiveSummarizer().summarize(source).text
+    model = Scripted(NOTES)
+    with pytest.raises(SummaryRefused):
+        ModelSummarizer(model).summarize(source)
+    assert "- Wren moved to Veldt.\n" in model.prompts[0]
+
+
 def test_a_summary_in_prose_gets_headings_when_the_strategy_changes():
     source = Source(Tier.LONGTERM, "Mira", (" ".join(LINES), NEWER), strategy=STRUCTURED)
     draft = ModelSummarizer(Scripted(NOTES)).summarize(source)
