@@ -34,8 +34,9 @@ def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
         window: Memories, oldest first, as they are and not masked.
         own_name: The agent's name.
     """
-    talk = _Talk(own_name)
-    for memory in window[-FARTHEST:]:
+    recent = window[-FARTHEST:]
+    talk = _Talk(own_name, alone=len({memory.source for memory in recent if memory.source}) < 2)
+    for memory in recent:
         talk.take(memory)
     return talk.oldest
 
@@ -53,6 +54,8 @@ class _Talk:
     """Who waits, followed from line to line."""
 
     own_name: str
+    alone: bool
+    """Whether all that happened came from one person."""
     waiting: dict[str, _Turn] = field(default_factory=dict)
     promised: dict[str, int] = field(default_factory=dict)
     """To whom, and with which memory it began."""
@@ -61,7 +64,7 @@ class _Talk:
         if memory.kind is MemoryKind.ACT:
             self._acted(memory)
         elif (said := heard(memory)) is not None:
-            if meant_for(said, self.own_name):
+            if meant_for(said, self.own_name, alone=self.alone):
                 turn = self.waiting.setdefault(said.who, _Turn(memory.number, memory.number))
                 turn.last = memory.number
         elif memory.source and _LEFT.match(memory.text, len(memory.source)):

@@ -47,9 +47,15 @@ def heard(memory: Memory) -> Utterance | None:
     return Utterance(who, said["words"].removesuffix('"'), said["to"] or "") if said else None
 
 
-def meant_for(said: Utterance, own_name: str) -> bool:
-    """Whether it was said to the agent: directly, or to all with the agent's name in it."""
-    return said.to == "you" or (not said.to and names(said.words, own_name))
+def meant_for(said: Utterance, own_name: str, *, alone: bool = False) -> bool:
+    """Whether it was said to the agent: directly, or to all with the agent's name in it.
+
+    Args:
+        said: What was said.
+        own_name: The agent's name.
+        alone: Whether nobody else is there, so that all is the agent.
+    """
+    return said.to == "you" or (not said.to and (alone or names(said.words, own_name)))
 
 
 def own_words(memory: Memory) -> Utterance | None:

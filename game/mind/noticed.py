@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from game.mind import vault_files
 from game.mind.errors import NoteRefused
-from game.mind.heard import heard
+from game.mind.heard import heard, meant_for
 from game.mind.noticed_room import LIMIT, PERSON_LIMIT, PERSON_MOST, admit, same, shown
 from game.mind.noticing import LONGEST, Noticed, NoticedKind, is_lasting, notice
 from game.mind.perception import for_prompt, shorten
@@ -82,6 +83,7 @@ class NoticedBlock:
         self._read_to = 0
         self._waiting: dict[str, Noticed] = {}
         self._speaker = ("", 0)
+        self._around: deque[str] = deque(maxlen=PATIENCE)
         self._found: list[Noticed] = []
         self._closed: list[Noticed] = []
 
@@ -132,10 +134,11 @@ class NoticedBlock:
         """
         with self._lock:
             self._refresh()
-            to = to or self._partner(memory)
+            alone = self._alone_with(memory.source)
+            to = to or self._partner(memory, own_name, alone)
             for item in settled([*self._items, *self._waiting.values()], memory, own_name, to):
                 self._close(item)
-            for item in notice(memory, own_name, to):
+            for item in notice(memory, own_name, to, alone=alone):
                 if item.kind is NoticedKind.QUESTION:
                     self._wait(item)
                 else:
@@ -231,9 +234,15 @@ class NoticedBlock:
         self._items = _planned(self._in_file, self._found, self._closed)
         self._shown = shown(self._items)
 
-    def _partner(self, memory: Memory) -> str:
+    def _alone_with(self, who: str) -> bool:
+        """Whether all that happened of late came from ``who``."""
+        if who:
+            self._around.append(who)
+        return set(self._around) <= {who}
+
+    def _partner(self, memory: Memory, own_name: str, alone: bool) -> str:
         """Whom the agent speaks to when it names nobody: whoever spoke to it just before."""
-        if (said := heard(memory)) is not None and said.to == "you":
+        if (said := heard(memory)) is not None and meant_for(said, own_name, alone=alone):
             self._speaker = (said.who, memory.number)
         who, number = self._speaker
         return who if memory.number - number <= PATIENCE else ""

@@ -63,13 +63,19 @@ class Noticed:
         return f"{head}: {self.text}{end}"
 
 
-def notice(memory: Memory, own_name: str, to: str = "") -> tuple[Noticed, ...]:
+def notice(
+    memory: Memory, own_name: str, to: str = "", *, alone: bool = False
+) -> tuple[Noticed, ...]:
     """What in one memory is a rule, a promise or a question; mostly nothing.
+
+    A rule that is given to all who are there is given to the agent too; a question to all
+    is for somebody else to answer.
 
     Args:
         memory: Something the agent heard or said.
         own_name: The agent's name.
         to: Whom the agent speaks to, for what it says itself without naming anybody.
+        alone: Whether only the speaker is there with the agent.
     """
     if own := own_words(memory):
         return tuple(
@@ -77,14 +83,33 @@ def notice(memory: Memory, own_name: str, to: str = "") -> tuple[Noticed, ...]:
             for each in promises(own.words)
         )
     said = heard(memory)
-    if said is None or not meant_for(said, own_name):
+    if said is None or (said.to and said.to != "you"):
         return ()
+    mine = meant_for(said, own_name, alone=alone)
     rules = [
-        _noticed(NoticedKind.RULE, said.who, s, memory) for s in rules_in(said.words, own_name)
+        _noticed(NoticedKind.RULE, said.who, each, memory)
+        for each in rules_in(said.words, own_name)
+        if mine or not _vocative(each, own_name)
     ]
-    asked = questions(said.words)
     # One of them stands for all: who answers the last has heard the others too.
-    return (*rules, *(_noticed(NoticedKind.QUESTION, said.who, s, memory) for s in asked[-1:]))
+    asked = questions(said.words)[-1:] if mine else []
+    return (*rules, *(_noticed(NoticedKind.QUESTION, said.who, each, memory) for each in asked))
+
+
+def quoted(memory: Memory, kind: NoticedKind, own_name: str) -> Noticed | None:
+    """One memory as what somebody else takes it for, in its own words and by its own speaker.
+
+    Returns:
+        None if it cannot be that: only the agent promises, only others tell it something; or
+        if nothing of it is fit for a line of the prompt.
+    """
+    own = kind is NoticedKind.PROMISE
+    said = own_words(memory) if own else heard(memory)
+    if said is None or not (own or meant_for(said, own_name)):
+        return None
+    fit = " ".join(_sentences(said.words))
+    who = (said.to or _vocative(fit, own_name)) if own else said.who
+    return _noticed(kind, who, fit, memory) if any(c.isalnum() for c in fit) else None
 
 
 def rules_in(words: str, own_name: str = "") -> list[str]:

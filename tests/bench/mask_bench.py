@@ -22,7 +22,6 @@ from tests.bench.figures import Figure, median_ms
 WINDOW, PRESERVE = 128, 20
 HUGE = 100_000
 """Characters of a huge tool output; a prompt shows 700 of them, the archive all."""
-_LONG = "Long " * (HUGE // 5)
 _ROUNDS = 41
 _START = datetime(2026, 5, 1, 8, 0, tzinfo=UTC)
 _ROOM = (
@@ -83,14 +82,12 @@ _HOSTILE = {
 
 def _windows() -> dict[str, list[Memory]]:
     huge = {
-        "look": _ROOM.format("The Kettle", "Tom").replace(
-            " Exits", f" {'Long ' * (HUGE // 5)}. Exits"
-        ),
+        "look": _ROOM.format(f"The Kettle. {'Long ' * (HUGE // 5)}", "Tom"),
         "recall soup": f"{related.RECALLED}memory 12: {'; memory 13: soup' * (HUGE // 17)}",
     }
     recalled = f"{related.RECALLED}" + "; ".join(
-        f"memory {n} [1 May 2026, 18:00, The Kettle] Tom: I hid the letter under the step, and none "
-        "but you knows of it, so keep it to yourself"
+        f"memory {n} [1 May 2026, 18:00, The Kettle] Tom: I hid the letter under the step, and "
+        "none but you knows of it, so keep it to yourself"
         for n in (12, 40, 77, 91)
     )
     many = {"look": "", "recall letter": recalled, "go north": ""}

@@ -99,6 +99,9 @@ def test_meant_for_the_agent(said, meant):
         ([asks("Tom"), "Tom| Tom has left the game."], None),
         ([asks("Tom"), "Ada| Ada goes north to Pump Square."], 1),
         ([asks("Tom"), "~say There is.", asks("Tom")], 3),
+        # Two alone: whatever one says is for the other.
+        ([WIND, 'Tom| Tom says, "Is there soup?"'], 2),
+        (["Ada| Ada arrives from the Quay.", 'Tom| Tom says, "Is there soup?"'], None),
     ],
 )
 def test_who_waits(lines, number):

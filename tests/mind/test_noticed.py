@@ -209,6 +209,33 @@ def test_a_question_is_kept_when_no_answer_comes(day):
     assert day.kept == []
 
 
+def test_two_alone_need_no_names(day):
+    day.remember('Joss says, "Did you see the cat?"', source="Joss")
+    day.passes(PATIENCE)
+    assert day.kept == ["Did you see the cat?"]
+    day.remember('Joss says, "Always feed the cat!"', source="Joss")
+    day.acts("say I will bring it a herring.")
+    assert [(item.who, item.text) for item in day.block.items] == [
+        ("Joss", "Always feed the cat!"),
+        ("Joss", "I will bring it a herring."),
+    ]
+
+
+def test_among_others_a_question_to_all_is_nobodys(day):
+    day.says("Ada", "Good evening.")
+    day.remember('Joss says, "Did you see the cat?"', source="Joss")
+    day.passes(PATIENCE)
+    assert day.kept == []
+
+
+def test_a_promise_is_made_to_whoever_turned_to_it_not_to_whoever_spoke_last(day):
+    day.says("Tom", "May I have soup?")
+    day.remember('Joss says, "Ha."', source="Joss")
+    day.acts("say I will bring you a bowl.")
+    assert day.kept == ["I will bring you a bowl."]
+    assert day.block.items[0].who == "Tom"
+
+
 def test_an_answer_to_somebody_else_is_none(day):
     day.says("Joss", "Did you see the cat?")
     day.passes(PATIENCE)

@@ -134,9 +134,16 @@ def test_of_questions_the_last_stands_for_all():
 
 def test_what_is_said_to_others_is_not_for_the_agent():
     assert notice(told("Never open the door.", how="says to Tom"), "Mira") == ()
-    assert notice(told("Never open the door.", how="says"), "Mira") == ()
-    assert len(notice(told("Never open the door, Mira.", how="says"), "Mira")) == 1
+    assert notice(told("Never open the door, Tom.", how="says"), "Mira") == ()
+    assert notice(told("Did you see the cat?", how="says"), "Mira") == ()
     assert len(notice(told("Never open the door.", how="whispers to you"), "Mira")) == 1
+
+
+def test_what_is_said_to_all_is_said_to_the_agent_too():
+    for words in ("Never open the door, Mira.", "Never open the door."):
+        assert len(notice(told(words, how="says"), "Mira")) == 1
+    assert len(notice(told("Did you see the cat, Mira?", how="says"), "Mira")) == 1
+    assert len(notice(told("Did you see the cat?", how="says"), "Mira", alone=True)) == 1
 
 
 def test_a_lasting_promise():
