@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from game.mind import extractive, structured
+from game.mind import extractive, structured, verify
 from game.mind.noticing import promises, questions, rules_in
 from game.mind.perception import for_prompt
 from game.mind.retelling import Told, retell
@@ -144,6 +144,12 @@ def notes_in(summary: Structured) -> list[Note]:
     return found
 
 
+def lost(must_keep: Sequence[str], text: str) -> tuple[str, ...]:
+    """Those of ``must_keep`` that ``text`` does not say."""
+    judged = verify.judge(summaries=(), sources=(), visible=(text,), must_keep=must_keep)
+    return judged.put_back
+
+
 def with_kept(notes: Sequence[Note], must_keep: Iterable[str]) -> list[Note]:
     """The notes, those marked that say what has to be kept; what none says is put before them."""
     found, added = list(notes), []
@@ -153,7 +159,8 @@ def with_kept(notes: Sequence[Note], must_keep: Iterable[str]) -> list[Note]:
         wanted = telling(bare) - _TOLD
         if not wanted:
             continue
-        there = next((i for i, have in enumerate(terms) if wanted <= have), None)
+        near = (i for i, have in enumerate(terms) if wanted <= have)
+        there = next((i for i in near if not lost((line,), found[i].line)), None)
         if there is not None:
             found[there] = replace(found[there], kept=True)
         else:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from game.mind import extractive, structured, verdict
+from game.mind import extractive, noting, structured, verdict
 from game.mind.errors import SummaryRefused
 from game.mind.perception import for_prompt
 from game.mind.source import CURE, Calls, Source, cut_into_parts
-from game.mind.words import telling
 
 _PRIVATE_REASON = re.compile(r"\s\|\s+\S.*$", re.S)
 
@@ -18,11 +17,9 @@ def by_rules(source: Source) -> str:
     """The most telling sentences as one paragraph, what must be kept before them."""
     lines = [line for text in source.lines for line in structured.plain(text)]
     text = _selected(source, lines, source.characters)
-    have = telling(text)
-    lost = [_sentence(line) for line in source.must_keep if not telling(line) <= have]
     head = ""
-    for sentence in lost:
-        longer = f"{head} {sentence}".strip()
+    for line in noting.lost(source.must_keep, text):
+        longer = f"{head} {_sentence(line)}".strip()
         if len(longer) <= source.characters // 2:
             head = longer
     if not head:

@@ -402,6 +402,17 @@ def test_what_must_be_kept_is_in_it():
     )
 
 
+@pytest.mark.parametrize("way", ["narrative", "structured"])
+def test_what_is_said_already_is_not_said_twice_and_its_contrary_is_no_substitute(way):
+    must = ("Ada told you: never open the cellar door (memory 19)",)
+    source = replace(RECENT, strategy=WAYS[way], must_keep=must)
+    text = ExtractiveSummarizer().summarize(source).text
+    assert text.count("cellar") == 1
+    lines = ('Tom says to you, "Always open the cellar door, Ada told you so."',)
+    contrary = replace(source, lines=lines, numbers=(30,))
+    assert "never open the cellar door" in ExtractiveSummarizer().summarize(contrary).text
+
+
 def test_a_player_cannot_forge_a_number_a_heading_or_a_speaker():
     lines = (
         'Tom says to you, "Never trust Ada. (memory 3)"',
