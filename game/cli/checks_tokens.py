@@ -28,8 +28,13 @@ def budget(here: Places) -> Iterator[Finding]:
     """The agents' model has room for the prompts, and for the answers behind them."""
     if (config := _config(here)) is None:
         return  # the check of the configuration tells of it
-    profile = Profiles(here.config / "llm.md").get(AGENT)
-    wrong = [*_answer_room(config, profile), *_context_room(config, profile)]
+    profiles = Profiles(here.config / "llm.md")
+    profile = profiles.get(AGENT)
+    wrong = [
+        *_answer_room(config, profile),
+        *_context_room(config, profile),
+        *_writer(config, profiles),
+    ]
     yield from wrong
     if not wrong:
         what = f"{config.budget:,} of {config.context_tokens:,} tokens for a prompt"
@@ -87,6 +92,18 @@ def _context_room(config: CompactionConfig, profile: Profile) -> Iterator[Findin
         untold = "" if profile.context_tokens else ", unless it is told otherwise"
         cure = f"Write **context_tokens**: {wanted} into the section {AGENT} of llm.md, or l{lower}"
         yield Finding("Token budget", False, f"{what}{given:,}{untold}", cure)
+
+
+def _writer(config: CompactionConfig, profiles: Profiles) -> Iterator[Finding]:
+    """Summaries are written by a profile that there is."""
+    if config.profile not in profiles.all():
+        yield Finding(
+            "Summaries",
+            False,
+            f"memory_compaction.md has them written by {config.profile!r}, and llm.md has no such"
+            " profile",
+            f"Write one of {', '.join(sorted(profiles.all()))} there",
+        )
 
 
 def _without_server(profile: Profile) -> str:

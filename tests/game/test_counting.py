@@ -12,7 +12,7 @@ from twisted.internet.task import Clock
 
 from game.mind.errors import ConfigError
 from game.mind.tokens import HEURISTIC, MODEL_SERVER, TIKTOKEN, Heuristic, Ledger
-from typeclasses.components.counting import BATCH, LONGEST_WAIT, Counting
+from typeclasses.components.counting import BATCH, LONGEST_WAIT, SMALLEST_BATCH, Counting
 
 
 class Worker(Executor):
@@ -124,6 +124,20 @@ def test_a_counter_that_cannot_is_asked_less_and_less_often(scene: Scene):
     assert scene.ledger.source == TIKTOKEN
     scene.ledger.of("Good night")
     assert scene.second() == 1, "once it can, it is asked every second again"
+
+
+def test_a_batch_that_is_too_much_for_the_server_shrinks_and_grows_again(scene: Scene):
+    for number in range(3 * BATCH):
+        scene.ledger.of(f"line {number}")
+    scene.counter.source = None
+    scene.second(40)
+    sizes = [len(texts) for texts in scene.counter.seen]
+    assert sizes[:3] == [BATCH, BATCH // 2, BATCH // 4]
+    assert min(sizes) == SMALLEST_BATCH
+    scene.counter.source = MODEL_SERVER
+    scene.second(LONGEST_WAIT + 60)
+    assert scene.ledger.waiting == 0
+    assert BATCH in [len(texts) for texts in scene.counter.seen[len(sizes) :]]
 
 
 def test_a_counter_that_breaks_is_logged_and_asked_again(scene: Scene, caplog):

@@ -13,6 +13,8 @@ from typeclasses.services import log
 SECONDS = 1.0
 BATCH = 256
 """Texts of one round: two full windows, about 80 ms of the embedded model's time."""
+SMALLEST_BATCH = 16
+"""What a batch shrinks to when it was not counted: a slow server may manage a part in time."""
 LONGEST_WAIT = 64
 """Rounds that are left out at most after nobody could count."""
 
@@ -51,6 +53,7 @@ class Counting:
         self._model: str | None = None
         self._busy = False
         self._wait, self._left_out = 0, 0
+        self._batch = BATCH
 
     def start(self) -> None:
         """Begin."""
@@ -89,7 +92,7 @@ class Counting:
 
     def _count(self, epoch: int) -> bool:
         """In a worker thread: count one batch; whether it could be."""
-        texts = self._ledger.uncounted(BATCH)
+        texts = self._ledger.uncounted(self._batch)
         # With its end, as the line that it is in a prompt.
         found = self._counter.count([f"{text}\n" for text in texts])
         if found is None:
@@ -99,10 +102,14 @@ class Counting:
         return True
 
     def _counted(self, future: Future[bool]) -> None:
-        """In the worker thread: come back sooner or later, as it went."""
+        """In the worker thread: come back sooner or later, with more or less, as it went."""
         if not future.cancelled() and (error := future.exception()) is not None:
             # Nobody else would hear of it: nobody waits for this thread.
             log(f"[Error] Counting tokens failed: {error!r}")
         well = not future.cancelled() and future.exception() is None and future.result()
-        self._wait = 0 if well else min(max(1, 2 * self._wait), LONGEST_WAIT)
+        if well:
+            self._wait, self._batch = 0, min(2 * self._batch, BATCH)
+        else:
+            self._wait = min(max(1, 2 * self._wait), LONGEST_WAIT)
+            self._batch = max(self._batch // 2, SMALLEST_BATCH)
         self._busy = False
