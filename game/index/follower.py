@@ -180,10 +180,13 @@ class Follower:
                     window = max(window, last + 1)
                 case {"type": "clear", "n": int(last)}:
                     window = max(window, last + 1)
+                case {"type": "undo", "summarised": int(last)}:
+                    window = last + 1
         return window
 
     def _follow_archive(self, window: int, report: Report) -> None:
         batch: list[Document] = []
+        gone: set[str] = set()
         done = seen = self._store.progress
         held = False
         for after, record in tail.read(self._lived.archive, done.mark):
@@ -193,11 +196,14 @@ class Follower:
             done = done if held else replace(seen, mark=after)
             if document is not None:
                 batch.append(document)
+            if taken_back := _taken_back(record or {}):
+                batch = [each for each in batch if each.key != taken_back]
+                gone.add(taken_back)
             if len(batch) >= WORDS_BATCH:
-                self._write(batch, done)
+                self._write(batch, done, gone)
                 report(done.memories, window - 1)
-                batch = []
-        self._write(batch, done)
+                batch, gone = [], set()
+        self._write(batch, done, gone)
 
     def _read(
         self, record: Record, progress: Progress, *, held: bool
@@ -213,16 +219,23 @@ class Follower:
                     return memory_document(memory, self._lived.agent), done
                 case {"type": "compaction", "id": int(number), "recent": dict(recent)}:
                     summary = Summary.from_record(Tier.RECENT, recent)
+                    if progress.summary[1:] == (summary.first, summary.last):
+                        return None, progress  # only made shorter: the fuller text is there
                     known = replace(progress, summary=(number, summary.first, summary.last))
                     return summary_document(number, summary), known
+                case {"type": "undo", "standing": int(number)}:
+                    return None, replace(progress, summary=_restored(number, record["recent"]))
                 case {"type": "edit", "tier": "recent", "text": str(text), "t": str(time)}:
                     return _edited(progress.summary, text, time), progress
         except (KeyError, ValueError, TypeError):
             pass  # a line that this code cannot read; `@memory-check` tells people of it
         return None, progress
 
-    def _write(self, batch: Sequence[Document], progress: Progress) -> None:
+    def _write(self, batch: Sequence[Document], progress: Progress, gone: set[str]) -> None:
         kept = self._store.state.kept()
+        if lost := [key for key in gone if key in kept and kept[key].digest]:
+            self._store.words.remove(lost)
+            self._store.state.keep(dict.fromkeys(lost, ""))
         newest = {document.key: document for document in batch}  # an edit comes after its summary
         digests = {key: digest(each) for key, each in newest.items() if first_hand(each)}
         known = {key for key, each in digests.items() if key in kept and kept[key].digest == each}
@@ -425,6 +438,21 @@ def _edited(known: tuple[int, int, int], text: str, time: str) -> Document | Non
         first=first,
         last=last,
     )
+
+
+def _taken_back(record: Record) -> str:
+    """The key of the summary that a line takes back; empty for any other line."""
+    match record:
+        case {"type": "undo", "id": int(number)}:
+            return f"summary:{number}"
+    return ""
+
+
+def _restored(number: int, recent: Record | None) -> tuple[int, int, int]:
+    """Compaction and range of the short-term summary that holds again after an undoing."""
+    if not recent or not number:
+        return (0, 0, 0)
+    return (number, int(recent["from"]), int(recent["to"]))
 
 
 def _number(record: Record | None) -> int:

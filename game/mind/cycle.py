@@ -19,6 +19,8 @@ from game.mind.strategy import Layout
 EXPECTED_RECENT, EXPECTED_PROMPT = 300, 60
 """Tokens that a short-term summary mostly has at most, and that its prompt has beside the
 memories."""
+LEAST_SUMMARY = 60
+"""Tokens that a summary is not squeezed below as long as there is any other way."""
 LEAST_VERBATIM = 4
 """So many of the newest memories stay, if they fit at all, however little room there is."""
 
@@ -144,20 +146,24 @@ class _Room:
     def summaries(self, leave: int) -> tuple[int, int]:
         """Expected tokens of long-term and short-term summary afterwards."""
         now, limit = self.now, self.config.longterm_tokens
-        older = now.summaries
+        older, usual = now.summaries, min(EXPECTED_RECENT, self.config.budget // 6)
         if not leave:
             return min(now.longterm_tokens, limit), now.recent_tokens
         if self.layout is Layout.REPLACE:
-            return 0, min((older + self.leaving(leave)) // 2, max(limit, EXPECTED_RECENT))
-        return min(older, limit), min(self.leaving(leave) // 2, EXPECTED_RECENT)
+            return 0, min((older + self.leaving(leave)) // 2, max(limit, usual))
+        return min(older, limit), min(self.leaving(leave) // 2, usual)
 
     def used(self, leave: int) -> int:
         return self.now.overhead + sum(self.summaries(leave)) + self.staying(leave)
 
-    def least_leave(self, limit: int) -> int:
-        """How many have to leave for the prompt to fit into ``limit``; all if none do."""
-        leaves = (leave for leave in range(self.count + 1) if self.used(leave) <= limit)
-        return next(leaves, self.count)
+    def tight(self, leave: int) -> int:
+        """What the prompt costs at least, with summaries that are squeezed."""
+        return self.used(leave) - max(sum(self.summaries(leave)) - 2 * LEAST_SUMMARY, 0)
+
+    def least_leave(self, limit: int, *, tight: bool = False) -> int:
+        """How many have to leave for the prompt to fit into ``limit``; all if it never does."""
+        cost = self.tight if tight else self.used
+        return next((n for n in range(self.count + 1) if cost(n) <= limit), self.count)
 
     def worth(self, leave: int) -> Worth:
         longterm, recent = self.summaries(leave)
@@ -170,11 +176,11 @@ def _leave(reason: CompactReason, room: _Room) -> tuple[int, int]:
     """How many memories leave, and how many were to stay where they do not all fit."""
     config, now = room.config, room.now
     going_on = _index(now.window, now.open_from)
-    opened, cut_short = _bounded(going_on, room, ladder.emergency_tokens(config))
+    opened, cut_short = _bounded(going_on, room)
     if room.layout is Layout.REPLACE:
         return opened, cut_short
     target = ladder.low_tokens(config)
-    newest, squeezed = _bounded(_preserved_from(room), room, ladder.high_tokens(config))
+    newest, squeezed = _bounded(_preserved_from(room), room)
     newest, squeezed = min(newest, opened), max(squeezed, cut_short)
     if reason is CompactReason.COUNT or reason.asked:
         by_count = min(max(room.count - config.immediate_window, 0), going_on)
@@ -194,18 +200,19 @@ def _preserved_from(room: _Room) -> int:
     return min(start, max(room.count - room.config.preserve_memories, 0))
 
 
-def _bounded(start: int, room: _Room, limit: int) -> tuple[int, int]:
-    """``start``, or a later index where what begins there does not fit into ``limit``.
+def _bounded(start: int, room: _Room) -> tuple[int, int]:
+    """``start``, or a later index where what begins there does not fit into the budget at all.
 
-    It is then cut down to the low mark: with less, every further memory would start the
-    next compaction.
+    It is then cut down to the low mark, since with less every further memory would start
+    the next compaction; but the very newest stay as long as they fit.
     """
-    if room.used(start) <= limit:
+    limit = ladder.emergency_tokens(room.config)
+    if room.tight(start) <= limit:
         return start, 0
     fits = room.least_leave(ladder.low_tokens(room.config))
-    barely = room.least_leave(ladder.emergency_tokens(room.config))
-    fits = min(fits, max(barely, room.count - LEAST_VERBATIM))
-    return max(start, fits), (room.count - start if fits > start else 0)
+    barely = room.least_leave(limit, tight=True)
+    fits = max(start, min(fits, max(barely, room.count - LEAST_VERBATIM)))
+    return fits, (room.count - start if fits > start else 0)
 
 
 def _index(window: Sequence[Memory], number: int | None) -> int:

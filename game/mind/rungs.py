@@ -13,7 +13,7 @@ from datetime import datetime
 
 from game.mind import cut, ladder, verify
 from game.mind.compaction_config import CompactionConfig
-from game.mind.cycle import Plan, source_line
+from game.mind.cycle import LEAST_SUMMARY, Plan, source_line
 from game.mind.masking import Mask
 from game.mind.memory import Rung, RungStep
 from game.mind.records import Memory, Summary, Tier
@@ -22,9 +22,6 @@ from game.mind.summarize import Source
 from game.mind.verify import Verdict
 from game.mind.weights import Scale
 from game.mind.writing import Writer, Written
-
-LEAST_SUMMARY = 60
-"""Tokens that a summary is never squeezed below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,7 @@ class Climb:
         if self._used > ladder.high_tokens(self.config):
             self._squeeze()
         if self._used > ladder.high_tokens(self.config):
-            self._truncate(ladder.low_tokens(self.config))
+            self._truncate(self._reachable(ladder.low_tokens(self.config)))
         changed = [self._summaries[tier] for tier in (Tier.LONGTERM, Tier.RECENT)]
         return None if changed == [before.longterm, before.recent] else self._checked()
 
@@ -146,6 +143,11 @@ class Climb:
             if tokens > limit:
                 self._by_rules(tier, limit)
         self._step(Rung.RESUMMARISE, before)
+
+    def _reachable(self, target: int) -> int:
+        """``target``, or what is left when both summaries are squeezed as far as they can be."""
+        least = self.plan.before.overhead + self._window + 2 * LEAST_SUMMARY
+        return min(max(target, least), max(target, ladder.emergency_tokens(self.config)))
 
     def _truncate(self, target: int) -> None:
         """Cut the oldest summary, then the other; both are in the archive."""

@@ -1,7 +1,8 @@
 """A memory without summaries: the newest memories and nothing else.
 
 What falls out of the window stays in the archive. It serves where no summary is wanted,
-and as what is left when none can be made.
+and as what is left when none can be made. Old results are masked here as well, and the
+window never holds more than the prompt has room for.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from datetime import datetime
 
+from game.mind import ladder, masking
 from game.mind.archive import Archive
 from game.mind.compaction_config import CompactionConfig
 from game.mind.errors import CompactionError
@@ -27,6 +29,10 @@ from game.mind.ports import Clock, Tokens
 from game.mind.records import Memory, MemoryKind
 from game.mind.roundtrip import Question, Rate
 from game.mind.tokens import Heuristic
+from game.mind.weights import Scale
+
+LEAST_VERBATIM = 4
+"""So many of the newest memories stand in the prompt, however little room there is."""
 
 
 class SlidingMemory:
@@ -56,7 +62,8 @@ class SlidingMemory:
         self.archive = archive
         self.agent = agent
         self._config = config
-        self._tokens = tokens or Heuristic()
+        self._scale = Scale(agent, tokens or Heuristic())
+        self._mask = masking.Mask()
         self._overhead = 0
         self._clock = clock
         self._lock = threading.Lock()
@@ -89,9 +96,29 @@ class SlidingMemory:
             return memory
 
     def context(self) -> MemoryContext:
-        """The window; there are no summaries."""
+        """The newest memories that the prompt has room for; there are no summaries."""
         with self._lock:
-            return MemoryContext(None, None, tuple(self._window))
+            window, config = tuple(self._window), self._config()
+        masked = None
+        if config.mask and window:
+            through = masking.boundary(window[-1].number, config.preserve_memories)
+            masked = self._mask.view(window, through)
+        first = self._first_that_fits(window if masked is None else masked, config)
+        window = tuple(memory for memory in window if memory.number >= first)
+        if masked is not None:
+            masked = tuple(memory for memory in masked if memory.number >= first)
+        return MemoryContext(None, None, window, masked)
+
+    def _first_that_fits(self, shown: tuple[Memory, ...], config: CompactionConfig) -> int:
+        """The number of the oldest memory that the prompt has room for."""
+        room = ladder.high_tokens(config) - self._overhead
+        first = shown[0].number if shown else 0
+        for place, memory in enumerate(reversed(shown)):
+            room -= self._scale.memory(memory)
+            if room < 0 and place >= LEAST_VERBATIM:
+                break
+            first = memory.number
+        return first
 
     def weigh(self, overhead: int) -> None:
         """Take what the last prompt cost beside the window."""
@@ -99,7 +126,7 @@ class SlidingMemory:
 
     def load(self) -> Load:
         """What the prompt costs now."""
-        window = sum(self._tokens.of(memory.line) for memory in self.context().shown)
+        window = self._scale.memories(self.context().shown)
         return Load(self._overhead, 0, window, self._config().budget)
 
     def next_turn(self) -> CompactReason | None:
@@ -127,8 +154,10 @@ class SlidingMemory:
         with self._lock:
             now = self._clock.now().isoformat()
             number = self.archive.last_number
-            made = _compactions(self.archive)
-            self.archive.append({"type": "clear", "n": number, "t": now, "compactions": made})
+            made, step = _compactions(self.archive)
+            self.archive.append(
+                {"type": "clear", "n": number, "t": now, "compactions": made, "step": step}
+            )
             self._window.clear()
 
     def is_empty(self) -> bool:
@@ -137,7 +166,8 @@ class SlidingMemory:
 
     def status(self) -> MemoryStatus:
         """Figures about this memory."""
-        return MemoryStatus(total=self.archive.last_number, window=len(self._window))
+        window = len(self.context().window)
+        return MemoryStatus(total=self.archive.last_number, window=window)
 
     def close(self) -> None:
         """Bring everything to the disk and let go of the files."""
@@ -163,12 +193,14 @@ def _newest(archive: Archive, size: int) -> list[Memory]:
     return newest[::-1]
 
 
-def _compactions(archive: Archive) -> int:
-    """How many compactions another kind of memory has made here."""
+def _compactions(archive: Archive) -> tuple[int, int]:
+    """How many compactions another kind of memory has made here, and how many steps."""
     for record in archive.backwards():
         match record.get("type"):
             case "compaction":
-                return int(record["id"])
-            case "clear":
-                return int(record["compactions"])
-    return 0
+                made = int(record["id"])
+                return made, int(record.get("step", made))
+            case "undo" | "clear":
+                made = int(record["compactions"])
+                return made, int(record.get("step", made))
+    return 0, 0

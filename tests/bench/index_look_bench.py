@@ -21,7 +21,7 @@ from game.cli import client
 from game.cli.recall import read_data
 from game.mind.archive import Archive
 from game.mind.records import Memory, MemoryKind, Summary, Tier
-from game.mind.tiers import compaction_record
+from game.mind.tiers import Compacted
 from game.paths import Places
 from tests.bench.figures import Figure, percentile
 from tests.bench.index_bench import HYTHE
@@ -78,7 +78,7 @@ def _live(here: Places) -> None:
         )
     end = _BEGIN + timedelta(minutes=MEMORIES)
     whole = Summary(Tier.RECENT, 1, MEMORIES, "A long life at the mill.", "bench", end)
-    archive.append(compaction_record(None, whole, 1))
+    archive.append(Compacted(None, whole, 1, 1, whole.time).to_record())
     archive.close()
 
 

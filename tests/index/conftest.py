@@ -19,7 +19,7 @@ from game.mind.archive import Archive
 from game.mind.errors import IndexUnavailable
 from game.mind.notes import NoteBook
 from game.mind.records import Memory, MemoryKind, Summary, Tier
-from game.mind.tiers import compaction_record
+from game.mind.tiers import Compacted, TakenBack
 from tests.llm.conftest import places_in, until
 
 DAWN = datetime(2026, 5, 1, 6, tzinfo=UTC)
@@ -75,7 +75,23 @@ class Life:
         self.compactions += 1
         time = DAWN + timedelta(minutes=last, seconds=30)
         summary = Summary(Tier.RECENT, first, last, text, "bag", time)
-        self.archive.append(compaction_record(None, summary, self.compactions))
+        number = self.compactions
+        self.archive.append(Compacted(None, summary, number, number, time).to_record())
+
+    def take_back(self, number: int, restored: Summary | None, standing: int) -> None:
+        """Compaction ``number`` is undone; ``restored`` is the short-term summary again."""
+        back = TakenBack(
+            number=number,
+            longterm=None,
+            recent=restored,
+            summarised=restored.last if restored else 0,
+            standing=standing,
+            compactions=self.compactions,
+            step=self.compactions + 1,
+            total=self.archive.last_number,
+            time=DAWN + timedelta(days=1),
+        )
+        self.archive.append(back.to_record())
 
     def edit(self, text: str) -> None:
         time = DAWN + timedelta(days=1)

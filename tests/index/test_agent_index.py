@@ -11,6 +11,7 @@ from game.index.agent_index import AgentIndex
 from game.index.vectors import Chroma, ChromaVectors
 from game.mind.errors import BadAnswer, IndexUnavailable
 from game.mind.recall.documents import DocumentKind
+from game.mind.records import Summary, Tier
 from tests.index.conftest import DAWN, BagOfWords, Life, Opener, by_meaning, by_words
 
 
@@ -48,6 +49,50 @@ def test_the_window_is_taken_from_the_archive_when_nobody_says_it(index: AgentIn
     life.archive.append({"type": "clear", "n": 10, "t": DAWN.isoformat(), "compactions": 1})
     index.follow()
     assert index.status().memories == 10
+
+
+def test_a_summary_that_was_taken_back_is_found_no_more(
+    index: AgentIndex, life: Life, embedder: BagOfWords
+):
+    life.live_days(12)
+    life.compact(1, 4, "Ann came to the mill.")
+    index.follow(5)
+    life.compact(5, 8, "Ann brought a goat.")
+    index.follow(9)
+    assert "summary:2" in by_words(index, "goat")
+    restored = Summary(Tier.RECENT, 1, 4, "Ann came to the mill.", "bag", DAWN)
+    life.take_back(2, restored, standing=1)
+    index.follow(5)
+    assert by_words(index, "goat") == []
+    assert "summary:2" not in by_meaning(index, "Ann brought a goat.", 5)
+    assert "summary:1" in by_words(index, "mill")
+    life.edit("Ann came to the mill with a donkey.")
+    index.follow(5)
+    assert by_words(index, "donkey") == ["summary:1"], "an edit is of the one that holds again"
+    embedder.texts.clear()
+    index.follow(5)
+    assert embedder.texts == []
+    life.compact(5, 10, "Ann brought two goats.")
+    index.follow(11)
+    assert by_words(index, "goats") == ["summary:3"]
+
+
+def test_an_undoing_moves_the_window_back_when_nobody_says_it(index: AgentIndex, life: Life):
+    life.live_days(10)
+    life.compact(1, 6, "Six sacks.")
+    life.take_back(1, None, standing=0)
+    index.follow()
+    assert by_words(index, "sacks") == []
+    assert index.status().memories == 0
+
+
+def test_a_summary_that_was_only_made_shorter_stays_as_it_was(index: AgentIndex, life: Life):
+    life.live_days(8)
+    life.compact(1, 4, "Ann came to the mill with a goat.")
+    life.compact(1, 4, "Ann came.")
+    index.follow(5)
+    assert by_words(index, "goat") == ["summary:1"]
+    assert index.words.get(["summary:2"]) == {}
 
 
 def test_a_summary_says_what_it_covers_and_follows_edits(index: AgentIndex, life: Life):

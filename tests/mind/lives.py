@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from game.mind.archive import Archive
 from game.mind.cascade import CascadeMemory
 from game.mind.compaction_config import CompactionConfig
 from game.mind.errors import ModelUnavailable
 from game.mind.memory import MemoryContext
-from game.mind.records import Tier
+from game.mind.ports import Embedder
+from game.mind.records import MemoryKind, Tier
+from game.mind.strategy import NARRATIVE, Layout, Strategy
 from game.mind.summaries import SummaryFolder
 from game.mind.summarize import Draft, Source
 
 SMALL = CompactionConfig(immediate_window=4, recent_window=3, min_saving_tokens=0)
 """Such small windows save next to nothing, so they must not ask for a saving."""
+
+
+REPLACE = replace(NARRATIVE, name="replace", layout=Layout.REPLACE)
+SLIDING = replace(NARRATIVE, name="sliding", layout=Layout.SLIDING)
+STRUCTURED = replace(NARRATIVE, name="structured", headings=("Facts", "Open matters"))
+
+
+class WordTokens:
+    """Counts a token for every word and one for the line end, so that sums can be done by head."""
+
+    source = "words"
+
+    def of(self, text: str) -> int:
+        return len(text.split()) + 1
 
 
 @dataclass
@@ -38,20 +55,28 @@ class ScriptedSummarizer:
     """Writes down what it was asked; fails for the tiers it is told to fail for."""
 
     failing: set[Tier] = field(default_factory=set)
+    bad: bool = False
+    """Whether it writes what has nothing to do with its source."""
+    calls: int = 0
     sources: list[Source] = field(default_factory=list)
     gate: threading.Event | None = None
     entered: threading.Event = field(default_factory=threading.Event)
 
     def summarize(self, source: Source) -> Draft:
         self.sources.append(source)
+        self.calls += 1
         self.entered.set()
         if self.gate is not None:
             assert self.gate.wait(5)
         if source.tier in self.failing:
             raise ModelUnavailable("nobody answers", "Start the model server")
+        if self.bad:
+            return Draft("Quux plugh xyzzy, and fnord.", "scripted", calls=1)
         # Some of each end: with less it would be refused for telling too little.
         first, last = source.lines[: 4 if len(source.lines) > 5 else 1], source.lines[-1]
-        return Draft(" ".join(line[:40] for line in dict.fromkeys([*first, last])), "scripted")
+        return Draft(
+            " ".join(line[:40] for line in dict.fromkeys([*first, last])), "scripted", calls=1
+        )
 
 
 @dataclass
@@ -63,6 +88,12 @@ class Life:
     clock: ManualClock = field(default_factory=ManualClock)
     summarizer: ScriptedSummarizer = field(default_factory=ScriptedSummarizer)
     log: list[str] = field(default_factory=list)
+    strategy: Strategy = NARRATIVE
+    must_keep: tuple[str, ...] = ()
+    standing: tuple[str, ...] = ()
+    asleep: bool = False
+    embedder: Embedder | None = None
+    more: dict[str, Any] = field(default_factory=dict)
 
     def open(self) -> CascadeMemory:
         return CascadeMemory(
@@ -73,6 +104,13 @@ class Life:
             summarizer=lambda: self.summarizer,
             clock=self.clock,
             log=self.log.append,
+            tokens=WordTokens(),
+            strategy=lambda: self.strategy,
+            must_keep=lambda: self.must_keep,
+            standing=lambda: self.standing,
+            asleep=lambda: self.asleep,
+            embedder=self.embedder,
+            **self.more,
         )
 
 
@@ -81,6 +119,20 @@ def live(memory: CascadeMemory, count: int) -> None:
     start = memory.status().total
     for number in range(start + 1, start + count + 1):
         memory.append(f"Thing {number} happened.")
+
+
+def talk(memory: CascadeMemory, count: int, words: int = 20) -> None:
+    """Have ``count`` more things happen, each of ``words`` words that tell them apart."""
+    for number in range(memory.status().total + 1, memory.status().total + count + 1):
+        rest = " ".join(f"w{number}x{place}" for place in range(words - 4))
+        memory.append(f"The baker told {number} {rest}.")
+
+
+def spread(memory: CascadeMemory, place: str, words: int = 60) -> None:
+    """Look at ``place``: an act and its long result."""
+    memory.append(f"look {place}", MemoryKind.ACT)
+    furniture = " ".join(f"chair{number}" for number in range(words))
+    memory.append(f"{place}. There is {furniture}. Exits: north.", MemoryKind.RESULT)
 
 
 def covered(context: MemoryContext) -> list[int]:

@@ -1,0 +1,258 @@
+"""When the ladder is climbed: marks, switches, savings, and never twice for nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from game.mind import ladder
+from game.mind.compaction_config import CompactionConfig
+from game.mind.errors import CompactionError
+from game.mind.ladder import Streak, Worth
+from game.mind.memory import CompactReason, Load, Outcome
+from tests.mind.lives import Life, covered, live, talk
+
+COUNT, HIGH, SLEEP = CompactReason.COUNT, CompactReason.HIGH, CompactReason.SLEEP
+EMERGENCY = CompactReason.EMERGENCY
+WIDE = CompactionConfig(
+    immediate_window=500,
+    recent_window=500,
+    context_tokens=1100,
+    reserve_tokens=100,
+    min_saving_tokens=50,
+    preserve_memories=5,
+    preserve_share=0.1,
+    longterm_tokens=120,
+)
+"""A budget of 1000 words, and a count that is never reached."""
+
+
+@pytest.fixture
+def life(tmp_path):
+    return Life(tmp_path / "Mira", WIDE)
+
+
+@pytest.fixture
+def memory(life):
+    memory = life.open()
+    yield memory
+    memory.close()
+
+
+def fill(memory, share):
+    """Lines of 20 words until the prompt has reached ``share`` of its budget."""
+    while memory.load().share < share:
+        talk(memory, 1)
+
+
+# -- decisions alone
+
+
+def load_of(share):
+    return Load(0, 0, int(share * 1000), 1000)
+
+
+@pytest.mark.parametrize(
+    ("share", "full", "asleep", "reasons"),
+    [
+        (0.5, False, False, []),
+        (0.5, True, False, [COUNT]),
+        (0.72, False, False, []),
+        (0.72, False, True, [SLEEP]),
+        (0.86, False, False, [HIGH]),
+        (0.86, True, True, [HIGH, SLEEP, COUNT]),
+    ],
+)
+def test_what_is_wanted_when(share, full, asleep, reasons):
+    found = ladder.wanted(CompactionConfig(), load_of(share), full=full, asleep=lambda: asleep)
+    assert found == reasons
+
+
+@pytest.mark.parametrize("switch", ["on_count", "on_high", "on_sleep"])
+def test_each_trigger_has_its_switch(switch):
+    off = replace(CompactionConfig(), **{switch: False})
+    reason = CompactReason(switch.removeprefix("on_"))
+    all_of_them = ladder.wanted(off, load_of(0.9), full=True, asleep=lambda: True)
+    assert reason not in all_of_them
+    assert len(all_of_them) == 2
+
+
+def test_urgent_is_over_the_emergency_mark_alone():
+    config = CompactionConfig()
+    assert not ladder.urgent(config, load_of(0.94))
+    assert ladder.urgent(config, load_of(0.95))
+    assert not ladder.urgent(replace(config, on_emergency=False), load_of(2))
+
+
+def test_a_saving_must_be_large_enough_and_outweigh_what_it_costs():
+    config = CompactionConfig(min_saving_tokens=300, rounds=10)
+    assert not Worth(299, 0).pays(config)
+    assert Worth(300, 2999).pays(config)
+    assert not Worth(300, 3000).pays(config)
+    assert Worth(300, 3000).pays(config, priced=False)
+    assert not Worth(0, 0).pays(replace(config, min_saving_tokens=0)), "never for nothing"
+
+
+@given(st.lists(st.floats(0.5, 1.2), max_size=12))
+def test_after_two_in_vain_only_growth_brings_a_third(shares):
+    config, streak, vain = CompactionConfig(), Streak(), 0
+    for share in shares:
+        after = load_of(share)
+        streak = streak.after(HIGH, config, after)
+        vain = vain + 1 if after.share >= config.high else 0
+        assert streak.blocks(config, after) == (vain >= 2)
+        grown = replace(after, window=after.window + config.min_saving_tokens)
+        assert not streak.blocks(config, grown)
+
+
+# -- the same in a memory
+
+
+def test_the_high_mark_starts_one_that_ends_under_the_low_mark(life, memory):
+    fill(memory, 0.85)
+    assert memory.next_turn() is HIGH
+    result = memory.compact(HIGH)
+    assert memory.load().share <= WIDE.low
+    assert result.tokens_before > result.tokens_after > 0
+    assert memory.load().share > 0.4, "down to the low mark, and no further"
+    assert memory.next_turn() is None
+    assert covered(memory.context()) == list(range(1, memory.status().total + 1))
+
+
+def test_an_agent_that_sleeps_compacts_earlier(life, memory):
+    fill(memory, 0.72)
+    assert memory.next_turn() is None
+    life.asleep = True
+    assert memory.next_turn() is SLEEP
+    memory.compact(SLEEP)
+    assert memory.load().share <= WIDE.low
+
+
+def test_an_emergency_is_seen_before_a_thought_and_logged_as_one(life, memory):
+    fill(memory, 0.96)
+    assert memory.before_thought() is EMERGENCY
+    memory.compact(EMERGENCY)
+    assert memory.before_thought() is None
+    assert memory.load().share <= WIDE.low
+    assert any("Emergency" in line for line in life.log)
+
+
+def test_what_the_prompt_has_beside_memories_counts(memory):
+    fill(memory, 0.5)
+    assert memory.next_turn() is None
+    memory.weigh(400)
+    assert memory.load().overhead == 400
+    assert memory.next_turn() is HIGH
+
+
+def test_nothing_is_done_for_a_saving_that_is_too_small(life, memory):
+    life.config = replace(WIDE, min_saving_tokens=900)
+    fill(memory, 0.9)
+    assert memory.next_turn() is None
+    assert memory.before_thought() is None
+    fill(memory, 1.01)
+    assert memory.before_thought() is EMERGENCY, "a prompt over its budget cannot be sent"
+
+
+def test_nothing_is_done_where_the_calls_cost_more_than_is_saved(life, memory):
+    life.config = replace(WIDE, rounds=1)
+    fill(memory, 0.87)
+    assert memory.next_turn() is None
+    life.config = replace(WIDE, rounds=50)
+    talk(memory, 4)
+    assert memory.next_turn() is HIGH
+
+
+def test_without_a_model_calls_cost_nothing(tmp_path):
+    life = Life(tmp_path / "Mira", replace(WIDE, rounds=1), more={"priced": lambda: False})
+    memory = life.open()
+    fill(memory, 0.87)
+    assert memory.next_turn() is HIGH
+    memory.close()
+
+
+def test_a_load_that_walks_around_the_mark_compacts_seldom(life, memory):
+    """The hysteresis: up and down around the high mark, 400 memories long."""
+    made = []
+    for step in range(400):
+        memory.weigh(0 if step % 2 else 120)
+        talk(memory, 1)
+        if reason := memory.next_turn():
+            result = memory.compact(reason)
+            made.append((step, result.tokens_before - result.tokens_after))
+    # A line costs 21 of the 250 between both marks; the wobble of 120 takes half of that.
+    assert 400 * 21 / 250 / 3 < len(made) <= 400 * 21 / 130 + 1
+    assert all(saved >= WIDE.min_saving_tokens for _, saved in made)
+    gaps = [b - a for (a, _), (b, _) in pairwise(made)]
+    assert min(gaps) >= 5
+
+
+def test_a_load_that_cannot_get_down_does_not_thrash(life, memory):
+    """The overhead alone is over the high mark: each compaction is in vain."""
+    memory.weigh(880)
+    made = 0
+    for _ in range(200):
+        live(memory, 1)
+        if reason := memory.next_turn():
+            memory.compact(reason)
+            made += 1
+    assert 0 < made <= 2 + 200 * 5 / WIDE.min_saving_tokens
+
+
+def test_two_in_vain_are_the_end_until_there_is_something_to_save(life, memory):
+    life.config = replace(WIDE, min_saving_tokens=10)
+    memory.weigh(900)
+    made = []
+    for _ in range(3):
+        talk(memory, 2)
+        if reason := memory.next_turn():
+            made.append(memory.compact(reason).outcome)
+    quiet = memory.status().total
+    for _ in range(20):
+        assert memory.next_turn() is None
+    assert memory.status().total == quiet
+
+
+def test_an_emergency_that_finds_nothing_left_says_what_is_too_large(life, memory):
+    memory.weigh(1200)
+    live(memory, 1)
+    assert memory.before_thought() is EMERGENCY
+    memory.compact(EMERGENCY)  # what little there is
+    assert memory.before_thought() is EMERGENCY
+    with pytest.raises(CompactionError, match="beside memories alone cost 1200") as found:
+        memory.compact(EMERGENCY)
+    assert "context_tokens" in found.value.cure
+    assert memory.status().failures == 0, "no model has failed"
+
+
+def test_the_agent_may_be_forbidden_to_ask(life, memory):
+    life.config = replace(WIDE, on_agent=False)
+    live(memory, 9)
+    with pytest.raises(CompactionError, match="may not ask"):
+        memory.compact(CompactReason.AGENT)
+    life.config = WIDE
+    assert memory.compact(CompactReason.AGENT).outcome is Outcome.NOTHING
+
+
+def test_what_was_asked_for_goes_down_to_the_low_mark(memory):
+    fill(memory, 0.75)
+    assert memory.next_turn() is None
+    result = memory.compact(CompactReason.MANUAL)
+    assert memory.load().share <= WIDE.low
+    assert result.covered is not None
+
+
+def test_a_full_window_leaves_the_immediate_one_unless_that_is_over_the_high_mark(life, memory):
+    life.config = replace(WIDE, immediate_window=10, recent_window=10)
+    talk(memory, 21)
+    assert memory.next_turn() is COUNT
+    memory.compact(COUNT)
+    assert len(memory.context().window) == 10
+    memory.weigh(700)
+    talk(memory, 10)
+    memory.compact(COUNT)
+    assert 5 <= len(memory.context().window) < 10
