@@ -14,6 +14,7 @@ from typing import Any
 from game.mind.structured import MOST_NOTES, Structured, clean_note, match, same
 
 _FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.M)
+_TAG = re.compile(r"</?(?:b|strong|h[1-6])>", re.I)
 _SHARP = re.compile(r"^\s{0,3}#{1,6}\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^#].*?)\s*#*$")
 _BOLD = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<sign>\*\*|__)(?P<name>.+?)(?P=sign)(?P<rest>.*)$")
 _COLON = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^\W_][^:*#\"“]{0,60}?)\s*:(?P<rest>.*)$")
@@ -34,7 +35,7 @@ def parse(text: str, headings: Sequence[str], *, opened: str = "") -> Structured
     """
     if found := _from_json(text, headings):
         return Structured(tuple(headings), found)
-    lines = _FENCE.sub("", text).splitlines()
+    lines = _TAG.sub("**", _FENCE.sub("", text)).splitlines()
     best: dict[str, tuple[str, ...]] = {}
     for finders in _WAYS:
         found = _sections(lines, headings, opened, finders)

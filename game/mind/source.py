@@ -8,7 +8,7 @@ from typing import Protocol
 
 from game.mind.ports import Generation
 from game.mind.records import Tier
-from game.mind.strategy import NARRATIVE, Strategy
+from game.mind.strategy import NARRATIVE, Layout, Strategy
 from game.mind.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
 
 MAX_CHARACTERS = {Tier.RECENT: 1200, Tier.LONGTERM: 1800}
@@ -48,8 +48,10 @@ class Source:
 
     @property
     def way(self) -> Strategy:
-        """The strategy, or what holds without one."""
-        return self.strategy or NARRATIVE
+        """The strategy, or what holds without one that writes summaries."""
+        if self.strategy is None or self.strategy.layout is Layout.SLIDING:
+            return NARRATIVE
+        return self.strategy
 
     @property
     def characters(self) -> int:

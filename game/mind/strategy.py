@@ -102,7 +102,7 @@ class Strategy:
     headings: tuple[str, ...]
     path: Path
     stop: tuple[str, ...] = DEFAULT_STOP
-    templates: Mapping[Tier, jinja2.Template] = field(default_factory=dict, repr=False)
+    templates: Mapping[Tier, jinja2.Template] = field(default_factory=dict, repr=False, hash=False)
 
     def prompt(
         self,

@@ -65,6 +65,8 @@ def test_a_heading_without_notes_stays_and_a_lost_one_is_noticed():
         "- **Goal**\n  - find the key\n- **Open matters**: Tom waits for bread (memory 7)\n"
         "- **People**\n  - Ada: a weaver",
         f"Sure! Here are the notes:\n\n```markdown\n{GOOD}\n```\nLet me know if you need more.",
+        "<h2>Goals</h2>\n- find the key\n<b>Open matters</b>: Tom waits for bread (memory 7)\n"
+        "<strong>People:</strong>\nAda: a weaver",
         "## Goals (my own)\n> find the key\n## Open matters\n> Tom waits for bread (memory 7)\n"
         "## People\n> Ada: a weaver",
         json.dumps(

@@ -107,6 +107,13 @@ def test_prose_is_asked_for_as_it_was_measured_and_checked(way):
     )
 
 
+def test_a_way_without_summaries_still_has_one_where_it_must():
+    model = Scripted(PROSE)
+    sliding = replace(RECENT, strategy=WAYS["sliding"])
+    assert ModelSummarizer(model).summarize(sliding).text == PROSE
+    assert model.prompts[0].startswith("# Memories:\n")
+
+
 def test_prose_that_fails_its_checks_twice_is_refused():
     with pytest.raises(SummaryRefused, match="repeats a sentence 9 times"):
         ModelSummarizer(Scripted("I met Tom. " * 9)).summarize(RECENT)
