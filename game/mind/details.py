@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from game.mind.words import COMMON_WORDS, stem
 
@@ -63,6 +64,7 @@ _MARKS = re.compile(
 )
 """What a prompt adds to a text: references, counts, headings, list signs."""
 _CURSOR = re.compile(r"^~([^~<>\n]{1,40})>\s*\S+", re.M)
+_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _TOKEN = re.compile(
     r"(?P<number>\d+(?:[.,:]\d+)*)|(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)*)|(?P<end>[.!?…:;\"“”(\[\n])"
     r"|(?P<quote>(?<!\w)['‘])"
@@ -84,8 +86,9 @@ class Found:
     number: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(NamedTuple):
+    """A word or a number; a tuple, as there are thousands."""
+
     text: str
     low: str
     begins: bool
@@ -122,9 +125,11 @@ def vocabulary(texts: Iterable[str]) -> set[str]:
     """Every key that stands in ``texts``: stems of all words, and all numbers."""
     keys: set[str] = set()
     for text in texts:
-        tokens = _tokens(text)
-        keys.update(key(token.low) for token in tokens)
-        keys.update(each for found in _numbers(tokens, vague=True) for each in found.keys)
+        low = {word.casefold() for word in _WORD.findall(_plain(text))}
+        keys.update(map(key, low))
+        if any(map(counts, low)):
+            found = _numbers(_tokens(text), vague=True)
+            keys.update(each for number in found for each in number.keys)
     return keys
 
 
@@ -150,7 +155,7 @@ def _tokens(text: str) -> tuple[_Token, ...]:
     """Words and digits of ``text``, each with whether it begins a sentence or a speech."""
     found: list[_Token] = []
     begins, before = True, 0
-    text = _CURSOR.sub(r"\1\n", _MARKS.sub("\n", text))
+    text = _plain(text)
     for match in _TOKEN.finditer(text):
         if match.lastgroup in ("end", "quote"):
             begins = True
@@ -159,6 +164,11 @@ def _tokens(text: str) -> tuple[_Token, ...]:
         found.append(_Token(word, word.casefold(), begins, text[before : match.start()]))
         begins, before = False, match.end()
     return tuple(found)
+
+
+def _plain(text: str) -> str:
+    """``text`` without what a prompt adds to it."""
+    return _CURSOR.sub(r"\1\n", _MARKS.sub("\n", text))
 
 
 def _named(read: Iterable[Sequence[_Token]]) -> tuple[set[str], set[str]]:

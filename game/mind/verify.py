@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from game.mind import verdict
-from game.mind.details import details, vocabulary
+from game.mind.details import Found, details, vocabulary
 from game.mind.perception import shorten
 from game.mind.ports import Embedder
 from game.mind.sameness import alike
@@ -27,6 +27,8 @@ _LEAST_DETAILS, _LEAST_DETAIL_SHARE, _FEW_DETAILS = 4, 0.15, 8
 """The same for names, places and numbers; with fewer than the last it cannot be said."""
 _MOST_INVENTED, _MOST_INVENTED_SHARE = 3, 0.25
 """So many invented names and numbers, and such a share of all in the summaries, are a tale."""
+
+type Details = Mapping[tuple[str, ...], Found]
 
 _FURNITURE = re.compile(
     r"^[ \t]*#+[^\n]*$|^[ \t]*[-*•][ \t]+|[ \t]*\(memor(?:y|ies) [\d ,–-]+\)", re.M
@@ -118,16 +120,23 @@ def judge(
     """
     wanted = tuple(dict.fromkeys(line for line in must_keep if line.strip()))
     constraints = [part for text in wanted for part in read_constraint(text)]
-    there = details(sources)
+    there, own = details(sources), details(summaries)
     kept = vocabulary(visible)
-    invented = _invented(summaries, [*sources, *wanted], visible)
+    invented = _invented(own, summaries, [*sources, *wanted], visible)
+    texts = [_FURNITURE.sub("", summary).strip() for summary in summaries]
+    problems = [
+        *_refusals(texts, sources),
+        *_emptiness(texts, sources, there),
+        *_tales(len(invented), len(own)),
+        *_turned_round(constraints, texts, sources),
+    ]
     return Verdict(
         wanted=len(wanted),
         put_back=_lost(constraints, Seen(visible), embedder),
         details=len(there),
         vanished=sum(not kept.issuperset(found.keys) for found in there.values()),
         invented=invented,
-        problems=tuple(_problems(summaries, sources, constraints, len(invented))),
+        problems=tuple(problems),
     )
 
 
@@ -169,15 +178,14 @@ def _meant(missing: Sequence[Constraint], seen: Seen, embedder: Embedder) -> lis
 
 
 def _invented(
-    summaries: Sequence[str], before: Sequence[str], visible: Sequence[str]
+    own: Details, summaries: Sequence[str], before: Sequence[str], visible: Sequence[str]
 ) -> tuple[str, ...]:
-    """What of ``summaries`` neither ``before`` nor the rest of ``visible`` has."""
+    """What ``own`` of ``summaries`` neither ``before`` nor the rest of ``visible`` has."""
     written = {_bare(line) for summary in summaries for line in summary.splitlines()}
     written |= {_bare(summary) for summary in summaries}
     others = [line for line in visible if _bare(line) not in written]
     known = vocabulary([*before, *others])
-    found = details(summaries).values()
-    return tuple(each.shown for each in found if not known.issuperset(each.keys))
+    return tuple(each.shown for each in own.values() if not known.issuperset(each.keys))
 
 
 def _bare(line: str) -> str:
@@ -188,45 +196,44 @@ def _bare(line: str) -> str:
 # -- what is wrong with the summaries
 
 
-def _problems(
-    summaries: Sequence[str],
-    sources: Sequence[str],
-    constraints: Sequence[Constraint],
-    invented: int,
-) -> Iterator[str]:
-    texts = [_FURNITURE.sub("", summary).strip() for summary in summaries]
-    if not texts:
-        return
+def _refusals(texts: Sequence[str], sources: Sequence[str]) -> Iterator[str]:
     # Told in the first person, with who said it, four short lines can grow by a word.
     slack = " " * (sum(map(len, sources)) // 4)
     for text in texts:
         if reason := verdict.check(text, [*sources, slack]):
             yield f"a summary {reason}"
-    yield from _emptiness(texts, sources)
-    own = details(texts)
-    if invented >= _MOST_INVENTED and invented >= _MOST_INVENTED_SHARE * len(own):
-        yield f"{invented} of {len(own)} names and numbers are invented"
-    for text in _turned_round(constraints, Seen(texts), Seen(sources)):
-        yield f"says the opposite of: {shorten(text, 120)}"
 
 
-def _emptiness(texts: Sequence[str], sources: Sequence[str]) -> Iterator[str]:
+def _emptiness(texts: Sequence[str], sources: Sequence[str], there: Details) -> Iterator[str]:
     """Whether the summaries hold next to nothing of what they stand for."""
+    if not texts:
+        return
     written, before = sum(map(len, texts)), sum(map(len, sources))
     if written < min(_LEAST_SHARE * before, _LEAST_CHARACTERS):
         yield f"the summaries have {written} characters for {before:,}"
-    there, words = details(sources), vocabulary(texts)
+    words = vocabulary(texts)
     kept = sum(words.issuperset(found.keys) for found in there.values())
     least = min(_LEAST_DETAIL_SHARE * len(there), _LEAST_DETAILS)
     if len(there) >= _FEW_DETAILS and kept < least:
         yield f"the summaries hold {kept} of {len(there)} names and numbers"
 
 
-def _turned_round(constraints: Sequence[Constraint], written: Seen, sources: Seen) -> Iterator[str]:
+def _tales(invented: int, own: int) -> Iterator[str]:
+    if invented >= _MOST_INVENTED and invented >= _MOST_INVENTED_SHARE * own:
+        yield f"{invented} of {own} names and numbers are invented"
+
+
+def _turned_round(
+    constraints: Sequence[Constraint], texts: Sequence[str], sources: Sequence[str]
+) -> list[str]:
     """Constraints of which a summary says the opposite, unless it was told so."""
-    for constraint in constraints:
-        if _denied(constraint, written) and not _denied(constraint, sources):
-            yield constraint.text
+    written = Seen(texts)
+    turned = [each for each in constraints if _denied(each, written)]
+    if not turned:
+        return []
+    told = Seen(sources)
+    opposite = dict.fromkeys(each.text for each in turned if not _denied(each, told))
+    return [f"says the opposite of: {shorten(text, 120)}" for text in opposite]
 
 
 def _denied(constraint: Constraint, seen: Seen) -> bool:
