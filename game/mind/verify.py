@@ -102,14 +102,19 @@ def judge(
     What must be kept is looked for by words, then by meaning
     (:mod:`game.mind.survival`, :mod:`game.mind.sameness`); what is not found is to be put
     back, which mends it, so it is no problem of the summaries. Neither is a name that they
-    lack or add: a summary leaves things out, and counts. These are problems, because no
-    summary written without a model ever has them, and those of a model that lost its way do:
+    lack or add: a summary leaves things out, and counts. These are problems:
 
     * what :func:`game.mind.verdict.check` refuses: empty, repeating, longer than its source …
     * nothing in it: shorter than 120 characters and than 4 % of the source, or fewer than
       four of its names and numbers and than 15 % of them
     * a tale: three invented names or numbers, and a quarter of all that it has
     * a constraint turned round, which no source had turned round
+
+    Measured over believable evenings of 4 to 128 memories: none of 108 extractive summaries
+    of 200 to 1,200 characters nor of 30 structured ones has a problem, or an invented name
+    (the poorest keeps four of 18 names and numbers). Of 56 that gemma-3-270m wrote, 17 pass
+    :func:`game.mind.verdict.check`, mostly one line for a whole evening, and four pass this:
+    one that copied all six of its memories, three that kept a line of six or ten.
 
     Args:
         summaries: The new summaries; none is fine.
