@@ -116,14 +116,16 @@ def _binding(notes: Sequence[Note]) -> list[int]:
     what is open the newest is the likeliest still to be.
     """
     said_by: Counter[str] = Counter()
-    rules: list[int] = []
+    rules: list[tuple[int, int]] = []
     promised: list[int] = []
     asked: list[int] = []
     for position, note in enumerate(notes):
         if note.sure and note.kind is Kind.CONSTRAINTS:
             said_by[note.told.speaker] += 1
             if said_by[note.told.speaker] <= _MOST_OF_ONE:
-                rules.append(position)
+                rules.append((said_by[note.told.speaker], position))
         elif note.sure and note.kind is Kind.OPEN:
             (asked if note.text.endswith("?") else promised).append(position)
-    return [*rules, *reversed(promised), *reversed(asked[-_MOST_ASKED:])]
+    # Everybody's first rule comes before anybody's second.
+    first = [position for _, position in sorted(rules)]
+    return [*first, *reversed(promised), *reversed(asked[-_MOST_ASKED:])]

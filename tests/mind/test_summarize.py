@@ -392,6 +392,15 @@ def test_rules_outlive_a_flood_of_telling_facts():
     assert sections(text)["Constraints"] == ("Ada: Never let anybody into the loft. (memory 1)",)
 
 
+def test_one_players_rules_do_not_push_out_anothers():
+    flood = [f'Tom says to you, "Never sell barrel {n} of Harl{n} to Odo{n}."' for n in range(200)]
+    lines = (*flood, 'Ada says to you, "Never let anybody into the loft."')
+    source = Source(Tier.RECENT, "Mira", lines, tuple(range(1, 202)), STRUCTURED)
+    rules = sections(ExtractiveSummarizer().summarize(source).text)["Constraints"]
+    assert "Ada: Never let anybody into the loft. (memory 201)" in rules
+    assert "Tom: Never sell barrel 0 of Harl0 to Odo0. (memory 1)" in rules
+
+
 def test_what_must_be_kept_is_in_it():
     must = ("Ada told you: never open the cellar door (memory 2)", "You promised Tom: the eel pie.")
     flood = [f'Joss says, "Ship {n} of Harl{n} brought {n} casks of wine{n}."' for n in range(90)]
