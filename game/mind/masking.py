@@ -21,8 +21,8 @@ from game.mind.records import Memory, MemoryKind
 
 STEP = 16
 """Memories by which the boundary moves: each move changes the prompt from there on."""
-LEAST_SAVED = 48
-"""Characters that must be saved for a line to be worth its number."""
+LEAST_SAVED, LEAST_WORDS = 48, 8
+"""Characters, and among them words, that must be saved for a line to be worth its number."""
 SHORTEST_FOLDED = 28
 """Characters of a repeated line that folds. Where one is gone, a script may need a line for
 the time or a count in its place; both together are shorter."""
@@ -203,10 +203,21 @@ def _shortened(memory: Memory, body: str) -> Memory:
     """``memory`` with ``body`` and its number as its text, if that is worth it."""
     mark = _mark(memory)
     text = f"{body.removesuffix('…').rstrip()}{mark}"
-    shown = min(len(memory.text), PROMPT_LIMIT)
-    if len(text) + LEAST_SAVED > shown or memory.text.endswith(mark):
+    if memory.text.endswith(mark) or not _saves(memory.text[:PROMPT_LIMIT], text):
         return memory
     return _changed(memory, text, memory.reason)
+
+
+def _saves(shown: str, text: str) -> bool:
+    """Whether ``text`` is worth it in place of ``shown``: in characters, and in any tokens.
+
+    A tokenizer has one token for a whole row of dashes, but none for several words.
+    """
+    if len(text) + LEAST_SAVED > len(shown):
+        return False
+    if shown.count(" ") - text.count(" ") >= LEAST_WORDS:
+        return True
+    return sum(map(str.isalnum, shown)) - sum(map(str.isalnum, text)) >= LEAST_SAVED
 
 
 def _newest_plan(shown: Sequence[Memory]) -> list[Memory]:

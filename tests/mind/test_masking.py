@@ -138,6 +138,12 @@ def test_a_description_cannot_fill_the_line_that_is_left():
     assert shown.startswith("Tom. ")
 
 
+def test_a_row_of_dashes_costs_less_than_a_number():
+    window = life((ACT, "notes"), (RESULT, f"You see {'-' * 300}"), (RESULT, "Rien. " * 60))
+    assert mask(window, 3)[1] == window[1]
+    assert mask(window, 3)[2].text.endswith("… (memory 3)")
+
+
 # -- properties
 
 _WORDS = st.sampled_from(
@@ -193,8 +199,8 @@ def windows(draw: st.DrawFn) -> tuple[Memory, ...]:
     number, time = draw(st.integers(1, 300)), START
     found = []
     for kind, text, source, reason in draw(st.lists(_LINES, max_size=40)):
-        if kind is not ACT and found and is_repeat(found[-1].text, text):
-            continue  # remembered as one that counts
+        if found and is_repeat(found[-1].text, text):
+            continue  # a repeat is counted, or refused if it is the agent's own
         time += timedelta(minutes=draw(st.sampled_from([0, 1, 15, 19, 40, 700])))
         found.append(Memory(number, time, kind, text, source=source, reason=reason))
         number += 1
