@@ -111,8 +111,8 @@ def judge(
     * a constraint turned round, which no source had turned round
 
     Measured over believable evenings of 4 to 128 memories: none of 108 extractive summaries
-    of 200 to 1,200 characters nor of 30 structured ones has a problem, or an invented name
-    (the poorest keeps four of 18 names and numbers). Of 56 that gemma-3-270m wrote, 17 pass
+    of 300 to 1,200 characters nor of 30 structured ones has a problem, or an invented name
+    (the poorest keeps 7 of 23 names and numbers). Of 56 that gemma-3-270m wrote, 17 pass
     :func:`game.mind.verdict.check`, mostly one line for a whole evening, and four pass this:
     one that copied all six of its memories, three that kept a line of six or ten.
 
