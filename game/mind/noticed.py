@@ -168,7 +168,10 @@ class NoticedBlock:
             NoteRefused: The file cannot be read or written; what was noticed waits.
         """
         with self._lock:
-            found, closed, read_to = tuple(self._found), tuple(self._closed), self._read_to
+            found, closed = tuple(self._found), tuple(self._closed)
+            # A question that waits is in no file yet: after a crash it is to be heard again.
+            waiting = [question.number - 1 for question in self._waiting.values()]
+            read_to = min([self._read_to, *waiting])
         if not found and not closed:
             return
         # Not under the lock: a thought on the reactor must not wait for the disk.
@@ -190,8 +193,7 @@ class NoticedBlock:
         """
         wanted = tuple(found)
         if wanted:
-            highest = max(item.number for item in wanted)
-            vault_files.change(self.path, lambda before: _changed(before, wanted, (), highest))
+            vault_files.change(self.path, lambda before: _changed(before, wanted, (), 0))
         kept = self.items
         return tuple(item for item in wanted if any(same(item, each) for each in kept))
 

@@ -308,6 +308,19 @@ def test_an_agent_that_is_restarted_catches_up_once(day, block):
     assert not again.catch_up(day.lived, "Mira")
 
 
+def test_a_question_that_waits_outlives_a_crash(day, block):
+    day.says("Joss", "Did you see the cat?")
+    day.says("Ada", "Never open the cellar door.")
+    block.save()
+    day.passes(PATIENCE)
+    again = NoticedBlock(block.path)
+    assert again.catch_up(day.lived, "Mira")
+    again.save()
+    assert [item.text for item in again.items] == [
+        *("Never open the cellar door.", "Did you see the cat?")
+    ]
+
+
 # -- somebody who means ill
 
 
