@@ -216,7 +216,8 @@ class NoticedBlock:
 
     def _wait(self, question: Noticed) -> None:
         """Remember a question for a while: most are answered with the next breath."""
-        self._waiting.setdefault(question.who, question)
+        self._waiting.pop(question.who, None)
+        self._waiting[question.who] = question  # the newest of one person stands for all
         if len(self._waiting) > _MOST_WAITING:
             del self._waiting[next(iter(self._waiting))]
 

@@ -209,6 +209,13 @@ def test_a_question_is_kept_when_no_answer_comes(day):
     assert day.kept == []
 
 
+def test_of_several_questions_of_one_person_the_newest_is_kept(day):
+    day.says("Joss", "Are you there, Mira?")
+    day.says("Joss", "Did you see the cat?")
+    day.passes(PATIENCE)
+    assert day.kept == ["Did you see the cat?"]
+
+
 def test_two_alone_need_no_names(day):
     day.remember('Joss says, "Did you see the cat?"', source="Joss")
     day.passes(PATIENCE)
