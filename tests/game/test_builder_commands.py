@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from evennia.utils.ansi import strip_ansi
 
 from game.mind.errors import ModelUnavailable
@@ -153,7 +155,8 @@ class TestMemoryCommands(BuilderWorld):
             def summarize(self, source):
                 raise ModelUnavailable("nobody answers on port 1", "Start the server")
 
-        self.mind.memory.memory._summarizer = Dead
+        compacting = self.mind.memory.memory._compacting
+        compacting._outside = replace(compacting._outside, summarizer=Dead)
         shown = self.type_and_wait("@compact-memories Mira", "failed")
         assert "nobody answers on port 1. Start the server" in shown
         assert "Failed" in self.type_and_wait("@memory-status Mira", "Integrity")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from dataclasses import replace
 
 from evennia.utils.ansi import strip_ansi
 
@@ -22,13 +23,25 @@ from game.mind.recall.related import Related
 from game.mind.sliding import SlidingMemory
 from game.mind.verbs import FORBIDDEN, PRIVATE
 from tests.game.agents_world import AgentsWorld, FixedConfig
-from tests.game.test_recall_world import RecallWorld
+from tests.game.test_recall_world import CHATTER, RecallWorld
 from typeclasses.components import fitting as fitting_module
 from typeclasses.components import memory as memory_module
 from typeclasses.components.prompting import Kept, costs_of, kept_by, prompt_for
 
+WHO = ("Bram", "Nell", "Oswin", "Joss", "Ruan")
+WHAT = ("salt", "cider", "barley", "herring", "lamp oil", "honey", "tar")
+WHERE = ("from Ostrey", "up the river", "to the mill", "by the north gate", "over the hills",
+         "through the snow", "at dawn", "on Friday night", "with two mules", "for the feast",
+         "without a word")  # fmt: skip
 TOLD = "## Told To You, And Promised\n"
 SUMMED_UP = "You clear your mind: memories "
+
+
+class Dead:
+    """A summarizer whose server is gone."""
+
+    def summarize(self, source):
+        raise ModelUnavailable("nobody answers on port 1", "Start the server")
 
 
 class LadderWorld(AgentsWorld):
@@ -57,10 +70,32 @@ class LadderWorld(AgentsWorld):
         number = 0
         while self.load().share < share:
             number += 1
-            self.char1.execute_cmd(f"say Ship {number} came in from Ostrey with {number} casks.")
-            assert number < 3000
+            self.chatter(8)
+            assert number < 500
         self.settle()
         self.mira.attributes.remove("paused")
+
+    def summarizer(self, make):
+        """Have the summaries written by what ``make`` gives, called in a worker thread."""
+        compacting = self.mind.memory.memory._compacting
+        real = compacting._outside.summarizer
+        compacting._outside = replace(compacting._outside, summarizer=lambda: make(real))
+
+    def slow(self):
+        """Let summaries wait until the event is set."""
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+        self.summarizer(lambda real: gate.wait(20) and real())
+        return gate
+
+    def chatter(self, count):
+        """Talk of others, each line another."""
+        for number in range(count):
+            who, what, where = (words[number % len(words)] for words in (WHO, WHAT, WHERE))
+            line = f"{who} brought {number + 2} casks of {what} {where}, and then left for home."
+            # From two people: what one alone says would all be meant for Mira.
+            (self.char1, self.char2)[number % 2].execute_cmd(f"say {line}")
+            self.compacted()
 
     def load(self):
         return self.mind.memory.memory.load()
@@ -188,7 +223,7 @@ class TestEmergency(LadderWorld):
 
     def test_a_thought_makes_room_first_and_then_goes_on(self):
         self.fill(0.97, context_tokens=1600)
-        self.budget(context_tokens=1600)
+        self.budget(context_tokens=1600, on_high=False)
         prompt = self.thinks("What did ship 3 bring?", "say Casks.")[0]
         assert [past.reason for past in self.past()] == ["emergency"]
         assert "## Recent Past (Summary)" in prompt
@@ -198,17 +233,9 @@ class TestEmergency(LadderWorld):
         assert "of 1,344 tokens" in warned
 
     def test_it_is_made_in_the_background_and_waits_for_one_under_way(self):
-        self.fill(0.97, context_tokens=1600)
-        self.budget(context_tokens=1600)
-        memory, gate = self.mind.memory.memory, threading.Event()
-        real = memory._summarizer
-
-        def slow():
-            assert gate.wait(10)
-            return real()
-
-        memory._summarizer = slow
-        ended = []
+        self.fill(1.05, context_tokens=1600)
+        self.budget(context_tokens=1600, on_high=False)
+        gate, ended = self.slow(), []
         self.mind.memory.compact(CompactReason.MANUAL, ended.append)
         self.said = ["say Hm.", "wait"]
         self.char1.execute_cmd("talk Mira Well?")
@@ -224,18 +251,15 @@ class TestEmergency(LadderWorld):
         assert self.past()[0].reason == "manual"
         assert self.words(self.fake.prompts()[-1]) <= 1344
 
-    def test_where_it_fails_the_thought_goes_on_while_the_prompt_fits(self):
+    def test_where_no_model_answers_the_words_themselves_are_selected(self):
         self.fill(0.96, context_tokens=1600)
-        self.budget(context_tokens=1600, fallback_after=0)
+        self.budget(context_tokens=1600, on_high=False, fallback_after=0)
 
-        class Dead:
-            def summarize(self, source):
-                raise ModelUnavailable("nobody answers on port 1", "Start the server")
-
-        self.mind.memory.memory._summarizer = Dead
+        self.summarizer(lambda _: Dead())
         prompts = self.thinks("Well?", "say Hm.")
         assert all(self.words(prompt) <= 1344 for prompt in prompts)
-        assert self.past() == []
+        assert [past.reason for past in self.past()] == ["emergency"]
+        assert self.mind.memory.context().recent.model == "extractive"
 
     def test_switched_off_nothing_is_compacted_and_nothing_too_large_is_sent(self):
         self.fill(1.3, context_tokens=1600)
@@ -291,8 +315,7 @@ class TestVerb(LadderWorld):
 
     def lives(self, count):
         self.mira.db.paused = True
-        for number in range(count):
-            self.char1.execute_cmd(f"say Ship {number} came in from Ostrey with salt.")
+        self.chatter(count)
         self.mira.attributes.remove("paused")
 
     def test_compact_is_a_tool_call_with_a_result(self):
@@ -329,24 +352,13 @@ class TestVerb(LadderWorld):
     def test_a_failure_is_told_to_the_agent(self):
         self.lives(12)
 
-        class Dead:
-            def summarize(self, source):
-                raise ModelUnavailable("nobody answers on port 1", "Start the server")
-
-        self.mind.memory.memory._summarizer = Dead
+        self.summarizer(lambda _: Dead())
         self.thinks("Clear your mind.", "compact")
         assert self.lines()[-1].startswith("You tried to compact:")
 
     def test_a_thought_does_not_wait_for_ever(self):
         self.lives(12)
-        gate, memory = threading.Event(), self.mind.memory.memory
-        real = memory._summarizer
-
-        def slow():
-            assert gate.wait(20)
-            return real()
-
-        memory._summarizer = slow
+        gate = self.slow()
         self.said = ["compact", "say Hello."]
         self.char1.execute_cmd("talk Mira Well?")
         self.clock.advance(1.0)
@@ -364,13 +376,13 @@ class TestNoticed(LadderWorld):
 
     def setUp(self):
         super().setUp()
-        self.budget(immediate_window=4, recent_window=4, preserve_memories=4, preserve_share=0.01)
+        self.budget(immediate_window=4, recent_window=8, preserve_memories=4, preserve_share=0.01)
 
-    def says(self, *lines):
+    def says(self, *lines, chatter=0):
         self.mira.db.paused = True
         for line in lines:
             self.char1.execute_cmd(f"talk Mira {line}")
-            self.compacted()
+        self.chatter(chatter)
         self.mira.attributes.remove("paused")
 
     def noticed(self, word):
@@ -382,7 +394,7 @@ class TestNoticed(LadderWorld):
     def test_a_rule_outlives_every_compaction(self):
         self.says("You must never open the cellar door.")
         self.noticed("cellar door")
-        self.says(*(f"Ship {number} came in from Ostrey." for number in range(20)))
+        self.says(chatter=40)
         assert len(self.past()) >= 2
         prompt = self.thinks("Who are you?", "say Mira.")[0]
         head = prompt.split("\n---\n")[0]
@@ -395,7 +407,7 @@ class TestNoticed(LadderWorld):
     def test_a_promise_is_kept_too(self):
         self.thinks("Will you keep my key?", "say I will keep your key safe, Tom.")
         self.noticed("key safe")
-        self.says(*(f"Ship {number} came in from Ostrey." for number in range(20)))
+        self.says(chatter=40)
         prompt = self.thinks("Who are you?", "say Mira.")[0]
         assert "- You promised Tom: " in prompt.split("\n---\n")[0]
 
@@ -403,13 +415,13 @@ class TestNoticed(LadderWorld):
         self.says("You must never open the cellar door.")
         self.noticed("cellar door")
         self.mind.keeper.pinned.add("Tom keeps bees.")
-        self.says(*(f"Ship {number} came in from Ostrey." for number in range(12)))
+        self.says(chatter=30)
         assert self.past()[-1].verdict.wanted >= 2
 
     def test_what_people_take_out_of_the_file_is_gone(self):
         self.says("You must never open the cellar door.")
         path = self.noticed("cellar door")
-        self.says(*(f"Ship {number} came in from Ostrey." for number in range(20)))
+        self.says(chatter=40)
         path.write_text("\n".join(x for x in path.read_text().splitlines() if "cellar" not in x))
         assert TOLD not in self.thinks("Who are you?", "say Mira.")[0]
 
@@ -423,7 +435,7 @@ class TestRate(RecallWorld):
             "I lost a brass key at the old mill.",
             "The ferry leaves at dawn on Fridays.",
             "Bram owes me six pence for the barley.",
-            *(f"It rains on day {number}." for number in range(8)),
+            *CHATTER[:4],
         )
         memory = self.mind.memory.memory
         assert memory.questions
@@ -445,7 +457,7 @@ class TestRate(RecallWorld):
         self.services.indexes = None
         self.mind.keeper.recaller._recall = None
         self.mira.db.paused = True
-        for line in ("I lost a brass key at the mill.", *(f"Day {n} is over." for n in range(9))):
+        for line in ("I lost a brass key at the mill.", "Edwin lives in Ostrey.", *CHATTER):
             self.char1.execute_cmd(f"say {line}")
             self.settle(lambda: not self.mind.memory._compacting)
         memory = self.mind.memory.memory
@@ -466,8 +478,8 @@ class TestBuilders(LadderWorld):
         self.heard = self.hears(self.char1)
 
     def talk(self, count):
-        for number in range(count):
-            self.char1.execute_cmd(f"say Ship {number} came in from Ostrey with |rsalt|n.")
+        self.char1.execute_cmd("say The mark is |rred|n.")
+        self.chatter(count - 1)
 
     def type(self, line, wanted=""):
         self.heard.clear()
@@ -505,7 +517,7 @@ class TestBuilders(LadderWorld):
         )
         assert "after: memories" in after
         assert before.strip()
-        assert "|rsalt|n" in one, "colour codes stay text"
+        assert "|rred|n" in one, "colour codes stay text"
         assert max(map(len, one.splitlines())) < 80
 
     def test_undo_takes_the_last_one_back(self):

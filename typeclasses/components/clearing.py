@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from twisted.internet.defer import Deferred
 
 from game.mind.errors import CompactionError, KeepsakeError
+from game.mind.exchange import open_exchange
 from game.mind.memory import AgentMemory, CompactReason, Outcome
 from game.mind.perception import shorten
 from game.mind.recall.related import COMPACTED, LONGEST_RESULT
-from game.mind.records import MemoryKind
+from game.mind.records import Memory, MemoryKind
 from typeclasses.services import Services
 
 if TYPE_CHECKING:
@@ -18,9 +20,9 @@ if TYPE_CHECKING:
 
 PATIENCE = 10.0
 """Seconds that a thought waits for what comes of it; then it goes on, and hears of it later."""
-FRESH_SHARE = 4
-"""A window that grew by less than this part of ``recent_window`` since the last compaction is
-left alone: a small model that says the word all the time would wear its memory down."""
+WORTH_IT = 4
+"""Where less than this part of ``recent_window`` could be summed up nothing is, unless the
+prompt is full: a small model that says the word all the time would wear its memory down."""
 
 
 def compact_for(memory: MemoryComponent, services: Services, place: str) -> Deferred[None]:
@@ -45,7 +47,7 @@ def compact_for(memory: MemoryComponent, services: Services, place: str) -> Defe
             finished.callback(None)
 
     try:
-        refusal = _why_not(memory.memory, services)
+        refusal = _why_not(memory.memory, services, memory.name)
         if refusal:
             tell(f"{COMPACTED}{refusal}")
         else:
@@ -55,17 +57,22 @@ def compact_for(memory: MemoryComponent, services: Services, place: str) -> Defe
     return finished
 
 
-def _why_not(memory: AgentMemory, services: Services) -> str:
+def _why_not(memory: AgentMemory, services: Services, name: str) -> str:
     """Why nothing is to be compacted now, in words for the agent; empty if it may."""
     config = services.compaction.current
     if not config.on_agent:
         return "that is not for you to do here"
-    status, load = memory.status(), memory.load()
-    grown = status.window - config.immediate_window
-    fresh = status.compactions and grown < max(config.recent_window // FRESH_SHARE, 1)
-    if fresh and load.share < config.low:
-        return "there is nothing to sum up yet, you have done that a moment ago"
+    could_leave = _could_leave(memory.context().window, config.immediate_window, name)
+    if could_leave < max(config.recent_window // WORTH_IT, 1) and memory.load().share < config.low:
+        return "there is nothing to sum up yet"
     return ""
+
+
+def _could_leave(window: Sequence[Memory], stays: int, name: str) -> int:
+    """How many memories are neither among the newest nor part of what is going on."""
+    opened = open_exchange(window, name)
+    older = window[: max(len(window) - stays, 0)]
+    return sum(opened is None or memory.number < opened for memory in older)
 
 
 def _told(outcome: Compacted) -> str:

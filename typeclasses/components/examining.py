@@ -54,7 +54,7 @@ class Examiner:
             questions = tuple(self._memory.memory.questions)
         except KeepsakeError:  # the archive is closed by now; the memory itself says so
             return
-        if result.number and result.covered and questions:
+        if result.number and result.covered:
             self.close()
             self._ask_when_followed(result.number, result.covered[1], questions, PATIENCE)
 
