@@ -41,7 +41,7 @@ def measure() -> Iterator[Figure]:
 
 def _masking(name: str, window: Sequence[Memory]) -> Iterator[Figure]:
     through = boundary(window[-1].number, PRESERVE)
-    took = median_ms(lambda: mask(window, through), rounds=_ROUNDS, each=5)
+    took = median_ms(lambda: mask(window, through), rounds=5 * _ROUNDS)
     yield Figure(f"mask, not cached, {name}", len(window), took, "ms", "to be under 1 ms a turn")
     view = Mask()
     took = median_ms(lambda: view.view(window, through), rounds=_ROUNDS, each=50)
