@@ -10,7 +10,7 @@ from game.mind.errors import SummaryRefused
 from game.mind.ports import Generation
 from game.mind.source import CURE, Calls, Source, cut_into_parts
 from game.mind.structured import Structured
-from game.mind.words import telling
+from game.mind.words import stem, telling, words
 
 
 def by_rules(source: Source) -> Structured:
@@ -109,7 +109,9 @@ def _note_part(
         )
         answer = call(prompt, way.stop)
         got = _understood(answer, wanted, note_forms.ends_within(prompt, wanted))
-        got = _fresh(_supported(got, lines, numbers), found)
+        said = [*lines, *source.must_keep]
+        lookup = _Lookup(said, [*numbers, *[None] * len(source.must_keep)], source.agent)
+        got = _fresh(_supported(got, lookup), found)
         reason = _check(got, found, lines)
         if not reason:
             found = structured.merge([found, got], way.headings)
@@ -155,9 +157,8 @@ def _check(got: Structured, before: Structured, lines: Sequence[str]) -> str:
     return f"it {reason}" if reason and not reason.startswith("has no sentence") else ""
 
 
-def _supported(got: Structured, lines: Sequence[str], numbers: Sequence[int | None]) -> Structured:
+def _supported(got: Structured, lookup: _Lookup) -> Structured:
     """Notes that have something to do with the source, each with the memory it came from."""
-    lookup = _Lookup(lines, numbers)
     return Structured(
         got.headings,
         {
@@ -170,7 +171,7 @@ def _supported(got: Structured, lines: Sequence[str], numbers: Sequence[int | No
 class _Lookup:
     """Finds the line that a note was made of; rare words tell more than frequent ones."""
 
-    def __init__(self, lines: Sequence[str], numbers: Sequence[int | None]) -> None:
+    def __init__(self, lines: Sequence[str], numbers: Sequence[int | None], agent: str) -> None:
         self._terms = [telling(structured.unnumbered(line)) for line in lines]
         # Older notes carry the number of the memory that they came from.
         self._numbers = [
@@ -178,14 +179,15 @@ class _Lookup:
             for line, number in zip(lines, numbers, strict=True)
         ]
         self._spread = Counter(term for terms in self._terms for term in terms)
+        self._known = self._spread.keys() | telling(agent)
 
     def attributed(self, note: str) -> str:
-        """The note with the number of its memory; empty if it agrees with no line at all."""
+        """The note with the number of its memory; empty if it is not made of these lines."""
         wanted = telling(structured.unnumbered(note))
+        if not self._supports(note, wanted):
+            return ""
         shared = [self._weight(wanted & terms) for terms in self._terms]
         best = max(range(len(shared)), key=shared.__getitem__, default=-1)
-        if best < 0 or not shared[best]:
-            return ""
         said = structured.number_of(note)
         if said is not None:
             right = (i for i, n in enumerate(self._numbers) if n == said and shared[i])
@@ -194,6 +196,17 @@ class _Lookup:
         figures = {term for term in wanted if any(char.isdigit() for char in term)}
         sure = sure and figures <= self._terms[best]
         return structured.numbered(note, self._numbers[best] if sure else None)
+
+    def _supports(self, note: str, wanted: set[str]) -> bool:
+        """Whether half its words are known, and every name and figure in it."""
+        bare = words(structured.unnumbered(note))
+        named = {
+            stem(word)
+            for position, word in enumerate(bare)
+            if (position and word[0].isupper()) or any(char.isdigit() for char in word)
+        }
+        known = wanted & self._known
+        return 2 * len(known) >= len(wanted) > 0 and not (named & wanted) - self._known
 
     def _weight(self, terms: Iterable[str]) -> float:
         return sum(1 / max(self._spread[term], 1) for term in terms)

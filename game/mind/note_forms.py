@@ -13,6 +13,7 @@ from typing import Any
 
 from game.mind.structured import MOST_NOTES, Structured, clean_note, match, same
 
+_LONGEST_LINE, _MOST_LINES = 2000, 2000
 _FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.M)
 _TAG = re.compile(r"</?(?:b|strong|h[1-6])>", re.I)
 _SHARP = re.compile(r"^\s{0,3}#{1,6}\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^#].*?)\s*#*$")
@@ -35,7 +36,8 @@ def parse(text: str, headings: Sequence[str], *, opened: str = "") -> Structured
     """
     if found := _from_json(text, headings):
         return Structured(tuple(headings), found)
-    lines = _TAG.sub("**", _FENCE.sub("", text)).splitlines()
+    plain = _TAG.sub("**", _FENCE.sub("", text)).splitlines()
+    lines = [line[:_LONGEST_LINE] for line in plain[:_MOST_LINES]]
     best: dict[str, tuple[str, ...]] = {}
     for finders in _WAYS:
         found = _sections(lines, headings, opened, finders)

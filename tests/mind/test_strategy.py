@@ -83,11 +83,11 @@ def test_what_must_be_kept_stands_between_the_memories_and_the_cursor():
 def test_prompts_with_headings_end_within_the_first_that_is_asked_for(name):
     strategy = Strategies(SHIPPED).get(name)
     prompt = strategy.prompt(Tier.RECENT, "Mira", MEMORIES, numbers=(7, 8))
-    assert prompt.endswith(f"\n## {strategy.headings[0]}\n- ")
+    assert prompt.endswith(f"\n## {strategy.headings[0]}\n")
     assert '- (memory 7) Tom says, "Hello."\n' in prompt
     assert all(heading in prompt for heading in strategy.headings)
     again = strategy.prompt(Tier.RECENT, "Mira", MEMORIES, headings=["Errors", "People"])
-    assert again.endswith("\n## Errors\n- ")
+    assert again.endswith("\n## Errors\n")
     assert "Errors, People." in again
     assert "(memory 7)" not in again
 
@@ -114,7 +114,7 @@ def test_a_copy_under_another_name_is_a_strategy(folder):
     strategy = Strategies(folder, SHIPPED).get("my-way_2")
     assert strategy.name == "my-way_2"
     assert strategy.headings[:2] == ("Dreams", "Goals")
-    assert strategy.prompt(Tier.LONGTERM, "Mira", ["x"]).endswith("## Dreams\n- ")
+    assert strategy.prompt(Tier.LONGTERM, "Mira", ["x"]).endswith("## Dreams\n")
 
 
 def test_each_summary_may_have_its_own_prompt(folder):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -179,8 +180,8 @@ def test_a_lacking_heading_is_asked_for_again_and_only_that():
     model = Scripted(first, "Ada: never open the cellar door\n\n## People\n- none")
     draft = ModelSummarizer(model).summarize(replace(RECENT, strategy=STRUCTURED))
     assert draft.calls == 2
-    assert model.prompts[0].endswith("## Goals\n- ")
-    assert model.prompts[1].endswith("## Constraints\n- ")
+    assert model.prompts[0].endswith("## Goals\n")
+    assert model.prompts[1].endswith("## Constraints\n")
     assert "in this order: Constraints, People." in model.prompts[1]
     found = sections(draft.text)
     assert found["Constraints"] == ("Ada: never open the cellar door (memory 19)",)
@@ -224,7 +225,9 @@ def test_degenerate_notes_are_refused(answer, reason):
 def test_what_no_memory_holds_is_left_out_and_a_wrong_number_is_mended():
     answer = NOTES.replace(
         "- Agnes keeps 14 beehives in Brindle",
-        "- Agnes keeps 14 beehives in Brindle (memory 999)\n- Quantum computing advances",
+        "- Agnes keeps 14 beehives in Brindle (memory 999)\n- Quantum computing advances\n"
+        "- Agnes has left Brindle for Corran\n- Agnes keeps 15 beehives\n"
+        "- I promise her a long and happy life by the sea",
     )
     draft = ModelSummarizer(Scripted(answer)).summarize(replace(RECENT, strategy=STRUCTURED))
     assert sections(draft.text)["Facts"] == ("Agnes keeps 14 beehives in Brindle (memory 17)",)
@@ -238,18 +241,23 @@ def test_a_note_that_was_cut_off_is_left_out():
 
 def test_parts_of_a_long_source_are_put_together_by_heading():
     lines = tuple(f'Tom says, "Boat {n} has {n + 7} sails and came from Harl."' for n in range(60))
-    empty = "\n".join(f"## {h}\n- none" for h in STRUCTURED.headings if h != "Facts")
-    model = Scripted(
-        *(f"none\n## Facts\n- Boat {5 * n} has {5 * n + 7} sails\n{empty}" for n in range(30))
-    )
+    prompts = []
+
+    def first_boat(prompt: str, _: tuple[str, ...]) -> Generation:
+        prompts.append(prompt)
+        boat, sails = re.search(r"Boat (\d+) has (\d+) sails", prompt).groups()
+        empty = "\n".join(f"## {h}\n- none" for h in STRUCTURED.headings if h != "Facts")
+        return said(f"none\n## Facts\n- Boat {boat} has {sails} sails\n- It rained\n{empty}")
+
     source = Source(Tier.RECENT, "Mira", lines, tuple(range(1, 61)), STRUCTURED)
-    draft = ModelSummarizer(model, context_tokens=400).summarize(source)
-    assert draft.calls > 2
-    assert sections(draft.text)["Facts"][:2] == (
-        "Boat 0 has 7 sails (memory 1)",
-        # The part that this came with does not hold it.
-        "Boat 5 has 12 sails",
-    )
+    draft = ModelSummarizer(first_boat, context_tokens=400).summarize(source)
+    assert draft.calls == len(prompts) > 2
+    facts = sections(draft.text)["Facts"]
+    assert facts[0] == "Boat 0 has 7 sails (memory 1)"
+    assert len(facts) == len(prompts)
+    for fact in facts:
+        boat = int(fact.split()[1])
+        assert fact == f"Boat {boat} has {boat + 7} sails (memory {boat + 1})"
     assert draft.text.count("## Facts") == 1
 
 
