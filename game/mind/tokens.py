@@ -27,7 +27,7 @@ _PIECE = re.compile(
 )
 """What tokenizers seldom cut further: a word that is not very long, a digit, a run of marks,
 two letters of another alphabet, one sign of a script that has thousands."""
-_TOKENS_PER_PIECE = 1.05
+_TOKENS_PER_PIECE = 1.05  # measured 1.04: too much is the safer side
 _LEAST, _MOST = 0.3, 4.0
 _PIECES_THAT_CONVINCE = 2000
 _TRUST = 0.5

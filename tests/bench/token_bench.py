@@ -122,8 +122,8 @@ def _asked(client: OpenAIModel, text: str) -> _Prompt:
 
 def _errors(client: OpenAIModel, usual: list[_Prompt], odd: list[_Prompt]) -> Iterator[Figure]:
     ways = _ways(client, usual[:_LESSONS])
-    mean = statistics.mean(prompt.true for prompt in usual)
     for kind, prompts in (("", usual[_LESSONS:]), (", odd players", odd)):
+        mean = statistics.mean(prompt.true for prompt in prompts)
         for name, count in ways.items():
             found = [100 * (count(prompt) / prompt.true - 1) for prompt in prompts]
             bias = statistics.mean(found)
