@@ -223,5 +223,8 @@ def _index(window: Sequence[Memory], number: int | None) -> int:
 
 
 def source_line(agent: str, memory: Memory) -> str:
-    """A memory as a summarizer reads it; own acts carry the agent's cursor."""
-    return f"~{agent}> {memory.line}" if memory.kind is MemoryKind.ACT else memory.line
+    """A memory as a summarizer reads it; own acts carry the agent's cursor, and their reason."""
+    if memory.kind is not MemoryKind.ACT:
+        return memory.line
+    # A decision is to be kept with its reason; prose leaves it away again.
+    return f"~{agent}> {memory.line}" + (f" | {memory.reason}" if memory.reason else "")

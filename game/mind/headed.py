@@ -12,6 +12,9 @@ from game.mind.source import CURE, Calls, Source, cut_into_parts
 from game.mind.structured import Structured
 from game.mind.words import stem, telling, words
 
+_MANY_LINES, _LEAST_WORDS = 8, 6
+"""Notes of so many lines have at least so many telling words; a small model echoes the prompt."""
+
 
 def by_rules(source: Source) -> Structured:
     """Every heading filled by rules, older notes among them."""
@@ -152,6 +155,9 @@ def _check(got: Structured, before: Structured, lines: Sequence[str]) -> str:
     if not texts:
         # Nothing under the headings that were lacking is an answer; nothing at all is none.
         return "" if before.notes else "it is empty"
+    told = {term for text in texts for term in telling(text)}
+    if not before.notes and len(lines) >= _MANY_LINES and len(told) < _LEAST_WORDS:
+        return "it tells next to nothing"
     ended = (text if text.endswith((".", "!", "?")) else f"{text}." for text in texts)
     reason = verdict.check(" ".join(ended), lines)
     return f"it {reason}" if reason and not reason.startswith("has no sentence") else ""

@@ -36,7 +36,8 @@ def _selected(source: Source, lines: Sequence[str], characters: int, head: str =
         text = extractive.summarize(lines, max_chars=characters, own_name=source.agent)
         if not text or source.fits(f"{head} {text}".strip()):
             return text
-        characters = characters * 3 // 4
+        over = source.tokens(f"{head} {text}".strip()) / max(source.limit_tokens, 1)
+        characters = min(int(len(text) / over), characters - 1)
     return ""
 
 

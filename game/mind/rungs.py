@@ -233,6 +233,7 @@ class Climb:
             numbers=numbers,
             strategy=self.strategy,
             limit_tokens=limit,
+            tokens=self.scale.text,
             must_keep=self.writer.held_by(lines),
         )
 

@@ -89,7 +89,7 @@ def test_own_acts_reach_the_summarizer_behind_the_cursor(life, memory):
     memory.append("say good evening", MemoryKind.ACT, reason="he looks cold")
     live(memory, 7)
     memory.compact(COUNT)
-    assert life.summarizer.sources[0].lines[0] == "~Mira> say good evening"
+    assert life.summarizer.sources[0].lines[0] == "~Mira> say good evening | he looks cold"
 
 
 @pytest.mark.parametrize("tier", list(Tier))

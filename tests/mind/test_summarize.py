@@ -222,6 +222,16 @@ def test_degenerate_notes_are_refused(answer, reason):
         ModelSummarizer(Scripted(answer)).summarize(replace(RECENT, strategy=STRUCTURED))
 
 
+def test_an_echo_of_the_prompt_is_no_summary():
+    echo = "These are what Mira wants.\n" + "\n".join(
+        f"## {heading}\n- none" for heading in STRUCTURED.headings[1:]
+    )
+    lines = (*LINES, *(f'Wren says, "Mira wants goose number {n}."' for n in range(6)))
+    source = Source(Tier.RECENT, "Mira", lines, tuple(range(1, 11)), STRUCTURED)
+    with pytest.raises(SummaryRefused, match="it tells next to nothing"):
+        ModelSummarizer(Scripted(echo)).summarize(source)
+
+
 def test_what_no_memory_holds_is_left_out_and_a_wrong_number_is_mended():
     answer = NOTES.replace(
         "- Agnes keeps 14 beehives in Brindle",
