@@ -12,7 +12,7 @@ from game.mind.source import CURE, Calls, Source, cut_into_parts
 from game.mind.structured import Structured
 from game.mind.words import stem, telling, words
 
-_MANY_LINES, _LEAST_WORDS = 8, 6
+_MANY_LINES, _LEAST_WORDS = 8, 4
 """Notes of so many lines have at least so many telling words; a small model echoes the prompt."""
 
 
