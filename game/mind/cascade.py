@@ -3,7 +3,7 @@
 Each cycle the short-term summary flows into the long-term one, and the memories outside
 the immediate window become the new short-term summary. Between two cycles the window
 grows, so nothing is invisible and the prompt grows only at its end. When a cycle is due is
-decided in :mod:`game.mind.ladder`, how it is made in :mod:`game.mind.rungs`.
+decided in :mod:`game.mind.triggers`, how it is made in :mod:`game.mind.rungs`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from game.mind import exchange, history, ladder, masking
+from game.mind import history
 from game.mind.archive import Archive
 from game.mind.compacting import Compacting, Outside
 from game.mind.compaction_config import CompactionConfig
 from game.mind.copies import VaultCopies
-from game.mind.cycle import Plan, Snapshot, make_plan
 from game.mind.errors import CompactionError, CompactionRunning, KeepsakeError
-from game.mind.ladder import Streak
 from game.mind.memory import (
     CompactionResult,
     CompactReason,
@@ -38,10 +36,10 @@ from game.mind.summaries import SummaryFolder
 from game.mind.summarize import Summarizer
 from game.mind.tiers import load_tiers
 from game.mind.tokens import Heuristic
-from game.mind.weights import RunningWeight, Scale
-
-ASK_AGAIN_AFTER = 4
-"""Memories after which a compaction that did not pay is thought over again."""
+from game.mind.triggers import Triggers
+from game.mind.undoing import Undoing
+from game.mind.view import View
+from game.mind.weights import Scale
 
 Log = Callable[[str], None]
 
@@ -91,16 +89,8 @@ class CascadeMemory:
         self.questions: tuple[Question, ...] = ()
         self._config = config
         self._strategy = strategy or (lambda: NARRATIVE)
-        self._asleep, self._priced = asleep, priced
         self._clock = clock
         self._write_log = log
-        self._scale = Scale(agent, tokens or Heuristic())
-        self._weight = RunningWeight(self._scale)
-        self._mask = masking.Mask(self._log)
-        self._masked_through = 0
-        self._overhead = 0
-        self._streak = Streak()
-        self._declined: dict[CompactReason, int] = {}
         # _lock guards the tiers and is held for moments; _busy is held for the length of a
         # compaction, and nobody ever waits for it.
         self._lock = threading.Lock()
@@ -108,6 +98,16 @@ class CascadeMemory:
         self._tiers = load_tiers(archive)
         for report in archive.reports:
             self._log(report)
+        scale = Scale(agent, tokens or Heuristic())
+        self._view = View(self._tiers, scale, config, self._log)
+        self._triggers = Triggers(
+            self._tiers,
+            self._view,
+            config=config,
+            strategy=self._strategy,
+            asleep=asleep,
+            priced=priced,
+        )
         self._copies = VaultCopies(
             summaries, self._tiers, self._lock, archive, clock=clock, log=self._log
         )
@@ -116,8 +116,17 @@ class CascadeMemory:
             self._lock,
             archive,
             copies=self._copies,
-            scale=self._scale,
+            scale=scale,
             outside=Outside(summarizer, must_keep, standing, embedder, clock, self._log),
+        )
+        self._undoing = Undoing(
+            self._tiers,
+            self._lock,
+            archive,
+            copies=self._copies,
+            scale=scale,
+            clock=clock,
+            log=self._log,
         )
         self._copies.mend()
 
@@ -149,7 +158,7 @@ class CascadeMemory:
             )
             self.archive.append_memory(memory)
             self._tiers.add(memory)
-            self._weight.added(memory)
+            self._view.weight.added(memory)
             return memory
 
     def _repeats(self, text: str, kind: MemoryKind) -> bool:
@@ -167,7 +176,7 @@ class CascadeMemory:
         record = {"type": "repeat", "n": last.number, "t": when.isoformat(), "times": times}
         self.archive.append(record)
         again = self._tiers.repeat_last(times)
-        self._weight.repeated(last, again)
+        self._view.weight.repeated(last, again)
         return again
 
     # -- what stands in the prompt
@@ -175,45 +184,17 @@ class CascadeMemory:
     def context(self) -> MemoryContext:
         """What stands in the prompt now."""
         with self._lock:
-            return self._context()
-
-    def _context(self) -> MemoryContext:
-        tiers, masked = self._tiers, None
-        if self._config().mask:
-            masked = self._mask.view(tiers.window, self._mask_boundary())
-        return MemoryContext(tiers.longterm, tiers.recent, tuple(tiers.window), masked)
-
-    def _mask_boundary(self) -> int:
-        """Up to where old results are masked; it goes back only when memories come back."""
-        tiers, config = self._tiers, self._config()
-        preserved = max(config.preserve_memories, self._newest_within_share(config))
-        through = masking.boundary(tiers.last_number, preserved)
-        self._masked_through = max(self._masked_through, through)
-        return self._masked_through
-
-    def _newest_within_share(self, config: CompactionConfig) -> int:
-        room, count = int(config.preserve_share * config.budget), 0
-        for memory in reversed(self._tiers.window):
-            if (room := room - self._scale.memory(memory)) < 0:
-                break
-            count += 1
-        return count
+            return self._view.context()
 
     def weigh(self, overhead: int) -> None:
         """Take what the last prompt cost beside summaries and window, in tokens."""
-        self._overhead = max(overhead, 0)
+        self._view.overhead = max(overhead, 0)
 
     def load(self) -> Load:
         """What the prompt costs now, added up anew."""
         with self._lock:
-            self._weight.stale()
-            return self._load()
-
-    def _load(self) -> Load:
-        tiers = self._tiers
-        window = self._weight.value(lambda: self._scale.memories(self._context().shown))
-        summaries = self._scale.summaries(tiers.longterm, tiers.recent)
-        return Load(self._overhead, summaries, window, self._config().budget)
+            self._view.weight.stale()
+            return self._view.load()
 
     def is_empty(self) -> bool:
         """Whether nothing stands in the prompt."""
@@ -226,77 +207,17 @@ class CascadeMemory:
         """Whether a compaction is due and pays; None while one runs or is backing off."""
         if self._busy.locked() or self._compacting.backing_off:
             return None
-        config = self._config()
         with self._lock:
-            load = self._load()
-            full = self._tiers.last_number >= self._next_due()
-            reasons = ladder.wanted(config, load, full=full, asleep=self._asleep)
-            if not reasons or self._sliding or self._held:
-                return None
-            return next((r for r in reasons if self._worth_it(r, config, load)), None)
+            return self._triggers.ordinary()
 
     def before_thought(self) -> CompactReason | None:
         """EMERGENCY when the prompt is over its mark and something can be done about it.
 
         Over the budget it is always EMERGENCY: such a prompt cannot be sent.
         """
-        config, load = self._config(), self.load()
-        if not ladder.urgent(config, load):
-            return None
-        if load.used > load.budget:
-            return CompactReason.EMERGENCY
-        if self._busy.locked():
-            return None
         with self._lock:
-            due = not self._held and self._worth_it(CompactReason.EMERGENCY, config, load)
+            due = self._triggers.emergency(busy=self._busy.locked())
         return CompactReason.EMERGENCY if due else None
-
-    @property
-    def _held(self) -> bool:
-        """Whether a compaction was taken back just now: it is not made again at once."""
-        since = self._tiers.undone_at
-        return since is not None and self._tiers.last_number < since + self._config().recent_window
-
-    @property
-    def _sliding(self) -> bool:
-        return self._strategy().layout is Layout.SLIDING
-
-    def _worth_it(self, reason: CompactReason, config: CompactionConfig, load: Load) -> bool:
-        """Whether a compaction pays; thought over only every few memories."""
-        if self._streak.blocks(config, load):
-            return False
-        last = self._tiers.last_number
-        if last < self._declined.get(reason, 0):
-            return False
-        plan = self._plan(reason, config)
-        if plan is not None and plan.worth.pays(config, priced=self._priced()):
-            return True
-        self._declined[reason] = last + ASK_AGAIN_AFTER
-        return False
-
-    def _next_due(self) -> int:
-        config, tiers = self._config(), self._tiers
-        due = tiers.summarised + config.immediate_window + config.recent_window
-        return due if tiers.recent else due + 1
-
-    def _plan(self, reason: CompactReason, config: CompactionConfig) -> Plan | None:
-        return make_plan(reason, self._strategy().layout, config, self._snapshot())
-
-    def _snapshot(self) -> Snapshot:
-        tiers, scale, context = self._tiers, self._scale, self._context()
-        weights = {memory.number: scale.memory(memory) for memory in context.shown}
-        return Snapshot(
-            longterm=tiers.longterm,
-            recent=tiers.recent,
-            window=context.window,
-            shown=context.shown,
-            weights=tuple(weights.get(memory.number, 0) for memory in context.window),
-            plain=scale.memories(context.window),
-            longterm_tokens=scale.summaries(tiers.longterm),
-            recent_tokens=scale.summaries(tiers.recent),
-            overhead=self._overhead,
-            open_from=exchange.open_exchange(context.window, self.agent),
-        )
 
     # -- compacting
 
@@ -318,26 +239,18 @@ class CascadeMemory:
             with self._compacting.failing_safely():
                 self._compacting.prepare()
                 with self._lock:
-                    self._mask_as_far_as_it_goes(config)
-                    plan = make_plan(reason, strategy.layout, config, self._snapshot())
+                    self._view.mask_as_far_as_it_goes()
+                    plan = self._triggers.plan(reason, config, strategy)
                 result = self._compacting.run(plan, reason, config, strategy, began)
             return self._settled(result, config)
         finally:
             self._busy.release()
 
-    def _mask_as_far_as_it_goes(self, config: CompactionConfig) -> None:
-        """The first rung, without its steps: the prompt changes anyhow."""
-        if config.mask:
-            preserved = max(config.preserve_memories, self._newest_within_share(config))
-            through = max(self._tiers.last_number - preserved, 0)
-            self._masked_through = max(self._masked_through, through)
-        self._weight.stale()
-
     def _settled(self, result: CompactionResult, config: CompactionConfig) -> CompactionResult:
         load = self.load()
-        self._declined.clear()
-        self.questions = self._compacting.questions
-        self._streak = self._streak.after(result.reason, config, load)
+        self._triggers.compacted(result.reason, config, load)
+        if result.number:
+            self.questions = self._compacting.questions
         if result.reason is CompactReason.EMERGENCY:
             self._nothing_left(result, load)
         return result
@@ -368,7 +281,7 @@ class CascadeMemory:
         self._claim()
         try:
             try:
-                undone = self._compacting.undo(history.standing(self.archive), self._overhead)
+                undone = self._undoing.undo(history.standing(self.archive))
             except CompactionError:
                 raise
             except KeepsakeError as error:
@@ -439,10 +352,9 @@ class CascadeMemory:
     def _forget_figures(self) -> None:
         """What was known of the load holds no longer."""
         with self._lock:
-            self._masked_through = 0
-            self._weight.stale()
-        self._streak, self.questions = Streak(), ()
-        self._declined.clear()
+            self._view.forget()
+            self._triggers.forget()
+        self.questions = ()
 
     # -- figures
 
@@ -453,7 +365,7 @@ class CascadeMemory:
             return MemoryStatus(
                 total=tiers.last_number,
                 window=len(tiers.window),
-                next_due=self._next_due() if self._config().on_count else None,
+                next_due=self._triggers.next_due() if self._config().on_count else None,
                 running=self._busy.locked(),
                 last_compaction=tiers.last_compaction,
                 compactions=tiers.compactions,

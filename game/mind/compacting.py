@@ -1,4 +1,4 @@
-"""One compaction from its plan to the archive, what happens when it fails, and its undoing.
+"""One compaction from its plan to the archive, and what happens when it fails.
 
 The archive line is the commit point: before it nothing has changed, after it everything
 has, and the files in the vault follow.
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from game.mind import roundtrip
 from game.mind.archive import Archive
@@ -20,15 +19,16 @@ from game.mind.compaction_config import CompactionConfig
 from game.mind.copies import VaultCopies
 from game.mind.cycle import Plan
 from game.mind.errors import ArchiveError, ArchiveUnwritable, CompactionError, KeepsakeError
-from game.mind.history import PastCompaction, question_record, step_record
-from game.mind.memory import CompactionResult, CompactReason, Outcome, Rung, Undone
+from game.mind.memory import CompactionResult, CompactReason, Outcome
 from game.mind.ports import Clock, Embedder
-from game.mind.records import Memory, Position, Summary
+from game.mind.records import Position
+from game.mind.results import details_of, result_of
 from game.mind.roundtrip import Question
 from game.mind.rungs import Climb, Made
 from game.mind.strategy import Layout, Strategy
 from game.mind.summarize import ExtractiveSummarizer, Summarizer
-from game.mind.tiers import Compacted, TakenBack, Tiers
+from game.mind.tier_lines import Compacted
+from game.mind.tiers import Tiers
 from game.mind.weights import Scale
 from game.mind.writing import Writer
 
@@ -55,7 +55,7 @@ class Compacting:
     Args:
         tiers: What is compacted.
         lock: Guards the tiers.
-        archive: Gets a line for each compaction and each undoing.
+        archive: Gets a line for each compaction.
         copies: The files in the vault.
         scale: Weighs.
         outside: Models, clock, and what must be kept.
@@ -125,9 +125,9 @@ class Compacting:
         if plan is None or made is None:
             return self._nothing(reason, config)
         seconds = time.perf_counter() - began
-        result = _result(plan, made, self._scale, seconds)
+        result = result_of(plan, made, self._scale, seconds)
         position, number = self._commit(plan, made, result, strategy)
-        return _numbered(result, number, position)
+        return replace(result, number=number, position=position)
 
     def _made(self, plan: Plan, config: CompactionConfig, strategy: Strategy) -> Made | None:
         outside = self._outside
@@ -195,7 +195,7 @@ class Compacting:
                 time=self._outside.clock.now(),
                 verdict=made.verdict,
             )
-            details = _details(
+            details = details_of(
                 plan,
                 made,
                 result,
@@ -219,7 +219,7 @@ class Compacting:
                 continue
             log(f"{name} summary updated ({len(summary.text)} chars)")
             if summary.tier in made.earlier:
-                longer = _with_text(summary, made.earlier[summary.tier])
+                longer = replace(summary, text=made.earlier[summary.tier])
                 self._copies.keep_version(longer, position)
         self._copies.write_both(position, keep=True)
 
@@ -239,154 +239,3 @@ class Compacting:
         self._outside.log(
             f"Compaction failed: {error} (nothing was changed; next try in {wait:.0f} s)"
         )
-
-    # -- taking back
-
-    def undo(self, past: Sequence[PastCompaction], overhead: int) -> Undone:
-        """Take the last of ``past`` back.
-
-        Raises:
-            CompactionError: There is none.
-            ArchiveUnwritable: It could not be archived; nothing was changed.
-        """
-        if not past:
-            raise CompactionError(*self._why_none())
-        last, before = past[-1], past[-1].before
-        window = self._brought_back(before.summarised)
-        with self._lock:
-            tokens_before = self._weighed()
-            back = self._taken_back(past)
-            position = self._archive.append(back.to_record())
-            known = {memory.number for memory in self._tiers.window}
-            self._tiers.undone(back, [m for m in window if m.number not in known])
-            tokens_after = self._weighed()
-        self._sync()
-        self._copies.write_both(position)
-        restored = (window[0].number, window[-1].number) if window else None
-        detail = _undone_detail(last, restored)
-        self._outside.log(f"Compaction {last.number} was taken back: {detail}")
-        return Undone(
-            last.number, detail, restored, tokens_before, tokens_after, len(past) - 1, position
-        )
-
-    def _why_none(self) -> tuple[str, str]:
-        if self._tiers.compactions and self._tiers.cleared and not self._tiers.standing:
-            return (
-                "what the compactions made was cleared from the prompt, so none can be taken back",
-                "The archive still has every memory",
-            )
-        return "there is no compaction to take back", ""
-
-    def _brought_back(self, summarised: int) -> list[Memory]:
-        """The memories that stand word for word again, when S is ``summarised``."""
-        now = self._tiers.summarised
-        return self._archive.read(summarised + 1, now) if summarised < now else []
-
-    def _taken_back(self, past: Sequence[PastCompaction]) -> TakenBack:
-        last, tiers = past[-1], self._tiers
-        again = past[-2] if len(past) > 1 else None
-        return TakenBack(
-            number=last.number,
-            longterm=last.before.longterm,
-            recent=last.before.recent,
-            summarised=last.before.summarised,
-            standing=last.before.standing,
-            compactions=tiers.compactions,
-            step=tiers.step + 1,
-            total=tiers.last_number,
-            time=self._outside.clock.now(),
-            last_compaction=again.time if again else None,
-            verdict=again.verdict if again else None,
-            rate=again.rate if again else None,
-        )
-
-    def _weighed(self) -> int:
-        tiers, scale = self._tiers, self._scale
-        return scale.summaries(tiers.longterm, tiers.recent) + scale.memories(tiers.window)
-
-
-def _result(plan: Plan, made: Made, scale: Scale, seconds: float) -> CompactionResult:
-    """What a compaction is told as, before it has its number."""
-    first, last = (plan.leaving[0].number, plan.leaving[-1].number) if plan.leaving else (0, 0)
-    return CompactionResult(
-        reason=plan.reason,
-        outcome=_outcome(plan, made),
-        detail=_detail(plan, made),
-        covered=(first, last) if plan.leaving else None,
-        kept=len(plan.staying),
-        tokens_before=plan.before.tokens,
-        tokens_after=scale.summaries(made.longterm, made.recent) + plan.staying_tokens,
-        seconds=seconds,
-        model=made.recent.model,
-        calls=made.calls,
-        prompt_tokens=made.prompt_tokens,
-        completion_tokens=made.completion_tokens,
-        steps=made.steps,
-        verdict=made.verdict,
-    )
-
-
-def _numbered(result: CompactionResult, number: int, position: Position) -> CompactionResult:
-    return replace(result, number=number, position=position)
-
-
-def _outcome(plan: Plan, made: Made) -> Outcome:
-    if not plan.leaving:
-        return Outcome.SHORTENED
-    if plan.layout is Layout.REPLACE:
-        return Outcome.REPLACED
-    return Outcome.WATERFALL if made.longterm else Outcome.FIRST
-
-
-def _detail(plan: Plan, made: Made) -> str:
-    recent, longterm = made.recent, made.longterm
-    if not plan.leaving:
-        told = "no memory left the window; the summaries were made shorter"
-    elif plan.layout is Layout.REPLACE:
-        told = f"memories {recent.first}-{recent.last} became one summary"
-    else:
-        told = f"memories {recent.first}-{recent.last} became the short-term summary"
-        told += f", {longterm.first}-{longterm.last} the long-term one" if longterm else ""
-    if any(step.rung is Rung.TRUNCATE for step in made.steps):
-        told += "; what did not fit was cut, the archive has it"
-    return told
-
-
-def _details(
-    plan: Plan,
-    made: Made,
-    result: CompactionResult,
-    strategy: Strategy,
-    *,
-    counted_by: str,
-    questions: Sequence[Question],
-) -> dict[str, Any]:
-    """The figures in the archive line, which the tiers do not need."""
-    return {
-        "reason": plan.reason.value,
-        "outcome": result.outcome.value,
-        "strategy": strategy.name,
-        "kept": len(plan.staying),
-        "seconds": round(result.seconds, 3),
-        "calls": made.calls,
-        "tokens": {
-            "before": result.tokens_before,
-            "after": result.tokens_after,
-            "source": counted_by,
-            "prompt": made.prompt_tokens,
-            "completion": made.completion_tokens,
-        },
-        "steps": [step_record(step) for step in made.steps],
-        "questions": [question_record(question) for question in questions],
-        "earlier": {tier.value: text for tier, text in made.earlier.items()},
-    }
-
-
-def _with_text(summary: Summary, text: str) -> Summary:
-    return replace(summary, text=text)
-
-
-def _undone_detail(last: PastCompaction, restored: tuple[int, int] | None) -> str:
-    if restored is None:
-        return "the summaries of before stand again"
-    return f"memories {restored[0]}-{restored[1]} stand word for word again"

@@ -16,7 +16,8 @@ from game.mind.archive import Archive, Record
 from game.mind.memory import Outcome, Rung, RungStep
 from game.mind.records import Position, Summary, Tier
 from game.mind.roundtrip import Question, Rate
-from game.mind.tiers import EDITED, Compacted, TakenBack
+from game.mind.tier_lines import Compacted, TakenBack
+from game.mind.tiers import EDITED
 from game.mind.verify import Verdict
 
 

@@ -21,7 +21,7 @@ from game.cli import client
 from game.cli.recall import read_data
 from game.mind.archive import Archive
 from game.mind.records import Memory, MemoryKind, Summary, Tier
-from game.mind.tiers import Compacted
+from game.mind.tier_lines import Compacted
 from game.paths import Places
 from tests.bench.figures import Figure, percentile
 from tests.bench.index_bench import HYTHE

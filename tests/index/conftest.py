@@ -19,7 +19,7 @@ from game.mind.archive import Archive
 from game.mind.errors import IndexUnavailable
 from game.mind.notes import NoteBook
 from game.mind.records import Memory, MemoryKind, Summary, Tier
-from game.mind.tiers import Compacted, TakenBack
+from game.mind.tier_lines import Compacted, TakenBack
 from tests.llm.conftest import places_in, until
 
 DAWN = datetime(2026, 5, 1, 6, tzinfo=UTC)

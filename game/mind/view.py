@@ -1,0 +1,94 @@
+"""What of a memory stands in a prompt, masked, and what it costs there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from game.mind import exchange, masking
+from game.mind.compaction_config import CompactionConfig
+from game.mind.cycle import Snapshot
+from game.mind.memory import Load, MemoryContext
+from game.mind.tiers import Tiers
+from game.mind.weights import RunningWeight, Scale
+
+
+class View:
+    """The tiers as a prompt shows them; for callers that hold the lock of the tiers.
+
+    Args:
+        tiers: What is shown.
+        scale: Weighs it.
+        config: Gives the settings that hold now.
+        log: Takes one line for people.
+    """
+
+    def __init__(
+        self,
+        tiers: Tiers,
+        scale: Scale,
+        config: Callable[[], CompactionConfig],
+        log: Callable[[str], None],
+    ) -> None:
+        self.overhead = 0
+        """Tokens of the prompt beside summaries and window, as last heard."""
+        self.weight = RunningWeight(scale)
+        self._tiers, self._scale, self._config = tiers, scale, config
+        self._mask = masking.Mask(log)
+        self._through = 0
+
+    def context(self) -> MemoryContext:
+        """What stands in the prompt now."""
+        tiers, config, masked = self._tiers, self._config(), None
+        if config.mask:
+            self._mask_through(masking.boundary(tiers.last_number, self._preserved(config)))
+            masked = self._mask.view(tiers.window, self._through)
+        return MemoryContext(tiers.longterm, tiers.recent, tuple(tiers.window), masked)
+
+    def mask_as_far_as_it_goes(self) -> None:
+        """Let the first rung do all it can, when the prompt is to change anyhow."""
+        config = self._config()
+        if config.mask:
+            self._mask_through(max(self._tiers.last_number - self._preserved(config), 0))
+        self.weight.stale()
+
+    def forget(self) -> None:
+        """Memories came back, or all went: what was known of them holds no longer."""
+        self._through = 0
+        self.weight.stale()
+
+    def _mask_through(self, number: int) -> None:
+        # Never back: what was shown masked once stays so, and the head of the prompt with it.
+        self._through = max(self._through, number)
+
+    def _preserved(self, config: CompactionConfig) -> int:
+        """How many of the newest memories always stay as they are."""
+        room, count = int(config.preserve_share * config.budget), 0
+        for memory in reversed(self._tiers.window):
+            if (room := room - self._scale.memory(memory)) < 0:
+                break
+            count += 1
+        return max(count, config.preserve_memories)
+
+    def load(self) -> Load:
+        """What the prompt costs: the window as it was last added up, and what came since."""
+        tiers = self._tiers
+        window = self.weight.value(lambda: self._scale.memories(self.context().shown))
+        summaries = self._scale.summaries(tiers.longterm, tiers.recent)
+        return Load(self.overhead, summaries, window, self._config().budget)
+
+    def snapshot(self) -> Snapshot:
+        """All of it, weighed memory by memory, for a plan."""
+        tiers, scale, context = self._tiers, self._scale, self.context()
+        weights = {memory.number: scale.memory(memory) for memory in context.shown}
+        return Snapshot(
+            longterm=tiers.longterm,
+            recent=tiers.recent,
+            window=context.window,
+            shown=context.shown,
+            weights=tuple(weights.get(memory.number, 0) for memory in context.window),
+            plain=scale.memories(context.window),
+            longterm_tokens=scale.summaries(tiers.longterm),
+            recent_tokens=scale.summaries(tiers.recent),
+            overhead=self.overhead,
+            open_from=exchange.open_exchange(context.window, scale.agent),
+        )
