@@ -64,7 +64,9 @@ class _Talk:
         if memory.kind is MemoryKind.ACT:
             self._acted(memory)
         elif (said := heard(memory)) is not None:
-            if meant_for(said, self.own_name, alone=self.alone):
+            # Of what one says to nobody by name, alone with the agent, a question waits.
+            asks = self.alone and "?" in said.words
+            if meant_for(said, self.own_name, alone=asks):
                 turn = self.waiting.setdefault(said.who, _Turn(memory.number, memory.number))
                 turn.last = memory.number
         elif memory.source and _LEFT.match(memory.text, len(memory.source)):

@@ -424,7 +424,9 @@ class TestCompacting(AgentsWorld):
 
     def test_it_compacts_in_the_background_when_the_window_is_full(self):
         config = self.services.places.config / "memory_compaction.md"
-        config.write_text("**immediate_window**: 4\n**recent_window**: 4\n")
+        config.write_text(
+            "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
+        )
         self.mira.db.paused = True
         for number in range(13):
             self.char1.execute_cmd(f"say I count {number} boats on the river.")
@@ -439,7 +441,9 @@ class TestCompacting(AgentsWorld):
 
     def test_one_that_waits_for_a_thread_is_not_asked_for_twice(self):
         config = self.services.places.config / "memory_compaction.md"
-        config.write_text("**immediate_window**: 4\n**recent_window**: 4\n")
+        config.write_text(
+            "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
+        )
         self.mira.db.paused = True
         jobs = []
         self.services.workers.submit = jobs.append
@@ -457,7 +461,9 @@ class TestCompacting(AgentsWorld):
 
     def test_the_summaries_stand_in_the_next_prompt(self):
         config = self.services.places.config / "memory_compaction.md"
-        config.write_text("**immediate_window**: 2\n**recent_window**: 2\n")
+        config.write_text(
+            "**immediate_window**: 2\n**recent_window**: 2\n**min_saving_tokens**: 0\n"
+        )
         self.mira.db.paused = True
         for number in range(8):
             self.char1.execute_cmd(f"say The {number} bells ring in Ostrey.")

@@ -123,7 +123,9 @@ class TestMemoryCommands(BuilderWorld):
         super().setUp()
         self.mira.db.paused = True
         config = self.services.places.config / "memory_compaction.md"
-        config.write_text("**immediate_window**: 4\n**recent_window**: 50\n")
+        config.write_text(
+            "**immediate_window**: 4\n**recent_window**: 50\n**min_saving_tokens**: 0\n"
+        )
 
     def talk(self, count):
         for number in range(count):

@@ -37,7 +37,7 @@ class RecallWorld(AgentsWorld):
         new.indexes = IndexService(new.places, config, MiniLMEmbedder(), lambda _: None)
         new.indexes.start()
         (new.places.config / "memory_compaction.md").write_text(
-            "**immediate_window**: 4\n**recent_window**: 4\n"
+            "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
         )
         return new
 
