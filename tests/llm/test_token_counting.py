@@ -336,13 +336,13 @@ def test_the_real_tiktoken_counts_from_its_cache(tmp_path: Path):
 
 def test_the_embedded_model_counts_many_lines_as_it_counts_each(embedded: Embedded):
     lines = [f"{line.text}\n" for line in itertools.islice(talk(Random(5)), 120)]
-    model = OpenAIModel(embedded.address, llama_cpp=True, time_limit=60)
+    model = OpenAIModel(embedded.address, llama_cpp=True, time_limit=240)
     try:
         together = model.count_tokens(lines)
         assert together == [model.count_tokens([line])[0] for line in lines]
-        prompt = "".join(lines)
+        prompt = "".join(lines[:30])
         answer = model.generate(GenerationRequest(prompt, max_tokens=1))
-        assert abs(sum(together) - answer.prompt_tokens) <= 3, "lines add up to their prompt"
+        assert abs(sum(together[:30]) - answer.prompt_tokens) <= 3, "lines add up to their prompt"
         assert abs(Heuristic().of(prompt) / answer.prompt_tokens - 1) < 0.08
     finally:
         model.close()
