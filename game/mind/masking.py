@@ -1,8 +1,9 @@
 """The first rung of the ladder: what stands in the window and says nothing any more.
 
 Old results of the agent's own acts shrink to a line with what it was, what came of it and
-its number, under which the archive has the rest. A line that stood there before folds, and
-so does a look that showed nothing new. What anybody said and every command stay as they are.
+its number, under which the archive has the rest. A line that stood there before folds where
+nothing of the kind came between, and so does a look that showed nothing new. What anybody said
+and every command stay as they are.
 
 No model is asked, and nothing is decided from memories after the boundary: as long as the
 boundary stands still the masked lines do, and a model server finds them in its cache.
@@ -30,11 +31,14 @@ the time or a count in its place; both together are shorter."""
 _HEAD, _LIST, _TAIL = 72, 120, 500
 """Characters of a title or opening, of a list of people or things, and of a look's end."""
 _LOOKS = frozenset({"look", "examine", "go"})
-_NO_LOOKS = ("You tried to ", related.RECALLED, related.LISTED, related.PINNED, related.UNPINNED)
+_NO_LOOKS = ("You tried to ", *related.RESULTS)
 """How results begin that are none of a look, whatever the agent did meanwhile."""
 _RECALLED_NUMBER = re.compile(r"memor(?:y|ies) \d{1,9}(?:-\d{1,9})?(?= \[|: )")
 _RECALLED_NOTE = re.compile(r"note [^:]{1,60}: ")
 _MOST_NUMBERS = 5
+_LABELS = ("Here: ", "You see: ", "Carries: ")
+_MARK = re.compile(r"… \(memory \d{1,9}\)$")
+_SENTENCE = re.compile(r"(?<=[.!?]) +")
 
 
 def boundary(last: int, preserve: int) -> int:
@@ -101,9 +105,10 @@ class _View:
 
     verb: str = ""
     """What the agent did last."""
-    lines: set[str] = field(default_factory=set)
+    latest: dict[str, str] = field(default_factory=dict)
+    """The last line of each subject: of a person, or of what it begins with."""
     looks: dict[str, str] = field(default_factory=dict)
-    """What the last look at each place or thing came to."""
+    """What the last look at each place or thing showed, all of it."""
 
     def take(self, memory: Memory) -> Memory | None:
         """``memory`` as it is shown; None when it is folded."""
@@ -112,21 +117,24 @@ class _View:
             return memory
         text = memory.text[:PROMPT_LIMIT]
         if memory.kind is MemoryKind.PERCEPTION and (memory.source or '"' in text):
-            return None if self._stood_before(text) else memory
+            return None if self._stands_already(memory, text) else memory
         if self._is_look(memory):
             return self._look(memory)
-        if memory.kind is MemoryKind.PERCEPTION and self._stood_before(text):
+        if memory.kind is MemoryKind.PERCEPTION and self._stands_already(memory, text):
             return None
         return _shortened(memory, _report(memory))
 
-    def _stood_before(self, text: str) -> bool:
-        """Whether this very line was shown already; what was said never counts."""
-        if len(text) < SHORTEST_FOLDED or '"' in text:
+    def _stands_already(self, memory: Memory, text: str) -> bool:
+        """Whether this was the last line of its subject; what was said never counts.
+
+        Who arrives, leaves and arrives is there in the end: of the three lines none may go.
+        """
+        if '"' in text:
             return False
-        key = text.casefold()
-        known = key in self.lines
-        self.lines.add(key)
-        return known
+        subject = memory.source or " ".join(text.split(" ", 2)[:2]).casefold()
+        known = self.latest.get(subject) == text
+        self.latest[subject] = text
+        return known and len(text) >= SHORTEST_FOLDED
 
     def _is_look(self, memory: Memory) -> bool:
         if memory.text.startswith(_NO_LOOKS):
@@ -137,15 +145,13 @@ class _View:
         return " Exits: " in tail or " Here: " in tail
 
     def _look(self, memory: Memory) -> Memory | None:
-        title = _title(memory.text)
-        short = _shortened(memory, " ".join([f"{title}.", *_lists(memory.text)]))
-        came_to = _unmarked(short)
-        known = self.looks.get(title) == came_to
-        self.looks[title] = came_to
+        text, title = memory.text, _title(memory.text)
+        before = self.looks.get(title)
+        self.looks[title] = text
         # After a walk it tells where the agent has come to, even if nothing there has changed.
-        if known and self.verb != "go" and len(memory.text) >= SHORTEST_FOLDED:
+        if text == before and self.verb != "go" and not _too_short(text):
             return None
-        return short
+        return _shortened(memory, " ".join([f"{title}.", *_lists(text)]), _news(text, before))
 
 
 def _report(memory: Memory) -> str:
@@ -183,29 +189,48 @@ def _lists(text: str) -> list[str]:
     """Who and what was there, from the end of a look; the way out is seen on the spot."""
     tail = text[-_TAIL:]
     found = []
-    for label in (" Here: ", " You see: ", " Carries: "):
-        at = tail.rfind(label)
+    for label in _LABELS:
+        at = tail.rfind(f" {label}")
         if at >= 0:
             listed = tail[at + 1 :].partition(".")[0]
             found.append(f"{shorten(listed, _LIST)}.")
     return found
 
 
-def _mark(memory: Memory) -> str:
-    return f" … (memory {memory.number})"
+def _news(text: str, before: str | None) -> str:
+    """The sentences of a look that the look before it did not have; empty if there was none."""
+    if before is None or text == before:
+        return ""
+    known = set(_SENTENCE.split(before[:PROMPT_LIMIT]))
+    fresh = [each for each in _SENTENCE.split(text[:PROMPT_LIMIT]) if each not in known]
+    told = " ".join(each for each in fresh if not each.startswith(_LABELS))
+    return shorten(told, _LIST)
 
 
-def _unmarked(memory: Memory) -> str:
-    return memory.text.removesuffix(_mark(memory))
+def _too_short(text: str) -> bool:
+    """Whether a look does not fold: too little to save, or it may be shortened already."""
+    return len(text) < SHORTEST_FOLDED or _MARK.search(text, max(len(text) - 24, 0)) is not None
 
 
-def _shortened(memory: Memory, body: str) -> Memory:
-    """``memory`` with ``body`` and its number as its text, if that is worth it."""
-    mark = _mark(memory)
-    text = f"{body.removesuffix('…').rstrip()}{mark}"
-    if memory.text.endswith(mark) or not _saves(memory.text[:PROMPT_LIMIT], text):
+def _shortened(memory: Memory, body: str, news: str = "") -> Memory:
+    """``memory`` with ``body`` and its number as its text, if that is worth it.
+
+    Args:
+        memory: What is shown.
+        body: What is left of it in any case.
+        news: What is left of it besides, if even so it is worth it.
+    """
+    mark = f" … (memory {memory.number})"
+    shown = memory.text[:PROMPT_LIMIT]
+    if memory.text.endswith(mark) or not _saves(shown, text := _ended(body, mark)):
         return memory
+    if news and _saves(shown, more := _ended(f"{body} {news}", mark)):
+        text = more
     return _changed(memory, text, memory.reason)
+
+
+def _ended(body: str, mark: str) -> str:
+    return f"{body.rstrip().removesuffix('…').rstrip()}{mark}"
 
 
 def _saves(shown: str, text: str) -> bool:

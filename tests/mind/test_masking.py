@@ -84,6 +84,37 @@ def test_a_look_that_showed_nothing_new_folds_and_another_does_not():
     ]
 
 
+_CLOCK = (
+    "The great clock. The dial is as wide as a cart wheel and its numbers are of silver, worn "
+    "thin by three hundred years of polish, weather and pigeons. "
+)
+
+
+def test_a_look_that_showed_something_else_never_folds():
+    noon, blood = f"{_CLOCK}It shows noon.", f"{_CLOCK}It has stopped. There is blood on the hands."
+    window = life(*[(ACT, "look clock"), (RESULT, noon)], *[(ACT, "look clock"), (RESULT, blood)])
+    assert texts(mask(window, 4)) == [
+        *("look clock", "The great clock. … (memory 2)", "look clock"),
+        "The great clock. It has stopped. There is blood on the hands. … (memory 4)",
+    ]
+
+
+def test_what_is_new_in_a_look_stays_short():
+    window = life((RESULT, f"{INN} Here: Tom."), (RESULT, f"{INN} {'A rat runs. ' * 40}Here: Tom."))
+    shown = mask(window, 2)[1].text
+    assert "Here: Tom. A rat runs." in shown
+    assert len(shown) < 200
+
+
+@pytest.mark.parametrize("opening", related.RESULTS)
+def test_what_comes_of_its_own_memory_is_no_look_and_does_not_fold(opening):
+    first, second = (f"{opening}memories 12-20: {'a b c d e f g ' * 30}{n} end." for n in "12")
+    window = life((ACT, "look"), (RESULT, first), (ACT, "look"), (RESULT, second))
+    shown = mask(window, 4)
+    assert [m.number for m in shown] == [1, 2, 3, 4]
+    assert all(m.text.startswith(opening.rstrip(": ")) for m in shown[1::2])
+
+
 def test_what_recall_brought_shrinks_to_its_numbers():
     window = life((ACT, "recall letter"), (RESULT, RECALLED))
     assert texts(mask(window, 2)) == [
@@ -120,6 +151,16 @@ def test_repeated_lines_fold_but_never_what_was_said():
     quote = (SEEN, 'Tom laughs, and "More soup for everybody!" he cries.', "Tom")
     window = life(wind, nod, speech, quote, wind, nod, speech, quote, (ACT, "say Soup."), speech)
     assert [m.number for m in mask(window, 10)] == [1, 2, 3, 4, 7, 8, 9, 10]
+
+
+def test_who_comes_goes_and_comes_is_there_in_the_end():
+    comes = (SEEN, "Oswin arrives from Pump Square.", "Oswin")
+    goes = (SEEN, "Oswin goes north to Pump Square.", "Oswin")
+    nod = (SEEN, "Tom warms both hands at the fire.", "Tom")
+    opens = (SEEN, "The cellar door opens with a groan.")
+    closes = (SEEN, "The cellar door falls shut with a bang.")
+    window = life(comes, nod, opens, goes, comes, nod, closes, opens)
+    assert [m.number for m in mask(window, 8)] == [1, 2, 3, 4, 5, 7, 8]
 
 
 def test_of_private_reasons_the_newest_stays():
@@ -176,12 +217,16 @@ _KNOWN = st.sampled_from(
             f"{INN} Here: Tom.",
             f"{INN} Here: Ada.",
             INN.replace("Kettle", "Loft", 1),
+            f"{INN} It has stopped.",
+            f"{INN} There is blood. It has stopped.",
             RECALLED,
         ),
         *(
             "You tried to go up: there is no such exit.",
             "The wind rattles the shutters.",
             "Rain falls.",
+            "Tom arrives from the Quay.",
+            "Tom goes up to the loft.",
         ),
         *("x" * 300, f"{related.LISTED}{'a, ' * 100}", 'Tom says to you, "Never open the door."'),
     ]

@@ -32,7 +32,8 @@ LISTED = "Your notes: "
 PINNED = "Pinned: "
 UNPINNED = "No longer pinned: "
 COMPACTED = "You clear your mind: "
-_RESULTS = (RECALLED, RECALLED_NOTHING, REMEMBERED, LISTED, PINNED, UNPINNED, COMPACTED)
+RESULTS = (RECALLED, RECALLED_NOTHING, REMEMBERED, LISTED, PINNED, UNPINNED, COMPACTED)
+"""How every result begins that comes of the agent's use of its own memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ def about_memory(memory: Memory) -> bool:
     leaves it out.
     """
     if memory.kind is MemoryKind.RESULT:
-        return memory.text.startswith(_RESULTS)
+        return memory.text.startswith(RESULTS)
     return memory.kind is MemoryKind.ACT and memory.text.partition(" ")[0] in PRIVATE
 
 
