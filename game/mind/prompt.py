@@ -18,6 +18,7 @@ import jinja2
 from jinja2 import meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from game.mind import structured
 from game.mind.errors import ConfigError
 from game.mind.markdown_config import ConfigFile
 from game.mind.perception import for_prompt
@@ -328,7 +329,7 @@ def _paragraphs(text: str) -> str:
 
 def _told(summary: str) -> str:
     """A summary, its lines kept apart: one with headings has many."""
-    return "\n".join(line for line in _paragraphs(summary).splitlines() if line)
+    return "\n".join(structured.shown(summary))
 
 
 def _example(line: str) -> str:
