@@ -137,11 +137,11 @@ class Compacting:
             summarizer=self._summarizer(plan, config, strategy),
             forgiving=plan.reason is CompactReason.EMERGENCY,
             must_keep=tuple(outside.must_keep()),
+            standing=tuple(outside.standing()),
             embedder=outside.embedder,
             log=outside.log,
         )
-        standing, now = tuple(outside.standing()), outside.clock.now()
-        return Climb(plan, config, strategy, self._scale, writer, standing, now).make()
+        return Climb(plan, config, strategy, self._scale, writer, outside.clock.now()).make()
 
     def _announce(self, plan: Plan) -> None:
         log = self._outside.log

@@ -59,7 +59,6 @@ class Climb:
         strategy: How summaries are written.
         scale: Weighs.
         writer: Writes.
-        standing: Lines that the agent sees whatever is compacted.
         now: When the summaries are made.
     """
 
@@ -68,7 +67,6 @@ class Climb:
     strategy: Strategy
     scale: Scale
     writer: Writer
-    standing: tuple[str, ...]
     now: datetime
     _summaries: dict[Tier, Summary | None] = field(default_factory=dict)
     _steps: list[RungStep] = field(default_factory=list)
@@ -188,7 +186,7 @@ class Climb:
         verdict = verify.judge(
             summaries=texts,
             sources=self._sources,
-            visible=[*self.standing, *texts, *window],
+            visible=[*self.writer.standing, *texts, *window],
             must_keep=self.writer.must_keep,
             embedder=self.writer.embedder,
         )

@@ -16,6 +16,9 @@ from game.mind.view import View
 ASK_AGAIN_AFTER = 4
 """Memories after which a compaction that did not pay is thought over again."""
 
+FAR_FROM_IT = 0.1
+"""So far under the emergency mark a load that was added up a few memories ago is enough."""
+
 
 class Triggers:
     """Decides for one memory; for callers that hold the lock of its tiers.
@@ -60,8 +63,11 @@ class Triggers:
         A prompt over its budget cannot be sent at all, so then there is no question whether
         it pays.
         """
-        self._view.weight.stale()
         config, load = self._config(), self._view.load()
+        if load.share < config.emergency - FAR_FROM_IT:
+            return False
+        self._view.weight.stale()  # so near the mark every line is added up anew
+        load = self._view.load()
         if not ladder.urgent(config, load):
             return False
         if load.used > load.budget:

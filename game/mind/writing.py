@@ -42,7 +42,8 @@ class Writer:
         summarizer: Who writes.
         forgiving: Whether a model that fails is replaced at once by the summary that needs
             none; else its failure is the compaction's.
-        must_keep: Constraints and open loops; a source that holds one says so.
+        must_keep: Constraints and open loops: no summary may say the opposite of one.
+        standing: Lines that the agent sees anyway, so that no summary need hold them.
         embedder: Helps to find them.
         log: Takes a line for people.
     """
@@ -50,6 +51,7 @@ class Writer:
     summarizer: Summarizer
     forgiving: bool
     must_keep: tuple[str, ...]
+    standing: tuple[str, ...]
     embedder: Embedder | None
     log: Callable[[str], None]
 
@@ -72,7 +74,7 @@ class Writer:
                     raise
                 self.log(f"{error.what}; a summary without a model stands in")
                 break
-            problems = _problems(drafts[-1], source)
+            problems = self._problems(drafts[-1], source)
             if not problems or drafts[-1].model == EXTRACTIVE:
                 return _written(drafts)
             self.log(f"A summary was refused: {'; '.join(problems)}")
@@ -83,21 +85,20 @@ class Writer:
         return ExtractiveSummarizer().summarize(source)
 
     def held_by(self, lines: tuple[str, ...]) -> tuple[str, ...]:
-        """Those constraints and open loops that ``lines`` tell."""
-        if not self.must_keep:
+        """Those constraints and open loops that ``lines`` tell and nothing else does."""
+        wanted = tuple(line for line in self.must_keep if line not in self.standing)
+        if not wanted:
             return ()
-        told = verify.judge(summaries=(), sources=(), visible=lines, must_keep=self.must_keep)
-        return tuple(line for line in self.must_keep if line not in told.put_back)
+        told = verify.judge(summaries=(), sources=(), visible=lines, must_keep=wanted)
+        return tuple(line for line in wanted if line not in told.put_back)
 
-
-def _problems(draft: Draft, source: Source) -> tuple[str, ...]:
-    """What is wrong with a draft; one that says the opposite of a constraint is, too."""
-    return verify.judge(
-        summaries=(draft.text,),
-        sources=source.lines,
-        visible=(draft.text,),
-        must_keep=source.must_keep,
-    ).problems
+    def _problems(self, draft: Draft, source: Source) -> tuple[str, ...]:
+        return verify.judge(
+            summaries=(draft.text,),
+            sources=source.lines,
+            visible=(draft.text,),
+            must_keep=self.must_keep,
+        ).problems
 
 
 def _written(drafts: list[Draft]) -> Written:

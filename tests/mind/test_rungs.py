@@ -341,6 +341,18 @@ def test_what_stands_in_the_prompt_anyway_is_not_put_back(life, memory):
     assert "cellar" not in memory.context().recent.text
 
 
+def test_a_constraint_reaches_the_summarizer_that_reads_of_it(life, memory):
+    life.must_keep = (RULE, "Ann told you: feed the goat before noon (memory 900)")
+    memory.append('Ann says to you, "Mira, never open the cellar door!"', source="Ann")
+    fill(memory, 0.9)
+    memory.compact(HIGH)
+    assert life.summarizer.sources[0].must_keep == (RULE,)
+    life.standing = life.must_keep
+    fill(memory, 0.9)
+    memory.compact(HIGH)
+    assert life.summarizer.sources[-1].must_keep == ()
+
+
 def test_a_constraint_survives_being_cut(life, memory):
     life.must_keep = (RULE,)
     for _ in range(3):
