@@ -154,7 +154,7 @@ def _check(got: Structured, before: Structured, lines: Sequence[str]) -> str:
     texts = [structured.unnumbered(note) for _, note in got.notes]
     if not texts:
         # Nothing under the headings that were lacking is an answer; nothing at all is none.
-        return "" if before.notes else "it is empty"
+        return "" if before.notes else "nothing in it comes from the memories"
     told = {term for text in texts for term in telling(text)}
     if not before.notes and len(lines) >= _MANY_LINES and len(told) < _LEAST_WORDS:
         return "it tells next to nothing"

@@ -202,8 +202,8 @@ def test_a_heading_that_stays_away_is_named_in_the_refusal():
     [
         ("", "none of the headings"),
         ("- none\n- none\n" * 50, "none of the headings"),
-        ("\n\n".join(f"## {heading}\n- none" for heading in STRUCTURED.headings), "is empty"),
-        ("I am sorry, I cannot do that.", "none of the headings|is empty"),
+        ("\n\n".join(f"## {heading}\n- none" for heading in STRUCTURED.headings), "nothing in it"),
+        ("I am sorry, I cannot do that.", "none of the headings|nothing in it"),
         (
             "\n".join(f"## {h}\n- I promise rye bread" for h in STRUCTURED.headings),
             "repeats a sentence 7 times",
