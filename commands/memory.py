@@ -223,14 +223,17 @@ def _sizes(component: MemoryComponent) -> str:
 def integrity_line(report: IntegrityReport | KeepsakeError) -> str:
     """The integrity report, problems first."""
     if isinstance(report, KeepsakeError):
-        return f"  {'Integrity:':<18}|rcould not be checked|n: {plain(str(report))}"
-    if report.whole:
-        return (
-            f"  {'Integrity:':<18}|gwhole|n: {report.memories} memories in {report.lines} archive "
-            "lines, each in exactly one tier; the files match"
+        told = f"|rcould not be checked|n: {plain(str(report))}"
+    elif report.whole:
+        told = (
+            f"|gwhole|n: {report.memories} memories in {report.lines} archive lines, each in "
+            "exactly one tier; the files match"
         )
-    problems = "".join(f"\n    - {plain(problem)}" for problem in report.problems)
-    return f"  {'Integrity:':<18}|r{len(report.problems)} problems|n{problems}"
+    else:
+        told = f"|r{len(report.problems)} problems|n"
+    problems = [] if isinstance(report, KeepsakeError) else report.problems
+    listed = "".join(f"\n    - {plain(problem)}" for problem in problems)
+    return figures.labelled([("Integrity", told)]) + listed
 
 
 def _summaries(memory: MemoryComponent) -> list[Summary]:

@@ -87,8 +87,8 @@ def chart(found: Costs, marks: Mapping[str, float] | None = None, width: int = B
         for row in rows
     ]
     if marks:
-        named = ", ".join(f"{name} {share:.0%}" for name, share in marks.items())
-        lines.append(f"{'':<{names}}  {scale(marks, width)}         {named}")
+        lines.append(f"{'':<{names}}  {scale(marks, width)}".rstrip())
+        lines.append(f"Marks: {', '.join(f'{name} {share:.0%}' for name, share in marks.items())}.")
     room = f"{found.left:,} free" if found.left >= 0 else f"{-found.left:,} too many"
     lines.append(f"Budget {found.budget:,} tokens, {room}; counted by: {found.source}.")
     return lines

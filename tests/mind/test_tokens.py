@@ -204,7 +204,8 @@ def test_bars_stand_under_each_other_with_sum_marks_and_source():
         "profile   ███           300   30%",
         "window    ██████        600   60%",
         "together  █████████     900   90%",
-        "              L  H           low 50%, high 80%",
+        "              L  H",
+        "Marks: low 50%, high 80%.",
         "Budget 1,000 tokens, 100 free; counted by: heuristic.",
     ]
     over = Costs((Section("window", 1100),), 1000, HEURISTIC)
