@@ -30,6 +30,7 @@ from game.mind.memory import (
 )
 from game.mind.ports import Clock, Embedder, Tokens
 from game.mind.records import Memory, MemoryKind
+from game.mind.results import nothing_left
 from game.mind.roundtrip import Question, Rate
 from game.mind.strategy import NARRATIVE, Layout, Strategy
 from game.mind.summaries import SummaryFolder
@@ -235,6 +236,8 @@ class CascadeMemory:
             return CompactionResult(reason, Outcome.NOTHING, detail, kept=self.status().window)
         self._claim()
         try:
+            if reason is CompactReason.EMERGENCY and self._exhausted(config):
+                raise nothing_left(self.agent, self.load())
             began = time.perf_counter()
             with self._compacting.failing_safely():
                 self._compacting.prepare()
@@ -246,35 +249,18 @@ class CascadeMemory:
         finally:
             self._busy.release()
 
+    def _exhausted(self, config: CompactionConfig) -> bool:
+        with self._lock:
+            return self._triggers.exhausted(config)
+
     def _settled(self, result: CompactionResult, config: CompactionConfig) -> CompactionResult:
         load = self.load()
         self._triggers.compacted(result.reason, config, load)
         if result.number:
             self.questions = self._compacting.questions
-        if result.reason is CompactReason.EMERGENCY:
-            self._nothing_left(result, load)
+        elif result.reason is CompactReason.EMERGENCY and load.used > load.budget:
+            raise nothing_left(self.agent, load)
         return result
-
-    def _nothing_left(self, result: CompactionResult, load: Load) -> None:
-        """Say plainly that nothing helps, once nothing was changed and the prompt is too large.
-
-        Raises:
-            CompactionError: That is so.
-        """
-        if result.number or load.used <= load.budget:
-            return
-        parts = {
-            "what stands in the prompt beside memories": load.overhead,
-            "the summaries": load.summaries,
-            "the newest memories": load.window,
-        }
-        largest = max(parts, key=lambda part: parts[part])
-        raise CompactionError(
-            f"{self.agent}'s prompt needs {load.used} tokens and may have {load.budget}, and "
-            f"nothing is left to compact; {largest} alone cost {parts[largest]}",
-            "Raise context_tokens in memory_compaction.md if the model can look at more; or "
-            "shorten the profile, the pinned lines or the template in prompt.md",
-        )
 
     def undo(self) -> Undone:
         """Take the newest compaction back; see :meth:`game.mind.memory.AgentMemory.undo`."""

@@ -45,23 +45,30 @@ class Streak:
 
     Attributes:
         vain: How many in a row.
-        used: What the prompt cost after the last of them.
+        left: What the prompt cost after the last of them.
     """
 
     vain: int = 0
-    used: int = 0
+    left: Load | None = None
 
     def after(self, reason: CompactReason, config: CompactionConfig, load: Load) -> Streak:
         """The streak after a compaction that left the prompt at ``load``."""
         mark = mark_of(reason, config)
         if mark is None or load.share < mark:
             return Streak()
-        return Streak(self.vain + 1, load.used)
+        return Streak(self.vain + 1, load)
 
     def blocks(self, config: CompactionConfig, load: Load) -> bool:
-        """Whether one more would be the third of its kind, with nothing new to save."""
-        grown = load.used - self.used
-        return self.vain >= MOST_IN_VAIN and grown < max(config.min_saving_tokens, 1)
+        """Whether one more would be the third of its kind, with nothing new to save.
+
+        That the rest of the prompt has grown is no reason: nothing of it can be saved. That
+        it has shrunk, or that the budget is another one, is.
+        """
+        if self.vain < MOST_IN_VAIN or self.left is None or load.budget != self.left.budget:
+            return False
+        grown = load.summaries + load.window - self.left.summaries - self.left.window
+        shrunk = self.left.overhead - load.overhead
+        return max(grown, shrunk) < max(config.min_saving_tokens, 1)
 
 
 def mark_of(reason: CompactReason, config: CompactionConfig) -> float | None:

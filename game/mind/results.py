@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from game.mind.cycle import Plan
+from game.mind.errors import CompactionError
 from game.mind.history import question_record, step_record
-from game.mind.memory import CompactionResult, Outcome, Rung
+from game.mind.memory import CompactionResult, Load, Outcome, Rung
 from game.mind.roundtrip import Question
 from game.mind.rungs import Made
 from game.mind.strategy import Layout, Strategy
@@ -85,3 +86,19 @@ def details_of(
         "questions": [question_record(question) for question in questions],
         "earlier": {tier.value: text for tier, text in made.earlier.items()},
     }
+
+
+def nothing_left(agent: str, load: Load) -> CompactionError:
+    """What is too large, where no rung can make it smaller."""
+    parts = {
+        "what stands in the prompt beside memories": load.overhead,
+        "the summaries": load.summaries,
+        "the newest memories": load.window,
+    }
+    largest = max(parts, key=lambda part: parts[part])
+    return CompactionError(
+        f"{agent}'s prompt needs {load.used} tokens and may have {load.budget}, and nothing is "
+        f"left to compact; {largest} alone cost {parts[largest]}",
+        "Raise context_tokens in memory_compaction.md if the model can look at more; or shorten "
+        "the profile, the pinned lines or the template in prompt.md",
+    )

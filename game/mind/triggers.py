@@ -74,6 +74,10 @@ class Triggers:
             return True
         return not busy and not self._held and self._pays(CompactReason.EMERGENCY, config, load)
 
+    def exhausted(self, config: CompactionConfig) -> bool:
+        """Whether one more emergency compaction would be made in vain like those before."""
+        return self._streak.blocks(config, self._view.load())
+
     def next_due(self) -> int:
         """The memory number at which the window is full."""
         config, tiers = self._config(), self._tiers

@@ -107,6 +107,18 @@ def test_after_two_in_vain_only_growth_brings_a_third(shares):
         assert streak.blocks(config, after) == (vain >= 2)
         grown = replace(after, window=after.window + config.min_saving_tokens)
         assert not streak.blocks(config, grown)
+        assert not streak.blocks(config, replace(after, budget=900)), "another budget"
+        larger = replace(after, overhead=after.overhead + 500)
+        assert streak.blocks(config, larger) == (vain >= 2), "nothing of that can be saved"
+
+
+def test_a_prompt_whose_rest_has_shrunk_may_be_compacted_again():
+    config, streak = CompactionConfig(), Streak()
+    heavy = Load(900, 0, 100, 1000)
+    for _ in range(2):
+        streak = streak.after(HIGH, config, heavy)
+    assert streak.blocks(config, replace(heavy, overhead=800))
+    assert not streak.blocks(config, replace(heavy, overhead=600, window=260))
 
 
 # -- the same in a memory
@@ -227,6 +239,24 @@ def test_an_emergency_that_finds_nothing_left_says_what_is_too_large(life, memor
         memory.compact(EMERGENCY)
     assert "context_tokens" in found.value.cure
     assert memory.status().failures == 0, "no model has failed"
+
+
+def test_a_prompt_that_never_fits_does_not_call_the_model_at_every_thought(life, memory):
+    memory.weigh(1200)
+    refused = 0
+    for _ in range(60):
+        talk(memory, 1, 5)
+        assert memory.before_thought() is EMERGENCY
+        try:
+            memory.compact(EMERGENCY)
+        except CompactionError as error:
+            refused += 1
+            assert "nothing is left to compact" in error.what  # noqa: PT017 - some are made
+    made = memory.status().compactions
+    assert made + refused == 60
+    assert made <= 2 + 60 * 6 / WIDE.min_saving_tokens + 2
+    assert life.summarizer.calls <= 4 * made
+    assert covered(memory.context()) == list(range(1, 61))
 
 
 def test_the_agent_may_be_forbidden_to_ask(life, memory):
