@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from game.mind import history
@@ -273,6 +274,10 @@ class CascadeMemory:
             except KeepsakeError as error:
                 raise CompactionError(error.what, error.cure) from error
             self._forget_figures()
+            load = self.load()
+            if load.used > load.budget:
+                warning = "; with that the prompt is over its budget, so the next thought compacts"
+                undone = replace(undone, detail=undone.detail + warning)
             return undone
         finally:
             self._busy.release()

@@ -213,9 +213,9 @@ def test_the_automatic_ones_do_not_make_it_again_at_once(life):
 def test_a_prompt_over_its_budget_does_not_wait_for_that(life, memory):
     live(memory, 8)
     memory.compact(COUNT)
-    memory.undo()
     life.config = replace(SMALL, preserve_memories=2)
     memory.weigh(life.config.budget - 20)
+    assert "the next thought compacts" in memory.undo().detail
     assert memory.before_thought() is EMERGENCY
 
 
