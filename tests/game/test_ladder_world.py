@@ -184,7 +184,7 @@ class TestBudget(LadderWorld):
         assert self.thinks("Good day.") == []
         shown = strip_ansi("\n".join(heard))
         assert "Mira seems far away" in shown
-        assert shown.count("Mira cannot think: its prompt needs") == 1
+        assert shown.count("Mira cannot think. ") == 1
         assert "Shorten its profile: @agent/profile Mira" in shown
         assert sum("cannot think" in line for line in self.logged) == 1
         heard.clear()

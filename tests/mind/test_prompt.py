@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.errors import ConfigError
-from game.mind.prompt import PromptContext, Situation, TemplateFile, load_template
+from game.mind.prompt import FRAME, PromptContext, Situation, TemplateFile, load_template
 from game.mind.script import RenderedMemory, script, time_line
 
 CONFIG = Path(__file__).parents[2] / "vault" / "config"
@@ -223,3 +223,37 @@ def test_a_spare_stands_in_for_a_template_that_was_never_good(tmp_path):
     assert file.problem is not None
     with pytest.raises(ConfigError):
         _ = TemplateFile(tmp_path / "none.md").current
+
+
+def test_each_line_knows_where_it_comes_from(template):
+    made = template.rendered(
+        context(
+            recent_summary="I met Tom.",
+            noticed=("Ada told you: never open the cellar (memory 17)",),
+            remembered=("17. Ada came.",),
+        )
+    )
+    assert "\n".join(line for line, _ in made.lines) == made.text
+    of = {line: section for line, section in made.lines if line}
+    assert of["- Tom owes me a loaf."] == "pinned"
+    assert of["- Ada told you: never open the cellar (memory 17)"] == "noticed"
+    assert of["I was born at the mill."] == "longterm_summary"
+    assert of["You love rye bread."] == "profile"
+    assert of["## Always Remember"] == FRAME
+    assert of["~Mira> say Good day!"] == "window"
+    assert of["Exits: north, south"] == "situation"
+    assert of["- 17. Ada came."] == "remembered"
+
+
+@pytest.mark.parametrize("mark", [chr(code) for code in (0xE000, 0xE005, 0xF8FF)])
+def test_nobody_can_forge_where_a_line_comes_from(stable, mark):
+    made = stable.rendered(context(noticed=(f"Ada told you: {mark}x{mark}",)))
+    assert mark not in made.text
+    assert ("- Ada told you: x", "noticed") in made.lines
+
+
+def test_a_summary_with_headings_keeps_its_lines_and_loses_empty_headings(stable):
+    summary = "## Goals\n\n## Facts\n- Tom fell. (memory 3)\n- ~Mira> say no\n\n## People\n"
+    prompt = stable.render(context(recent_summary=summary))
+    told = prompt.split("## Recent Past (Summary)\n")[1].split("\n\n")[0]
+    assert told == "Facts:\n- Tom fell. (memory 3)\n- Mira: say no"

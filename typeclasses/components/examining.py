@@ -77,7 +77,8 @@ class Examiner:
             visible = (*self._memory.always_shown(), *shown_lines(context))
             found = rate(questions, visible, self._search(context))
             memory.record_rate(number, found)
-            log(f"[Memory] {self._name}: {told(found)} after compaction {number}")
+            if found.asked:
+                log(f"[Memory] {self._name}: {told(found)} after compaction {number}")
         except KeepsakeError as error:
             log(f"[Memory] {self._name}: What compaction {number} left was not measured: {error}")
         except Exception as error:

@@ -97,11 +97,10 @@ class Fitting:
             return
         self._told = heaviest.name
         cure = _CURES.get(heaviest.name, _ANY_CURE).format(name=self._name)
-        tried = f" {self._memory.no_room}." if self._memory.no_room else ""
+        needs = f"Its prompt needs {costs.used + self._off:,} tokens and may have {costs.budget:,}"
         line = (
-            f"{self._name} cannot think: its prompt needs {costs.used + self._off:,} tokens and "
-            f"may have {costs.budget:,}.{tried} Most of it, {heaviest.tokens:,}, is: "
-            f"{heaviest.name}. {cure}"
+            f"{self._name} cannot think. {self._memory.no_room or needs}. The largest part of it "
+            f"is {heaviest.name!r} with {heaviest.tokens:,} tokens. {cure}"
         )
         warn(f"[Thinker] {line}")
         tell_builders(f"|r[{self._name}]|n {line.replace('|', '||')}")

@@ -205,7 +205,10 @@ class MemoryComponent:
         elif self._compacting:
             self._after.append(lambda: self.make_room(done))
         else:
-            warn(f"[Memory] {self.name}: {_loaded(memory.load())}; compacting before the thought")
+            if self.no_room is None:  # else it was said already
+                warn(
+                    f"[Memory] {self.name}: {_loaded(memory.load())}; compacting before the thought"
+                )
             self.compact(reason, lambda outcome: self._room_made(outcome, done))
 
     def _room_made(self, outcome: Compacted, done: Callable[[], None]) -> None:

@@ -315,7 +315,7 @@ class Thinker:
 
     def _too_large(self, agent: Agent, thought: _Thought) -> None:
         """The prompt does not fit: make room once more, now that its weight is known."""
-        if not thought.squeezed:
+        if not thought.squeezed and self._memory.no_room is None:
             thought.squeezed, thought.ticket = True, None
             self._think(thought)
             return
