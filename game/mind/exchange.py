@@ -10,17 +10,23 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from game.mind.heard import heard, meant_for, names, own_words
-from game.mind.noticing import is_lasting, promises
+from game.mind.heard import heard, meant_for, names
+from game.mind.noticing import Noticed, NoticedKind, is_lasting, notice
 from game.mind.records import Memory, MemoryKind
+from game.mind.settling import settled
 
 FARTHEST = 24
 """The most memories, counted from the newest, that are ever held open."""
 
 ANSWERS = frozenset({"say", "whisper", "emote", "give"})
-"""Own acts with which somebody who waits has been answered."""
+"""Own acts with which somebody who waits may have been answered."""
 
-_LEFT = re.compile(r" (?:goes .{1,80} to |is gone\b|has left the game\b|leaves\b)")
+_GESTURE = re.compile(
+    r"\b(?:nods?|shakes? (?:his|her|its|their|my) head|shrugs?|points?|beckons?)\b"
+)
+"""Gestures that say something to whoever has asked; to wipe the counter does not."""
+_LEFT = re.compile(r" (?:goes [^.,;:!?]{1,80} to [^.;:!?]{1,80}|is gone|has left the game)\.?$")
+"""What the game itself writes when somebody goes; other words are a pose."""
 
 
 def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
@@ -28,7 +34,7 @@ def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
 
     Somebody waits from the first thing that they said to the agent after its last answer to
     them, until it answers or they leave. A promise is open from what it was an answer to,
-    until something is given to that person.
+    until it is settled, as :func:`~game.mind.settling.settled` judges it.
 
     Args:
         window: Memories, oldest first, as they are and not masked.
@@ -57,52 +63,60 @@ class _Talk:
     alone: bool
     """Whether all that happened came from one person."""
     waiting: dict[str, _Turn] = field(default_factory=dict)
-    promised: dict[str, int] = field(default_factory=dict)
-    """To whom, and with which memory it began."""
+    promised: dict[Noticed, int] = field(default_factory=dict)
+    """What is still to be done, and with which memory it began."""
 
     def take(self, memory: Memory) -> None:
         if memory.kind is MemoryKind.ACT:
             self._acted(memory)
-        elif (said := heard(memory)) is not None:
-            # Of what one says to nobody by name, alone with the agent, a question waits.
-            asks = self.alone and "?" in said.words
-            if meant_for(said, self.own_name, alone=asks):
-                turn = self.waiting.setdefault(said.who, _Turn(memory.number, memory.number))
-                turn.last = memory.number
-        elif memory.source and _LEFT.match(memory.text, len(memory.source)):
-            self.waiting.pop(memory.source, None)
+        else:
+            self._settle(memory, "")
+            self._happened(memory)
 
     @property
     def oldest(self) -> int | None:
         begun = [*(turn.first for turn in self.waiting.values()), *self.promised.values()]
         return min(begun, default=None)
 
+    def _happened(self, memory: Memory) -> None:
+        if (said := heard(memory)) is not None:
+            if meant_for(said, self.own_name, alone=self.alone):
+                turn = self.waiting.setdefault(said.who, _Turn(memory.number, memory.number))
+                turn.last = memory.number
+        elif memory.source and _left(memory):
+            self.waiting.pop(memory.source, None)
+
     def _acted(self, memory: Memory) -> None:
-        verb, _, rest = memory.text.partition(" ")
-        if verb not in ANSWERS:
-            return
-        if verb == "give":
-            for who in [who for who in self.promised if who and names(rest, who)]:
-                del self.promised[who]
-        began = memory.number
-        for who in (answered := answers(memory, {w: t.last for w, t in self.waiting.items()})):
-            began = min(began, self.waiting.pop(who).first)
-        said = own_words(memory)
-        if said and any(not is_lasting(each) for each in promises(said.words)):
-            self.promised[answered[0] if answered else said.to] = began
+        answered = answers(memory, {who: turn.last for who, turn in self.waiting.items()})
+        to = answered[0] if answered else ""
+        self._settle(memory, to)
+        began = min([memory.number, *(self.waiting.pop(who).first for who in answered)])
+        for item in notice(memory, self.own_name, to):
+            if item.kind is NoticedKind.PROMISE and not is_lasting(item.text):
+                self.promised[item] = began
+
+    def _settle(self, memory: Memory, to: str) -> None:
+        for item in settled(self.promised, memory, self.own_name, to):
+            del self.promised[item]
+
+
+def _left(memory: Memory) -> bool:
+    gone = memory.text.startswith(memory.source)
+    return gone and _LEFT.match(memory.text, len(memory.source)) is not None
 
 
 def answers(act: Memory, waiting: dict[str, int]) -> list[str]:
     """Who of those that wait is answered by an act of the agent.
 
-    Those whom it names; else, as speech goes to whoever spoke last, that one.
+    Those whom it names; else, as speech goes to whoever spoke last, that one. A gesture
+    answers if it is one that does.
 
     Args:
         act: What the agent did.
         waiting: Who waits, with the number of the last thing that each said.
     """
     verb, _, rest = act.text.partition(" ")
-    if verb not in ANSWERS or not waiting:
+    if verb not in ANSWERS or not waiting or (verb == "emote" and not _GESTURE.search(rest)):
         return []
     if verb in ("whisper", "give"):
         to = rest.partition(" = ")[0] if verb == "whisper" else rest.rpartition(" to ")[2]

@@ -17,6 +17,7 @@ from game.mind.heard import heard, meant_for, own_words
 from game.mind.patterns import pattern
 from game.mind.perception import for_prompt, shorten
 from game.mind.records import Memory
+from game.mind.rule_words import HINT, is_rule
 from game.mind.words import COMMON_WORDS
 
 LONGEST = 160
@@ -114,10 +115,10 @@ def quoted(memory: Memory, kind: NoticedKind, own_name: str) -> Noticed | None:
 
 def rules_in(words: str, own_name: str = "") -> list[str]:
     """The sentences of ``words`` that ask to keep to something."""
-    if not _RULE_HINT.search(words):
+    if not HINT.search(words):
         return []
     vocative = _opening(own_name)
-    return [s for s in _sentences(words) if not s.endswith("?") and _is_rule(vocative.sub("", s))]
+    return [s for s in _sentences(words) if not s.endswith("?") and is_rule(vocative.sub("", s))]
 
 
 def promises(words: str) -> list[str]:
@@ -173,73 +174,23 @@ def _opening(own_name: str) -> re.Pattern[str]:
     """What may stand before a rule: the agent's name, a politeness, a condition."""
     name = rf"|{re.escape(own_name)}" if own_name else ""
     words = (
-        "please|listen|look|and|but|so|then|also|now|oh|well|ok|okay|yes|no|first|second|third|"
-        "one (?:more )?thing|mind you|hear me|mark my words|above all|most of all"
+        "please|listen|look|and|but|so|then|also|now|oh|well|ok|okay|yes|no(?=\\s*[,;:!.–—])|first|"
+        "second|third|one (?:more )?thing|mind you|hear me|mark my words|above all|most of all"
     )
     condition = r"(?:if|when|whenever|while|until|before|after|as long as|once) [^,;:]{2,80},"
     return pattern(rf"^['(\s]*(?:(?:(?:{words}{name})\b[\s,:;!.–—-]*|{condition}\s*))*", re.I)
 
 
-# -- rules
-
-_RULE_HINT = re.compile(
-    r"\b(?:never|always|must|mustn['’]t|ever|promise|remember|shall|sure|from now|no matter"
-    r"|whatever you|keep|under no|not to|don['’]t|do not|nobody|no one|forget|may not|should)\b",
-    re.I,
-)
-# What follows makes a tale, a guess or a phrase of it: never heard, always tired, must be mad.
-_NO_NEVER = (
-    r"(?:\w+[^e]ed|mind|heard|seen|been|had|knew|known|met|thought|felt|better|again|said|did|got"
-    r"|was|were|went|came|saw|told|took|ate|found|fear|could|would|quite|really|a|the|in|to)\b"
-)
-_NO_ALWAYS = (
-    r"(?:\w+[^e]ed|\w{3,}ing|[dg]oing|being|a|an|the|so|been|was|in|good|nice|glad|happy)\b"
-)
-_NO_MUST = (
-    r"(?:have|know|feel|think|want|like|mean|admit|see|love|miss|get tired|wonder|forgive"
-    r"|be (?!at|back|by|quiet|careful|here|home|ready|there|silent|on your|gone|kind to|in))\b"
-)
-_DO_NOT = (
-    r"ever|tell|let|open|give|sell|go|touch|trust|show|forget|lend|enter|drink|eat|use|take|leave"
-    r"|speak of|talk (?:to|about)|mention|lose|wake"
-)
-_RULE = re.compile(
-    rf"(?:never (?!{_NO_NEVER})\w|always (?!{_NO_ALWAYS})\w"
-    rf"|(?:do not|don['’]t) (?:you )?(?:{_DO_NOT})\b"
-    rf"|you (?:must|shall|should)(?:n['’]t| not| never| always) (?!{_NO_MUST})\w"
-    rf"|you must (?!{_NO_MUST})\w"
-    r"|you (?:may|can|are) (?:not|never) (?:to |allowed )?\w+ \w|you are always to \w"
-    r"|from (?:now|this day) on\b|promise (?:me|us)\b"
-    r"|remember(?:\s*:|,| that| to| this\s*:?| my words) ?\w|(?:be|make) sure (?:that |to |you )"
-    r"|under no circumstances\b|on no account\b|no matter (?:what|who|how)\b|whatever you do\b"
-    r"|(?:tell|let|trust|show) (?:nobody|no one|no-one|none)\b|not a word (?:to|about|of)\b"
-    r"|keep (?:it|this|that) (?:a secret|secret|between us|to yourself))",
-    re.I,
-)
-# A rule may come second in its sentence: "The stair is rotten, so never let guests up."
-_SECOND = re.compile(r"(?:[;–—]|, (?:so|and|but|then)|: ?|\bso) +(?=\w)")
-_REPORTED = re.compile(r"\b(?:says?|said|tells?|told|thinks?|thought|sings?|sang|goes)\b", re.I)
-
-
-def _is_rule(sentence: str) -> bool:
-    if _RULE.match(sentence):
-        return True
-    for second in _SECOND.finditer(sentence):
-        if _RULE.match(sentence, second.end()):
-            return not _REPORTED.search(sentence, 0, second.start() + 1)
-    return False
-
-
 # -- promises
 
 _PROMISE_HINT = re.compile(
-    r"\b(?:I(?:['’]ll| will| shall| promise| swear| won['’]t| vow| owe| give you my)"
-    r"|my word|my promise|count on me|rely on me)",
+    r"\b(?:I(?:['’]ll|['’]m| am| will| shall| promise| swear| won['’]t| vow| owe| give you my)"
+    r"|my word|my promise|count on me|rely on me|consider it)",
     re.I,
 )
 _VOW = re.compile(
     r"\b(?:I (?:promise|swear|vow)\b|you have my word|I give you my (?:word|promise)"
-    r"|(?:count|rely) on me|I owe (?:you|him|her|them)\b|on my word\b)",
+    r"|(?:count|rely) on me|I owe (?:you|him|her|them)\b|on my word\b|consider it done\b)",
     re.I,
 )
 _WILL = re.compile(
@@ -253,11 +204,17 @@ _WILL = re.compile(
     r"[a-z]{2,} \w",
     re.I,
 )
+_GOING = re.compile(
+    r"(?<!if )(?<!that )(?<!think )\bI(?:['’]m| am) going to"
+    r" (?!(?:be|see|tell|ask|say|show|have|leave|sit|join|miss|think|need|like|love|bore)\b)"
+    r"[a-z]{2,}\b[^.;!?]{0,60}?\b(?:you|yours?)\b",
+    re.I,
+)
 _NOT_TO = re.compile(r"\b(?:not|never|won['’]t|nobody|no one|secret)\b", re.I)
 
 
 def _is_promise(sentence: str) -> bool:
-    return bool(_VOW.search(sentence) or _WILL.search(sentence))
+    return bool(_VOW.search(sentence) or _WILL.search(sentence) or _GOING.search(sentence))
 
 
 _CALLED = re.compile(r"(?:^|,\s*)([A-Z][\w'’-]{1,23}(?: [A-Z][\w'’-]{1,23})?)(?=\s*(?:,|[.!…]?$))")

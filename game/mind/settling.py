@@ -1,28 +1,15 @@
-"""When a promise is kept, a question answered, a rule taken back."""
+"""When a promise is kept, a question answered, a rule taken back: the one judgement of it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
+from game.mind import closing
 from game.mind.heard import Utterance, heard, meant_for, names, own_words
 from game.mind.noticing import Noticed, NoticedKind, is_lasting
 from game.mind.records import Memory, MemoryKind
-from game.mind.words import telling
 
-_HERE_IT_IS = re.compile(
-    r"\b(?:here (?:is|are|it is|you are|they are)|as (?:I )?promised|I promised you|there you are"
-    r"|I(?:['’]ve| have)? (?:brought|kept|made|mended|asked|fetched|found|done)|it is done)\b",
-    re.I,
-)
-_THANKS = re.compile(r"\b(?:thank(?:s| you)|much obliged|bless you)\b", re.I)
-_TAKEN_BACK = re.compile(
-    r"\b(?:never mind (?:about )?(?:the|what|that|my)"
-    r"|forget (?:about )?(?:the|what I (?:said|told|asked))"
-    r"|you (?:need not|needn['’]t|don['’]t (?:have|need) to)|no (?:longer )?need\b|it is fine now"
-    r"|you (?:may|can) .{1,80} (?:again|now)\b|no longer (?:have|need) to)",
-    re.I,
-)
 _HANDED_OVER = re.compile(r"^(?P<thing>.+) to (?P<who>[^=]+)$")
 
 
@@ -49,7 +36,7 @@ def settled(
     said = heard(memory)
     if said is None or not meant_for(said, own_name):
         return ()
-    return tuple(item for item in open_items if _by_words(item, said))
+    return tuple(item for item in open_items if _by_words(item, said, own_name))
 
 
 def _by_act(item: Noticed, act: Memory, to: str) -> bool:
@@ -63,30 +50,25 @@ def _by_act(item: Noticed, act: Memory, to: str) -> bool:
         return spoken_to
     if item.kind is NoticedKind.RULE or is_lasting(item.text):
         return False
-    done = _HERE_IT_IS.search(own.words) is not None
-    return done and (spoken_to or not item.who) and _shares(item, own.words)
+    return (spoken_to or not item.who) and closing.done(item, own.words)
 
 
-def _by_words(item: Noticed, said: Utterance) -> bool:
-    if not _is(said.who, item.who):
-        return False
-    if item.kind is NoticedKind.PROMISE and not is_lasting(item.text):
-        over = _THANKS.search(said.words) or _TAKEN_BACK.search(said.words)
-    else:
-        over = _TAKEN_BACK.search(said.words)
-    return over is not None and _shares(item, said.words)
+def _by_words(item: Noticed, said: Utterance, own_name: str) -> bool:
+    mine = _is(said.who, item.who)
+    fulfilled = item.kind is NoticedKind.PROMISE and not is_lasting(item.text)
+    # Where it is not known to whom it was promised, thanks for that very thing say so.
+    if fulfilled and (mine or not item.who) and closing.thanked(item, said.words):
+        return True
+    return mine and closing.taken_back(item, said.words, own_name)
 
 
 def _handed_over(item: Noticed, gift: str) -> bool:
     given = _HANDED_OVER.match(gift.strip())
     if given is None or not (_is(given["who"], item.who) or not item.who):
         return False
-    return _shares(item, given["thing"])
-
-
-def _shares(item: Noticed, words: str) -> bool:
-    """Whether both speak of one thing: a telling word in common, names aside."""
-    return bool((telling(item.text) - telling(item.who)) & telling(words))
+    # "I will bring it over": whatever is handed to that person is what was meant.
+    thing = closing.thing_of(item)
+    return not thing or not thing.isdisjoint(closing.roots(given["thing"]))
 
 
 def _is(name: str, who: str) -> bool:

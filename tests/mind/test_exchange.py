@@ -88,6 +88,9 @@ def test_meant_for_the_agent(said, meant):
         ([asks("Tom"), "~say There is."], None),
         ([asks("Tom"), "~look", asks("Tom", "Well?")], 1),
         ([asks("Tom"), "~emote nods."], None),
+        ([asks("Tom"), "~emote shakes her head at Tom."], None),
+        ([asks("Tom"), "~emote wipes the counter and hums."], 1),
+        ([asks("Tom"), "~emote wipes Tom's table."], 1),
         ([asks("Tom"), "~give soup to Tom"], None),
         ([asks("Tom"), "~give soup to Ada"], 1),
         # Speech goes to whoever spoke last; the other still waits.
@@ -97,6 +100,13 @@ def test_meant_for_the_agent(said, meant):
         ([asks("Tom"), asks("Ada"), "~say Tom, Ada, there is."], None),
         ([asks("Tom"), "Tom| Tom goes north to Pump Square."], None),
         ([asks("Tom"), "Tom| Tom has left the game."], None),
+        ([asks("Tom"), "Tom| Tom is gone."], None),
+        # A pose is nobody's leaving, and nor is what begins with somebody else.
+        ([asks("Tom"), "Tom| Tom leaves his spoon on the table."], 1),
+        ([asks("Tom"), "Tom| Tom goes red, and turns to the fire."], 1),
+        ([asks("Tom"), "Tom| Tom is gone in thought."], 1),
+        ([asks("Tom"), "Tom| Ada goes north to Pump Square."], 1),
+        ([asks("Tom"), "Tom| The goes north to Pump Square."], 1),
         ([asks("Tom"), "Ada| Ada goes north to Pump Square."], 1),
         ([asks("Tom"), "~say There is.", asks("Tom")], 3),
         # Two alone: whatever one says is for the other.
@@ -115,6 +125,32 @@ def test_who_waits(lines, number):
         ([asks("Tom"), "~say I will bring you soup.", "~give bowl of soup to Tom"], None),
         ([asks("Tom"), "~say I will bring you soup.", "~give bowl of soup to Ada"], 1),
         ([asks("Tom"), "~say I will tell nobody."], None),
+        # Each promise counts for itself, also two to one person.
+        (
+            [
+                *("~look", asks("Tom"), "~say I will bring you soup, Tom.", WIND, asks("Tom")),
+                *("~say I will mend the boat for you, Tom.", WIND),
+            ],
+            2,
+        ),
+        (
+            [
+                *(asks("Tom"), "~say I will bring you soup, Tom.", WIND, asks("Tom")),
+                *("~say I will mend the boat for you, Tom.", "~give bowl of soup to Tom"),
+            ],
+            4,
+        ),
+        # It is over when the noticed block says so too, and not before.
+        ([asks("Tom"), "~say I will bring you soup.", "~say Here is your soup, Tom."], None),
+        (
+            [
+                *(asks("Tom"), "~say I will bring you soup."),
+                *('Tom| Tom says to you, "Thank you for the soup!"', "~say Good night, Tom."),
+            ],
+            None,
+        ),
+        ([asks("Tom"), "~say I will bring you soup.", "~give blue cup to Tom"], 1),
+        ([asks("Tom"), "~say I will bring it over.", "~give bowl of soup to Tom"], None),
         ([WIND, "~whisper Ada = I promise to wake you at five."], 2),
     ],
 )

@@ -48,6 +48,22 @@ def promised(line: str) -> list[str]:
         *("Tell nobody about the letter.", "Keep this a secret.", "You must be back by dusk."),
         *("Never ask Mr. Bram about his ram.", "I am to marry at midwinter, but tell nobody."),
         *("Always feed the cat.", "Always bring the key back.", "Never feed the goose."),
+        *("Nobody may open the cellar door.", "The cellar door must stay shut."),
+        *(
+            "It is forbidden to open the cellar.",
+            "The loft is off limits.",
+            "Keep out of the cellar.",
+        ),
+        *(
+            "Stay away from the quarry.",
+            "Make no noise after dark.",
+            "No guests upstairs after ten.",
+        ),
+        *("No singing after ten.", "No dogs allowed.", "No, never open it.", "Keep the gate shut."),
+        *("Feed the hen before dawn.", "Ring the bell at noon.", "Do not ring the bell."),
+        *("Don't answer the door tonight.", "Nobody is to know.", "It must not be opened."),
+        *("You must never sing in the orchard.", "You must not drink from the well."),
+        *("You must tell me when Joss comes.", "You must come in by ten.", "Sweep up every night."),
         *("You are never to wake Oswin.", "Whatever you do, stay away from the quarry."),
     ],
 )
@@ -74,6 +90,23 @@ def test_a_rule(rule):
             "She must have dropped it.",
         ),
         *("Remember me?", "Don't worry about it.", "I don't sleep at night.", "Seals never sleep."),
+        # Invitations, wishes, news.
+        *("You must taste this.", "You must come by again.", "You must try the soup.", "No, no."),
+        *("You must stay for supper.", "You must tell me all about it.", "Promise me nothing."),
+        *("No guests upstairs.", "No news after all.", "No fishing today, the river is too high."),
+        *(
+            "No dogs came before dawn.",
+            "No ale was left after ten.",
+            "Make no mistake, it is cold.",
+        ),
+        *("It must not be easy.", "They must not have heard.", "Nobody must have seen it."),
+        *("Nobody can tell.", "The road must be muddy.", "Don't run off.", "Don't look so sad."),
+        *(
+            "Light as a feather.",
+            "Water every day is dull.",
+            "Don't move.",
+            "Give no thought to it.",
+        ),
         # Reported, quoted, or asked: nobody here asks the agent to keep to anything.
         *(
             "My mother said: never marry a sailor.",
@@ -97,6 +130,8 @@ def test_no_rule(words):
         ("say I owe you six pence. Is it dark?", "", "I owe you six pence."),
         ("say Mira, I promise to rest.", "", "Mira, I promise to rest."),
         ("say Well, I will fetch it.", "", "Well, I will fetch it."),
+        ("say I'm going to mend your kite.", "", "I'm going to mend your kite."),
+        ("whisper Tom = Consider it done.", "Tom", "Consider it done."),
     ],
 )
 def test_a_promise(line, who, text):
@@ -114,6 +149,8 @@ def test_a_promise(line, who, text):
         ),
         *("note garden: I will plant peas", "say Will I bring soup?", "say I'll bet he drinks."),
         "whisper I will bring it",
+        *("say I am going to bed.", "say I am going to miss you.", "say I am going to the mill."),
+        *("say I am going to ask you something.", "say Are you going to mend it for me?"),
     ],
 )
 def test_no_promise(line):
