@@ -71,8 +71,9 @@ Agents, for builders.
  |w@agent/prompt|n               the very prompt that it would send now
  |w@agent/delete|n               take it out of the world; its archive stays
 
- |w@memory-status|n              memories, window, summaries, integrity
+ |w@memory-status|n, |w/tokens|n     window, summaries, integrity; what a prompt costs
  |w@compact-memories|n           sum up now, and say what came of it
+ |w@compaction|n, |w/undo|n          what each did, before and after; take one back
  |w@recall|n <agent> = <words>   what it would find, and why
  |w@memories|n <agent> [65-128]  raw memories; or |w<agent>/summary 3|n
  |w@notes|n, |w@note|n, |w@pin|n         its notes and pins
