@@ -175,6 +175,9 @@ def describe(name: str, component: MemoryComponent) -> str:
         lines.append(("  its rate", figures.rate(status.last_rate)))
     if noticed := component.noticed.lines:
         lines.append(("Noticed", f"{len(noticed)} in {plain(str(component.noticed.block.path))}"))
+    if refused := component.noticed.block.refused:
+        first = plain(refused[0].line)
+        lines.append(("|rNot noticed|n", f"No room for {len(refused)}, the first: {first}"))
     lines.append(("On disk", _sizes(component)))
     if status.failures:
         retry = f"; next try {status.retry_at:%H:%M:%S} UTC" if status.retry_at else ""

@@ -11,19 +11,17 @@ nothing; :meth:`NoticedBlock.save` writes, and belongs in a worker thread.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from game.mind import vault_files
 from game.mind.errors import NoteRefused
 from game.mind.heard import heard, meant_for
-from game.mind.noticed_room import LIMIT, PERSON_LIMIT, PERSON_MOST, admit, same, shown
-from game.mind.noticing import LONGEST, Noticed, NoticedKind, is_lasting, notice
-from game.mind.perception import for_prompt, shorten
+from game.mind.noticed_file import changed, meant, parsed, planned, read_to
+from game.mind.noticed_room import LIMIT, PERSON_LIMIT, PERSON_MOST, admit, same, shown, whose
+from game.mind.noticing import Noticed, NoticedKind, is_lasting, notice
 from game.mind.records import Memory
 from game.mind.settling import settled
 from game.mind.vault_files import Stamp
@@ -43,23 +41,8 @@ __all__ = [
 PATIENCE = 8
 """Memories that a question waits for its answer before it is kept."""
 _MOST_WAITING = 8
-_MOST_LINES = 200
-"""Lines of the file that count; what a prompt shows is far less."""
-
-_NEW_FILE = """\
-# What was noticed
-
-What others told this agent to keep to, what it has promised, and what it was asked and has
-not answered. Noticed in what was said, kept through every compaction, shown with whoever it
-comes from. Lines may be changed, added and taken out; what does not begin with "- rule",
-"- promise" or "- question" is for its reader alone.
-"""
-_LINE = re.compile(
-    r"^- (?P<kind>rule|promise|question) (?:from|to|of) (?P<who>[^:]{1,48}): (?P<text>\S.*?)"
-    r"(?: \(memory (?P<number>\d{1,9})(?:, (?P<time>[\dT:.+-]{10,40}))?\))?[ \t]*$"
-)
-_READ_TO = re.compile(r"^<!-- noticed up to memory (\d{1,9}) -->$", re.M)
-_SOMEBODY = "somebody"
+_MOST_REFUSED, _PERSON_REFUSED = 8, 2
+"""What is listed of that for which there is no room: in all, and of one person."""
 
 
 class NoticedBlock:
@@ -67,7 +50,7 @@ class NoticedBlock:
 
     Args:
         path: The file; made when the first thing is noticed.
-        log: Is told, once for each, why the file cannot be read.
+        log: Is told, once for each, why the file cannot be read, and when the block is full.
     """
 
     def __init__(self, path: Path, log: Callable[[str], None] = lambda _: None) -> None:
@@ -86,6 +69,7 @@ class NoticedBlock:
         self._around: deque[str] = deque(maxlen=PATIENCE)
         self._found: list[Noticed] = []
         self._closed: list[Noticed] = []
+        self._refused: tuple[Noticed, ...] = ()
 
     # -- reading: never raises
 
@@ -119,6 +103,13 @@ class NoticedBlock:
                 item.line for item in self._shown if number is None or item.number < number
             )
 
+    @property
+    def refused(self) -> tuple[Noticed, ...]:
+        """Rules and promises that found no room, the first ones; they come in when there is."""
+        with self._lock:
+            self._refresh()
+            return self._refused
+
     # -- noticing
 
     def follow(self, memory: Memory, own_name: str, to: str = "") -> bool:
@@ -136,7 +127,8 @@ class NoticedBlock:
             self._refresh()
             alone = self._alone_with(memory.source)
             to = to or self._partner(memory, own_name, alone)
-            for item in settled([*self._items, *self._waiting.values()], memory, own_name, to):
+            known = [*self._items, *self._waiting.values(), *self._refused]
+            for item in settled(known, memory, own_name, to):
                 self._close(item)
             for item in notice(memory, own_name, to, alone=alone):
                 if item.kind is NoticedKind.QUESTION:
@@ -171,16 +163,19 @@ class NoticedBlock:
             found, closed = tuple(self._found), tuple(self._closed)
             # A question that waits is in no file yet: after a crash it is to be heard again.
             waiting = [question.number - 1 for question in self._waiting.values()]
-            read_to = min([self._read_to, *waiting])
+            through = min([self._read_to, *waiting])
         if not found and not closed:
             return
         # Not under the lock: a thought on the reactor must not wait for the disk.
-        vault_files.change(self.path, lambda before: _changed(before, found, closed, read_to))
+        vault_files.change(self.path, lambda before: changed(before, found, closed, through))
         with self._lock:
             self._refresh()
             self._found = [item for item in self._found if item not in found]
             self._closed = [item for item in self._closed if item not in closed]
             self._plan()
+            # Somebody may have filled the file by hand meanwhile.
+            rules = [item for item in found if item.kind is NoticedKind.RULE]
+            self._refuse(item for item in rules if item not in self._closed)
 
     def add(self, found: Iterable[Noticed]) -> tuple[Noticed, ...]:
         """Keep these at once, as far as there is room.
@@ -193,9 +188,11 @@ class NoticedBlock:
         """
         wanted = tuple(found)
         if wanted:
-            vault_files.change(self.path, lambda before: _changed(before, wanted, (), 0))
-        kept = self.items
-        return tuple(item for item in wanted if any(same(item, each) for each in kept))
+            vault_files.change(self.path, lambda before: changed(before, wanted, (), 0))
+        with self._lock:
+            self._refresh()
+            self._refuse(wanted)
+            return tuple(item for item in wanted if self._holds(item))
 
     def remove(self, which: int | str) -> Noticed:
         """Take one out: by its place in :attr:`items`, from 1, or by words that only it has.
@@ -203,14 +200,21 @@ class NoticedBlock:
         Raises:
             NoteRefused: Nothing is meant, or several may be; or the file cannot be written.
         """
-        gone: list[Noticed] = []
-
-        def make(before: str | None) -> str:
-            gone[:] = [_meant(which, _parsed(before or ""))]
-            return _without(before or "", gone)
-
-        vault_files.change(self.path, make)
-        return gone[0]
+        with self._lock:
+            self._refresh()
+            item = meant(which, self._items)
+            unwritten = item in self._found
+            self._close(item)
+        try:
+            self.save()
+        except NoteRefused:
+            with self._lock:  # it is still there, so it is shown
+                self._closed = [each for each in self._closed if each != item]
+                self._found = [item, *self._found] if unwritten else self._found
+                self._plan()
+                self._refuse(self._found)
+            raise
+        return item
 
     # -- inside; the lock is held
 
@@ -232,9 +236,37 @@ class NoticedBlock:
         if (room := admit(self._items, item)) is not None:
             self._found = [each for each in (*self._found, item) if each in room]
             self._plan()
+        self._refuse([item])
+
+    def _holds(self, item: Noticed) -> bool:
+        return any(same(item, each) for each in self._items)
+
+    def _refuse(self, items: Iterable[Noticed]) -> None:
+        """List those of ``items`` that found no room; the log hears of the first."""
+        for item in items:
+            if item.kind is NoticedKind.QUESTION or self._holds(item):
+                continue
+            listed = self._refused
+            of_this_one = [each for each in listed if whose(each) == whose(item)]
+            known = any(same(item, each) for each in listed)
+            if known or len(listed) == _MOST_REFUSED or len(of_this_one) == _PERSON_REFUSED:
+                continue
+            if not listed:
+                self._log(f'No room in {self.path} for "{item.line}": take lines out of it')
+            self._refused = (*listed, item)
+
+    def _readmit(self) -> None:
+        """Take in what was refused, now that something has gone; nothing else gives way."""
+        waiting, self._refused = self._refused, ()
+        for item in waiting:
+            if len(admit(self._items, item) or ()) > len(self._items):
+                self._found.append(item)
+                self._plan()
+            elif not self._holds(item):
+                self._refused = (*self._refused, item)
 
     def _plan(self) -> None:
-        self._items = _planned(self._in_file, self._found, self._closed)
+        self._items = planned(self._in_file, self._found, self._closed)
         self._shown = shown(self._items)
 
     def _alone_with(self, who: str) -> bool:
@@ -254,10 +286,12 @@ class NoticedBlock:
         if self._waiting.get(item.who) == item:
             del self._waiting[item.who]
             return
+        self._refused = tuple(each for each in self._refused if each != item)
         self._found = [each for each in self._found if each != item]
         # Also what no save has written yet: one may be under way.
         self._closed = [*(each for each in self._closed if each != item), item]
         self._plan()
+        self._readmit()
 
     def _refresh(self) -> None:
         now = vault_files.stamp(self.path)
@@ -269,90 +303,12 @@ class NoticedBlock:
             self._trouble(str(vault_files.unusable(self.path, error)))
             return
         self._seen, self._problem = now, ""
-        self._in_file = _parsed(source)
+        self._in_file = parsed(source)
         self._plan()
-        marks = _READ_TO.findall(source)
-        self._read_to = max(self._read_to, int(marks[-1]) if marks else 0)
+        self._readmit()
+        self._read_to = max(self._read_to, read_to(source))
 
     def _trouble(self, problem: str) -> None:
         if problem != self._problem:
             self._log(problem)
         self._problem = problem
-
-
-# -- the file
-
-
-def _parsed(source: str) -> tuple[Noticed, ...]:
-    found = (item for line in source.splitlines() if (item := _item(line)) is not None)
-    return tuple(item for item, _ in zip(found, range(_MOST_LINES), strict=False))
-
-
-def _item(line: str) -> Noticed | None:
-    match = _LINE.match(line.rstrip())
-    if match is None:
-        return None
-    who = "" if match["who"].casefold() == _SOMEBODY else match["who"].strip()
-    text = shorten(for_prompt(match["text"]), 2 * LONGEST)
-    return Noticed(
-        NoticedKind(match["kind"]), for_prompt(who), text, int(match["number"] or 0), _time(match)
-    )
-
-
-def _time(match: re.Match[str]) -> datetime | None:
-    try:
-        return datetime.fromisoformat(match["time"]) if match["time"] else None
-    except ValueError:
-        return None  # a person's own way of writing it
-
-
-def _written(item: Noticed) -> str:
-    preposition = "to" if item.kind is NoticedKind.PROMISE else "from"
-    time = f", {item.time.isoformat(timespec='seconds')}" if item.time else ""
-    end = f" (memory {item.number}{time})" if item.number else ""
-    return f"- {item.kind.value} {preposition} {item.who or _SOMEBODY}: {item.text}{end}"
-
-
-def _changed(
-    before: str | None, found: Sequence[Noticed], closed: Sequence[Noticed], read_to: int
-) -> str:
-    """The file with ``found`` in it, as far as there is room, and without ``closed``."""
-    source = before if before and before.strip() else _NEW_FILE
-    kept = _parsed(source)
-    items = _planned(kept, found, closed)
-    source = _without(source, [item for item in kept if item not in items])
-    fresh = [_written(item) for item in items if item not in kept]
-    marks = [*map(int, _READ_TO.findall(source)), read_to]
-    body = _READ_TO.sub("", source).rstrip("\n")
-    gap = "\n" if not _parsed(source) else ""
-    return "\n".join([f"{body}{gap}", *fresh, f"<!-- noticed up to memory {max(marks)} -->", ""])
-
-
-def _planned(
-    items: Sequence[Noticed], found: Iterable[Noticed], closed: Iterable[Noticed]
-) -> tuple[Noticed, ...]:
-    """The items once ``closed`` are gone and ``found`` are in, as far as there is room."""
-    gone = tuple(closed)
-    planned = tuple(item for item in items if not any(same(item, each) for each in gone))
-    for new in found:
-        planned = admit(planned, new) or planned
-    return planned
-
-
-def _without(source: str, gone: Sequence[Noticed]) -> str:
-    lines = source.splitlines(keepends=True)
-    return "".join(line for line in lines if (item := _item(line)) is None or item not in gone)
-
-
-def _meant(which: int | str, items: tuple[Noticed, ...]) -> Noticed:
-    wanted = " ".join(str(which).split()).strip(". ").casefold()
-    if wanted.isdecimal() and 1 <= int(wanted) <= len(items):
-        return items[int(wanted) - 1]
-    found = [item for item in items if wanted and wanted in item.line.casefold()]
-    if len(found) == 1:
-        return found[0]
-    if not items:
-        raise NoteRefused("Nothing was noticed")
-    why = "may be several of the noticed lines" if found else "is none of the noticed lines"
-    listed = "; ".join(f"{n}. {shorten(item.line, 60)}" for n, item in enumerate(items, start=1))
-    raise NoteRefused(f"{str(which)[:60]!r} {why}", f"Give its number: {listed}")

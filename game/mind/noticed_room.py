@@ -35,7 +35,7 @@ def admit(items: Sequence[Noticed], new: Noticed) -> tuple[Noticed, ...] | None:
     """
     if any(same(item, new) for item in items):
         return None
-    kept = _making_room(list(items), new, _mine_fit, lambda item: _who(item) == _who(new))
+    kept = _making_room(list(items), new, _mine_fit, lambda item: whose(item) == whose(new))
     if kept is not None:
         kept = _making_room(kept, new, _all_fit, lambda _: True)
     return None if kept is None else (*kept, new)
@@ -46,7 +46,7 @@ def same(one: Noticed, other: Noticed) -> bool:
     return (
         one.kind is other.kind
         and one.text.casefold() == other.text.casefold()
-        and _who(one) == _who(other)
+        and whose(one) == whose(other)
     )
 
 
@@ -77,7 +77,7 @@ def _making_room(
 
 
 def _mine_fit(items: list[Noticed], new: Noticed) -> bool:
-    mine = [item for item in items if item.number and _who(item) == _who(new)]
+    mine = [item for item in items if item.number and whose(item) == whose(new)]
     return len(mine) < PERSON_MOST and sum(map(_cost, [*mine, new])) <= PERSON_LIMIT
 
 
@@ -94,6 +94,6 @@ def _glance(name: str) -> str:
     return skeleton(name)
 
 
-def _who(item: Noticed) -> str:
-    """Whose it is; names that look alike are one person here."""
+def whose(item: Noticed) -> str:
+    """Whose an item is; names that look alike are one person here."""
     return _glance(item.who)

@@ -130,6 +130,32 @@ def test_one_is_taken_out(block, which):
     assert block.items == (DOOR, CAT)
 
 
+def test_what_is_taken_out_is_what_was_shown_also_before_it_is_saved(day, block):
+    for rule in ("Never open the cellar door.", "Never sell the boat.", "Always lock the gate."):
+        day.says("Ada", rule)
+    block.save()
+    day.says("Ada", "You may open the cellar door again.")
+    day.says("Tom", "Never feed the goose.")
+    shown = [item.text for item in block.items]
+    assert shown == ["Never sell the boat.", "Always lock the gate.", "Never feed the goose."]
+    assert block.remove(3).text == "Never feed the goose."  # only noticed, not written yet
+    assert block.remove(1).text == "Never sell the boat."
+    assert [item.text for item in block.items] == ["Always lock the gate."]
+    assert NoticedBlock(block.path).items == block.items
+
+
+def test_what_cannot_be_taken_out_stays(day, block):
+    day.says("Ada", "Never sell the boat.")
+    block.path.mkdir()
+    with pytest.raises(NoteRefused):
+        block.remove(1)
+    assert [item.text for item in block.items] == ["Never sell the boat."]
+    block.path.rmdir()
+    assert day.kept == ["Never sell the boat."]
+    assert block.remove(1).who == "Ada"
+    assert NoticedBlock(block.path).items == ()
+
+
 @pytest.mark.parametrize(
     ("which", "why"), [("you", "may be several"), (9, "none of"), ("", "none")]
 )
@@ -328,6 +354,20 @@ def test_a_question_that_waits_outlives_a_crash(day, block):
     ]
 
 
+def test_a_question_outlives_a_crash_whatever_was_saved_after_it(day, block):
+    day.passes(17)
+    day.says("Tom", "Where is my silver whistle?")
+    day.passes(1)
+    for rule in ("Never open the cellar door.", "Never sell the boat."):
+        day.says("Ada", rule)
+        block.save()
+    again = NoticedBlock(block.path)
+    day.passes(PATIENCE)
+    again.catch_up(day.lived, "Mira")
+    again.save()
+    assert [item.number for item in again.items] == [20, 21, 18]
+
+
 # -- somebody who means ill
 
 
@@ -342,6 +382,57 @@ def test_one_person_cannot_fill_it_nor_push_others_out(day):
     assert len([i for i in day.block.items if i.who == "Tom"]) <= PERSON_MOST
     # The first rules are those that stay.
     assert kept[2].startswith("Never tell 0 people")
+
+
+def test_a_rule_without_room_is_told_once_and_comes_in_when_there_is(tmp_path):
+    told: list[str] = []
+    day = Day(NoticedBlock(tmp_path / "noticed.md", told.append))
+    for place in ("attic", "boathouse", "cellar", "dairy", "eel trap", "forge", "garden"):
+        day.says("Ada", f"Never open the {place}.")
+    assert [item.text for item in day.block.refused] == [
+        *("Never open the eel trap.", "Never open the forge."),
+    ]
+    assert len(told) == 1
+    assert "noticed.md" in told[0]
+    assert "Ada told you: Never open the eel trap." in told[0]
+    day.block.save()
+    day.says("Ada", "You may open the forge again.")
+    assert [item.text for item in day.block.refused] == ["Never open the eel trap."]
+    day.says("Ada", "You may open the boathouse again.")
+    assert day.block.refused == ()
+    assert day.kept == [
+        f"Never open the {place}." for place in ("attic", "cellar", "dairy", "eel trap")
+    ]
+    assert NoticedBlock(day.block.path).items == day.block.items
+
+
+def test_taking_a_line_out_of_the_file_makes_room(day, block):
+    for place in ("attic", "boathouse", "cellar", "dairy", "eel trap"):
+        day.says("Ada", f"Never open the {place}.")
+    block.save()
+    assert len(block.refused) == 1
+    lines = block.path.read_text().splitlines(keepends=True)
+    block.path.write_text("".join(line for line in lines if "attic" not in line))
+    assert block.refused == ()
+    assert day.kept[-1] == "Never open the eel trap."
+
+
+def test_what_is_refused_is_bounded_and_one_person_cannot_fill_the_list(day):
+    for who in (*("Tom", "Bram", "Nell", "Joss", "Wren", "Ruan", "Oswin"), "Ada"):
+        for number in range(40):
+            day.says(who, f"Never tell {number} people about the {number} eels in the pond.")
+    refused = [item.who for item in day.block.refused]
+    assert len(refused) == 8
+    assert all(refused.count(who) <= 2 for who in refused)
+
+
+def test_what_was_kept_by_hand_takes_the_room_and_the_rule_is_told_of(day, block):
+    day.says("Ada", "Never open the cellar door.")
+    block.path.write_text("\n".join(f"- rule from Tom: {n} {'x' * 150}" for n in range(30)))
+    block.save()
+    assert [item.who for item in block.refused] == ["Ada"]
+    assert block.add([replace(DOOR, text="Never sell it.")]) == ()
+    assert [item.text for item in block.refused][1:] == ["Never sell it."]
 
 
 def test_names_that_look_alike_are_one_person(day):
