@@ -80,7 +80,9 @@ class _Talk:
 
     def _happened(self, memory: Memory) -> None:
         if (said := heard(memory)) is not None:
-            if meant_for(said, self.own_name, alone=self.alone):
+            # Of what one says to nobody by name, alone with the agent, a question waits.
+            asks = self.alone and "?" in said.words
+            if meant_for(said, self.own_name, alone=asks):
                 turn = self.waiting.setdefault(said.who, _Turn(memory.number, memory.number))
                 turn.last = memory.number
         elif memory.source and _left(memory):
