@@ -8,7 +8,7 @@ that merely comes near it confirms the rule as often as not: "you may not open i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 
 from game.mind.noticing import MOST_SENTENCES, Noticed, NoticedKind, is_lasting, rules_in
@@ -18,6 +18,10 @@ from game.mind.words import COMMON_WORDS, sentences, stem, words
 
 # -- taking back
 
+_BACK_HINT = re.compile(
+    r"\b(?:never mind|forget|take back|need|needn['’]t|have to|stop|again|now|after all)\b", re.I
+)
+"""Without one of these words nothing is taken back."""
 _NEVER_MIND = re.compile(
     r"(?:never mind|forget)(?: about)? (?P<thing>(?:the|that|those|this|my|your) [^,.;:!?]{1,60})",
     re.I,
@@ -70,12 +74,15 @@ def taken_back(item: Noticed, said: str, own_name: str = "") -> bool:
         said: What the speaker says now.
         own_name: The agent's name, which may stand before it.
     """
-    return any(
-        _takes_back(item, _opening(own_name).sub("", each))
+    return _BACK_HINT.search(said) is not None and any(
+        _takes_back(item, _opening(own_name).sub("", each)) and not _says_a_rule(each, own_name)
         for each in _plain(said)
-        # Whoever says the rule once more does not take it back.
-        if not any(rules_in(part, own_name) for part in _PART.split(each))
     )
+
+
+def _says_a_rule(sentence: str, own_name: str) -> bool:
+    """Whether a rule stands in it: whoever says it once more does not take it back."""
+    return any(rules_in(part, own_name) for part in _PART.split(sentence))
 
 
 def _takes_back(item: Noticed, sentence: str) -> bool:
@@ -199,7 +206,9 @@ _HAD = re.compile(
 
 def thanked(item: Noticed, said: str) -> bool:
     """Whether somebody gives thanks for the very thing that was promised, and has it."""
-    return any(_thanks(item, each) for each in _plain(said) if _THANKS.search(each))
+    return _THANKS.search(said) is not None and any(
+        _thanks(item, each) for each in _plain(said) if _THANKS.search(each)
+    )
 
 
 def _thanks(item: Noticed, sentence: str) -> bool:
@@ -275,9 +284,10 @@ def _before_end(phrase: str) -> str:
     return phrase[: end.start()] if end else phrase
 
 
-def _plain(said: str) -> Iterator[str]:
+@lru_cache(maxsize=16)  # what is said is held against several open items, one after the other
+def _plain(said: str) -> tuple[str, ...]:
     """The first sentences that are no questions."""
-    return (each for each in islice(sentences(said), MOST_SENTENCES) if not each.endswith("?"))
+    return tuple(each for each in islice(sentences(said), MOST_SENTENCES) if not each.endswith("?"))
 
 
 def _opening(own_name: str) -> re.Pattern[str]:

@@ -36,6 +36,7 @@ _NO_LOOKS = ("You tried to ", *related.RESULTS)
 _RECALLED_NUMBER = re.compile(r"memor(?:y|ies) \d{1,9}(?:-\d{1,9})?(?= \[|: )")
 _RECALLED_NOTE = re.compile(r"note [^:]{1,60}: ")
 _MOST_NUMBERS = 5
+_ARTICLES = frozenset({"the", "a", "an", "some", "one", "your"})
 _LABELS = ("Here: ", "You see: ", "Carries: ")
 _MARK = re.compile(r"… \(memory \d{1,9}\)$")
 _SENTENCE = re.compile(r"(?<=[.!?]) +")
@@ -131,10 +132,10 @@ class _View:
         """
         if '"' in text:
             return False
-        subject = memory.source or " ".join(text.split(" ", 2)[:2]).casefold()
+        subject = memory.source or _subject(text)
         known = self.latest.get(subject) == text
         self.latest[subject] = text
-        return known and len(text) >= SHORTEST_FOLDED
+        return known and not _too_short(text)
 
     def _is_look(self, memory: Memory) -> bool:
         if memory.text.startswith(_NO_LOOKS):
@@ -180,6 +181,12 @@ def _recalled(found: str) -> str:
     return ", ".join(told) or "something"
 
 
+def _subject(text: str) -> str:
+    """What a line is about that nobody caused: ``the door``, ``oswin``."""
+    first, *rest = text.casefold().split(" ", 2)[:2]
+    return f"{first} {''.join(rest)}" if first in _ARTICLES else first
+
+
 def _title(text: str) -> str:
     """What was looked at: the look's first words."""
     return shorten(text[: 2 * _HEAD].partition(". ")[0].rstrip("."), _HEAD)
@@ -208,7 +215,7 @@ def _news(text: str, before: str | None) -> str:
 
 
 def _too_short(text: str) -> bool:
-    """Whether a look does not fold: too little to save, or it may be shortened already."""
+    """Whether it does not fold: too little to save, or it may be shortened already."""
     return len(text) < SHORTEST_FOLDED or _MARK.search(text, max(len(text) - 24, 0)) is not None
 
 

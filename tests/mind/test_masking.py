@@ -161,6 +161,8 @@ def test_who_comes_goes_and_comes_is_there_in_the_end():
     closes = (SEEN, "The cellar door falls shut with a bang.")
     window = life(comes, nod, opens, goes, comes, nod, closes, opens)
     assert [m.number for m in mask(window, 8)] == [1, 2, 3, 4, 5, 7, 8]
+    unnamed = life(*[(SEEN, text) for _, text, _ in (comes, goes, comes)])
+    assert mask(unnamed, 3) == unnamed
 
 
 def test_of_private_reasons_the_newest_stays():
