@@ -418,6 +418,14 @@ class TestNoticed(LadderWorld):
         self.says(chatter=30)
         assert self.past()[-1].verdict.wanted >= 2
 
+    def test_builders_see_for_which_rules_there_is_no_room(self):
+        places = ("attic", "boathouse", "cellar", "dairy", "eel trap")
+        assert "No room" not in self.type("@memory-status Mira", "Integrity")
+        self.says(*(f"Never open the {place}." for place in places))
+        self.noticed("dairy")
+        shown = self.type("@memory-status Mira", "Integrity")
+        assert "No room for 1, the first: Tom told you: Never open the eel trap." in shown
+
     def test_what_people_take_out_of_the_file_is_gone(self):
         self.says("You must never open the cellar door.")
         path = self.noticed("cellar door")
@@ -438,6 +446,7 @@ class TestRate(RecallWorld):
             *CHATTER[:4],
         )
         memory = self.mind.memory.memory
+        self.settle(lambda: bool(memory.status().compactions))
         assert memory.questions
         for _ in range(5):
             self.clock.advance(1.0)
@@ -448,8 +457,8 @@ class TestRate(RecallWorld):
         assert rate.recalled is not None
         assert rate.recalled >= rate.prompt
         assert rate.recalled > 0
-        lines = (line for path in memory.archive.folder.glob("0*") for line in path.open())
-        assert any(json.loads(line)["type"] == "rate" for line in lines)
+        text = "".join(path.read_text() for path in memory.archive.folder.glob("0*"))
+        assert any(json.loads(line)["type"] == "rate" for line in text.splitlines())
         assert history.compactions(memory.archive)[-1].rate == rate
 
     def test_without_an_index_the_prompt_alone_is_asked(self):
