@@ -147,6 +147,8 @@ _MARKS: Mapping[str, str] = {
 }
 """A private-use character for each variable; ``for_prompt`` lets none of them through."""
 _SECTIONS = {mark: name for name, mark in _MARKS.items()}
+_TELLING = frozenset(mark for mark, name in _SECTIONS.items() if name != "name")
+"""Marks that say what a line is about; the agent's name stands everywhere."""
 _ANY_MARK = re.compile(f"[{''.join(_MARKS.values())}{_END}]")
 
 
@@ -306,17 +308,14 @@ def _sections(marked: str) -> Iterator[str]:
     """The section of each line; a value may have several lines."""
     inside = ""
     for line in marked.split("\n"):
-        found = [mark for mark in _ANY_MARK.findall(line) if mark != _END]
-        first = inside or next((mark for mark in found if _tells(mark)), "")
-        yield _SECTIONS.get(first, FRAME)
+        if not inside and line[:1] in _TELLING and line.endswith(_END) and line.count(_END) == 1:
+            yield _SECTIONS[line[0]]  # most lines are one value; each prompt has hundreds
+            continue
         marks = _ANY_MARK.findall(line)
+        first = inside or next((mark for mark in marks if mark in _TELLING), "")
+        yield _SECTIONS.get(first, FRAME)
         if marks:
             inside = "" if marks[-1] == _END else marks[-1]
-
-
-def _tells(mark: str) -> bool:
-    """Whether a mark says what a line is about; the agent's name stands everywhere."""
-    return _SECTIONS[mark] != "name"
 
 
 def _lines(texts: Sequence[str]) -> list[str]:
