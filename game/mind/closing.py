@@ -114,10 +114,12 @@ def _allows(item: Noticed, sentence: str) -> bool:
         if telling_roots(thing[end.end() :]):
             return False  # for a day, or for one guest
         thing, again = thing[: end.start()], end[0]
+    verb = root(allowed["verb"])
     meant = {verb for how, verbs in _MEANT if how.search(item.text) for verb in verbs}
-    return (
-        bool(again) and root(allowed["verb"]) in roots(item.text) | meant and _only_of(item, thing)
-    )
+    if not again or verb not in roots(item.text) | meant:
+        return False
+    bare = not telling_roots(thing) and telling_roots(item.text) <= {verb}
+    return bare or _only_of(item, thing)
 
 
 def _only_of(item: Noticed, thing: str) -> bool:

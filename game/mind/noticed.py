@@ -57,6 +57,8 @@ class NoticedBlock:
         self.path = path
         self._log = log
         self._lock = threading.RLock()
+        self._writing = threading.Lock()
+        """Held from reading the file to replacing it; a reader never waits for that."""
         self._seen: Stamp | None = None
         self._problem = ""
         self._in_file: tuple[Noticed, ...] = ()
@@ -167,7 +169,8 @@ class NoticedBlock:
         if not found and not closed:
             return
         # Not under the lock: a thought on the reactor must not wait for the disk.
-        vault_files.change(self.path, lambda before: changed(before, found, closed, through))
+        with self._writing:
+            vault_files.change(self.path, lambda before: changed(before, found, closed, through))
         with self._lock:
             self._refresh()
             self._found = [item for item in self._found if item not in found]
@@ -188,7 +191,8 @@ class NoticedBlock:
         """
         wanted = tuple(found)
         if wanted:
-            vault_files.change(self.path, lambda before: changed(before, wanted, (), 0))
+            with self._writing:
+                vault_files.change(self.path, lambda before: changed(before, wanted, (), 0))
         with self._lock:
             self._refresh()
             self._refuse(wanted)

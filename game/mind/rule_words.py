@@ -46,7 +46,7 @@ _DO_NOT_THAT = (
     r"|serve|accept|allow|buy|cook|dig|empty|fill|hide|hunt|invite|kill|lift|pick|pour|read|remove"
     r"|send|share|sleep|spend|swim|fish|throw|visit|walk|wander|wash|write|play|sing|shout|whistle"
     r"|run|come|stand|sit) (?:the|my|our|his|her|their|any\w*|in|into|on|near|at|after|before|until"
-    r"|without|up|down)"
+    r"|without|up|down|by|here|there)"
 )
 _KEPT = (
     r"(?:shut|closed|locked|barred|lit|burning|dry|warm|hidden|secret|safe|clean|open|empty|quiet"
@@ -62,6 +62,9 @@ _NO_SUCH = (
     r"(?: (?:upstairs|downstairs|inside|indoors|in [^.,;]{2,30}))?"
     r" (?:allowed|after|before|past|until|without|during|at (?:night|table)|under (?:my|our))\b"
     r"(?![^.;]*\b(?:is|was|were|are|has|have|had|came|will|today|yesterday|last|yet|all)\b)"
+    r"|no (?:smok|runn|sing|shout|fight|swimm|fish|spitt|gambl|whistl|danc|climb|sleep|knock)ing"
+    r" (?:in|on|at|near|by|under) (?:the|my|this|our) (?!.*\b(?:last|today|yesterday|yet)\b)"
+    r"[\w'’ -]{2,30}[.!]*$"
 )
 # What is to be done day by day, and when.
 _CHORE = (
@@ -95,7 +98,7 @@ _OF_A_THING = re.compile(
     r"(?:(?:nobody|no one|no-one)(?: else| but \w+)? (?:may|must|shall|is (?:to|allowed))\b"
     r"(?! (?:have|be (?:here|in|there))\b)"
     r"|(?:it is|it['’]s) (?:strictly )?(?:forbidden|prohibited|not allowed) (?:to|for)\b"
-    rf"|(?:{_SOME} (?:[\w'’-]+ ){{1,5}}|it |they )"
+    rf"|(?:{_SOME} (?:[\w'’-]+ ){{0,5}}|it |they |(?:\w{{2,}}s|children|people) )"
     rf"(?:(?:must|(?:is|are) to)(?: always)? (?:(?:stay|remain|be kept|be left) \w|be {_KEPT}\b)"
     rf"|must (?:not|never) (?!have\b|be (?!{_DONE}\b))\w"
     rf"|(?:is|are) (?:strictly )?(?:forbidden|off limits|not to be {_DONE})\b))",

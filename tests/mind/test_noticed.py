@@ -536,14 +536,19 @@ def test_a_person_has_room_for_a_few_rules():
     assert 3 * PERSON_LIMIT < LIMIT
 
 
-def test_two_at_once(block):
-    def notice_some(who: str) -> None:
-        for number in range(3):
-            block.add([Noticed(RULE, who, f"Never do {number}.", number + 1, NOON)])
+def test_two_at_once(tmp_path):
+    """Many times, as what is lost is lost in the moment before the file is replaced."""
+    for attempt in range(20):
+        block = NoticedBlock(tmp_path / f"{attempt}.md")
 
-    threads = [threading.Thread(target=notice_some, args=(who,)) for who in ("Ada", "Tom")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(block.items) == 6
+        def notice_some(who: str, block: NoticedBlock = block) -> None:
+            for number in range(3):
+                block.add([Noticed(RULE, who, f"Never do {number}.", number + 1, NOON)])
+
+        threads = [threading.Thread(target=notice_some, args=(who,)) for who in ("Ada", "Tom")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(NoticedBlock(block.path).items) == 6
+        assert len(block.items) == 6

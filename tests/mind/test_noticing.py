@@ -62,6 +62,8 @@ def promised(line: str) -> list[str]:
         *("No singing after ten.", "No dogs allowed.", "No, never open it.", "Keep the gate shut."),
         *("Feed the hen before dawn.", "Ring the bell at noon.", "Do not ring the bell."),
         *("Don't answer the door tonight.", "Nobody is to know.", "It must not be opened."),
+        *("Guests must not go upstairs.", "Children must never swim in the weir."),
+        *("This must stay between us.", "Do not walk by the weir.", "No smoking in the barn."),
         *("You must never sing in the orchard.", "You must not drink from the well."),
         *("You must tell me when Joss comes.", "You must come in by ten.", "Sweep up every night."),
         *("You are never to wake Oswin.", "Whatever you do, stay away from the quarry."),
@@ -100,6 +102,8 @@ def test_a_rule(rule):
             "Make no mistake, it is cold.",
         ),
         *("It must not be easy.", "They must not have heard.", "Nobody must have seen it."),
+        *("No fishing in the weir last night.", "Words must not have come easily to him."),
+        *("The show must go on.", "Keep the change.", "Stay a while.", "Guests must pay."),
         *("Nobody can tell.", "The road must be muddy.", "Don't run off.", "Don't look so sad."),
         *(
             "Light as a feather.",
