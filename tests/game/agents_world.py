@@ -87,7 +87,7 @@ class AgentsWorld(EvenniaTest):
         places = Places(home=self.scratch / "home", vault=vault, ports=Ports(46500))
         new = services.Services(
             places=places,
-            gateway=Gateway(Profiles(vault / "config" / "llm.md"), places, self.posted.put),
+            gateway=self.make_gateway(places),
             compaction=ConfigFile(
                 vault / "config" / "memory_compaction.md",
                 load_compaction_config,
@@ -104,6 +104,10 @@ class AgentsWorld(EvenniaTest):
         )
         services.install(new)
         return new
+
+    def make_gateway(self, places: Places) -> Gateway:
+        """The way to the fake model."""
+        return Gateway(Profiles(places.config / "llm.md"), places, self.posted.put)
 
     def stop_services(self) -> None:
         close_all()

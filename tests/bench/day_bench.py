@@ -1,0 +1,77 @@
+"""A lively day of 5,000 memories with the embedded model: budget, tiers, what must be kept.
+
+Run as a module it measures in its own process, where Evennia can be set up.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import unittest
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from game.paths import REPOSITORY
+from tests.bench.figures import Figure
+
+MEMORIES, THOUGHT_EVERY = 5_000, 25
+_SECONDS = 1_800
+
+
+def measure() -> Iterator[Figure]:
+    """The largest prompt against the budget, what was lost, and how well we counted."""
+    child = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", __name__],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=_SECONDS,
+        check=True,
+    )
+    for each in json.loads(child.stdout.splitlines()[-1]):
+        yield Figure(**each)
+
+
+def main() -> None:
+    """Measure in this process and print the figures as JSON."""
+    from tests.game import evennia_up  # noqa: PLC0415 - sets the environment of the process
+
+    evennia_up.start()
+    with evennia_up.database():
+        figures = _in_the_world()
+    print(json.dumps([asdict(each) for each in figures]))
+
+
+def _in_the_world() -> list[Figure]:
+    from game.mind.compaction_config import CompactionConfig  # noqa: PLC0415 - with the world
+    from tests.game.lively_day import RULES, LivelyDay  # noqa: PLC0415
+
+    figures: list[Figure] = []
+    shipped = CompactionConfig()
+
+    class World(LivelyDay):
+        def measure(self) -> None:
+            day = self.live(MEMORIES, thought_every=THOUGHT_EVERY, config=shipped)
+            off = [abs(o - t) / t for o, t in zip(day.estimates, day.prompts, strict=True)]
+            made = f"{len(day.prompts)} prompts, {day.compactions} compactions"
+            rows = (
+                ("largest prompt", max(day.prompts), "tokens", f"of {shipped.budget}; {made}"),
+                ("rules, pin and promise lost", len(day.lost), f"of {len(RULES) + 2}", "wanted 0"),
+                ("faults of the tiers", len(day.problems), "", "; ".join(day.problems[:3])),
+                ("heuristic off by", 100 * statistics.median(off), "%", f"at most {max(off):.0%}"),
+                ("a day lasts", day.seconds, "s", ""),
+            )
+            for name, value, unit, reference in rows:
+                figures.append(Figure(f"lively day: {name}", MEMORIES, value, unit, reference))
+
+    result = unittest.TestResult()
+    World("measure").run(result)
+    for _, problem in result.errors + result.failures:
+        raise RuntimeError(problem)
+    return figures
+
+
+if __name__ == "__main__":
+    main()
