@@ -17,6 +17,7 @@ import frontmatter
 import pytest
 
 from game.cli import processes
+from game.cli.processes import Component
 from game.paths import REPOSITORY
 from tests.cli.conftest import Copy, make_copy
 from tests.e2e.players import PATIENCE, Player, chat_until, wait_for
@@ -71,6 +72,17 @@ def both_summaries(folder: Path) -> frontmatter.Post:
         time.sleep(0.05)
 
 
+def model_server(copy: Copy, but_not: int = 0) -> int:
+    """The model server's process, as soon as there is one: it starts beside the world."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        found = processes.one(processes.running(copy.here), Component.MODEL)
+        if found is not None and found.pid != but_not:
+            return found.pid
+        assert time.monotonic() < deadline, "there is no model server"
+        time.sleep(0.1)
+
+
 def test_the_trial_login_leaves_no_memory(copy):
     assert {agent["memories"] for agent in agents(copy).values()} == {0}
 
@@ -123,10 +135,10 @@ def test_two_compactions_with_shrunken_windows(copy):
 
 
 def test_after_a_reload_and_a_restart_nothing_is_missing(copy):
-    model = [p.pid for p in processes.running(copy.here) if "model" in p.component]
+    model = model_server(copy)
     before, remembered = archive_lines(copy, "Mira"), agents(copy)["Mira"]["memories"]
     assert copy.keepsake("reload").returncode == 0
-    assert [p.pid for p in processes.running(copy.here) if "model" in p.component] == model
+    assert model_server(copy) == model
     assert archive_lines(copy, "Mira")[: len(before)] == before
     assert copy.keepsake("stop").returncode == 0
     assert processes.running(copy.here) == []
@@ -145,7 +157,7 @@ def test_killed_in_the_middle_nothing_said_is_lost(copy):
     builder.see("The Kettle")
     builder.type("say Remember the number seven hundred and four.", "You say")
     for each in processes.running(copy.here):
-        if "model" not in each.component:
+        if each.component is not Component.MODEL:
             processes.psutil.Process(each.pid).kill()
     builder.line.close()
     assert copy.keepsake("start").returncode == 0
@@ -154,15 +166,9 @@ def test_killed_in_the_middle_nothing_said_is_lost(copy):
 
 
 def test_the_model_server_is_started_again_when_it_dies(copy):
-    [model] = [p for p in processes.running(copy.here) if "model" in p.component]
-    processes.psutil.Process(model.pid).kill()
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        now = [p.pid for p in processes.running(copy.here) if "model" in p.component]
-        if now and now != [model.pid]:
-            break
-        assert time.monotonic() < deadline, "it stayed away"
-        time.sleep(0.1)
+    model = model_server(copy)
+    processes.psutil.Process(model).kill()
+    assert model_server(copy, but_not=model)
     wren = Player.back(copy, "Tamsin")
     wren.see("The Kettle")
     wren.leave()

@@ -127,6 +127,10 @@ class AgentsWorld(EvenniaTest):
             self.clock.advance(0.5)
             self.settle(lambda: not self.thinking())
 
+    def let_compact(self) -> None:
+        """Wait for a compaction that was asked for, from before a thread takes it up."""
+        self.settle(lambda: not self.mind.memory._compacting)
+
     def thinking(self) -> bool:
         """Whether any agent waits for the model."""
         from typeclasses.components.thinker import State  # noqa: PLC0415

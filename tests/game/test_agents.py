@@ -431,7 +431,7 @@ class TestCompacting(AgentsWorld):
         self.mira.db.paused = True
         for number in range(13):
             self.char1.execute_cmd(f"say I count {number} boats on the river.")
-            self.settle(lambda: not self.mind.memory.memory.status().running)
+            self.let_compact()
         context = self.mind.memory.context()
         assert (context.longterm.first, context.longterm.last) == (1, 5)
         assert (context.recent.first, context.recent.last) == (6, 9)
@@ -464,7 +464,7 @@ class TestCompacting(AgentsWorld):
         self.mira.db.paused = True
         for number in range(8):
             self.char1.execute_cmd(f"say The {number} bells ring in Ostrey.")
-            self.settle(lambda: not self.mind.memory.memory.status().running)
+            self.let_compact()
         self.mira.attributes.remove("paused")
         self.char1.execute_cmd("talk Mira what rings?")
         self.pass_time(3)

@@ -45,7 +45,7 @@ class RecallWorld(AgentsWorld):
         self.mira.db.paused = True
         for line in lines:
             self.char1.execute_cmd(f"say {line}")
-            self.settle(lambda: not self.mind.memory.memory.status().running)
+            self.let_compact()
         self.mira.attributes.remove("paused")
         self.indexed()
 
