@@ -53,10 +53,15 @@ def make_copy(folder: Path, **environ: str) -> Copy:
     )
 
 
+def end(copy: Copy) -> None:
+    """End whatever runs of it, by signal: how the command stops it is tested elsewhere."""
+    while found := processes.running(copy.here):
+        processes.end(found)
+
+
 @pytest.fixture
 def copy(tmp_path: Path) -> Iterator[Copy]:
     """A copy that nobody has started; ended after the test, whatever became of it."""
     made = make_copy(tmp_path)
     yield made
-    if processes.running(made.here):
-        made.keepsake("stop")
+    end(made)

@@ -163,12 +163,15 @@ def test_the_data_set_is_found_better_than_by_either_part_alone(embedder):
     assert as_json(found.values())[-1]["kind"] == "all"
 
 
-def test_eval_prints_a_table_and_json(copy):
-    shown = copy.keepsake("eval", "recall", str(HYTHE))
-    assert shown.returncode == 0
+def test_eval_prints_a_table_and_json(copy, tmp_path):
+    asked = {"text": "What is Ann's dog called?", "evidence": ["D1:3"], "kind": "paraphrase"}
+    data = tmp_path / "data.json"
+    data.write_text(json.dumps({"turns": turns(), "questions": [asked]}))
+    shown = copy.keepsake("eval", "recall", str(data))
+    assert shown.returncode == 0, shown.stderr
     assert "recall@10" in shown.stdout
     assert "paraphrase" in shown.stdout
-    found = json.loads(copy.keepsake("eval", "recall", str(HYTHE), "--json").stdout)
+    found = json.loads(copy.keepsake("eval", "recall", str(data), "--json").stdout)
     assert found[-1]["kind"] == "all"
     assert set(found[-1]["recall"]) == {"5", "10", "20"}
 

@@ -20,10 +20,20 @@ from game.cli import client, login, processes
 from game.cli.log_files import tail
 from game.cli.processes import Component
 from game.paths import REPOSITORY
-from tests.cli.conftest import Copy, make_copy
+from tests.cli.conftest import Copy, end, make_copy
 
 PATIENCE = 120.0
 """Seconds for what takes moments on an idle machine."""
+
+
+# A shell has what it runs in the background ignore Ctrl-C, these tests perhaps among it.
+_START = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv[1:] = ["start"]
+from game.cli.app import main
+main()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +49,12 @@ def world(tmp_path_factory) -> Iterator[Copy]:
         made.notes["first start"] = started.stdout
         yield made
     finally:
-        made.keepsake("stop")
-    assert processes.running(made.here) == []
+        end(made)
 
 
 def interrupt_start(copy):
     """Press Ctrl-C as soon as a start has brought up a process of the world."""
-    command = [sys.executable, "-m", "game", "start"]
+    command = [sys.executable, "-c", _START]
     with subprocess.Popen(command, cwd=REPOSITORY, env=copy.environ) as it:
         while it.poll() is None and not processes.running(copy.here):
             time.sleep(0.05)

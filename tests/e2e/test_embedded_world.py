@@ -19,7 +19,7 @@ import pytest
 from game.cli import processes
 from game.cli.processes import Component
 from game.paths import REPOSITORY
-from tests.cli.conftest import Copy, make_copy
+from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import PATIENCE, Player, chat_until, wait_for
 
 _TIERS = ("recent", "longterm")
@@ -32,11 +32,12 @@ def copy(tmp_path_factory) -> Iterator[Copy]:
     llm = made.here.config / "llm.md"
     # The tests may share two cores with much else; how fast it is, is for the benches.
     llm.write_text(re.sub(r"time_limit\*\*: \d+", "time_limit**: 300", llm.read_text()))
-    started = made.keepsake("start")
-    assert started.returncode == 0, started.stderr
-    yield made
-    made.keepsake("stop")
-    assert processes.running(made.here) == []
+    try:
+        started = made.keepsake("start")
+        assert started.returncode == 0, started.stderr
+        yield made
+    finally:
+        end(made)
 
 
 def agents(copy: Copy) -> dict[str, dict]:
