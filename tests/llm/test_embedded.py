@@ -46,7 +46,7 @@ def own(embedded: Embedded, home: Places) -> Iterator[Embedded]:
 
 @pytest.fixture
 def model(embedded: Embedded) -> Iterator[OpenAIModel]:
-    model = OpenAIModel(embedded.address, llama_cpp=True, time_limit=60)
+    model = OpenAIModel(embedded.address, llama_cpp=True, time_limit=300)
     yield model
     model.close()
 

@@ -255,7 +255,8 @@ def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: Fa
 def test_the_embedded_model_answers_through_the_gateway(embedded: Embedded, owner: Owner):
     home = embedded._places
     (home.config / "llm.md").write_text(
-        '## agent\n**stop**: ["\\n"]\n## summarizer\n**provider**: extractive\n'
+        '## agent\n**stop**: ["\\n"]\n**time_limit**: 300\n'
+        "## summarizer\n**provider**: extractive\n"
     )
     gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, {}, embedded=embedded)
     owner.call(gateway.start)
