@@ -11,7 +11,7 @@ from game.index.local import ExactVectors
 from game.index.words import Fts5Index
 from game.mind.errors import IndexUnavailable, ModelUnavailable
 from game.mind.recall.documents import Document, DocumentKind
-from game.mind.recall.recall import Recall
+from game.mind.recall.recall import Recall, Wanted
 
 NOW = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)
 MEANINGS = {"sibling": "brother", "fishes": "nets", "job": "mends", "meal": "soup"}
@@ -176,6 +176,23 @@ def test_a_note_is_found_by_its_title_and_is_never_too_new(world):
     world.put(Document("note:garden", DocumentKind.NOTE, "Rosemary by the wall.", NOW,
                        title="Chapel garden"))  # fmt: skip
     assert "note:garden" in world.found("garden", before=2)
+
+
+def test_several_searches_at_once_bring_what_each_alone_brings(world, monkeypatch):
+    summary = "There was talk of soup, and of nets at the harbour."
+    world.put(Document("summary:1", DocumentKind.SUMMARY, summary, NOW, 1, 6))
+    world.put(Document("note:nets", DocumentKind.NOTE, "Tom mends nets.", NOW, title="Nets"))
+    kinds = [(DocumentKind.NOTE,), (DocumentKind.SUMMARY,), (DocumentKind.MEMORY,), ()]
+    alone = [world.recall.search("Who mends nets?", limit=3, kinds=kind) for kind in kinds]
+    embedded: list[str] = []
+    embed = world.embedder.embed
+    monkeypatch.setattr(
+        world.embedder, "embed", lambda texts: embedded.extend(texts) or embed(texts)
+    )
+    together = world.recall.search_each("Who mends nets?", [Wanted(3, kind) for kind in kinds])
+    assert together == alone
+    assert [hit.document.key for hits in together[:2] for hit in hits] == ["note:nets", "summary:1"]
+    assert embedded == ["Who mends nets?"], "one question is embedded once"
 
 
 def test_without_the_embedder_words_go_on_and_it_is_told_once(world):

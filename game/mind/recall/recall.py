@@ -6,13 +6,15 @@ When one of the two cannot be asked the other goes on alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from game.mind.errors import IndexUnavailable, KeepsakeError, ModelError
 from game.mind.ports import Clock, Embedder
 from game.mind.recall.documents import Document, DocumentKind, Hit, VectorIndex, WordIndex
-from game.mind.recall.fusion import Candidates, Weights, rank
+from game.mind.recall.fusion import Candidates, Weights, rank, stems_of
 from game.mind.recall.query import Question, read
 
 _POOL = 120
@@ -21,6 +23,19 @@ _SPREAD = 20
 """How many of each index's best bring their neighbours with them."""
 _ASIDE = ThreadPoolExecutor(32, thread_name_prefix="recall")
 """Waits for embedder and vectors while the words are searched; threads start when needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What one of several searches is to bring.
+
+    Attributes:
+        limit: The most hits.
+        kinds: Which documents; none means all.
+    """
+
+    limit: int
+    kinds: tuple[DocumentKind, ...] = ()
 
 
 class Recall:
@@ -75,47 +90,81 @@ class Recall:
         Returns:
             Best first, ``[]`` if nothing was found, None if nobody could be asked.
         """
+        found = self.search_each(text, [Wanted(limit, tuple(kinds))], before=before, scene=scene)
+        return None if found is None else found[0]
+
+    def search_each(
+        self,
+        text: str,
+        wanted: Sequence[Wanted],
+        *,
+        before: int | None = None,
+        scene: bool = False,
+    ) -> list[list[Hit]] | None:
+        """Several searches for one text, each with its own order; see :meth:`search`.
+
+        The text is read and embedded once. What the words bring is fetched while the embedder
+        and the vectors are waited for.
+
+        Returns:
+            The hits of each, in the order of ``wanted``; None if one could not be asked.
+        """
         now = self._clock.now()
         question = read(text, self._names(), now)
-        asked = _ASIDE.submit(self._by_meaning, question, kinds)
-        by_words = self._by_words(question, kinds)
-        by_meaning = asked.result()
-        if by_words is None and by_meaning is None:
-            return None
-        documents = self._documents((by_words or {}, by_meaning or {}), kinds)
-        if documents is None:
-            return None
-        if before is not None:
-            documents = {k: d for k, d in documents.items() if d.last < before}
-        found = Candidates(documents, by_words, by_meaning)
-        return rank(question, found, now, limit=limit, scene=scene, weights=self._weights)
+        asked = _ASIDE.submit(self._by_meaning, question, wanted)
+        worded = [self._by_words(question, each.kinds) for each in wanted]
+        answers = zip(wanted, worded, asked.result(), strict=True)
+        found = [self._together(each.kinds, words, near) for each, words, near in answers]
+        results: list[list[Hit]] = []
+        for each, candidates in zip(wanted, found, strict=True):
+            if candidates is None:
+                return None
+            visible = candidates if before is None else _older(candidates, before)
+            limit, weights = each.limit, self._weights
+            results.append(rank(question, visible, now, limit=limit, scene=scene, weights=weights))
+        return results
 
     def _by_words(
         self, question: Question, kinds: Collection[DocumentKind]
-    ) -> dict[str, float] | None:
+    ) -> tuple[dict[str, float], dict[str, Document]] | None:
+        """The scores of what was found by words, and the documents with their neighbours."""
         terms = question.forms() or question.names
-        return self._attempt("words", lambda: dict(self._words.search(terms, _POOL, kinds)))
+        scores = self._attempt("words", lambda: dict(self._words.search(terms, _POOL, kinds)))
+        documents = None if scores is None else self._documents(_around(scores, kinds))
+        if scores is None or documents is None:
+            return None
+        for document in documents.values():
+            stems_of(document)  # remembered: nothing else is to be done while vectors are sought
+        return scores, documents
 
     def _by_meaning(
-        self, question: Question, kinds: Collection[DocumentKind]
-    ) -> dict[str, float] | None:
+        self, question: Question, wanted: Sequence[Wanted]
+    ) -> Sequence[dict[str, float] | None]:
         vectors, embedder = self._vectors, self._embedder
         if vectors is None or embedder is None:
-            return None
+            return [None] * len(wanted)
 
-        def ask() -> dict[str, float]:
+        def ask() -> list[dict[str, float] | None]:
             vector = embedder.embed([question.meaning])[0]
-            return dict(vectors.query(vector, _POOL, kinds))
+            return [dict(vectors.query(vector, _POOL, each.kinds)) for each in wanted]
 
-        return self._attempt("meaning", ask)
+        return self._attempt("meaning", ask) or [None] * len(wanted)
 
-    def _documents(
-        self, found: Iterable[dict[str, float]], kinds: Collection[DocumentKind]
-    ) -> dict[str, Document] | None:
-        """What was found, with the raw memories beside the best of it."""
-        keys = {key for scores in found for key in scores}
-        if not kinds or DocumentKind.MEMORY in kinds:
-            keys |= {key for scores in found for key in _beside(list(scores)[:_SPREAD])}
+    def _together(
+        self,
+        kinds: Collection[DocumentKind],
+        by_words: tuple[dict[str, float], dict[str, Document]] | None,
+        by_meaning: dict[str, float] | None,
+    ) -> Candidates | None:
+        """The candidates of both; None if neither could be asked."""
+        if by_words is None and by_meaning is None:
+            return None
+        scores, documents = by_words or (None, {})
+        missing = [key for key in _around(by_meaning or {}, kinds) if key not in documents]
+        more = self._documents(missing)
+        return None if more is None else Candidates(documents | more, scores, by_meaning)
+
+    def _documents(self, keys: Collection[str]) -> dict[str, Document] | None:
         return self._attempt("documents", lambda: dict(self._words.get(keys)))
 
     def _attempt[T](self, name: str, ask: Callable[[], T]) -> T | None:
@@ -131,9 +180,21 @@ class Recall:
         return result
 
 
+def _around(scores: Mapping[str, float], kinds: Collection[DocumentKind]) -> set[str]:
+    """What was found, with the keys of the raw memories beside the best of it."""
+    if kinds and DocumentKind.MEMORY not in kinds:
+        return set(scores)
+    return scores.keys() | set(_beside(islice(scores, _SPREAD)))
+
+
 def _beside(keys: Iterable[str]) -> Iterable[str]:
     """The keys of the raw memories before and after those among ``keys``."""
     for key in keys:
         kind, _, number = key.partition(":")
         if kind == DocumentKind.MEMORY and number.isdecimal():
             yield from (f"{kind}:{int(number) + step}" for step in (-1, 1))
+
+
+def _older(found: Candidates, before: int) -> Candidates:
+    kept = {key: each for key, each in found.documents.items() if each.last < before}
+    return replace(found, documents=kept)
