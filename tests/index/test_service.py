@@ -14,11 +14,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from game.index.chroma_server import ChromaServer
+from game.index.chroma_server import ChromaServer, data_folder
 from game.index.service import IndexService, alone
 from game.index.vectors import Chroma
 from game.llm.minilm import MiniLMEmbedder
 from game.mind.errors import IndexUnavailable, KeepsakeError
+from game.mind.names import folder_name
 from game.mind.recall.config import RecallConfig
 from game.paths import Places
 from tests.index.conftest import BagOfWords, Life, by_meaning, by_words, settles
@@ -131,13 +132,25 @@ def test_the_index_folder_deleted_while_nobody_looks(
     first.schedule_follow("mira", 21)
     until(lambda: index.status().embedded == 20, 20)
     first.close(stop_server=True)
-    subprocess.run(["rm", "-r", here.index / "chroma"], check=True)
+    subprocess.run(["rm", "-r", data_folder(here)], check=True)
     second = started(chroma="child")
     index = second.open("mira", mira.archive.folder, mira.notes)
     second.schedule_follow("mira", 21)
     assert by_words(index, "12")
     until(lambda: any("Chroma has lost the vectors" in line for line in said), 20)
     until(lambda: settles(index, "Sack 12", "memory:12"), 20)
+
+
+def test_an_agent_called_chroma_has_a_folder_of_its_own(started: Starter, here: Places):
+    service = started(chroma="child")
+    chroma = Life(here.agents / "chroma")
+    chroma.live_days(20)
+    index = service.open("chroma", chroma.archive.folder, chroma.notes)
+    service.schedule_follow("chroma", 21)
+    until(lambda: settles(index, "Sack 12", "memory:12"), 20)
+    assert index._path.parent != data_folder(here)
+    assert folder_name(data_folder(here).name) != data_folder(here).name, "no name leads there"
+    chroma.archive.close()
 
 
 def test_without_the_world_it_can_be_rebuilt_by_the_real_embedder(
@@ -190,7 +203,7 @@ def test_a_reload_adopts_it(here: Places):
 _LAUNCH = """
 import sys, time
 from pathlib import Path
-from game.index.chroma_server import ChromaServer
+from game.index.chroma_server import ChromaServer, data_folder
 from game.paths import Places, Ports
 home = Path(sys.argv[1])
 home.mkdir(parents=True, exist_ok=True)
