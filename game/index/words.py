@@ -19,6 +19,7 @@ from pathlib import Path
 
 from game.mind.errors import IndexUnavailable
 from game.mind.recall.documents import Document, DocumentKind
+from game.mind.words import writable
 
 SCHEMA = 2
 """Kept in ``PRAGMA user_version``; a file of another number must be made anew."""
@@ -115,7 +116,9 @@ class Fts5Index:
             return
         with self._writing():
             told = self._told_near(_numbers(batch.values()))
-            told.update((d.first, (d.time, d.text)) for d in batch.values() if _is_memory(d))
+            told.update(
+                (d.first, (d.time, writable(d.text))) for d in batch.values() if _is_memory(d)
+            )
             self._database.executemany(
                 _UPSERT,
                 [
@@ -287,7 +290,7 @@ class Fts5Index:
 def _named(path: str) -> Iterator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OverflowError) as error:  # a number that SQLite cannot hold
         raise IndexUnavailable(
             f"The index of words {path} cannot be used ({error})",
             "Make it anew with `keepsake index rebuild`",
@@ -326,8 +329,9 @@ def _marks(values: Collection[object]) -> str:
 
 def _row(document: Document) -> tuple[str | int, ...]:
     return (
-        *(document.key, document.kind.value, document.text, document.time.isoformat()),
-        *(document.first, document.last, document.speaker, document.place, document.title),
+        *(document.key, document.kind.value, writable(document.text), document.time.isoformat()),
+        *(document.first, document.last),
+        *map(writable, (document.speaker, document.place, document.title)),
     )
 
 

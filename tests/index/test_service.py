@@ -104,6 +104,35 @@ def test_a_rebuild_of_all_while_it_runs(started: Starter, mira: Life, here: Plac
     tom.archive.close()
 
 
+def test_an_agent_that_is_gone_troubles_nobody(started: Starter, mira: Life, said: list[str]):
+    service = started()
+    index = service.open("mira", mira.archive.folder, mira.notes)
+    service.forget("mira")
+    index.on_lost()
+    service.schedule_follow("mira", 3)
+    assert service.wait_idle(5)
+    assert all(thread.is_alive() for thread in service._threads)
+    assert said == []
+
+
+def test_a_rebuild_that_breaks_off_does_not_pass_for_one(
+    started: Starter, mira: Life, said: list[str]
+):
+    class Faulty(BagOfWords):
+        def embed(self, texts):
+            raise RuntimeError("a fault of ours")
+
+    service = started(Faulty())
+    mira.live_days(5)
+    service.open("mira", mira.archive.folder, mira.notes)
+    service.schedule_follow("mira", 6)
+    service.rebuild()
+    until(lambda: service.status().rebuild.over)  # type: ignore[union-attr]  # set above
+    (problem,) = service.status().rebuild.problems  # type: ignore[union-attr]  # set above
+    assert "a fault of ours" in problem
+    assert any("the old index stays" in line for line in said)
+
+
 def test_chroma_that_is_killed_comes_back_with_what_it_held(
     started: Starter, mira: Life, said: list[str]
 ):

@@ -1,6 +1,7 @@
 """Recall itself, over the real word index, exact vectors and a small embedder of words."""
 
 import math
+import threading
 import zlib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -205,6 +206,27 @@ def test_without_the_embedder_words_go_on_and_it_is_told_once(world):
     world.embedder.down = True
     world.found("nets")
     assert len(world.complaints) == 2
+
+
+def test_an_embedder_that_hangs_does_not_hold_up_the_words(world, monkeypatch):
+    wakes = threading.Event()
+    monkeypatch.setattr(world.embedder, "embed", lambda _: wakes.wait(20) and [])
+    try:
+        for _ in range(2):
+            (hits,) = world.recall.search_each("Who mends nets?", [Wanted(1)], seconds=0.05)
+            assert [hit.document.key for hit in hits] == ["memory:3"]
+    finally:
+        wakes.set()
+    (told,) = world.complaints
+    assert "Neither embedder nor vectors answered within 0.05 seconds" in told
+
+
+def test_half_a_character_breaks_nothing(world):
+    broken = "\ud83d"
+    kite = memory(20, f"Ann{broken}", f"A kite {broken} flew.", NOW, f"The Quay{broken}")
+    world.words.add([kite])
+    assert world.found(f"Who flew {broken} a kite?", limit=1) == ["memory:20"]
+    assert world.words.get(["memory:20"])["memory:20"].text == "A kite ? flew."
 
 
 def test_a_closed_word_index_is_could_not_search_and_nothing_found_is_empty(world):

@@ -122,7 +122,8 @@ class Keeper:
 
     def _recall(self, argument: str, _place: str, _reason: str) -> str:
         before = self.recaller.window_starts_at()
-        return related.result(self.recaller.find(argument, before=before), argument)
+        found = self.recaller.find(argument, before=before, seconds=TOOL_SECONDS)
+        return related.result(found, argument)
 
     def _remember(self, argument: str, _place: str, _reason: str) -> str:
         first, _, last = argument.partition("-")

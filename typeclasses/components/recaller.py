@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 _KINDS = (DocumentKind.NOTE, DocumentKind.SUMMARY, DocumentKind.MEMORY)
 """In the order of the fields of :class:`game.mind.recall.related.Found`."""
+FOR_MEANING = 0.7
+"""The part of the time that embedder and vectors may take; words are there sooner."""
+LONGEST_WAIT = 10.0
+"""Seconds that a builder waits for them."""
 SPARE = 3
 """Found beyond what a prompt takes, since some of it may stand there already."""
 
@@ -79,18 +83,21 @@ class Recaller:
         self.prepare()
 
         def work() -> Found | None:
-            return self.find(text, before=before, scene=scene)
+            return self.find(text, before=before, scene=scene, seconds=seconds)
 
         in_time(self._services, work, seconds, done)
 
-    def find(self, text: str, *, before: int | None = None, scene: bool = False) -> Found | None:
+    def find(
+        self, text: str, *, before: int | None = None, scene: bool = False, seconds: float
+    ) -> Found | None:
         """The same, for worker threads: blocks."""
         config, recall = self._services.recall.current, self._recall
         if recall is None:
             return None
         most = (config.notes, config.summaries, config.memories)
         wanted = [Wanted(limit + SPARE, (k,)) for limit, k in zip(most, _KINDS, strict=True)]
-        found = recall.search_each(text, wanted, before=before, scene=scene)
+        seconds *= FOR_MEANING
+        found = recall.search_each(text, wanted, before=before, scene=scene, seconds=seconds)
         if found is None:
             return None
         notes, summaries, memories = map(tuple, found)
@@ -102,7 +109,10 @@ class Recaller:
 
     def rank(self, text: str, limit: int) -> list[Hit] | None:
         """The best hits of all kinds with scores and reasons, window included; blocks."""
-        return self._recall.search(text, limit=limit) if self._recall else None
+        if self._recall is None:
+            return None
+        found = self._recall.search_each(text, [Wanted(limit)], seconds=LONGEST_WAIT)
+        return None if found is None else found[0]
 
     def window_starts_at(self) -> int | None:
         """Number of the oldest memory that the prompt shows; None if there is none."""

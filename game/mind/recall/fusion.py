@@ -9,7 +9,7 @@ Everything here is pure: no index, no clock.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -241,7 +241,7 @@ class _Judge:
             found[key] = (own + part * sum(near)) / (1.0 + part * len(near))
         return found if meaning else {}
 
-    def _person(self, document: Document, held: Collection[str]) -> float:
+    def _person(self, document: Document, held: frozenset[str]) -> float:
         total = 0.0
         speaker = document.speaker.casefold()
         for name, parts in self._names:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from game.mind.patterns import pattern
 from game.mind.recall.times import Span, spans, without_times
-from game.mind.words import COMMON_WORDS, stem, words
+from game.mind.words import COMMON_WORDS, stem, words, writable
 
 _MOST_TERMS = 24
 """A long scene asks for its rarest words anyway; each term costs time."""
@@ -90,6 +90,7 @@ def read(text: str, names: Collection[str], now: datetime) -> Question:
         names: People and places that the agent knows.
         now: The present time, with time zone; "last week" is relative to it.
     """
+    text = writable(text)
     known = _named(text, names)
     timeless = without_times(_without(text, known))
     return Question(

@@ -7,7 +7,7 @@ When one of the two cannot be asked the other goes on alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -19,6 +19,8 @@ from game.mind.recall.query import Question, read
 
 _POOL = 120
 """Candidates from each index; the neighbours of the best come on top."""
+_RARE_POOL = 30
+"""The same where no raw memories are wanted: summaries and notes are few, and long to read."""
 _SPREAD = 20
 """How many of each index's best bring their neighbours with them."""
 _ASIDE = ThreadPoolExecutor(32, thread_name_prefix="recall")
@@ -36,6 +38,16 @@ class Wanted:
 
     limit: int
     kinds: tuple[DocumentKind, ...] = ()
+
+    @property
+    def memories(self) -> bool:
+        """Whether raw memories are among what is wanted."""
+        return not self.kinds or DocumentKind.MEMORY in self.kinds
+
+    @property
+    def pool(self) -> int:
+        """How many candidates each index is asked for."""
+        return max(_POOL if self.memories else _RARE_POOL, self.limit)
 
 
 class Recall:
@@ -100,11 +112,20 @@ class Recall:
         *,
         before: int | None = None,
         scene: bool = False,
+        seconds: float | None = None,
     ) -> list[list[Hit]] | None:
         """Several searches for one text, each with its own order; see :meth:`search`.
 
         The text is read and embedded once. What the words bring is fetched while the embedder
         and the vectors are waited for.
+
+        Args:
+            text: A question, or what is going on.
+            wanted: What each is to bring.
+            before: See :meth:`search`.
+            scene: See :meth:`search`.
+            seconds: How long embedder and vectors are waited for; then words go on alone.
+                None waits as long as these do themselves.
 
         Returns:
             The hits of each, in the order of ``wanted``; None if one could not be asked.
@@ -112,9 +133,12 @@ class Recall:
         now = self._clock.now()
         question = read(text, self._names(), now)
         asked = _ASIDE.submit(self._by_meaning, question, wanted)
-        worded = [self._by_words(question, each.kinds) for each in wanted]
-        answers = zip(wanted, worded, asked.result(), strict=True)
-        found = [self._together(each.kinds, words, near) for each, words, near in answers]
+        worded = [self._by_words(question, each) for each in wanted]
+        near = self._in_time(asked, seconds)
+        found = [
+            self._together(each, worded[place], near[place] if near else None)
+            for place, each in enumerate(wanted)
+        ]
         results: list[list[Hit]] = []
         for each, candidates in zip(wanted, found, strict=True):
             if candidates is None:
@@ -125,12 +149,16 @@ class Recall:
         return results
 
     def _by_words(
-        self, question: Question, kinds: Collection[DocumentKind]
+        self, question: Question, wanted: Wanted
     ) -> tuple[dict[str, float], dict[str, Document]] | None:
         """The scores of what was found by words, and the documents with their neighbours."""
         terms = question.forms() or question.names
-        scores = self._attempt("words", lambda: dict(self._words.search(terms, _POOL, kinds)))
-        documents = None if scores is None else self._documents(_around(scores, kinds))
+
+        def ask() -> dict[str, float]:
+            return dict(self._words.search(terms, wanted.pool, wanted.kinds))
+
+        scores = self._attempt("words", ask)
+        documents = None if scores is None else self._documents(_around(scores, wanted))
         if scores is None or documents is None:
             return None
         for document in documents.values():
@@ -139,20 +167,35 @@ class Recall:
 
     def _by_meaning(
         self, question: Question, wanted: Sequence[Wanted]
-    ) -> Sequence[dict[str, float] | None]:
+    ) -> list[dict[str, float]] | None:
         vectors, embedder = self._vectors, self._embedder
         if vectors is None or embedder is None:
-            return [None] * len(wanted)
+            return None
 
-        def ask() -> list[dict[str, float] | None]:
+        def ask() -> list[dict[str, float]]:
             vector = embedder.embed([question.meaning])[0]
-            return [dict(vectors.query(vector, _POOL, each.kinds)) for each in wanted]
+            return [dict(vectors.query(vector, each.pool, each.kinds)) for each in wanted]
 
-        return self._attempt("meaning", ask) or [None] * len(wanted)
+        return self._attempt("meaning", ask)
+
+    def _in_time[T](self, asked: Future[T], seconds: float | None) -> T | None:
+        """What was asked for aside; None if it does not come in time."""
+        try:
+            result = asked.result(seconds)
+        except TimeoutError:
+            asked.cancel()  # if it has not even begun, nobody needs it any more
+            late = IndexUnavailable(
+                f"Neither embedder nor vectors answered within {seconds:.2f} seconds",
+                "Recall goes on with words; see `keepsake doctor`",
+            )
+            self._tell("time", late)
+            return None
+        self._failing.discard("time")
+        return result
 
     def _together(
         self,
-        kinds: Collection[DocumentKind],
+        wanted: Wanted,
         by_words: tuple[dict[str, float], dict[str, Document]] | None,
         by_meaning: dict[str, float] | None,
     ) -> Candidates | None:
@@ -160,7 +203,7 @@ class Recall:
         if by_words is None and by_meaning is None:
             return None
         scores, documents = by_words or (None, {})
-        missing = [key for key in _around(by_meaning or {}, kinds) if key not in documents]
+        missing = [key for key in _around(by_meaning or {}, wanted) if key not in documents]
         more = self._documents(missing)
         return None if more is None else Candidates(documents | more, scores, by_meaning)
 
@@ -172,17 +215,20 @@ class Recall:
         try:
             result = ask()
         except (IndexUnavailable, ModelError) as error:
-            if name not in self._failing and self._complain is not None:
-                self._complain(error)
-            self._failing.add(name)
+            self._tell(name, error)
             return None
         self._failing.discard(name)
         return result
 
+    def _tell(self, name: str, error: KeepsakeError) -> None:
+        if name not in self._failing and self._complain is not None:
+            self._complain(error)
+        self._failing.add(name)
 
-def _around(scores: Mapping[str, float], kinds: Collection[DocumentKind]) -> set[str]:
+
+def _around(scores: Mapping[str, float], wanted: Wanted) -> set[str]:
     """What was found, with the keys of the raw memories beside the best of it."""
-    if kinds and DocumentKind.MEMORY not in kinds:
+    if not wanted.memories:
         return set(scores)
     return scores.keys() | set(_beside(islice(scores, _SPREAD)))
 
