@@ -69,12 +69,14 @@ class ServiceStatus:
         waiting: Agents whose turn has not come yet.
         agents: Figures of each index.
         rebuild: The rebuild at work, or the last one.
+        embedder: What makes vectors since the start; ``llm.md`` may name another by now.
     """
 
     vectors: str
     waiting: int
     agents: tuple[IndexStatus, ...]
     rebuild: Rebuild | None
+    embedder: str = ""
 
 
 class IndexService:
@@ -177,6 +179,7 @@ class IndexService:
             waiting=len(self._jobs) + self._busy,
             agents=tuple(index.status() for _, index in sorted(self._agents.items())),
             rebuild=self._rebuild,
+            embedder=self._meaning.embedder.model_name if self._meaning else "",
         )
 
     def answer_rebuild(self, request: dict[str, Any]) -> dict[str, Any]:
