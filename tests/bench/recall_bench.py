@@ -137,15 +137,18 @@ def _split(turns: Sequence[Turn], questions: Sequence[Marked]) -> Iterator[Figur
     """Weights chosen from scratch on one half of the questions, asked the other half, both ways."""
     conversation = Conversation(Remembering())
     conversation.ingest(turns)
-    order = random.Random(0).sample(questions, len(questions))
-    halves = order[: len(order) // 2], order[len(order) // 2 :]
-    for here, there in (halves, halves[::-1]):
-        chosen = _chosen(conversation, here)
-        for name, weights in (("chosen on the other half", chosen), ("as shipped", Weights())):
-            share = _found(conversation, there, weights)
-            yield Figure(
-                f"evidence in the top 10 of one half, weights {name}", len(there), 100 * share, "%"
-            )
+    for seed in range(2):
+        order = random.Random(seed).sample(questions, len(questions))
+        halves = order[: len(order) // 2], order[len(order) // 2 :]
+        for own, other in (halves, halves[::-1]):
+            chosen = _chosen(conversation, own)
+            for name, half, weights in (
+                ("the half that chose", own, chosen),
+                ("the other half", other, chosen),
+                ("the other half, weights as shipped", other, Weights()),
+            ):
+                share = 100 * _found(conversation, half, weights)
+                yield Figure(f"evidence in the top 10: {name}", len(half), share, "%")
 
 
 def _chosen(conversation: Conversation, questions: Sequence[Marked]) -> Weights:
