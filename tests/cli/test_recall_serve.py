@@ -112,6 +112,24 @@ def test_blank_lines_are_no_requests(server):
     assert out.getvalue() == '{"ids": []}\n'
 
 
+def test_half_a_character_and_a_null_break_nothing(server):
+    """Sent as real bytes to the real answer: neither a crash nor a line that cannot be printed."""
+    sent = [
+        '{"op":"ingest","turns":[{"id":"\\ud83d","text":"I lost \\ud83d my cup"},'
+        '{"id":"b","text":"","speaker":null,"time":null,"place":null}]}',
+        '\ufeff{"op":"query","text":"Who lost \\ud83d a cup?","k":1}',
+        '{"op":"query","text":"\\u0000"}',
+        "[" * 100_000,
+    ]
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    server.serve(sent, out)
+    out.seek(0)
+    answers = [json.loads(line) for line in out]
+    assert answers[:2] == [{"ok": True}, {"ids": ["\ud83d"]}]
+    assert set(answers[2]) == {"ids"}
+    assert set(answers[3]) == {"error"}
+
+
 def test_an_embedder_that_fails_is_an_error_line():
     class Away:
         model_name = "away"

@@ -360,6 +360,20 @@ class TestBuilders(RecallWorld):
         assert all(fact in covered for fact in FACTS)
         assert CHATTER[0] not in covered
 
+    def test_a_summary_edited_by_hand_is_shown_and_found_as_it_is_now(self):
+        self.says(*FACTS, *CHATTER)
+        (path,) = self.mind.keeper.notes.folder.parent.glob("summaries/recent.md")
+        head, _, _ = path.read_text().rpartition("---\n")
+        path.write_text(f"{head}---\n\nEdwin keeps a parrot in Ostrey.\n")
+        self.type("@memory-status Mira")
+        self.mind.keeper.recaller.follow()
+        self.indexed()
+        shown = self.type("@memories Mira/summary 1")
+        assert "Edwin keeps a parrot in Ostrey." in shown
+        assert "(memories 1-5, edited by hand, " in shown
+        assert "brass key" not in shown.split("It covers")[0]
+        assert "parrot" in self.type("@recall Mira = parrot")
+
     def test_notes_and_pins(self):
         assert "no notes" in self.type("@notes Mira")
         assert "Written" in self.type("@note Mira/well = The cup |ris|n in it = there.")

@@ -15,11 +15,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from game.index.chroma_server import ChromaServer
+from game.index.chroma_server import ChromaServer, data_folder
 from game.index.service import IndexService, alone
 from game.index.vectors import Chroma
 from game.llm.minilm import MiniLMEmbedder
 from game.mind.errors import IndexUnavailable, KeepsakeError
+from game.mind.names import folder_name
 from game.mind.recall.config import RecallConfig
 from game.paths import Places
 from tests.free_ports import free_port
@@ -118,6 +119,35 @@ def test_a_rebuild_of_all_while_it_runs(started: Starter, mira: Life, here: Plac
     tom.archive.close()
 
 
+def test_an_agent_that_is_gone_troubles_nobody(started: Starter, mira: Life, said: list[str]):
+    service = started()
+    index = service.open("mira", mira.archive.folder, mira.notes)
+    service.forget("mira")
+    index.on_lost()
+    service.schedule_follow("mira", 3)
+    assert service.wait_idle(5)
+    assert all(thread.is_alive() for thread in service._threads)
+    assert said == []
+
+
+def test_a_rebuild_that_breaks_off_does_not_pass_for_one(
+    started: Starter, mira: Life, said: list[str]
+):
+    class Faulty(BagOfWords):
+        def embed(self, texts):
+            raise RuntimeError("a fault of ours")
+
+    service = started(Faulty())
+    mira.live_days(5)
+    service.open("mira", mira.archive.folder, mira.notes)
+    service.schedule_follow("mira", 6)
+    service.rebuild()
+    until(lambda: service.status().rebuild.over)  # type: ignore[union-attr]  # set above
+    (problem,) = service.status().rebuild.problems  # type: ignore[union-attr]  # set above
+    assert "a fault of ours" in problem
+    assert any("the old index stays" in line for line in said)
+
+
 def test_chroma_that_is_killed_comes_back_with_what_it_held(
     started: Starter, mira: Life, said: list[str]
 ):
@@ -146,13 +176,25 @@ def test_the_index_folder_deleted_while_nobody_looks(
     first.schedule_follow("mira", 21)
     until(lambda: index.status().embedded == 20)
     first.close(stop_server=True)
-    subprocess.run(["rm", "-r", here.index / "chroma"], check=True)
+    subprocess.run(["rm", "-r", data_folder(here)], check=True)
     second = started(chroma="child")
     index = second.open("mira", mira.archive.folder, mira.notes)
     second.schedule_follow("mira", 21)
     assert by_words(index, "12")
     until(lambda: any("Chroma has lost the vectors" in line for line in said))
     until(lambda: settles(index, "Sack 12", "memory:12"))
+
+
+def test_an_agent_called_chroma_has_a_folder_of_its_own(started: Starter, here: Places):
+    service = started(chroma="child")
+    chroma = Life(here.agents / "chroma")
+    chroma.live_days(20)
+    index = service.open("chroma", chroma.archive.folder, chroma.notes)
+    service.schedule_follow("chroma", 21)
+    until(lambda: settles(index, "Sack 12", "memory:12"), 20)
+    assert index._path.parent != data_folder(here)
+    assert folder_name(data_folder(here).name) != data_folder(here).name, "no name leads there"
+    chroma.archive.close()
 
 
 def test_without_the_world_it_can_be_rebuilt_by_the_real_embedder(
@@ -205,7 +247,7 @@ def test_a_reload_adopts_it(here: Places):
 _LAUNCH = """
 import sys, time
 from pathlib import Path
-from game.index.chroma_server import ChromaServer
+from game.index.chroma_server import ChromaServer, data_folder
 from game.paths import Places, Ports
 home = Path(sys.argv[1])
 home.mkdir(parents=True, exist_ok=True)
