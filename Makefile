@@ -16,6 +16,10 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.14 python \
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
+# A file's tests share a world or a model server, so they stay together; and in their own
+# order, in which the long ones come before the short.
+WORKERS ?= 2
+SIDE_BY_SIDE := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 # uv from PATH if it works there (a shim may not), else one of our own.
 UV ?= $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(BIN)/uv)
 # uv takes the interpreter it is given and never fetches one.
@@ -43,7 +47,7 @@ doctor: $(STAMP)  ## look for what is wrong
 	@$(BIN)/keepsake doctor
 
 test: $(STAMP)  ## all tests
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 lint: $(STAMP)  ## ruff and mypy
 	@$(BIN)/ruff check .

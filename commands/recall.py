@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from evennia.utils.evmore import EvMore
 
@@ -12,6 +13,7 @@ from game.mind.archive import Archive
 from game.mind.errors import KeepsakeError
 from game.mind.recall.documents import DocumentKind, Hit
 from game.mind.records import Memory, MemoryKind, Summary, Tier
+from game.mind.tiers import EDITED
 from typeclasses.components.in_time import in_time
 from typeclasses.services import services
 
@@ -188,15 +190,23 @@ def memory_lines(memories: Sequence[Memory]) -> list[str]:
 
 
 def _short_term(archive: Archive) -> dict[int, Summary]:
-    """Every short-term summary there ever was, by the number of its compaction."""
+    """Every short-term summary there ever was, by the number of its compaction, as edited last."""
     found: dict[int, Summary] = {}
     for _, record in archive.forwards():
         try:
-            if record is not None and record.get("type") == "compaction" and record.get("recent"):
-                found[int(record["id"])] = Summary.from_record(Tier.RECENT, record["recent"])
+            match record:
+                case {"type": "compaction", "recent": dict(recent)}:
+                    found[int(record["id"])] = Summary.from_record(Tier.RECENT, recent)
+                case {"type": "edit", "tier": "recent", "text": str(text)} if found:
+                    newest = next(reversed(found))
+                    found[newest] = replace(found[newest], text=text, model=EDITED)
         except (KeyError, ValueError, TypeError):
             continue  # @memory-status reports lines that cannot be read
     return found
+
+
+def _author(summary: Summary) -> str:
+    return EDITED if summary.model == EDITED else f"by {plain(summary.model)}"
 
 
 def _summaries(name: str, archive: Archive) -> str:
@@ -219,7 +229,7 @@ def _summary(name: str, archive: Archive, number: int) -> str:
     summary = found[number]
     title = (
         f"|w{name}'s short-term summary {number}|n (memories {summary.first}-{summary.last}, "
-        f"by {plain(summary.model)}, {summary.time:%Y-%m-%d %H:%M} UTC)"
+        f"{_author(summary)}, {summary.time:%Y-%m-%d %H:%M} UTC)"
     )
     memories = memory_lines(archive.read(summary.first, summary.last))
     return "\n".join([title, plain(summary.text), "", "|wIt covers|n", *memories])

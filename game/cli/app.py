@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from game.cli import client, doctor, index, log_files, starting, stopping
+from game.cli import client, index, log_files, starting, stopping
 from game.cli import status as statuses
 from game.cli.evennia_entry import ADMIN
 from game.cli.progress import Progress
@@ -127,6 +127,9 @@ def agents(as_json: AsJson = False) -> None:
 @app.command("doctor")
 def examine(as_json: AsJson = False) -> None:
     """Look for what is wrong and say the cure; exit code 1 when something is."""
+    # Here, since it brings the model clients and numpy: a second that no other command needs.
+    from game.cli import doctor  # noqa: PLC0415
+
     findings = doctor.examine(places())
     if as_json:
         _print_json([finding.as_json() for finding in findings])

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from game.cli import processes
+from game.cli import client, processes
 from game.cli.finding import Finding
 from game.cli.processes import Component
 from game.index.chroma_server import ChromaServer
 from game.index.vectors import Chroma
-from game.mind.errors import ConfigError, IndexUnavailable
+from game.llm.embedding import EmbedderProfile, embedder, load_embedder
+from game.mind.errors import ConfigError, IndexUnavailable, KeepsakeError
 from game.mind.recall.config import CHILD, NONE, RecallConfig, load_recall_config
 from game.paths import Places
 
@@ -42,6 +43,22 @@ def vectors(here: Places) -> Iterator[Finding]:
         yield _child(here)
     else:
         yield _answers(config.chroma, f"Start it, or set chroma to child in {path}")
+
+
+def embedding(here: Places) -> Iterator[Finding]:
+    """The running world embeds with what llm.md names; another one counts from the next start."""
+    path = here.config / "llm.md"
+    try:
+        named = embedder(load_embedder(path) if path.exists() else EmbedderProfile()).model_name
+        used = client.ask(here, "index_status").get("embedder", "")
+    except KeepsakeError:
+        return  # no world runs, or the check of the configuration tells of it
+    if used and used != named:
+        what = f"{path} names {named}, and the world has embedded with {used} since its start"
+        cure = "`keepsake reload`: the vectors are then made anew, and words serve meanwhile"
+        yield Finding("Embedder", False, what, cure)
+    elif used:
+        yield Finding("Embedder", True, used)
 
 
 def _child(here: Places) -> Finding:
@@ -75,4 +92,4 @@ def _damage(path: Path) -> str:
     return "" if found == "ok" else found
 
 
-CHECKS = (words, vectors)
+CHECKS = (words, vectors, embedding)

@@ -15,9 +15,6 @@ from rich.progress import Progress as Bars
 
 from game.cli import client, home, processes
 from game.cli.processes import Component
-from game.index import service
-from game.llm.embedding import EmbedderProfile, embedder, load_embedder
-from game.mind.recall.config import RecallConfig, load_recall_config
 from game.paths import Places, places
 
 POLL_SECONDS = 0.2
@@ -82,6 +79,11 @@ def _asking(here: Places) -> Iterator[Ask]:
 
 @contextmanager
 def _own_service(here: Places) -> Iterator[Ask]:
+    # Here, since they bring numpy and the model clients, which no other command needs.
+    from game.index import service  # noqa: PLC0415
+    from game.llm.embedding import EmbedderProfile, embedder, load_embedder  # noqa: PLC0415
+    from game.mind.recall.config import RecallConfig, load_recall_config  # noqa: PLC0415
+
     llm, recall = here.config / "llm.md", here.config / "recall.md"
     profile = load_embedder(llm) if llm.exists() else EmbedderProfile()
     settings = load_recall_config(recall) if recall.exists() else RecallConfig()

@@ -14,6 +14,7 @@ from game.index.conversation import Conversation, Marked, Turn, read_questions
 from game.mind.errors import KeepsakeError
 from game.mind.ports import Embedder
 from game.mind.recall.measure import DEPTHS, Answered, Score, scores
+from game.mind.words import writable
 
 _MOST_HITS = 1000
 _DEFAULT_HITS = 20
@@ -40,8 +41,8 @@ class RecallServer:
     def serve(self, lines: Iterable[str], out: TextIO) -> None:
         """Answer each line with one line until there are no more; blank lines are skipped."""
         for line in lines:
-            if line.strip():
-                print(json.dumps(self.answer(line), ensure_ascii=False), file=out, flush=True)
+            if line.strip("\ufeff \t\r\n"):
+                print(_one_line(self.answer(line)), file=out, flush=True)
 
     def answer(self, line: str) -> dict[str, Any]:
         """The answer to one request: ``ok``, ``ids`` or ``error``."""
@@ -128,9 +129,15 @@ def _cells(score: Score) -> Iterator[str]:
     yield f"{100 * score.mrr:.1f}"
 
 
+def _one_line(answer: dict[str, Any]) -> str:
+    text = json.dumps(answer, ensure_ascii=False)
+    # Half a character, as an id may hold, cannot be written as it is.
+    return text if writable(text) == text else json.dumps(answer)
+
+
 def _request(line: str) -> dict[str, Any]:
     try:
-        request = json.loads(line)
+        request = json.loads(line.lstrip("\ufeff"))  # some programs begin with a mark
     except (ValueError, RecursionError) as error:
         raise UnreadableRequest(f"The line is no JSON ({error})", _REQUESTS) from error
     if not isinstance(request, dict):

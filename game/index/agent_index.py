@@ -276,9 +276,13 @@ class AgentIndex:
             self.problem = None
 
 
+_TROUBLES = ("locked", "full", "readonly", "unable to open", "disk i/o error", "out of memory")
+"""What SQLite says when a file may be sound and cannot be used just now."""
+
+
 def _is_damage(problem: IndexUnavailable) -> bool:
     cause = str(problem.__cause__).lower()
-    return not any(word in cause for word in ("locked", "full", "readonly", "unable to open"))
+    return not any(trouble in cause for trouble in _TROUBLES)
 
 
 def _delete(database: Path) -> None:

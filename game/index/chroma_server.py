@@ -45,8 +45,8 @@ class ChromaServer(Supervisor[IndexUnavailable]):
 
 
 def data_folder(places: Places) -> Path:
-    """Where the child keeps its collections."""
-    return places.index / "chroma"
+    """Where the child keeps its collections; no agent's folder has a dot in its name."""
+    return places.index / ".chroma"
 
 
 def _kind(places: Places) -> ChildKind[IndexUnavailable]:

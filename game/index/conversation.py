@@ -18,6 +18,7 @@ from game.mind.recall.documents import Document, DocumentKind
 from game.mind.recall.fusion import Weights
 from game.mind.recall.recall import Recall
 from game.mind.recall.times import moment
+from game.mind.words import writable
 
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -54,13 +55,14 @@ class Turn:
         """
         if not isinstance(data, Mapping):
             raise UnreadableTurns(f"A turn is an object, not {data!r:.60}", _SHAPE)
+        # What is null was left out, as many programs write it.
         fields = {"speaker": "", "time": "", "place": ""} | {
-            name: data[name] for name in cls.__slots__ if name in data
+            name: data[name] for name in cls.__slots__ if data.get(name) is not None
         }
         for name in cls.__slots__:
             if not isinstance(fields.get(name), str):
                 raise UnreadableTurns(f"The turn {data!r:.60} has no text in its {name!r}", _SHAPE)
-        return cls(**fields)
+        return cls(**{n: each if n == "id" else writable(each) for n, each in fields.items()})
 
 
 _SHAPE = 'A turn looks like {"id": "D1:1", "speaker": "Ann", "time": "8 May 2023", "text": "…"}'
@@ -118,10 +120,11 @@ class Conversation:
         return self._ids[key]
 
     def _hold(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
-        self.words, self.vectors = Fts5Index(), ExactVectors()
-        self.words.add(documents)
+        words_there, vectors_there = Fts5Index(), ExactVectors()
+        words_there.add(documents)
         if self.embedder is not None:
-            self.vectors.add(documents, vectors)
+            vectors_there.add(documents, vectors)
+        self.words, self.vectors = words_there, vectors_there
         self.recall = Recall(
             self.words,
             self.vectors,

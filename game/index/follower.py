@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import batched
 from pathlib import Path
 from typing import Protocol
@@ -394,7 +394,7 @@ def memory_document(memory: Memory, agent: str) -> Document:
         key=f"memory:{memory.number}",
         kind=DocumentKind.MEMORY,
         text=memory.text,
-        time=memory.time,
+        time=_with_zone(memory.time),
         first=memory.number,
         last=memory.number,
         speaker=agent if memory.kind is MemoryKind.ACT else memory.source,
@@ -408,7 +408,7 @@ def summary_document(number: int, summary: Summary) -> Document:
         key=f"summary:{number}",
         kind=DocumentKind.SUMMARY,
         text=summary.text,
-        time=summary.time,
+        time=_with_zone(summary.time),
         first=summary.first,
         last=summary.last,
     )
@@ -434,7 +434,7 @@ def _edited(known: tuple[int, int, int], text: str, time: str) -> Document | Non
         key=f"summary:{number}",
         kind=DocumentKind.SUMMARY,
         text=text,
-        time=datetime.fromisoformat(time),
+        time=_with_zone(datetime.fromisoformat(time)),
         first=first,
         last=last,
     )
@@ -453,6 +453,11 @@ def _restored(number: int, recent: Record | None) -> tuple[int, int, int]:
     if not recent or not number:
         return (0, 0, 0)
     return (number, int(recent["from"]), int(recent["to"]))
+
+
+def _with_zone(time: datetime) -> datetime:
+    """A time that a person wrote into an archive may lack its zone, and could not be compared."""
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _number(record: Record | None) -> int:

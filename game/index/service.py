@@ -69,12 +69,14 @@ class ServiceStatus:
         waiting: Agents whose turn has not come yet.
         agents: Figures of each index.
         rebuild: The rebuild at work, or the last one.
+        embedder: What makes vectors since the start; ``llm.md`` may name another by now.
     """
 
     vectors: str
     waiting: int
     agents: tuple[IndexStatus, ...]
     rebuild: Rebuild | None
+    embedder: str = ""
 
 
 class IndexService:
@@ -142,7 +144,9 @@ class IndexService:
             window_starts_at: Number of the oldest memory in its window; None when that is
                 as it was.
         """
-        index = self._agents[agent]
+        index = self._agents.get(agent)
+        if index is None:
+            return  # it was forgotten meanwhile
         index.window = max(index.window, window_starts_at or 1)
         self._enqueue(agent, lambda: self._follow(index))
 
@@ -175,6 +179,7 @@ class IndexService:
             waiting=len(self._jobs) + self._busy,
             agents=tuple(index.status() for _, index in sorted(self._agents.items())),
             rebuild=self._rebuild,
+            embedder=self._meaning.embedder.model_name if self._meaning else "",
         )
 
     def answer_rebuild(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -253,7 +258,9 @@ class IndexService:
                 self._wait_for_vectors()
                 index.rebuild(self._tell)
                 self._log(f"[Index] {name}: made anew ({index.status().memories} memories)")
-        except (KeepsakeError, OSError) as error:
+        except _Stopping:
+            raise
+        except Exception as error:  # whatever it was: a rebuild that failed must not pass for one
             self._change(problems=(*self._at_work().problems, f"{name}: {error}"))
             self._log(f"[Index] {name}: the rebuild failed, the old index stays: {error}")
         finally:
@@ -281,7 +288,7 @@ class IndexService:
         notes_at = retry_at = time.monotonic()
         ready = False
         while not self._ending.wait(WATCH_SECONDS if ready else WATCH_SECONDS / 4):
-            was_ready, ready = ready, self._look()
+            was_ready, ready = ready, self._look(ready)
             now = time.monotonic()
             if ready and not was_ready:
                 self._all_again(lambda _: True)
@@ -292,8 +299,13 @@ class IndexService:
                 retry_at = now + RETRY_SECONDS
                 self._all_again(lambda index: index.problem is not None)
 
-    def _look(self) -> bool:
-        return self.server is None or self.server.watch()
+    def _look(self, was: bool) -> bool:
+        try:
+            return self.server is None or self.server.watch()
+        except Exception as error:  # without this thread nothing would be noticed any more
+            if was:
+                self._log(f"[Index] Looking after Chroma's server failed: {error!r}")
+            return False
 
     def _all_again(self, wanted: Callable[[AgentIndex], bool]) -> None:
         for agent, index in list(self._agents.items()):
@@ -347,7 +359,7 @@ def alone(
     Only while no world runs: two processes must not write one index.
     """
     service = IndexService(places, config, embedder, log)
-    for folder in sorted(places.agents.glob("*/archive")):
+    for folder in sorted(places.agents.glob("[!.]*/archive")):
         service.open(folder.parent.name, folder, NoteBook(folder.parent / "notes"))
     service.start()
     try:

@@ -140,7 +140,7 @@ class State:
         try:
             with self._lock, database:
                 yield database
-        except (sqlite3.Error, ValueError, TypeError) as error:
+        except (sqlite3.Error, ValueError, TypeError, KeyError, AttributeError) as error:
             raise IndexUnavailable(
                 f"The index {self._path} cannot be used ({error})",
                 "Make it anew with `keepsake index rebuild`",

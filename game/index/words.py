@@ -3,7 +3,8 @@
 A memory is indexed with the text of the two memories around it, at a lower weight: in talk the
 question names the thing and the next line answers it. FTS5's ``bm25`` adds up the weighted
 occurrences over the columns, so this is BM25F. The documents lie in the same database; the
-words' table holds no copy of their texts (an external content table).
+words' table holds no copy of their texts (an external content table). It knows the kind of
+each document too, so that a search of a few hundred notes does not score ten thousand memories.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from pathlib import Path
 
 from game.mind.errors import IndexUnavailable
 from game.mind.recall.documents import Document, DocumentKind
+from game.mind.words import writable
 
-SCHEMA = 1
+SCHEMA = 2
 """Kept in ``PRAGMA user_version``; a file of another number must be made anew."""
 SAME_SCENE = timedelta(hours=3)
 """Memories further apart than this are no neighbours: another evening, another talk."""
@@ -32,6 +34,8 @@ _MOST_ROWS = 1500
 In an index of 10,000 memories a word of every sixth text says little beside a rarer one. With
 the same share of rows, scaled down, the shipped data set loses nothing.
 """
+_TEXTS = "{{text title around}} : ({})"
+"""Where a term is looked for: a question's "note" does not mean every note."""
 _FIELDS = "key, kind, text, time, first, last, speaker, place, title"
 _TABLES = f"""
 CREATE TABLE IF NOT EXISTS documents (
@@ -41,22 +45,24 @@ CREATE TABLE IF NOT EXISTS documents (
 );
 CREATE INDEX IF NOT EXISTS documents_by_number ON documents (kind, first);
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
-    text, title, around, content='documents', content_rowid='id', tokenize='porter unicode61'
+    kind, text, title, around,
+    content='documents', content_rowid='id', tokenize='porter unicode61'
 );
-INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, {_TITLE_WEIGHT}, {_AROUND_WEIGHT})');
+INSERT INTO words (words, rank)
+VALUES ('rank', 'bm25(0.0, 1.0, {_TITLE_WEIGHT}, {_AROUND_WEIGHT})');
 CREATE TRIGGER IF NOT EXISTS documents_added AFTER INSERT ON documents BEGIN
-    INSERT INTO words (rowid, text, title, around)
-    VALUES (new.id, new.text, new.title, new.around);
+    INSERT INTO words (rowid, kind, text, title, around)
+    VALUES (new.id, new.kind, new.text, new.title, new.around);
 END;
 CREATE TRIGGER IF NOT EXISTS documents_removed AFTER DELETE ON documents BEGIN
-    INSERT INTO words (words, rowid, text, title, around)
-    VALUES ('delete', old.id, old.text, old.title, old.around);
+    INSERT INTO words (words, rowid, kind, text, title, around)
+    VALUES ('delete', old.id, old.kind, old.text, old.title, old.around);
 END;
 CREATE TRIGGER IF NOT EXISTS documents_changed AFTER UPDATE ON documents BEGIN
-    INSERT INTO words (words, rowid, text, title, around)
-    VALUES ('delete', old.id, old.text, old.title, old.around);
-    INSERT INTO words (rowid, text, title, around)
-    VALUES (new.id, new.text, new.title, new.around);
+    INSERT INTO words (words, rowid, kind, text, title, around)
+    VALUES ('delete', old.id, old.kind, old.text, old.title, old.around);
+    INSERT INTO words (rowid, kind, text, title, around)
+    VALUES (new.id, new.kind, new.text, new.title, new.around);
 END;
 """
 _UPSERT = f"""
@@ -67,6 +73,9 @@ ON CONFLICT (key) DO UPDATE SET kind = excluded.kind, text = excluded.text,
     around = excluded.around
 """
 
+_RARE = {DocumentKind.SUMMARY: '"summary"', DocumentKind.NOTE: '"note"'}
+"""What the words' table holds as the kind of documents that are few; the tokenizer splits at
+``_``, and a memory's kind has no such word."""
 _KINDS = {kind.value: kind for kind in DocumentKind}
 """A search makes 300 documents; looking a kind up here takes a third of the time."""
 
@@ -107,7 +116,9 @@ class Fts5Index:
             return
         with self._writing():
             told = self._told_near(_numbers(batch.values()))
-            told.update((d.first, (d.time, d.text)) for d in batch.values() if _is_memory(d))
+            told.update(
+                (d.first, (d.time, writable(d.text))) for d in batch.values() if _is_memory(d)
+            )
             self._database.executemany(
                 _UPSERT,
                 [
@@ -138,11 +149,12 @@ class Fts5Index:
         quoted = [f'"{term}"' for term in dict.fromkeys(clean) if term]
         if not quoted:
             return []
-        only = f"AND kind IN ({_marks(kinds)})" if kinds else ""
+        rare = bool(kinds) and DocumentKind.MEMORY not in kinds
+        only = f"AND documents.kind IN ({_marks(kinds)})" if kinds else ""
         with self._reading():
-            if not kinds or DocumentKind.MEMORY in kinds:
-                quoted = self._telling(quoted)
-            match = " OR ".join(quoted)
+            match = _TEXTS.format(" OR ".join(quoted if rare else self._telling(quoted)))
+            if rare:
+                match = f"kind : ({' OR '.join(_RARE[kind] for kind in kinds)}) AND {match}"
             rows = self._database.execute(
                 f"SELECT key, -rank FROM words JOIN documents ON documents.id = words.rowid "
                 f"WHERE words MATCH ? {only} ORDER BY rank LIMIT ?",
@@ -159,7 +171,8 @@ class Fts5Index:
             return quoted
         count = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
         found: dict[str, int] = {
-            term: self._database.execute(count, (term, _MOST_ROWS)).fetchone()[0] for term in quoted
+            term: self._database.execute(count, (_TEXTS.format(term), _MOST_ROWS)).fetchone()[0]
+            for term in quoted
         }
         kept: list[str] = []
         rows = 0
@@ -277,7 +290,7 @@ class Fts5Index:
 def _named(path: str) -> Iterator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OverflowError) as error:  # a number that SQLite cannot hold
         raise IndexUnavailable(
             f"The index of words {path} cannot be used ({error})",
             "Make it anew with `keepsake index rebuild`",
@@ -316,8 +329,9 @@ def _marks(values: Collection[object]) -> str:
 
 def _row(document: Document) -> tuple[str | int, ...]:
     return (
-        *(document.key, document.kind.value, document.text, document.time.isoformat()),
-        *(document.first, document.last, document.speaker, document.place, document.title),
+        *(document.key, document.kind.value, writable(document.text), document.time.isoformat()),
+        *(document.first, document.last),
+        *map(writable, (document.speaker, document.place, document.title)),
     )
 
 

@@ -301,20 +301,21 @@ class Gateway:
         ready = self.embedded.watch(wanted=wanted)
         for key, server in self._servers.items():
             if key[0] == EMBEDDED:
-                server.health = READY if ready else str(self.embedded.problem)
                 if ready and not was_ready:
                     self._close_circuits(key)
+                server.health = READY if ready else str(self.embedded.problem)
 
     def _probe_others(self) -> None:
         for key, server in self._servers.items():
             asking = self._asking(key)
             if key[0] == EMBEDDED or not asking or self._stopping.is_set():
                 continue
-            before, server.health = server.health, _health(asking)
-            if server.health == READY:
+            health = _health(asking)
+            if health == READY:  # first let calls through, then say so
                 self._close_circuits(key)
-            elif server.health != before:
-                log.warning("[Model] %s", server.health)
+            elif health != server.health:
+                log.warning("[Model] %s", health)
+            server.health = health
 
     def _close_circuits(self, key: ServerKey) -> None:
         for each in self._asking(key):

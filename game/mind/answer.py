@@ -45,6 +45,12 @@ _SENTENCE = re.compile(r"(?:\S+\s+.*|[A-Z]\w+)[.!?…][\"”’)]*$")
 _SPOKEN = frozenset({"say", "whisper", "emote"})
 _SAME_WORDS = 0.85
 _TELLING_OPENING = 5
+_OF_NOTHING = re.compile(
+    r"(?:(?:about|all) )?(?:it|that|this|those|them|me|us|him|her|you|everything)\b"
+    r"(?: (?:all|now|then|please|already|too|again)){0,2}[.!?…]+[\"”’)]*",
+    re.I,
+)
+"""What follows in "Forget it." and "Forget about that!", which one says and does not do."""
 _VERY_STILL = re.compile(r"^[\W_]*(?:silence|nothing|no (?:answer|response))?[\W_]*$", re.I)
 
 
@@ -339,6 +345,8 @@ def _is_talk(verb: Verb, text: str, rest: str, narrated: bool) -> bool:
         return narrated or verb.takes is not Takes.NOTHING
     if verb.takes is Takes.ENTRY and entry(rest):
         return False
+    if verb.private and _OF_NOTHING.fullmatch(rest):
+        return True
     told = narrated or text[:1].isupper()
     at_length = told and verb.takes is not Takes.NOTHING and len(rest.split()) > 4
     return at_length or bool(re.match(r"\w+,", text))

@@ -14,12 +14,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from game.mind import history
+from game.mind import history, integrity
 from game.mind.archive import Archive
 from game.mind.compacting import Compacting, Outside
 from game.mind.compaction_config import CompactionConfig
 from game.mind.copies import VaultCopies
 from game.mind.errors import CompactionError, CompactionRunning, KeepsakeError
+from game.mind.integrity import IntegrityReport
 from game.mind.memory import (
     CompactionResult,
     CompactReason,
@@ -333,6 +334,16 @@ class CascadeMemory:
             return self._copies.adopt_edits()
         finally:
             self._busy.release()
+
+    def check(self) -> IntegrityReport:
+        """Take over edits by hand, then compare archive, tiers and files; blocks.
+
+        Raises:
+            ArchiveUnwritable: An edit is there, but could not be archived.
+        """
+        self.adopt_edits()
+        with self._copies.in_step:  # just after a commit the files are still those of before
+            return integrity.check(self.archive, self.context(), self.summaries)
 
     def _claim(self) -> None:
         if not self._busy.acquire(blocking=False):

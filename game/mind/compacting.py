@@ -126,7 +126,8 @@ class Compacting:
             return self._nothing(reason, config)
         seconds = time.perf_counter() - began
         result = result_of(plan, made, self._scale, seconds)
-        position, number = self._commit(plan, made, result, strategy)
+        with self._copies.in_step:
+            position, number = self._commit(plan, made, result, strategy)
         return replace(result, number=number, position=position)
 
     def _made(self, plan: Plan, config: CompactionConfig, strategy: Strategy) -> Made | None:

@@ -37,6 +37,8 @@ class VaultCopies:
     ) -> None:
         self._folder, self._tiers, self._lock = folder, tiers, lock
         self._archive, self._clock, self._log = archive, clock, log
+        self.in_step = threading.Lock()
+        """Held from a commit until the files have followed it."""
 
     def write(self, summary: Summary, position: Position | None, *, keep: bool = False) -> None:
         """Put a summary into its file; a vault that cannot be written is only logged.

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from game.mind.noticing import promises, rules_in
 from game.mind.perception import shorten
-from game.mind.retelling import Told, join, retell
+from game.mind.retelling import Told, is_private, join, retell
 from game.mind.words import COMMON_WORDS, stem, words
 
 _NAME, _NUMBER, _WORD = 2.5, 3.0, 1.0
@@ -59,6 +59,7 @@ def summarize(texts: Sequence[str], *, max_chars: int, own_name: str, earlier: s
 
     Args:
         texts: Memories, or summaries, oldest first; own acts as ``~Mira> say …``.
+            Uses of the own memory (notes, searches, their results) are left out.
         max_chars: The most characters it may have.
         own_name: Whose memories they are; its acts are told as ``I said …``.
         earlier: A summary of what lies before ``texts``; competes on equal terms.
@@ -66,7 +67,8 @@ def summarize(texts: Sequence[str], *, max_chars: int, own_name: str, earlier: s
     Returns:
         Never more than ``max_chars`` characters; empty only if there are no words.
     """
-    told = [t for text in (earlier, *texts) for t in retell(text, own_name)]
+    lived = [text for text in texts if not is_private(text)] or texts
+    told = [t for text in (earlier, *lived) for t in retell(text, own_name)]
     chosen = _ranked(_weighed(told, own_name), max_chars)
     fits = _most_that_fit(told, chosen, max_chars)
     if not fits and told:

@@ -17,10 +17,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from game.mind.perception import PROMPT_LIMIT, shorten
-from game.mind.recall import related
 from game.mind.records import Memory, MemoryKind
+from game.mind.tool_results import LISTED, PINNED, RECALLED, RESULTS, UNPINNED
 
-STEP = 16
+STEP = 32
 """Memories by which the boundary moves: each move changes the prompt from there on."""
 LEAST_SAVED, LEAST_WORDS = 48, 8
 """Characters, and among them words, that must be saved for a line to be worth its number."""
@@ -31,7 +31,7 @@ the time or a count in its place; both together are shorter."""
 _HEAD, _LIST, _TAIL = 72, 120, 500
 """Characters of a title or opening, of a list of people or things, and of a look's end."""
 _LOOKS = frozenset({"look", "examine", "go"})
-_NO_LOOKS = ("You tried to ", *related.RESULTS)
+_NO_LOOKS = ("You tried to ", *RESULTS)
 """How results begin that are none of a look, whatever the agent did meanwhile."""
 _RECALLED_NUMBER = re.compile(r"memor(?:y|ies) \d{1,9}(?:-\d{1,9})?(?= \[|: )")
 _RECALLED_NOTE = re.compile(r"note [^:]{1,60}: ")
@@ -158,9 +158,9 @@ class _View:
 def _report(memory: Memory) -> str:
     """What is left of the result of an act that was no look."""
     text = memory.text
-    if text.startswith(related.RECALLED):
-        return f"{related.RECALLED}{_recalled(text[len(related.RECALLED) : PROMPT_LIMIT])}"
-    for opening in (related.LISTED, related.PINNED, related.UNPINNED):
+    if text.startswith(RECALLED):
+        return f"{RECALLED}{_recalled(text[len(RECALLED) : PROMPT_LIMIT])}"
+    for opening in (LISTED, PINNED, UNPINNED):
         if text.startswith(opening):
             # The command beside it, the notes and the pinned block say it all.
             return opening.rstrip(": ")

@@ -259,7 +259,10 @@ def read_note(path: Path) -> Note:
         NoteRefused: It cannot be read as a note; says why.
     """
     try:
-        changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        status = path.stat()
+        if status.st_size > 4 * _LONGEST_FILE:  # in bytes; before it is read
+            raise _malformed(path, f"has {status.st_size} bytes")
+        changed = datetime.fromtimestamp(status.st_mtime, UTC)
         source = vault_files.read(path)
     except (OSError, UnicodeDecodeError) as error:
         raise vault_files.unusable(path, error) from error

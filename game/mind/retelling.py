@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from game.mind.perception import for_prompt, shorten
+from game.mind.tool_results import is_private_act, is_private_result
 from game.mind.words import sentences
 
 _LONGEST = 240
@@ -57,6 +58,16 @@ def retell(text: str, own_name: str) -> list[Told]:
     return [
         told for sentence in sentences(for_prompt(text, limit=100_000)) for told in _one(sentence)
     ]
+
+
+def is_private(text: str) -> bool:
+    """Whether a line is only a use of the own memory: a note, a search, what it brought.
+
+    What stands in a note or was recalled would stand in a summary a second time.
+    """
+    if act := _ACT.match(text):
+        return is_private_act(f"{act['verb']} {act['rest']}")
+    return is_private_result(text)
 
 
 def join(told: Iterable[Told]) -> str:

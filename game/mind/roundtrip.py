@@ -203,6 +203,8 @@ def _candidates(
             continue
         often = max(spread[key] for key in keys)
         context = _terms(question.partition(', "')[2])
+        if not often:  # odd text: the answer is no word of the memory as a whole
+            continue
         if len(context) < _LEAST_CONTEXT or (often > max(3, count // 20) and not common):
             continue
         rare = sum(1 / spread[term] for term in context if spread[term])
@@ -243,11 +245,13 @@ def _spread_out(
 ) -> list[Question]:
     """The best of each stretch of the memories, then the best of the rest.
 
-    No memory, no sentence and no answer is asked for twice.
+    No memory, no sentence and no answer is asked for twice, and nothing that its own memory
+    does not answer: odd text may fall into sentences otherwise than it was told.
     """
     if not found or most < 1:
         return []
     first, length = memories[0].number, memories[-1].number - memories[0].number + 1
+    texts = {memory.number: memory.text for memory in memories}
     ranked = sorted(found, key=lambda c: (-c.value, c.question.number, c.question.text))
     chosen: list[Question] = []
     stretches: set[int] = set()
@@ -258,7 +262,9 @@ def _spread_out(
             marks: _Marks = {each.question.number, each.told, each.keys}
             if len(chosen) == most or not taken.isdisjoint(marks):
                 continue
-            if everywhere or stretch not in stretches:
+            if (everywhere or stretch not in stretches) and answered(
+                each.question, [texts[each.question.number]]
+            ):
                 stretches.add(stretch)
                 taken |= marks
                 chosen.append(each.question)

@@ -60,14 +60,15 @@ class Undoing:
             raise CompactionError(*self._why_none())
         last = past[-1]
         window = self._brought_back(last.before.summarised)
-        with self._lock:
-            tokens_before = self._weighed()
-            back = self._taken_back(past)
-            position = self._archive.append(back.to_record())
-            self._tiers.undone(back, window)
-            tokens_after = self._weighed()
-        self._sync()
-        self._copies.write_both(position)
+        with self._copies.in_step:
+            with self._lock:
+                tokens_before = self._weighed()
+                back = self._taken_back(past)
+                position = self._archive.append(back.to_record())
+                self._tiers.undone(back, window)
+                tokens_after = self._weighed()
+            self._sync()
+            self._copies.write_both(position)
         restored = (window[0].number, window[-1].number) if window else None
         detail = _detail(restored)
         self._log(f"Compaction {last.number} was taken back: {detail}")

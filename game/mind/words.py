@@ -29,6 +29,11 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+def writable(text: str) -> str:
+    """``text`` without halves of characters (lone surrogates), which no file or model takes."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
 def stem(word: str) -> str:
     """``word`` in lower case without its commonest endings: walks, walked, walking."""
     word = word.casefold()

@@ -1,22 +1,25 @@
 """The recall index: how long a recall takes, how large it is, and what indexing does to the game.
 
-Vectors are synthetic, so that what is measured is the index and not the embedder. Lines are
-drawn from the words of ``tests/data/recall_hythe.json`` as often as they stand there, and its
-questions are asked: a telling word stands in as many lines as in the talk of that world.
+A recall is what a thought asks for: notes, summaries and memories for one question. Lines are
+made of two halves of lines in ``tests/data/recall_hythe.json``, so that a telling word stands in
+as many of them as in the talk of that world, and its questions are asked. All vectors are the real
+embedder's; those of the questions are made beforehand, so that no time holds an embedding call.
+Each agent has a file and a collection of its own, all with the same lines.
+
+``KEEPSAKE_BENCH_AGENTS=100`` measures with so many, which takes a quarter of an hour.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,14 +32,23 @@ from game.index.chroma_server import ChromaServer
 from game.index.conversation import Turn
 from game.index.vectors import Chroma, ChromaVectors
 from game.index.words import Fts5Index
+from game.llm.minilm import MiniLMEmbedder
 from game.mind.recall.documents import Document, DocumentKind
-from game.mind.recall.recall import Recall
+from game.mind.recall.recall import Recall, Wanted
 from game.paths import REPOSITORY, Places, Ports
 from tests.bench.figures import Figure, percentile
 
 HYTHE = REPOSITORY / "tests" / "data" / "recall_hythe.json"
-AGENTS, FEW_AGENTS = 10, 2
+AGENTS = (2, 10, *([int(n)] if (n := os.environ.get("KEEPSAKE_BENCH_AGENTS")) else []))
 MEMORIES, FEW_MEMORIES = 10_000, 1_000
+A_SUMMARY, A_NOTE = 64, 250
+"""So many memories for each summary, and for each note."""
+WANTED = (
+    Wanted(6, (DocumentKind.NOTE,)),
+    Wanted(5, (DocumentKind.SUMMARY,)),
+    Wanted(8, (DocumentKind.MEMORY,)),
+)
+"""What a thought asks for with the shipped configuration."""
 DIMENSION = 384
 RECALLS = 314
 """Each question twice."""
@@ -74,7 +86,7 @@ class Clock:
 
 
 def measure() -> Iterator[Figure]:
-    """All figures; takes two to three minutes."""
+    """All figures; takes three to four minutes."""
     folder = Path(tempfile.mkdtemp(prefix="keepsake-index-"))
     try:
         with _server(folder) as server:
@@ -148,31 +160,44 @@ def _delays(work: Callable[[], object]) -> list[float]:
 # -- how long a recall takes
 
 
+class Remembering:
+    """The real embedder, asked only once for each text."""
+
+    def __init__(self) -> None:
+        self._embedder = MiniLMEmbedder(threads=2)
+        self.model_name = self._embedder.model_name
+        self._known: dict[str, list[float]] = {}
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """A vector a text."""
+        if missing := [text for text in dict.fromkeys(texts) if text not in self._known]:
+            self._known |= zip(missing, self._embedder.embed(missing), strict=True)
+        return [self._known[text] for text in texts]
+
+
 def _scale(server: ChromaServer, folder: Path) -> Iterator[Figure]:
-    embedder, chroma = Synthetic(2), Chroma(server.address)
+    embedder, chroma = Remembering(), Chroma(server.address)
     turns, questions = read_data(HYTHE)
     asked = [question.text for question in questions]
-
-    def agents(name: str, numbers: range, memories: int) -> list[Recall]:
-        # Two at a time: Chroma works on one while the words of the other are indexed.
-        with ThreadPoolExecutor(2) as pool:
-            make = partial(_agent, folder=folder, chroma=chroma, embedder=embedder)
-            return list(pool.map(lambda n: make(f"{name}-{n}", memories, turns), numbers))
-
-    small = _times(agents("small", range(AGENTS), FEW_MEMORIES), asked)
-    yield from _recall_figures(small, FEW_MEMORIES, f"{AGENTS} agents")
-    began = time.perf_counter()
-    large = agents("large", range(FEW_AGENTS), MEMORIES)
-    few = _times(large, asked)
-    large += agents("large", range(FEW_AGENTS, AGENTS), MEMORIES)
-    cost = (time.perf_counter() - began) / (AGENTS * MEMORIES) * 1000
-    many = _times(large, asked)
-    for times, agents_asked, other in ((few, FEW_AGENTS, small), (many, AGENTS, few)):
-        against = "1,000 memories" if other is small else f"{FEW_AGENTS} agents"
-        times_more = percentile(times, 0.5) / percentile(other, 0.5)
-        note = f"{agents_asked} agents; median {times_more:.2f} × with {against}"
-        yield from _recall_figures(times, MEMORIES, note)
-    yield Figure("indexing, words and vectors, a memory", AGENTS * MEMORIES, cost, "ms")
+    speakers = sorted({turn.speaker for turn in turns})
+    medians: dict[int, float] = {}
+    for memories in (FEW_MEMORIES, MEMORIES):
+        lines = _lived(memories, turns, speakers)
+        rows = embedder.embed([line.text for line in lines])
+        agents: list[Recall] = []
+        for count in AGENTS:
+            began, before = time.perf_counter(), len(agents)
+            for number in range(before, count):
+                words, vectors = _index(f"{memories}-{number}", lines, rows, folder, chroma)
+                recall = Recall(words, vectors, embedder, names=lambda: speakers, clock=Clock())
+                agents.append(recall)
+            cost = (time.perf_counter() - began) / ((count - before) * memories) * 1000
+            times = _times(agents, asked)
+            medians.setdefault(memories, percentile(times, 0.5))
+            more = percentile(times, 0.5) / medians[FEW_MEMORIES]
+            note = f"{count} agents; median {more:.2f} × {AGENTS[0]} agents with {FEW_MEMORIES:,}"
+            yield from _recall_figures(times, memories, note)
+        yield Figure("indexing, words and vectors, a memory", memories, cost, "ms")
     yield from _sizes(server, folder)
     chroma.close()
 
@@ -184,57 +209,77 @@ def _recall_figures(times: list[float], memories: int, note: str) -> Iterator[Fi
 
 
 def _sizes(server: ChromaServer, folder: Path) -> Iterator[Figure]:
-    rows = AGENTS * MEMORIES
-    vectors = _megabytes(folder / "home" / "index" / "chroma")
-    words = sum(path.stat().st_size for path in folder.glob("large-*.db*")) / 1e6
-    yield Figure("vectors on disk, an agent", MEMORIES, vectors / AGENTS, "MB")
-    yield Figure("words on disk, an agent", MEMORIES, words / AGENTS, "MB")
+    agents, lived = AGENTS[-1], AGENTS[-1] * (MEMORIES + FEW_MEMORIES)
+    vectors = _megabytes(folder / "home" / "index" / ".chroma") * MEMORIES / lived
+    words = sum(path.stat().st_size for path in folder.glob(f"{MEMORIES}-*.db*")) / 1e6
+    yield Figure("vectors on disk, an agent", MEMORIES, vectors, "MB")
+    yield Figure("words on disk, an agent", MEMORIES, words / agents, "MB")
     if server.pid is not None:
         memory = psutil.Process(server.pid).memory_info().rss / 1e6
-        yield Figure("memory of Chroma's server", rows, memory, "MB", f"{AGENTS} agents")
-    yield Figure("memory of this process", rows, psutil.Process().memory_info().rss / 1e6, "MB")
+        yield Figure("memory of Chroma's server", lived, memory, "MB", f"{agents} agents")
+    yield Figure("memory of this process", lived, psutil.Process().memory_info().rss / 1e6, "MB")
 
 
-def _agent(
-    name: str,
-    memories: int,
-    turns: list[Turn],
-    *,
-    folder: Path,
-    chroma: Chroma,
-    embedder: Synthetic,
-) -> Recall:
-    random, lexicon = Random(name), [word for turn in turns for word in turn.text.split()]
-    speakers = sorted({turn.speaker for turn in turns})
-    documents = [_memory(n, random, lexicon, speakers) for n in range(1, memories + 1)]
-    words = Fts5Index(folder / f"{name}.db")
-    vectors = ChromaVectors(chroma, name)
+def _index(
+    name: str, documents: list[Document], rows: list[list[float]], folder: Path, chroma: Chroma
+) -> tuple[Fts5Index, ChromaVectors]:
+    """The two indexes of one agent."""
+    words, vectors = Fts5Index(folder / f"{name}.db"), ChromaVectors(chroma, name)
     vectors.create({"agent": name})
-    for start in range(0, memories, 1000):
+    for start in range(0, len(documents), 1000):
         part = documents[start : start + 1000]
         words.add(part)
-        vectors.add(part, embedder.rows(len(part)))
-    return Recall(words, vectors, embedder, names=lambda: speakers, clock=Clock())
+        vectors.add(part, rows[start : start + 1000])
+    return words, vectors
 
 
-def _memory(number: int, random: Random, lexicon: list[str], speakers: list[str]) -> Document:
-    text, speaker = " ".join(random.choices(lexicon, k=13)), random.choice(speakers)
-    time_lived = _START + timedelta(minutes=number)
-    key, kind = f"memory:{number}", DocumentKind.MEMORY
-    return Document(key, kind, text, time_lived, number, number, speaker, "The Mill")
+def _lived(memories: int, turns: Sequence[Turn], speakers: Sequence[str]) -> list[Document]:
+    """So many memories, with the summaries and notes that come with them."""
+    random = Random(memories)
+
+    def told(sentences: int) -> str:
+        pairs = [(random.choice(turns).text, random.choice(turns).text) for _ in range(sentences)]
+        return " ".join(_halves(*pair) for pair in pairs)
+
+    lived = [
+        _document(DocumentKind.MEMORY, n, n, told(1), random.choice(speakers))
+        for n in range(1, memories + 1)
+    ]
+    for last in range(A_SUMMARY, memories + 1, A_SUMMARY):
+        first = last - A_SUMMARY + 1
+        lived.append(_document(DocumentKind.SUMMARY, first, last, told(8)))
+    lived += [_document(DocumentKind.NOTE, 0, n, told(2)) for n in range(A_NOTE, memories, A_NOTE)]
+    return lived
+
+
+def _halves(one: str, other: str) -> str:
+    """The first half of a line and the second of another."""
+    first, second = one.split(), other.split()
+    return " ".join([*first[: len(first) // 2], *second[len(second) // 2 :]])
+
+
+def _document(kind: DocumentKind, first: int, last: int, text: str, speaker: str = "") -> Document:
+    key, when = f"{kind.partition('_')[2] or kind}:{last}", _START + timedelta(minutes=last)
+    if kind is DocumentKind.NOTE:
+        return Document(key, kind, text, when, title=text.split(maxsplit=1)[0])
+    place = "The Mill" if kind is DocumentKind.MEMORY else ""
+    return Document(key, kind, text, when, first, last, speaker, place)
 
 
 def _times(agents: list[Recall], questions: list[str]) -> list[float]:
     """Milliseconds of recalls that go to the agents in turn; the first of each only warms it."""
-    times = []
+    for question in questions:  # embedded now, and not while the time runs
+        agents[0].search_each(question, WANTED)
     for recall in agents:
-        recall.search("What of the mill?")
+        recall.search_each("What of the mill?", WANTED)
+    times = []
     for number in range(RECALLS):
         recall, question = agents[number % len(agents)], questions[number % len(questions)]
         began = time.perf_counter()
-        found = recall.search(question)
+        found = recall.search_each(question, WANTED)
         times.append((time.perf_counter() - began) * 1000)
-        assert found, "a recall that finds nothing measures nothing"
+        assert found, "a recall that could not search measures nothing"
+        assert found[-1], "nor does one that finds nothing"
     return times
 
 

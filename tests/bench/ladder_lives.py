@@ -11,9 +11,10 @@ from game.mind.records import MemoryKind
 from tests.bench.talk import PEOPLE, Line, talk
 
 _WORDS = (
-    "lantern ferry orchard barrel winter pennies chapel river basket silver candle quarry meadow "
-    "harbour goose shutter ribbon ladder copper walnut tower heron bridge kettle"
-).split()
+    *("lantern", "ferry", "orchard", "barrel", "winter", "pennies", "chapel", "river", "basket"),
+    *("silver", "candle", "quarry", "meadow", "harbour", "goose", "shutter", "ribbon", "ladder"),
+    *("copper", "walnut", "tower", "heron", "bridge", "kettle"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from game.mind.recall.query import Question, read
 from game.mind.recall.recall import Recall
 from game.paths import REPOSITORY
 from tests.bench.figures import Figure, median_ms, percentile
+from tests.bench.index_bench import Remembering
 
 HYTHE = REPOSITORY / "tests" / "data" / "recall_hythe.json"
 SIZES = (1_000, 10_000)
@@ -36,6 +38,20 @@ _POOL, _DEPTH = 100, 20
 _NO_SIGNALS = Weights(
     speaker=0, named=0, place=0, time=0, told_later=0, exact=0, asking=0, full=0, answer=0, recent=0
 )
+_CHOICES: dict[str, tuple[float, ...]] = {
+    "words": (3, 4, 5, 6, 8),
+    "nearby": (0.15, 0.3, 0.45),
+    "speaker": (0.8, 1.2, 1.6, 2.0, 2.6),
+    "named": (0, 0.2, 0.4),
+    "place": (0.2, 0.4, 0.8),
+    "time": (1.5, 2.5, 3.5),
+    "told_later": (0, 0.5, 1),
+    "exact": (0.25, 0.5, 1),
+    "asking": (0.4, 0.8, 1.2),
+    "full": (0.5, 1, 1.5, 2),
+    "answer": (0, 0.1, 0.2),
+}
+"""What each weight may be when weights are chosen anew."""
 
 type Way = Callable[[str], list[str]]
 """From a question to the ids of turns, best first."""
@@ -45,6 +61,7 @@ def measure() -> Iterator[Figure]:
     """All figures of recall."""
     turns, questions = read_data(HYTHE)
     yield from _quality(turns, questions)
+    yield from _split(turns, questions)
     yield from _taking_in(turns)
     texts = [turn.text for turn in turns]
     speakers = sorted({turn.speaker for turn in turns})
@@ -52,7 +69,7 @@ def measure() -> Iterator[Figure]:
         yield from _search_time(size, texts, speakers, [q.text for q in questions])
 
 
-def ways(conversation: Conversation) -> dict[str, Way]:
+def ways(conversation: Conversation, weights: Weights | None = None) -> dict[str, Way]:
     """Each way of finding that is compared, by name; all over the same two indexes."""
     names = conversation.names
     embedder = conversation.embedder
@@ -88,7 +105,7 @@ def ways(conversation: Conversation) -> dict[str, Way]:
         "meaning only": by_meaning,
         "reciprocal-rank fusion": lambda text: reciprocal([by_words(text), by_meaning(text)]),
         "scores fused, no signals": with_weights(_NO_SIGNALS),
-        "recall": with_weights(Weights()),
+        "recall": with_weights(weights or Weights()),
     }
 
 
@@ -114,6 +131,47 @@ def _quality(turns: Sequence[Turn], questions: Sequence[Marked]) -> Iterator[Fig
             "%",
             reference,
         )
+
+
+def _split(turns: Sequence[Turn], questions: Sequence[Marked]) -> Iterator[Figure]:
+    """Weights chosen from scratch on one half of the questions, asked the other half, both ways."""
+    conversation = Conversation(Remembering())
+    conversation.ingest(turns)
+    for seed in range(2):
+        order = random.Random(seed).sample(questions, len(questions))
+        halves = order[: len(order) // 2], order[len(order) // 2 :]
+        for own, other in (halves, halves[::-1]):
+            chosen = _chosen(conversation, own)
+            for name, half, weights in (
+                ("the half that chose", own, chosen),
+                ("the other half", other, chosen),
+                ("the other half, weights as shipped", other, Weights()),
+            ):
+                share = 100 * _found(conversation, half, weights)
+                yield Figure(f"evidence in the top 10: {name}", len(half), share, "%")
+
+
+def _chosen(conversation: Conversation, questions: Sequence[Marked]) -> Weights:
+    """The best weights for these questions: from the lowest ones, one after the other."""
+    weights = _with({name: values[0] for name, values in _CHOICES.items()})
+    best = _found(conversation, questions, weights)
+    for name, values in _CHOICES.items():
+        for value in values[1:]:
+            other = _with({name: value}, weights)
+            if (share := _found(conversation, questions, other)) > best:
+                best, weights = share, other
+    return weights
+
+
+def _with(values: dict[str, Any], weights: Weights | None = None) -> Weights:
+    return replace(weights or Weights(), **values)
+
+
+def _found(conversation: Conversation, questions: Sequence[Marked], weights: Weights) -> float:
+    """The share of the evidence in the top 10, 0 to 1."""
+    way = ways(conversation, weights)["recall"]
+    found = scores(Answered(q.kind, q.evidence, way(q.text)[:_DEPTH]) for q in questions)
+    return found[-1].recall[10]
 
 
 def _taking_in(turns: Sequence[Turn]) -> Iterator[Figure]:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from game.cli import ports, processes
+from game.cli import processes
 from game.paths import REPOSITORY, Places, places
+from tests.free_ports import free_base
 
-FIRST_BASE = 10000 + os.getpid() % 200 * 100
-"""Another one for each run of the tests, so that two runs at once do not meet, and below
-the ports that the system gives to connections."""
+_OURS = ("KEEPSAKE_", "OLLAMA_", "OPENAI_", "DJANGO_")
+"""How the names begin of what must not come in from outside, or from another test."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Copy:
     def here(self) -> Places:
         return places(self.environ)
 
-    def keepsake(self, *arguments: str, timeout: float = 240) -> subprocess.CompletedProcess[str]:
+    def keepsake(self, *arguments: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "game", *arguments],
             cwd=REPOSITORY,
@@ -41,17 +41,22 @@ class Copy:
 
 
 def make_copy(folder: Path, **environ: str) -> Copy:
-    base = ports.free_base(FIRST_BASE)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("KEEPSAKE_")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
     return Copy(
         {
             **kept,
             "KEEPSAKE_HOME": str(folder / "home"),
             "KEEPSAKE_VAULT": str(folder / "vault"),
-            "KEEPSAKE_PORT_BASE": str(base),
+            "KEEPSAKE_PORT_BASE": str(free_base()),
             **environ,
         }
     )
+
+
+def end(copy: Copy) -> None:
+    """End whatever runs of it, by signal: how the command stops it is tested elsewhere."""
+    while found := processes.running(copy.here):
+        processes.end(found)
 
 
 @pytest.fixture
@@ -59,5 +64,4 @@ def copy(tmp_path: Path) -> Iterator[Copy]:
     """A copy that nobody has started; ended after the test, whatever became of it."""
     made = make_copy(tmp_path)
     yield made
-    if processes.running(made.here):
-        made.keepsake("stop")
+    end(made)

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from twisted.internet import defer, reactor, task
+from twisted.internet import defer, reactor
 
 from game.mind.errors import KeepsakeError
 from game.server.control import ControlServer
@@ -23,6 +23,7 @@ def later(request):
     return waiting
 
 
+# Its stop comes two turns of the reactor later: in the first of them the answer is sent.
 server = ControlServer(
     {
         "echo": lambda request: request,
@@ -30,7 +31,7 @@ server = ControlServer(
         "break": break_down,
         "later": later,
         "unspeakable": lambda request: {("a", "pair"): 1},
-        "stop": lambda request: task.deferLater(reactor, 0.05, reactor.stop) and "bye",
+        "stop": lambda request: reactor.callLater(0, reactor.callLater, 0, reactor.stop) and "bye",
     }
 )
 

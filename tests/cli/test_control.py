@@ -61,14 +61,14 @@ def test_the_socket_is_its_owners_alone_and_goes_with_the_world(here):
     with world(here) as it:
         assert stat.S_IMODE(here.control_socket.stat().st_mode) == 0o600
         client.ask(here, "stop")
-        assert it.wait(5) == 0
+        assert it.wait(60) == 0
     assert not here.control_socket.exists()
 
 
 def test_what_a_killed_world_left_is_replaced(here):
     with world(here) as it:
         it.kill()
-        it.wait(5)
+        it.wait(60)
         assert here.control_socket.exists()
     with pytest.raises(client.NotRunning, match="make run"):
         client.ask(here, "echo")
@@ -79,7 +79,7 @@ def test_what_a_killed_world_left_is_replaced(here):
 def test_a_second_world_is_refused_and_the_first_goes_on(here):
     with world(here), world(here) as second:
         assert "Another process answers" in second.said
-        assert second.wait(5) == 1
+        assert second.wait(60) == 1
         assert client.ask(here, "echo") == {"op": "echo"}
 
 

@@ -24,7 +24,7 @@ def heard(log, write):
     listener = Thread(target=lambda: got.extend(iter(lambda: next(lines), "end")))
     listener.start()
     write()
-    listener.join(5)
+    listener.join(60)
     assert not listener.is_alive()
     return got
 

@@ -7,6 +7,7 @@ import pytest
 
 from game.cli import login
 from game.mind.errors import KeepsakeError
+from tests.free_ports import free_port
 
 IAC_DO_NAWS = b"\xff\xfd\x1f"
 IAC_WILL_MCCP = b"\xff\xfb\x56"
@@ -36,19 +37,17 @@ def test_options_are_refused_and_only_the_text_is_kept():
     data = IAC_DO_NAWS + b"\x1b[1mWel" + IAC_WILL_MCCP + SUBNEGOTIATION + b"come\x1b[0m \xc3\xa9"
     port, heard, thread = dripping(data + GO_AHEAD + b"end")
     line = login.Telnet("127.0.0.1", port)
-    assert line.wait_for("end", 5)
+    assert line.wait_for("end", 60)
     assert line.text.startswith("Welcome ")
     line.send("look")
     line.close()
-    thread.join(5)
+    thread.join(60)
     assert heard == b"\xff\xfc\x1f" + b"\xff\xfe\x56" + b"look\r\n"
 
 
 def test_nobody_there_is_said_so():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
     with pytest.raises(KeepsakeError, match="does not work"):
-        login.connection_screen("127.0.0.1", port, 1)
+        login.connection_screen("127.0.0.1", free_port(), 1)
 
 
 def test_a_silent_line_is_said_so():

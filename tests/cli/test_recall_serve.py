@@ -4,7 +4,6 @@ import io
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -113,6 +112,24 @@ def test_blank_lines_are_no_requests(server):
     assert out.getvalue() == '{"ids": []}\n'
 
 
+def test_half_a_character_and_a_null_break_nothing(server):
+    """Sent as real bytes to the real answer: neither a crash nor a line that cannot be printed."""
+    sent = [
+        '{"op":"ingest","turns":[{"id":"\\ud83d","text":"I lost \\ud83d my cup"},'
+        '{"id":"b","text":"","speaker":null,"time":null,"place":null}]}',
+        '\ufeff{"op":"query","text":"Who lost \\ud83d a cup?","k":1}',
+        '{"op":"query","text":"\\u0000"}',
+        "[" * 100_000,
+    ]
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    server.serve(sent, out)
+    out.seek(0)
+    answers = [json.loads(line) for line in out]
+    assert answers[:2] == [{"ok": True}, {"ids": ["\ud83d"]}]
+    assert set(answers[2]) == {"ids"}
+    assert set(answers[3]) == {"error"}
+
+
 def test_an_embedder_that_fails_is_an_error_line():
     class Away:
         model_name = "away"
@@ -130,23 +147,29 @@ def test_the_time_of_a_question_is_that_of_the_last_turn(server):
     assert ask(server, op="query", text="What did Ann say last month?", k=2)["ids"][0][:2] == "D1"
 
 
-def test_several_hundred_turns_are_taken_in_and_asked_quickly(server):
+def test_several_hundred_turns_are_embedded_once_and_a_question_alone(embedder):
+    class Counting:
+        model_name = embedder.model_name
+        count = 0
+
+        def embed(self, texts):
+            self.count += len(texts)
+            return embedder.embed(texts)
+
+    counting = Counting()
+    server = RecallServer(counting)
     many, _ = read_data(HYTHE)
     lines = [
         {"id": f"{round}/{turn.id}", "speaker": turn.speaker, "time": turn.time, "text": turn.text}
         for round in range(2)
         for turn in many
     ]
-    began = time.process_time()
     assert ask(server, op="ingest", turns=lines) == {"ok": True}
-    # Processor time on two threads: what else the machine does is not ours.
-    assert time.process_time() - began < 20.0
-    took = []
+    assert 300 < counting.count <= len(lines)
+    counting.count = 0
     for _ in range(20):
-        began = time.process_time()
         assert ask(server, op="query", text="What colour was the sail of the lost boat?")["ids"]
-        took.append(time.process_time() - began)
-    assert sorted(took)[10] < 0.1
+    assert counting.count <= 20
 
 
 def test_the_data_set_is_found_better_than_by_either_part_alone(embedder):
@@ -158,12 +181,15 @@ def test_the_data_set_is_found_better_than_by_either_part_alone(embedder):
     assert as_json(found.values())[-1]["kind"] == "all"
 
 
-def test_eval_prints_a_table_and_json(copy):
-    shown = copy.keepsake("eval", "recall", str(HYTHE))
-    assert shown.returncode == 0
+def test_eval_prints_a_table_and_json(copy, tmp_path):
+    asked = {"text": "What is Ann's dog called?", "evidence": ["D1:3"], "kind": "paraphrase"}
+    data = tmp_path / "data.json"
+    data.write_text(json.dumps({"turns": turns(), "questions": [asked]}))
+    shown = copy.keepsake("eval", "recall", str(data))
+    assert shown.returncode == 0, shown.stderr
     assert "recall@10" in shown.stdout
     assert "paraphrase" in shown.stdout
-    found = json.loads(copy.keepsake("eval", "recall", str(HYTHE), "--json").stdout)
+    found = json.loads(copy.keepsake("eval", "recall", str(data), "--json").stdout)
     assert found[-1]["kind"] == "all"
     assert set(found[-1]["recall"]) == {"5", "10", "20"}
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from game.paths import REPOSITORY
+from tests.cli.conftest import make_copy
 
 REPORT = """
 import json, os, django
@@ -46,19 +47,25 @@ def report(copy, *, module="game.server.conf.settings", folder=REPOSITORY, path=
     return json.loads(done.stdout)
 
 
-@pytest.fixture
-def told(copy):
-    return report(copy)
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """A copy as it comes."""
+    return make_copy(tmp_path_factory.mktemp("plain"))
 
 
-def test_everything_that_is_written_lies_in_the_home(copy, told):
-    assert all(Path(path).is_relative_to(copy.here.home) for path in told["written"])
+@pytest.fixture(scope="module")
+def told(plain):
+    return report(plain)
 
 
-def test_ports_and_interfaces_are_this_copys(copy, told):
-    assert told["telnet"] == [copy.here.ports.telnet]
+def test_everything_that_is_written_lies_in_the_home(plain, told):
+    assert all(Path(path).is_relative_to(plain.here.home) for path in told["written"])
+
+
+def test_ports_and_interfaces_are_this_copys(plain, told):
+    assert told["telnet"] == [plain.here.ports.telnet]
     assert told["interfaces"] == ["127.0.0.1"]
-    assert told["amp"] == ["127.0.0.1", copy.here.ports.amp]
+    assert told["amp"] == ["127.0.0.1", plain.here.ports.amp]
     assert "*" not in told["hosts"]
 
 
@@ -67,15 +74,15 @@ def test_the_database_survives_a_power_cut(told):
     assert told["synchronous"] == 1  # NORMAL
 
 
-def test_the_settings_work_from_any_folder_and_leave_it_as_it_is(copy, tmp_path, told):
-    elsewhere = report(copy, folder=tmp_path)
+def test_the_settings_work_from_any_folder_and_leave_it_as_it_is(plain, tmp_path, told):
+    elsewhere = report(plain, folder=tmp_path)
     assert Path(elsewhere["cwd"]).samefile(tmp_path)
     assert elsewhere["telnet"] == told["telnet"]
 
 
-def test_evennias_own_name_for_them_works_in_the_game_directory(copy, told):
+def test_evennias_own_name_for_them_works_in_the_game_directory(plain, told):
     game = REPOSITORY / "game"
-    assert report(copy, module="server.conf.settings", folder=game, path=game) == told | {
+    assert report(plain, module="server.conf.settings", folder=game, path=game) == told | {
         "cwd": str(game)
     }
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+import select
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from game.cli.login import Telnet, connection_screen
 from tests.cli.conftest import Copy
 
 PASSWORD = "willow-harbour-lantern"
+PATIENCE = 120.0
+"""Seconds until a test gives up; for what never comes, since a busy machine may be slow."""
 
 
 class Player:
     """One telnet line into a copy."""
 
     def __init__(self, copy: Copy) -> None:
-        self.line: Telnet = connection_screen("127.0.0.1", copy.here.ports.telnet, 10)
+        self.line: Telnet = connection_screen("127.0.0.1", copy.here.ports.telnet, PATIENCE)
 
     @classmethod
     def new(cls, copy: Copy, name: str) -> Player:
@@ -37,18 +42,28 @@ class Player:
         """The admin, with the generated password."""
         return cls.back(copy, "admin", copy.here.admin_password.read_text().strip())
 
-    def type(self, command: str, wanted: str = "", seconds: float = 20.0) -> str:
-        """Type a line; returns what is shown until ``wanted`` came."""
+    def type(self, command: str, *wanted: str, seconds: float = PATIENCE) -> str:
+        """Type a line; returns what is shown until all of ``wanted`` came.
+
+        A text may come in pieces: whatever matters of it has to be among ``wanted``.
+        """
+        self.look_up()
         self.line.text = ""
         self.line.send(command)
-        return self.see(wanted, seconds) if wanted else ""
+        return self.see(*wanted, seconds=seconds)
 
-    def see(self, wanted: str, seconds: float = 20.0) -> str:
-        """Wait for a pattern; returns all that was shown since the last line typed."""
+    def see(self, *wanted: str, seconds: float = PATIENCE) -> str:
+        """Wait for patterns; returns all that was shown since the last line typed."""
         deadline = time.monotonic() + seconds
-        while not re.search(wanted, self.line.text):
-            assert time.monotonic() < deadline, f"{wanted!r} never came: {self.line.text!r}"
-            self.line._read()
+        while not all(re.search(each, self.line.text) for each in wanted):
+            assert time.monotonic() < deadline, f"{wanted} never came: {self.line.text!r}"
+            assert self.line._read(), f"hung up before {wanted} came: {self.line.text!r}"
+        return self.line.text
+
+    def look_up(self) -> str:
+        """Take in what has come by now; returns all since the last line typed."""
+        while select.select([self.line._socket], [], [], 0)[0] and self.line._read():
+            pass
         return self.line.text
 
     def leave(self) -> None:
@@ -57,12 +72,33 @@ class Player:
         self.line.close()
 
 
-def wait_for(path: Path, wanted: str, seconds: float = 60.0, times: int = 1) -> str:
-    """Wait until a file holds a pattern so many times; returns its text."""
+def wait_for(path: Path, wanted: str, seconds: float = PATIENCE) -> str:
+    """Wait until a file holds a pattern; returns its text."""
     deadline = time.monotonic() + seconds
     while True:
         text = path.read_text(errors="replace") if path.exists() else ""
-        if len(re.findall(wanted, text)) >= times:
+        if re.search(wanted, text):
             return text
         assert time.monotonic() < deadline, f"{wanted!r} never came in {path}: {text[-2000:]}"
-        time.sleep(0.2)
+        time.sleep(0.05)
+
+
+def chat_until(done: Callable[[], object], speaker: Player, seconds: float = PATIENCE) -> None:
+    """Say one thing after the other, until something has come of it.
+
+    How many lines that takes depends on the machine: a world may take in a dozen while
+    one compaction is made of the first.
+    """
+    deadline = time.monotonic() + seconds
+    for number, line in enumerate(itertools.cycle(_TALK)):
+        if done():
+            return
+        assert time.monotonic() < deadline, f"nothing came of {number} lines"
+        speaker.type(f"say {line} ({number})", rf"You say, .*\({number}\)")
+
+
+_TALK = (
+    *("Rain again tonight.", "The soup wants salt.", "That dog snores.", "Who painted the sign?"),
+    *("My boots leak.", "The barley is late.", "Fine candles.", "Is the well deep?"),
+    *("I counted nine crows.", "The miller sings.", "Cold hands.", "What a long road."),
+)

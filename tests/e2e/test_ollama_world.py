@@ -1,39 +1,51 @@
-"""The world beside somebody's own Ollama: a server that speaks its protocol and records."""
+"""The world beside somebody's own Ollama: a server that speaks its protocol and records.
+
+The tests share one world and follow each other. First agents only listen: a fact is told,
+much else happens, somebody asks. Then they speak, and in the end the server goes away.
+"""
 
 from __future__ import annotations
 
 import itertools
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 
 import pytest
 
-from game.cli import processes
+from game.cli import client, processes
 from game.paths import REPOSITORY
-from tests.cli.conftest import Copy, make_copy
-from tests.e2e.players import Player, wait_for
+from tests.cli.conftest import Copy, end, make_copy
+from tests.e2e.players import PATIENCE, Player, chat_until, wait_for
 from tests.fakes.model_server import FakeModelServer
+from tests.free_ports import free_port
 
 _LLM = """\
 ## agent
 **provider**: ollama
 **model**: comma
 **stop**: ["\\n"]
-**time_limit**: 5
+**time_limit**: 20
 
 ## summarizer
-**provider**: ollama
-**model**: comma
-**time_limit**: 5
+**provider**: {summarizer}
+**time_limit**: 20
 """
+FACT = "My brother Edwin mends nets in Ostrey, beside the salt house."
+PAST = "RELATED PAST EXPERIENCES:\n"
+ASKED = "@recall Mira = Where does Edwin mend nets?"
 _SUMMARY = "I met Ada, who counts boats, and I told her about the ferry."
-
-
 _times = itertools.count(1)
 
 
-def script(prompt: str) -> str:
+def listens(_prompt: str) -> str:
+    """What a model answers that has nothing to say."""
+    return " wait"
+
+
+def speaks(prompt: str) -> str:
     """What a good base model might go on with."""
     if prompt.endswith("> ") and "# Memories:" in prompt:
         return _SUMMARY
@@ -42,76 +54,185 @@ def script(prompt: str) -> str:
 
 @pytest.fixture(scope="module")
 def fake() -> Iterator[FakeModelServer]:
-    with FakeModelServer(models=["comma"], script=script) as server:
+    # On a port that nobody is given while the server is away.
+    with FakeModelServer(free_port(), models=["comma"], script=listens) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory, fake) -> Iterator[Copy]:
     made = make_copy(tmp_path_factory.mktemp("ollama"), OLLAMA_HOST=fake.address)
-    config = made.here.config
-    shutil.copytree(REPOSITORY / "vault" / "config", config)
-    (config / "llm.md").write_text(_LLM)
-    sizes = config / "memory_compaction.md"
-    sizes.write_text(sizes.read_text().replace("window**: 64", "window**: 5"))
-    started = made.keepsake("start")
-    assert started.returncode == 0, started.stderr
-    yield made
-    made.keepsake("stop")
-    assert processes.running(made.here) == []
+    shutil.copytree(REPOSITORY / "vault" / "config", made.here.config)
+    (made.here.config / "llm.md").write_text(_LLM.format(summarizer="extractive"))
+    change(made, "memory_compaction.md", "window**: 64", "window**: 5")
+    change(made, "thinking.md", "**insist**: yes", "**insist**: no")
+    change(made, "thinking.md", "**gather**: 0.6", "**gather**: 0.2")
+    change(made, "thinking.md", "**cooldown**: 4", "**cooldown**: 0.5")
+    try:
+        started = made.keepsake("start")
+        assert started.returncode == 0, started.stderr
+        yield made
+    finally:
+        end(made)
+
+
+def change(copy: Copy, name: str, old: str, new: str) -> None:
+    """Edit a file of the configuration, as a person would."""
+    path = copy.here.config / name
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+
+
+def compactions(copy: Copy) -> int:
+    """How many Mira has made."""
+    return copy.here.agents_log.read_text().count("[Memory] Mira: Compaction complete")
+
+
+def wait_until_indexed(copy: Copy) -> None:
+    """Wait until all that has left Mira's window can be found by its meaning."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        status = client.ask(copy.here, "index_status", seconds=PATIENCE)
+        mira = next(each for each in status["agents"] if each["agent"] == "Mira")
+        if not status["waiting"] and mira["embedded"] == mira["memories"] > 0:
+            return
+        assert time.monotonic() < deadline, status
+        time.sleep(0.1)
+
+
+def miras(fake: FakeModelServer) -> list[str]:
+    """The prompts of Mira's thoughts."""
+    return [prompt for prompt in fake.prompts() if prompt.endswith("~Mira>")]
 
 
 def test_no_embedded_model_is_started(copy):
     assert not [p for p in processes.running(copy.here) if "model" in p.component]
 
 
-def test_ollama_is_asked_raw_and_the_first_line_of_its_answer_is_acted_out(copy, fake):
+def test_a_fact_told_long_ago_stands_in_the_prompt_when_it_is_asked_for(copy, fake):
     ada = Player.new(copy, "Ada")
-    ada.see('Mira says to you, "The ferry leaves at')
-    call = fake.calls("/api/generate")[0]
+    ada.see("The Kettle")
+    ada.type(f"talk mira {FACT}", "You say")
+    chat_until(lambda: compactions(copy) >= 3, ada)
+    ada.leave()
+
+    again = Player.back(copy, "Ada")
+    again.see("The Kettle")
+    wait_until_indexed(copy)
+    deadline = time.monotonic() + PATIENCE
+    while True:  # a thought waits half a second for its recall: a busy machine may need more
+        thoughts = len(miras(fake))
+        question = f"Where does my sibling work? It is {time.monotonic():.2f}."
+        again.type(f"talk mira {question}", "You say")
+        while not any(question in prompt for prompt in miras(fake)[thoughts:]):
+            assert time.monotonic() < deadline, "she did not think about it"
+            time.sleep(0.05)
+        prompt = next(p for p in miras(fake)[thoughts:] if question in p)
+        if "mends nets in Ostrey" in prompt.partition(PAST)[2]:
+            break
+        assert time.monotonic() < deadline, prompt
+        time.sleep(1)
+    window = prompt.split("\n---\n")[1]
+    assert FACT not in window, "it is recalled, not merely still there"
+    assert "(memory " in prompt.partition(PAST)[2]
+    again.leave()
+
+
+def test_a_builder_sees_why_it_was_found(copy):
+    builder = Player.admin(copy)
+    builder.see("The Kettle")
+    builder.type(ASKED, "mends nets in Ostrey", "why:.*meaning")
+    builder.type("@memories Mira/summary 1", "salt house")
+    builder.leave()
+
+
+def test_after_a_reload_it_is_found_as_before(copy):
+    done = copy.keepsake("reload")
+    assert done.returncode == 0, done.stderr
+    builder = Player.admin(copy)
+    builder.see("The Kettle")
+    deadline = time.monotonic() + PATIENCE
+    while "mends nets in Ostrey" not in (
+        # No word of it was ever said, so until the vectors are there it finds nothing.
+        shown := builder.type("@recall Mira = whose kin is a fisherman's helper?", "why:|nothing")
+    ):
+        assert time.monotonic() < deadline, shown
+        time.sleep(0.2)
+    builder.see("meaning")
+    builder.leave()
+
+
+def test_while_the_index_is_made_anew_and_afterwards_it_is_found_as_before(copy):
+    builder = Player.admin(copy)
+    builder.see("The Kettle")
+    command = [sys.executable, "-m", "game", "index", "rebuild"]
+    with subprocess.Popen(
+        command, cwd=REPOSITORY, env=copy.environ, stdout=subprocess.PIPE, text=True
+    ) as rebuild:
+        asked = 0
+        while rebuild.poll() is None:
+            builder.type(ASKED, "mends nets in Ostrey")
+            asked += 1
+        assert rebuild.stdout is not None
+        assert "made anew" in rebuild.stdout.read()
+    assert rebuild.returncode == 0
+    assert asked
+    wait_for(copy.here.agents_log, r"\[Index\] Mira: made anew \(\d+ memories\)")
+    builder.type(ASKED, "mends nets in Ostrey", "why: words: ", "meaning")
+    builder.leave()
+
+
+def test_ollama_is_asked_raw_and_the_first_line_of_its_answer_is_acted_out(copy, fake):
+    change(copy, "thinking.md", "**insist**: no", "**insist**: yes")
+    (copy.here.config / "llm.md").write_text(
+        _LLM.format(summarizer="ollama\n**model**: comma"),
+    )
+    fake.script = speaks
+    bea = Player.new(copy, "Bea")
+    bea.see('Mira says to you, "The ferry leaves at')
+    bea.look_up()
+    assert "somebody asked" not in bea.line.text
+    assert "Mira leaves" not in bea.line.text
+    call = next(c for c in fake.calls("/api/generate") if c.body["prompt"].endswith("~Mira>"))
     assert call.body["model"] == "comma"
     assert call.body["raw"] is True
-    assert call.body["prompt"].endswith("~Mira>")
     assert call.body["keep_alive"]
-    assert "somebody asked" not in ada.line.text
-    ada.leave()
+    bea.leave()
 
 
 def test_summaries_come_from_the_model_without_the_acting_stop(copy, fake):
-    ada = Player.back(copy, "Ada")
-    ada.see("The Kettle")
-    for number in range(25):
-        ada.type(f"say I count {number} boats today.", "You say")
-        if "# Memories:" in "".join(fake.prompts()):
-            break
-    log = wait_for(copy.here.agents_log, r"\[Memory\] Mira: Compaction complete")
-    assert f"Short-term summary updated ({len(_SUMMARY)} chars)" in log
-    asked = [c for c in fake.calls("/api/generate") if "# Memories:" in c.body["prompt"]]
-    assert "\n" not in asked[0].body["options"].get("stop", [])
-    assert (copy.here.agents / "Mira" / "summaries" / "recent.md").read_text().count(_SUMMARY) == 1
-    ada.leave()
+    bea = Player.back(copy, "Bea")
+    bea.see("The Kettle")
+
+    def summaries() -> list[dict]:
+        calls = [call.body for call in fake.calls("/api/generate")]
+        return [body for body in calls if "# Memories:" in body["prompt"]]
+
+    chat_until(summaries, bea)
+    assert "\n" not in summaries()[0]["options"].get("stop", [])
+    wait_for(copy.here.agents_log, rf"Short-term summary updated \({len(_SUMMARY)} chars\)")
+    written = wait_for(copy.here.agents / "Mira" / "summaries" / "recent.md", _SUMMARY)
+    assert written.count(_SUMMARY) == 1
+    bea.leave()
 
 
 def test_without_the_server_the_world_stays_up_and_says_so(copy, fake):
     ada = Player.back(copy, "Ada")
     ada.see("The Kettle")
-    port = fake.port
     fake.close()
-    ada.type("talk mira Are you there?", "far away", seconds=60)
+    ada.type("talk mira Are you there?", "far away")
     ada.type("look", "The Kettle")
     builder = Player.admin(copy)
     builder.see("The Kettle")
-    shown = builder.type("@llm-status", "Last error|Health")
-    assert "ollama" in shown
-    with FakeModelServer(port, models=["comma"], script=script):
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            ada.type(f"talk mira Hello again at {time.monotonic():.0f}?")
-            time.sleep(3)
-            ada.line._read()
-            if "ferry leaves" in ada.line.text:
-                break
-        else:
-            raise AssertionError("Mira never came back")
+    builder.type("@llm-status", "Last error|Health", "ollama")
+    with FakeModelServer(fake.port, models=["comma"], script=speaks):
+        deadline = time.monotonic() + PATIENCE
+        ada.type(f"talk mira Hello again at {time.monotonic():.2f}?", "You say")
+        while "ferry leaves" not in (shown := ada.look_up()):
+            assert time.monotonic() < deadline, f"Mira never came back: {shown}"
+            if "far away" in shown:
+                time.sleep(1)
+                ada.type(f"talk mira Hello again at {time.monotonic():.2f}?", "You say")
+            time.sleep(0.05)
     ada.leave()
     builder.leave()

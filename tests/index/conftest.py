@@ -110,7 +110,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
     """The real Chroma server, up; one for the whole session."""
     server = ChromaServer(places_in(tmp_path_factory.mktemp("chroma")), grace=1.0)
     try:
-        until(server.watch, 20)
+        until(server.watch)
         yield server
     finally:
         server.stop()

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from game.index.agent_index import AgentIndex
+from game.index.agent_index import AgentIndex, _is_damage
 from game.index.vectors import Chroma, ChromaVectors
 from game.mind.errors import BadAnswer, IndexUnavailable
+from game.mind.ports import SystemClock
 from game.mind.recall.documents import DocumentKind
+from game.mind.recall.recall import Recall
 from game.mind.records import Summary, Tier
 from tests.index.conftest import DAWN, BagOfWords, Life, Opener, by_meaning, by_words
+
+LINE = {"type": "memory", "t": "2026-05-01T06:00:00Z", "kind": "perception"}
 
 
 def test_memories_are_indexed_in_one_batch_when_they_leave_the_window(
@@ -165,7 +172,77 @@ def test_kinds_are_told_apart(index: AgentIndex, life: Life):
     assert len(memories) == 30
 
 
+# -- what nobody should write
+
+
+def test_strange_lines_in_an_archive_hold_nothing_up(index: AgentIndex, life: Life):
+    (folder := life.archive.folder).mkdir(parents=True, exist_ok=True)
+    lines = [
+        {**LINE, "n": 1, "text": "Ann says, “My kite \ud83d flew.”"},
+        {**LINE, "n": 2, "text": "\0 a zero"},
+        {**LINE, "n": 3, "text": "A time without its zone.", "t": "2026-05-01T06:03:00"},
+        [1],
+        {"type": "memory", "n": "four", "t": 5},
+        {"type": "edit", "tier": "recent", "text": "x", "t": "never"},
+        {**LINE, "n": 4, "text": "The end.", "place": "x" * 10_000, "huge": 10**30},
+    ]
+    written = [*map(json.dumps, lines), "no json", "[" * 100_000]
+    (folder / "0000000001.jsonl").write_text("\n".join([*written, *written, ""]))
+    index.follow(5)
+    assert index.problem is None
+    assert by_words(index, "kite")[0] == "memory:1"
+    assert by_words(index, "zone")[0] == "memory:3"
+    assert by_words(index, "end")[0] == "memory:4"
+    recall = Recall(index.words, index.vectors, BagOfWords(), names=list, clock=SystemClock())
+    hits = recall.search("a time without its zone, yesterday", limit=1)
+    assert hits
+    assert hits[0].document.first == 3
+
+
+def test_hostile_words_are_words(index: AgentIndex, life: Life):
+    hostile = 'x" OR text:* NEAR("a b") - ^ {kind} : "note" AND (; DROP TABLE documents; --'
+    life.live(f"Ann says, “{hostile}”", "Soup.")
+    life.notes.write("../../etc; DROP", "kind : note OR *", now=DAWN)
+    index.follow(3)
+    assert by_words(index, *hostile.split(), hostile)
+    assert by_words(index, "near") == ["memory:1", "memory:2"]
+    assert index.words.search([hostile], 5, [DocumentKind.NOTE]) == []
+    (path,) = life.notes.folder.rglob("*.md")
+    assert path.parent == life.notes.folder
+    assert index.problem is None
+
+
 # -- when something is lost
+
+
+def test_what_is_no_damage_does_not_throw_an_index_away():
+    def told(cause: str) -> IndexUnavailable:
+        problem = IndexUnavailable("The index of words cannot be used")
+        problem.__cause__ = sqlite3.OperationalError(cause)
+        return problem
+
+    for cause in ("database is locked", "database or disk is full", "disk I/O error"):
+        assert not _is_damage(told(cause))
+    for cause in ("database disk image is malformed", "file is not a database", "no such table: x"):
+        assert _is_damage(told(cause))
+
+
+def test_a_state_that_makes_no_sense_is_made_anew(
+    life: Life, said: list[str], tmp_path: Path, reopen: Opener
+):
+    index = reopen()
+    life.live_days(10)
+    index.follow(11)
+    index.close()
+    for state in ('{"rows": 1}', "[]", "null", '{"mark": {"line": 3}, "summary": [1]}'):
+        with closing(sqlite3.connect(tmp_path / "index" / "mira" / "words.db")) as database:
+            database.execute("UPDATE progress SET state = ?", [state])
+            database.commit()
+        again = reopen()
+        again.follow(11)
+        assert again.problem is None, state
+        assert by_words(again, "10")[:1] == ["memory:10"]
+        again.close()
 
 
 def test_a_crash_between_archive_and_index_heals(
@@ -396,3 +473,38 @@ def test_a_rebuild_that_fails_changes_nothing(
             index.rebuild()
     assert len(by_meaning(index, "sack", 50)) == 10
     assert by_words(index, "sack")
+
+
+def test_words_serve_while_the_vectors_of_another_model_are_made(
+    life: Life, reopen: Opener, said: list[str]
+):
+    """The search that agents use, at each step of the rebuild for a changed embedder."""
+    index = reopen()
+    life.live_days(200)
+    life.compact(1, 200, "Sacks.")
+    index.follow(201)
+    index.close()
+    other = BagOfWords("new", 64)
+    again = reopen(other)
+    recall = Recall(
+        again.words,
+        again.vectors,
+        other,
+        names=list,
+        clock=SystemClock(),
+        complain=lambda problem: said.append(str(problem)),
+    )
+    seen: list[tuple[str, ...]] = []
+
+    def report(_done: int, _total: int) -> None:
+        hits = recall.search("Which sack was 77?", limit=3)
+        assert hits, "words go on"
+        assert hits[0].document.key == "memory:77"
+        seen.extend(hits[0].reasons for hit in hits)
+
+    again.follow(201, report)
+    assert len(seen) >= 9
+    assert not any("meaning" in reason for reasons in seen for reason in reasons)
+    assert sum("The vectors are being made" in line for line in said) == 1, "told once"
+    (best,) = recall.search("Which sack was 77?", limit=1) or ()
+    assert any(reason.startswith("meaning") for reason in best.reasons), "now both are asked"

@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from game.llm.embedded import Embedded
 from game.paths import Places, Ports
 from tests.fakes.model_server import FakeModelServer
-
-_next_base = 30050 + os.getpid() % 25 * 100  # below the ports that connections are given
-
-
-def free_base() -> int:
-    """A port base whose ports are all free; ascending, so no two tests share one."""
-    global _next_base  # noqa: PLW0603  # one counter a process is the point
-    while True:
-        _next_base += 10
-        if all(_is_free(_next_base + offset) for offset in range(9)):
-            return _next_base
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
+from tests.free_ports import free_base
 
 
 def places_in(folder: Path) -> Places:
@@ -43,12 +22,23 @@ def places_in(folder: Path) -> Places:
     return Places(folder / "home", folder / "vault", Ports(free_base()))
 
 
-def until(true: Callable[[], object], seconds: float = 10.0) -> None:
-    """Wait until ``true()`` is; fail when it is not in time."""
+def until(true: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait until ``true()`` is; fail when it is not in time.
+
+    The time is for what never comes about: a busy machine may take long over anything.
+    """
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, "it did not come about in time"
         time.sleep(0.01)
+
+
+def runs(pid: int) -> bool:
+    """Whether the process is there and not merely waiting to be reaped."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 class Owner:
@@ -79,7 +69,7 @@ class Owner:
             done.set()
 
         self.post(run)
-        assert done.wait(20), "the owner's thread is stuck"
+        assert done.wait(60), "the owner's thread is stuck"
         if isinstance(box[0], BaseException):
             raise box[0]
         return box[0]
@@ -123,7 +113,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedded]:
     """The real embedded model, up; one for the whole session."""
     server = Embedded(places_in(tmp_path_factory.mktemp("embedded")))
     try:
-        until(server.watch, seconds=60)
+        until(server.watch)
         yield server
     finally:
         server.stop()

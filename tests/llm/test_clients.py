@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -21,6 +20,8 @@ from game.mind.errors import (
 )
 from game.mind.ports import GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply
+from tests.free_ports import free_port
+from tests.llm.conftest import until
 
 Model = OllamaModel | OpenAIModel
 REQUEST = GenerationRequest(
@@ -35,7 +36,7 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def build(kind: str, address: str, model: str = "fake", time_limit: float = 2.0) -> Model:
+def build(kind: str, address: str, model: str = "fake", time_limit: float = 60) -> Model:
     if kind == "ollama":
         return OllamaModel(address, model, time_limit=time_limit)
     return OpenAIModel(address, model, time_limit=time_limit)
@@ -55,16 +56,15 @@ def test_an_answer_with_its_figures(model: Model, fake: FakeModelServer):
     assert answer.finish_reason == "stop"
     assert (answer.prompt_tokens, answer.completion_tokens) == (1, 4)
     assert answer.model == "fake"
-    assert 0 < answer.seconds < 2
+    assert answer.seconds > 0
 
 
 def test_connections_are_kept(kind: str, model: Model, fake: FakeModelServer):
-    model.generate(REQUEST)
-    started = time.monotonic()
     for _ in range(20):
         model.generate(REQUEST)
-    assert (time.monotonic() - started) / 20 < 0.03
-    assert len(fake.calls(PATHS[kind])) == 21
+    calls = fake.calls(PATHS[kind])
+    assert len(calls) == 20
+    assert len({call.port for call in calls}) == 1
 
 
 def test_what_ollama_is_asked(fake: FakeModelServer):
@@ -148,20 +148,33 @@ def test_llama_cpp_is_told_and_heard(fake: FakeModelServer):
         (Reply(text=""), BadAnswer, "empty answer"),
         (Reply(text="<think>Hmm. What"), BadAnswer, "inside its <think> block"),
         (Reply(hang_up=True), ModelUnavailable, "broke off|does not answer"),
-        (Reply(delay=5), ModelTimeout, "within 0.4 s"),
-        (Reply(drip=0.05), ModelTimeout, "within 0.4 s"),
     ],
 )
 def test_each_failure_has_a_name_and_a_cure(
     kind: str, fake: FakeModelServer, reply: Reply, error: type[Exception], words: str
 ):
-    model = build(kind, fake.address, time_limit=0.4)
+    model = build(kind, fake.address)
     fake.plan(PATHS[kind], reply)
-    started = time.monotonic()
     with pytest.raises(error, match=words):
         model.generate(GenerationRequest("x"))
-    assert time.monotonic() - started < 1.5
     assert model.generate(REQUEST).text  # the connection pool is none the worse
+    model.close()
+
+
+@pytest.mark.parametrize("reply", [Reply(delay=300), Reply(drip=0.05, text="x" * 10_000)])
+def test_a_server_that_is_too_slow_is_left_in_time(kind: str, fake: FakeModelServer, reply: Reply):
+    model = build(kind, fake.address, time_limit=0.4)
+    fake.plan(PATHS[kind], reply)
+    with pytest.raises(ModelTimeout, match=r"within 0\.4 s"):
+        model.generate(GenerationRequest("x"))
+
+    def answers() -> bool:
+        try:
+            return bool(model.generate(REQUEST).text)
+        except ModelTimeout:  # the machine was busy for just that moment
+            return False
+
+    until(answers)  # the connection pool is none the worse
     model.close()
 
 
@@ -176,9 +189,7 @@ def test_a_missing_model(kind: str, fake: FakeModelServer):
 
 
 def test_a_refused_connection(kind: str):
-    with FakeModelServer() as gone:
-        address = gone.address
-    model = build(kind, address)
+    model = build(kind, f"http://127.0.0.1:{free_port()}")
     with pytest.raises(ModelUnavailable, match=r"Start (it|the server)"):
         model.generate(REQUEST)
     with pytest.raises(ModelUnavailable):

@@ -7,6 +7,7 @@ import pytest
 from game.llm.embedders import OllamaEmbedder, OpenAIEmbedder
 from game.mind.errors import BadAnswer, ModelMissing, ModelUnavailable
 from tests.fakes.model_server import DIMENSION, FakeModelServer, Reply, vector
+from tests.free_ports import free_port
 
 Embedder = OllamaEmbedder | OpenAIEmbedder
 PATHS = {OllamaEmbedder: "/api/embed", OpenAIEmbedder: "/v1/embeddings"}
@@ -15,7 +16,7 @@ TEXTS = ["the old mill", "a loaf of bread", "the mill is old"]
 
 @pytest.fixture(params=[OllamaEmbedder, OpenAIEmbedder])
 def embedder(request: pytest.FixtureRequest, fake: FakeModelServer) -> Iterator[Embedder]:
-    embedder = request.param("fake", fake.address, time_limit=1.0)
+    embedder = request.param("fake", fake.address, time_limit=60)
     yield embedder
     embedder.close()
 
@@ -58,7 +59,7 @@ def test_a_missing_model_and_an_absent_server(fake: FakeModelServer):
     with pytest.raises(ModelMissing, match="ollama pull absent"):
         embedder.embed(TEXTS)
     embedder.close()
-    gone = OpenAIEmbedder("fake", "http://127.0.0.1:9")
+    gone = OpenAIEmbedder("fake", f"http://127.0.0.1:{free_port()}")
     with pytest.raises(ModelUnavailable):
         gone.embed(TEXTS)
     gone.close()

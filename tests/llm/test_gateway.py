@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from game.mind.errors import ConfigError, ModelMissing, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
 from game.paths import Places
 from tests.fakes.model_server import FakeModelServer, Reply
+from tests.free_ports import free_port
 from tests.llm.conftest import Owner, until
 
 CONFIG = """## agent
@@ -30,11 +30,12 @@ CONFIG = """## agent
 **provider**: {summarizer}
 **host**: {host}
 **model**: {model}
+**time_limit**: {limit}
 """
 
 
 def configure(
-    home: Places, host: str, model: str = "fake", limit: float = 5, summarizer: str = "openai"
+    home: Places, host: str, model: str = "fake", limit: float = 60, summarizer: str = "openai"
 ) -> Path:
     path = home.config / "llm.md"
     path.write_text(CONFIG.format(host=host, model=model, limit=limit, summarizer=summarizer))
@@ -95,11 +96,13 @@ def test_an_answer_comes_in_the_owners_thread(
 
 
 def test_each_server_has_its_own_queue(gateway: Gateway, owner: Owner, fake: FakeModelServer):
-    fake.plan("/v1/completions", Reply(delay=0.5, text="slow"))
+    gate = threading.Event()
+    fake.plan("/v1/completions", Reply(gate=gate, text="slow"))
     slow = ask(gateway, owner, name="summarizer")
     quick = ask(gateway, owner)
     until(lambda: quick)
     assert not slow
+    gate.set()
     until(lambda: slow)
 
 
@@ -159,19 +162,20 @@ def test_the_status_tells_figures_and_health(gateway: Gateway, owner: Owner, fak
 
 
 def test_waiting_calls_are_shown(gateway: Gateway, owner: Owner, fake: FakeModelServer):
-    fake.delay = 0.5
-    for _ in range(3):
-        ask(gateway, owner)
+    gate = threading.Event()
+    fake.always("/api/generate", Reply(gate=gate))
+    outcomes = [ask(gateway, owner) for _ in range(3)]
     fake.wait_for_calls("/api/generate", 1)
     ollama = next(s for s in owner.call(gateway.statuses) if s.provider == "ollama")
     assert ollama.running == 1  # one key, one call
     assert ollama.waiting[Priority.EVENT] == 2
+    gate.set()
+    until(lambda: all(outcomes))
 
 
 def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Places, owner: Owner):
-    with FakeModelServer() as gone:
-        port, address = gone.port, gone.address
-    configure(home, address)
+    port = free_port()
+    configure(home, f"http://127.0.0.1:{port}")
     gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, {})
     owner.call(gateway.start)
 
@@ -183,10 +187,8 @@ def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Place
         for _ in range(3):
             with pytest.raises(ModelUnavailable):
                 gateway.generate("agent", request("x"))
-        started = time.monotonic()
         with pytest.raises(ModelUnavailable, match="asked again in"):
             gateway.generate("agent", request("x"))
-        assert time.monotonic() - started < 0.2
         with FakeModelServer(port):
             until(lambda: health() == READY)
             assert gateway.generate("agent", request("x")).text  # the circuit is closed again
@@ -222,8 +224,8 @@ def test_the_watch_goes_on_after_a_look_that_broke(
 
 
 def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: FakeModelServer):
-    fake.delay = 30
-    configure(home, fake.address, limit=60)
+    fake.delay = 300
+    configure(home, fake.address, limit=300)
     gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, {})
     owner.call(gateway.start)
     errors: list[Exception] = []
@@ -239,12 +241,10 @@ def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: Fa
         thread.start()
     outcomes = ask(gateway, owner)
     fake.wait_for_calls("/api/generate", 1)
-    started = time.monotonic()
     owner.call(lambda: gateway.shutdown(stop_embedded=True))
     for thread in blocked:
-        thread.join(2)
+        thread.join(60)
     until(lambda: outcomes)
-    assert time.monotonic() - started < 1.0
     assert len(errors) == 4
     assert isinstance(outcomes[0], ModelUnavailable)
     with pytest.raises(ModelUnavailable):
@@ -255,7 +255,8 @@ def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: Fa
 def test_the_embedded_model_answers_through_the_gateway(embedded: Embedded, owner: Owner):
     home = embedded._places
     (home.config / "llm.md").write_text(
-        '## agent\n**stop**: ["\\n"]\n## summarizer\n**provider**: extractive\n'
+        '## agent\n**stop**: ["\\n"]\n**time_limit**: 300\n'
+        "## summarizer\n**provider**: extractive\n"
     )
     gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, {}, embedded=embedded)
     owner.call(gateway.start)

@@ -140,7 +140,12 @@ def line_of(answer):
         ("Mira notes the time.", "emote notes the time."),
         ("Pint of ale, please.", "say Pint of ale, please."),
         ("For sure, Tom.", "say For sure, Tom."),
-        ("Forget it.", "forget it."),
+        ("Forget it.", "say Forget it."),
+        ("forget about that!", "say forget about that!"),
+        ("Forget it all now.", "say Forget it all now."),
+        ("Pin it.", "say Pin it."),
+        ("forget it", "forget it"),
+        ("forget Italy.", "forget Italy."),
         ("No, thank you.", "say No, thank you."),
         # speech may hold what commands may not
         ("say one; two && three, @all", "say one; two && three, @all"),

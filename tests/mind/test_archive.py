@@ -189,10 +189,10 @@ def test_any_text_survives(life):
 def test_syncer_brings_lines_to_the_disk(tmp_path):
     syncer = Syncer(seconds=0.01)
     archive = Archive(tmp_path)
-    syncer.add(archive)
     archive.append({"type": "note"})
     assert archive._dirty
-    deadline = time.monotonic() + 5
+    syncer.add(archive)
+    deadline = time.monotonic() + 60
     while archive._dirty and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not archive._dirty

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 
 import frontmatter
@@ -13,6 +14,7 @@ from game.mind.errors import CompactionError, CompactionRunning
 from game.mind.integrity import check
 from game.mind.memory import CompactReason, Outcome
 from game.mind.records import MemoryKind, Tier
+from game.mind.summaries import SummaryFolder
 from tests.mind.lives import SMALL, Life, covered, live
 
 COUNT, MANUAL = CompactReason.COUNT, CompactReason.MANUAL
@@ -395,3 +397,28 @@ def test_a_vault_that_cannot_take_the_summary_loses_only_the_copy(life, memory):
     memory.compact(COUNT)
     assert memory.context().recent is not None
     assert any("could not be written" in line for line in life.log)
+
+
+def test_a_check_between_a_commit_and_its_files_waits_for_them(tmp_path, monkeypatch):
+    life = Life(tmp_path / "Mira")
+    memory = life.open()
+    live(memory, 8)
+    writing, go_on = threading.Event(), threading.Event()
+    write = SummaryFolder.write
+
+    def slowly(self, *args, **kwargs):
+        writing.set()
+        assert go_on.wait(60)
+        return write(self, *args, **kwargs)
+
+    monkeypatch.setattr(SummaryFolder, "write", slowly)
+    with ThreadPoolExecutor(2) as pool:
+        compacted = pool.submit(memory.compact, CompactReason.MANUAL)
+        assert writing.wait(60)
+        assert memory.context().recent is not None, "it is committed, and its file is not there"
+        report = pool.submit(memory.check)
+        assert not wait([report], timeout=0.2).done
+        go_on.set()
+        assert compacted.result(60).number == 1
+        assert report.result(60).problems == ()
+    memory.close()

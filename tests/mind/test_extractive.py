@@ -82,6 +82,28 @@ def test_what_was_said_in_a_row_stands_in_one_pair_of_quotes():
     assert retell(join(told), "Mira") == told
 
 
+def test_uses_of_the_own_memory_are_not_told_again():
+    lived = [
+        'Tom says to you, "I lost a silver cup in Ostrey."',
+        "~Mira> note cup: Tom lost a golden goblet in Ostrey. | so that I know",
+        "Kept as your note 'cup'",
+        "~Mira> recall the golden goblet",
+        "You recall: memory 7 [1 May 2026, 12:00] Joss: The golden goblet lies in Withy.",
+        "~Mira> pin Tom owes me six golden pence.",
+        "Pinned: Tom owes me six golden pence. (30 of 1,200 characters used)",
+        "You tried to forget goblet: There is no note called 'goblet'. There are none yet",
+        "~Mira> say I will look for it at the boathouse.",
+        "You tried to pinch the goose: there is no such command.",
+    ]
+    summary = summarize(lived, max_chars=600, own_name="Mira")
+    assert "silver cup" in summary
+    assert "boathouse" in summary
+    assert "goose" in summary
+    for word in ("gold", "Pinned", "recall", "Kept", "forget", "pin "):
+        assert word not in summary
+    assert summarize(lived[1:3], max_chars=600, own_name="Mira"), "better than an empty summary"
+
+
 def test_something_is_kept_of_memories_that_tell_nothing():
     assert summarize(["Hi.", "And you?"], max_chars=100, own_name="Mira") == "And you?"
     assert summarize([], max_chars=100, own_name="Mira") == ""

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from game.mind import masking
 from game.mind.masking import STEP, Mask, boundary, mask
 from game.mind.perception import is_repeat
-from game.mind.recall import related
 from game.mind.records import Memory, MemoryKind
 from game.mind.script import RenderedMemory, script
 from game.mind.tokens import estimate_tokens
+from game.mind.tool_results import LISTED, PINNED, RESULTS
+from game.mind.tool_results import RECALLED as RECALLED_OPENING
 
 ACT, RESULT, SEEN = MemoryKind.ACT, MemoryKind.RESULT, MemoryKind.PERCEPTION
 START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -25,7 +26,7 @@ INN = (
     "never been seen to be empty. Exits: north to Pump Square and up to The Guest Loft."
 )
 RECALLED = (
-    f"{related.RECALLED}memory 12 [1 May 2026, 18:00, The Kettle] Tom: I hid the letter under the "
+    f"{RECALLED_OPENING}memory 12 [1 May 2026, 18:00, The Kettle] Tom: I hid the letter under the "
     "third step; memories 65-128: I served soup to Ada and Bram, and it rained; note garden: "
     "The peas go in after the frost, says Bram; note cup: It is in the well"
 )
@@ -45,7 +46,7 @@ def texts(window: tuple[Memory, ...]) -> list[str]:
 
 @pytest.mark.parametrize(
     ("last", "preserve", "through"),
-    [(0, 20, 0), (35, 20, 0), (36, 20, 16), (51, 20, 16), (52, 20, 32), (40, 0, 32), (9, -5, 0)],
+    [(0, 20, 0), (51, 20, 0), (52, 20, 32), (83, 20, 32), (84, 20, 64), (70, 0, 64), (9, -5, 0)],
 )
 def test_the_boundary_moves_in_steps(last, preserve, through):
     assert boundary(last, preserve) == through
@@ -106,7 +107,7 @@ def test_what_is_new_in_a_look_stays_short():
     assert len(shown) < 200
 
 
-@pytest.mark.parametrize("opening", related.RESULTS)
+@pytest.mark.parametrize("opening", RESULTS)
 def test_what_comes_of_its_own_memory_is_no_look_and_does_not_fold(opening):
     first, second = (f"{opening}memories 12-20: {'a b c d e f g ' * 30}{n} end." for n in "12")
     window = life((ACT, "look"), (RESULT, first), (ACT, "look"), (RESULT, second))
@@ -130,8 +131,8 @@ def test_a_tool_result_that_comes_late_is_no_look():
 
 def test_lists_of_notes_and_pins_stand_elsewhere():
     window = life(
-        (RESULT, f"{related.LISTED}{', '.join(f'note {n}' for n in range(60))}"),
-        (RESULT, f"{related.PINNED}{'never ' * 40}(200 of 1,200 characters used)"),
+        (RESULT, f"{LISTED}{', '.join(f'note {n}' for n in range(60))}"),
+        (RESULT, f"{PINNED}{'never ' * 40}(200 of 1,200 characters used)"),
     )
     assert texts(mask(window, 2)) == ["Your notes … (memory 1)", "Pinned … (memory 2)"]
 
@@ -230,7 +231,11 @@ _KNOWN = st.sampled_from(
             "Tom arrives from the Quay.",
             "Tom goes up to the loft.",
         ),
-        *("x" * 300, f"{related.LISTED}{'a, ' * 100}", 'Tom says to you, "Never open the door."'),
+        *(
+            "x" * 300,
+            f"{LISTED}{'a, ' * 100}",
+            'Tom says to you, "Never open the door."',
+        ),
     ]
 )
 _ACTS = st.sampled_from(["look", "go up", "examine Tom", "recall soup", "say Good day", "notes"])

@@ -250,3 +250,15 @@ def test_any_file_is_a_note_or_refused(tmp_path_factory, source):
         return
     assert note.created.tzinfo
     assert note.digest
+
+
+def test_a_huge_file_is_reported_and_not_even_read(tmp_path, monkeypatch):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    with (folder / "huge.md").open("wb") as file:
+        file.truncate(10**10)  # a sparse file: ten gigabytes that take no space
+    book = NoteBook(folder)
+    monkeypatch.setattr("game.mind.vault_files.read", None)
+    assert book.all() == []
+    (problem,) = book.problems
+    assert "10000000000 bytes" in problem

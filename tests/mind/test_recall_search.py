@@ -1,6 +1,7 @@
 """Recall itself, over the real word index, exact vectors and a small embedder of words."""
 
 import math
+import threading
 import zlib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -11,7 +12,7 @@ from game.index.local import ExactVectors
 from game.index.words import Fts5Index
 from game.mind.errors import IndexUnavailable, ModelUnavailable
 from game.mind.recall.documents import Document, DocumentKind
-from game.mind.recall.recall import Recall
+from game.mind.recall.recall import Recall, Wanted
 
 NOW = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)
 MEANINGS = {"sibling": "brother", "fishes": "nets", "job": "mends", "meal": "soup"}
@@ -178,6 +179,23 @@ def test_a_note_is_found_by_its_title_and_is_never_too_new(world):
     assert "note:garden" in world.found("garden", before=2)
 
 
+def test_several_searches_at_once_bring_what_each_alone_brings(world, monkeypatch):
+    summary = "There was talk of soup, and of nets at the harbour."
+    world.put(Document("summary:1", DocumentKind.SUMMARY, summary, NOW, 1, 6))
+    world.put(Document("note:nets", DocumentKind.NOTE, "Tom mends nets.", NOW, title="Nets"))
+    kinds = [(DocumentKind.NOTE,), (DocumentKind.SUMMARY,), (DocumentKind.MEMORY,), ()]
+    alone = [world.recall.search("Who mends nets?", limit=3, kinds=kind) for kind in kinds]
+    embedded: list[str] = []
+    embed = world.embedder.embed
+    monkeypatch.setattr(
+        world.embedder, "embed", lambda texts: embedded.extend(texts) or embed(texts)
+    )
+    together = world.recall.search_each("Who mends nets?", [Wanted(3, kind) for kind in kinds])
+    assert together == alone
+    assert [hit.document.key for hits in together[:2] for hit in hits] == ["note:nets", "summary:1"]
+    assert embedded == ["Who mends nets?"], "one question is embedded once"
+
+
 def test_without_the_embedder_words_go_on_and_it_is_told_once(world):
     world.embedder.down = True
     assert world.found("Who mends nets?", limit=1) == ["memory:3"]
@@ -188,6 +206,27 @@ def test_without_the_embedder_words_go_on_and_it_is_told_once(world):
     world.embedder.down = True
     world.found("nets")
     assert len(world.complaints) == 2
+
+
+def test_an_embedder_that_hangs_does_not_hold_up_the_words(world, monkeypatch):
+    wakes = threading.Event()
+    monkeypatch.setattr(world.embedder, "embed", lambda _: wakes.wait(20) and [])
+    try:
+        for _ in range(2):
+            (hits,) = world.recall.search_each("Who mends nets?", [Wanted(1)], seconds=0.05)
+            assert [hit.document.key for hit in hits] == ["memory:3"]
+    finally:
+        wakes.set()
+    (told,) = world.complaints
+    assert "Neither embedder nor vectors answered within 0.05 seconds" in told
+
+
+def test_half_a_character_breaks_nothing(world):
+    broken = "\ud83d"
+    kite = memory(20, f"Ann{broken}", f"A kite {broken} flew.", NOW, f"The Quay{broken}")
+    world.words.add([kite])
+    assert world.found(f"Who flew {broken} a kite?", limit=1) == ["memory:20"]
+    assert world.words.get(["memory:20"])["memory:20"].text == "A kite ? flew."
 
 
 def test_a_closed_word_index_is_could_not_search_and_nothing_found_is_empty(world):

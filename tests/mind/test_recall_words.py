@@ -114,6 +114,17 @@ def test_a_common_word_finds_a_summary_all_the_same(monkeypatch):
     assert keys(index, "mill", "cup", kinds=[DocumentKind.SUMMARY]) == ["summary:1"]
 
 
+def test_the_word_for_a_kind_is_a_word_like_any_other():
+    index = Fts5Index()
+    index.add([memory(n, f"Sack {n}.") for n in range(1, 5)])
+    garden = Document("note:garden", DocumentKind.NOTE, "Rosemary.", BEGIN, title="Garden")
+    index.add([memory(50, "A note lay on the mill stone."), garden])
+    assert keys(index, "note") == ["memory:50"]
+    assert keys(index, "memory", "memory_summary") == []
+    assert keys(index, "rosemary", kinds=[DocumentKind.NOTE]) == ["note:garden"]
+    assert keys(index, "stone", kinds=[DocumentKind.NOTE, DocumentKind.SUMMARY]) == []
+
+
 def test_neighbours_by_number():
     index = Fts5Index()
     index.add([memory(n, f"line {n}") for n in (1, 2, 3, 5)])

@@ -6,13 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from game.mind.errors import ConfigError
 from game.mind.memory import MemoryContext
-from game.mind.recall.config import RecallConfig
+from game.mind.recall.config import RecallConfig, load_recall_config
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.related import (
     LONGEST_RESULT,
-    MOST_REMEMBERED,
-    REMEMBERED_TOKENS,
     Found,
     about_memory,
     paged,
@@ -22,6 +21,7 @@ from game.mind.recall.related import (
 )
 from game.mind.records import Memory, MemoryKind, Summary, Tier
 from game.mind.tokens import estimate_tokens
+from game.paths import REPOSITORY
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 EMPTY = MemoryContext(None, None, ())
@@ -111,12 +111,57 @@ def test_a_result_is_one_bounded_line():
     assert "cannot remember" in result(None, "the cup")
 
 
-def test_memories_called_back_are_bounded():
-    lines = paged(memory(n, f"{n} {'word ' * 100}") for n in range(1, 100))
-    assert 1 < len(lines) <= MOST_REMEMBERED
-    assert sum(map(estimate_tokens, lines)) <= REMEMBERED_TOKENS
-    assert len(paged(memory(n, "x") for n in range(1, 100))) == MOST_REMEMBERED
-    assert "you did: say hi" in paged([memory(1, "say hi", MemoryKind.ACT)])[0]
+def test_memories_called_back_are_bounded_as_the_file_says():
+    config = RecallConfig(remembered=5, remembered_tokens=200)
+    lines = paged((memory(n, f"{n} {'word ' * 100}") for n in range(1, 100)), config)
+    assert 1 < len(lines) < 5
+    assert sum(map(estimate_tokens, lines)) <= 200
+    assert len(paged((memory(n, "x") for n in range(1, 100)), config)) == 5
+    assert "you did: say hi" in paged([memory(1, "say hi", MemoryKind.ACT)], config)[0]
+
+
+def test_one_memory_can_always_be_called_back():
+    config = RecallConfig(remembered_tokens=10)
+    assert len(paged([memory(n, "word " * 100) for n in (1, 2)], config)) == 1
+
+
+def test_the_shipped_file_says_what_is_the_default_anyway():
+    assert load_recall_config(REPOSITORY / "vault" / "config" / "recall.md") == RecallConfig()
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        ("**patience**: 2.5", "patience"),
+        ("**remembered**: 3", "remembered"),
+        ("**remembered_tokens**: 300", "remembered_tokens"),
+        ("**remembered_thoughts**: 1", "remembered_thoughts"),
+    ],
+)
+def test_what_a_researcher_sets_is_taken(tmp_path, line, field):
+    path = tmp_path / "recall.md"
+    path.write_text(f"{line}\n")
+    assert getattr(load_recall_config(path), field) == float(line.rpartition(" ")[2])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "**patience**: 0",
+        "**patience**: nan",
+        "**patience**: soon",
+        "**remembered**: 0",
+        "**remembered_tokens**: 5",
+        "**remembered_thoughts**: -1",
+        "**remembered_thought**: 3",
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_its_line(tmp_path, line):
+    path = tmp_path / "recall.md"
+    path.write_text(f"# Recall\n\n{line}\n")
+    with pytest.raises(ConfigError) as refused:
+        load_recall_config(path)
+    assert refused.value.line == 3
 
 
 def test_what_only_speaks_of_memory_is_known():

@@ -71,7 +71,7 @@ def test_the_running_weight_is_what_adding_up_gives(lengths):
 def test_the_load_follows_what_is_shown(tmp_path):
     life = Life(tmp_path / "Mira", replace(SMALL, preserve_memories=2, preserve_share=0.0))
     memory = life.open()
-    for _ in range(12):
+    for _ in range(20):
         spread(memory, "Mill", 50)
     live(memory, 9)
     scale = Scale("Mira", WordTokens())

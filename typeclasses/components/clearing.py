@@ -11,8 +11,9 @@ from game.mind.errors import CompactionError, KeepsakeError
 from game.mind.exchange import open_exchange
 from game.mind.memory import AgentMemory, CompactReason, Outcome
 from game.mind.perception import shorten
-from game.mind.recall.related import COMPACTED, LONGEST_RESULT
+from game.mind.recall.related import LONGEST_RESULT
 from game.mind.records import Memory, MemoryKind
+from game.mind.tool_results import COMPACTED
 from typeclasses.services import Services
 
 if TYPE_CHECKING:

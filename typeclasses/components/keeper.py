@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from twisted.internet.defer import Deferred
 
+from game.mind import tool_results
 from game.mind.answer import Command
 from game.mind.errors import KeepsakeError, NoteRefused
 from game.mind.notes import NoteBook
@@ -32,10 +33,6 @@ if TYPE_CHECKING:
 
 LOOKUPS = frozenset({"recall", "remember", "notes"})
 """Acts after which the agent thinks again, with what they brought before it."""
-RECALL_SECONDS = 0.5
-"""How long a thought waits for what may be related to it; then it goes on without."""
-REMEMBERED_THOUGHTS = 3
-"""For how many thoughts the memories that an agent called back stay before it."""
 TOOL_SECONDS = 10.0
 """How long a tool call may take; a thought waits for it."""
 
@@ -103,33 +100,34 @@ class Keeper:
         now = self._services.clock.now()
         note = self.notes.write(title, text, place=place, reason=reason, now=now)
         self.recaller.follow()
-        how = "Added to your note" if note.created != note.updated else "Kept as your note"
-        return f"{how} {note.title!r}"
+        how = tool_results.ADDED if note.created != note.updated else tool_results.KEPT
+        return f"{how}{note.title!r}"
 
     def _forget(self, argument: str, _place: str, _reason: str) -> str:
         aside = self.notes.forget(argument)
         self.recaller.follow()
-        return f"You put the note {aside.stem!r} away"
+        return f"{tool_results.PUT_AWAY}{aside.stem!r} away"
 
     def _pin(self, argument: str, _place: str, _reason: str) -> str:
         line = self.pinned.add(argument)
         used = sum(map(len, self.pinned.lines))
-        return f"{related.PINNED}{line} ({used:,} of {LIMIT:,} characters used)"
+        return f"{tool_results.PINNED}{line} ({used:,} of {LIMIT:,} characters used)"
 
     def _unpin(self, argument: str, _place: str, _reason: str) -> str:
-        return f"{related.UNPINNED}{self.pinned.remove(argument)}"
+        return f"{tool_results.UNPINNED}{self.pinned.remove(argument)}"
 
     def _list(self, _argument: str, _place: str, _reason: str) -> str:
         titles = ", ".join(note.title for note in self.notes.all()) or "none"
         pinned = " ".join(f"{n}. {shorten(line, 60)}" for n, line in enumerate(self.shown_pins, 1))
         room = related.LONGEST_RESULT - len(pinned) - 40
-        return f"{related.LISTED}{shorten(titles, room)}" + (
+        return f"{tool_results.LISTED}{shorten(titles, room)}" + (
             f". Pinned: {pinned}" if pinned else ""
         )
 
     def _recall(self, argument: str, _place: str, _reason: str) -> str:
         before = self.recaller.window_starts_at()
-        return related.result(self.recaller.find(argument, before=before), argument)
+        found = self.recaller.find(argument, before=before, seconds=TOOL_SECONDS)
+        return related.result(found, argument)
 
     def _remember(self, argument: str, _place: str, _reason: str) -> str:
         first, _, last = argument.partition("-")
@@ -137,13 +135,14 @@ class Keeper:
         low, high = int(first), min(int(last or first), archive.last_number)
         if not 1 <= low <= high:
             raise NoteRefused("There is no such memory", f"You have 1 to {archive.last_number}")
-        memories = archive.read(low, min(high, low + related.MOST_REMEMBERED - 1))
-        shown = memories[: len(related.paged(memories))]
+        config = self._config
+        memories = archive.read(low, min(high, low + config.remembered - 1))
+        shown = memories[: len(related.paged(memories, config))]
         if not shown:
             raise NoteRefused("That memory cannot be read", "Try another number")
         # One assignment, read by the reactor when it builds the next prompt.
-        self._remembered, self._thoughts_left = tuple(shown), REMEMBERED_THOUGHTS
-        return f"{related.REMEMBERED}{_range(shown)}{_rest(shown, high)}"
+        self._remembered, self._thoughts_left = tuple(shown), config.remembered_thoughts
+        return f"{tool_results.REMEMBERED}{_range(shown)}{_rest(shown, high)}"
 
     # -- what of it stands in the prompt
 
@@ -159,7 +158,7 @@ class Keeper:
     @property
     def remembered(self) -> list[str]:
         """Memories that the agent has called back, as lines."""
-        return related.paged(self._remembered)
+        return related.paged(self._remembered, self._config)
 
     def thought_over(self) -> None:
         """A thought was answered: what was called back fades after a few."""
@@ -183,7 +182,7 @@ class Keeper:
             found,
             before=self.recaller.window_starts_at(),
             scene=scene,
-            seconds=RECALL_SECONDS,
+            seconds=self._config.patience,
         )
 
     def related(self, found: Found | None) -> Related:

@@ -274,12 +274,12 @@ class MemoryComponent:
         def work() -> None:
             report: IntegrityReport | KeepsakeError
             try:
-                cascade = isinstance(memory, CascadeMemory)
                 if isinstance(memory, CascadeMemory):
-                    memory.adopt_edits()
-                report = integrity.check(
-                    memory.archive, memory.context(), self.summaries, cascade=cascade
-                )
+                    report = memory.check()
+                else:
+                    report = integrity.check(
+                        memory.archive, memory.context(), self.summaries, cascade=False
+                    )
             except KeepsakeError as error:
                 report = error
             except OSError as error:

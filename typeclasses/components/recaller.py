@@ -6,15 +6,14 @@ reactor only hands over texts and numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from game.mind.errors import KeepsakeError
 from game.mind.notes import NoteBook
-from game.mind.ports import Embedder
 from game.mind.recall.documents import DocumentKind, Hit
-from game.mind.recall.recall import Recall
+from game.mind.recall.recall import Recall, Wanted
 from game.mind.recall.related import Found
 from typeclasses.components.in_time import in_time
 from typeclasses.components.surroundings import known_names
@@ -23,6 +22,12 @@ from typeclasses.services import Services, log
 if TYPE_CHECKING:
     from typeclasses.components.memory import MemoryComponent
 
+_KINDS = (DocumentKind.NOTE, DocumentKind.SUMMARY, DocumentKind.MEMORY)
+"""In the order of the fields of :class:`game.mind.recall.related.Found`."""
+FOR_MEANING = 0.7
+"""The part of the time that embedder and vectors may take; words are there sooner."""
+LONGEST_WAIT = 10.0
+"""Seconds that a builder waits for them."""
 SPARE = 3
 """Found beyond what a prompt takes, since some of it may stand there already."""
 
@@ -78,32 +83,25 @@ class Recaller:
         self.prepare()
 
         def work() -> Found | None:
-            return self.find(text, before=before, scene=scene)
+            return self.find(text, before=before, scene=scene, seconds=seconds)
 
         in_time(self._services, work, seconds, done)
 
-    def find(self, text: str, *, before: int | None = None, scene: bool = False) -> Found | None:
+    def find(
+        self, text: str, *, before: int | None = None, scene: bool = False, seconds: float
+    ) -> Found | None:
         """The same, for worker threads: blocks."""
         config, recall = self._services.recall.current, self._recall
         if recall is None:
             return None
-
-        def hits(kind: DocumentKind, limit: int) -> tuple[Hit, ...]:
-            found = recall.search(
-                text, limit=limit + SPARE, kinds=(kind,), before=before, scene=scene
-            )
-            if found is None:
-                raise _Unsearchable
-            return tuple(found)
-
-        try:
-            return Found(
-                notes=hits(DocumentKind.NOTE, config.notes),
-                summaries=hits(DocumentKind.SUMMARY, config.summaries),
-                memories=hits(DocumentKind.MEMORY, config.memories),
-            )
-        except _Unsearchable:
+        most = (config.notes, config.summaries, config.memories)
+        wanted = [Wanted(limit + SPARE, (k,)) for limit, k in zip(most, _KINDS, strict=True)]
+        seconds *= FOR_MEANING
+        found = recall.search_each(text, wanted, before=before, scene=scene, seconds=seconds)
+        if found is None:
             return None
+        notes, summaries, memories = map(tuple, found)
+        return Found(notes, summaries, memories)
 
     def prepare(self) -> None:
         """Look up what a search needs of the world; on the reactor thread, before it."""
@@ -111,7 +109,10 @@ class Recaller:
 
     def rank(self, text: str, limit: int) -> list[Hit] | None:
         """The best hits of all kinds with scores and reasons, window included; blocks."""
-        return self._recall.search(text, limit=limit) if self._recall else None
+        if self._recall is None:
+            return None
+        found = self._recall.search_each(text, [Wanted(limit)], seconds=LONGEST_WAIT)
+        return None if found is None else found[0]
 
     def window_starts_at(self) -> int | None:
         """Number of the oldest memory that the prompt shows; None if there is none."""
@@ -149,32 +150,8 @@ class Recaller:
         return Recall(
             index.words,
             index.vectors,
-            _OnceEach(services.embedder) if services.embedder else None,
+            services.embedder,
             names=lambda: self._names,
             clock=services.clock,
             complain=lambda problem: log(f"[Recall] {self._name}: {problem}"),
         )
-
-
-class _Unsearchable(Exception):
-    """Recall could not be asked."""
-
-
-class _OnceEach:
-    """An embedder that remembers its last text: one question is asked of several kinds."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._last: tuple[tuple[str, ...], list[list[float]]] = ((), [])
-
-    @property
-    def model_name(self) -> str:
-        return self._embedder.model_name
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        wanted = tuple(texts)
-        known, vectors = self._last  # one read: another thread may replace it meanwhile
-        if known != wanted:
-            vectors = self._embedder.embed(texts)
-            self._last = (wanted, vectors)
-        return vectors

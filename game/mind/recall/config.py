@@ -21,6 +21,10 @@ class RecallConfig:
         notes: The most notes in it.
         summaries: The most summaries of the past in it.
         memories: The most raw memories in it.
+        patience: Seconds that a thought waits for it.
+        remembered: The most memories that one `remember` brings back.
+        remembered_tokens: What they may take of a prompt.
+        remembered_thoughts: For how many thoughts they stay.
     """
 
     chroma: str = CHILD
@@ -28,6 +32,10 @@ class RecallConfig:
     notes: int = 3
     summaries: int = 2
     memories: int = 5
+    patience: float = 0.5
+    remembered: int = 24
+    remembered_tokens: int = 600
+    remembered_thoughts: int = 3
 
 
 def load_recall_config(path: Path) -> RecallConfig:
@@ -44,6 +52,14 @@ def load_recall_config(path: Path) -> RecallConfig:
         notes=read.integer("notes", default.notes, high=50),
         summaries=read.integer("summaries", default.summaries, high=50),
         memories=read.integer("memories", default.memories, high=200),
+        patience=read.number("patience", default.patience, low=0.05, high=60.0),
+        remembered=read.integer("remembered", default.remembered, low=1, high=1000),
+        remembered_tokens=read.integer(
+            "remembered_tokens", default.remembered_tokens, low=100, high=100_000
+        ),
+        remembered_thoughts=read.integer(
+            "remembered_thoughts", default.remembered_thoughts, low=1, high=1000
+        ),
     )
 
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.query import Question, family, stems
@@ -118,6 +119,16 @@ def standard(scores: Mapping[str, float], keys: Iterable[str]) -> dict[str, floa
     return {key: (value - middle) / spread for key, value in values.items()}
 
 
+def stems_of(document: Document) -> frozenset[str]:
+    """The stems of a document's words; the last few thousand are remembered."""
+    return _stems_of(document.text, document.title)
+
+
+@lru_cache(maxsize=4096)
+def _stems_of(text: str, title: str) -> frozenset[str]:
+    return stems(f"{text} {title}")
+
+
 class _Judge:
     """Scores the candidates of one search."""
 
@@ -128,7 +139,8 @@ class _Judge:
         self._scene, self._weights = scene, weights
         documents = found.documents
         self._beside = _beside(documents)
-        self._stems = {key: stems(f"{d.text} {d.title}") for key, d in documents.items()}
+        self._stems = {key: stems_of(document) for key, document in documents.items()}
+        self._asking = {key for key, document in documents.items() if _asks(document)}
         self._wanted = [family(term) for term in question.terms]
         self._names = [(name, stems(name)) for name in question.names]
         self._words = self._shares(found.words or {})
@@ -137,13 +149,18 @@ class _Judge:
     def score(self, key: str) -> float:
         """What speaks for one candidate by itself."""
         document, weights = self._found.documents[key], self._weights
+        question, held = self._question, self._stems[key]
         total = weights.words * self._words.get(key, 0.0) + weights.meaning * self._meaning[key]
-        total += weights.exact * len(self._question.exact & self._stems[key])
-        total += self._person(document, self._stems[key]) + self._time(document)[0]
-        if document.place and document.place.casefold() in self._question.names:
-            total += weights.place
-        total += weights.full * min(1.0, len(document.text.split()) / _FULL_LINE)
-        if not self._scene and _asks(document):
+        if question.exact:
+            total += weights.exact * len(question.exact & held)
+        if question.names:
+            total += self._person(document, held)
+            if document.place and document.place.casefold() in question.names:
+                total += weights.place
+        if question.times:
+            total += self._time(document)[0]
+        total += weights.full * min(1.0, (document.text.count(" ") + 1) / _FULL_LINE)
+        if not self._scene and key in self._asking:
             total -= weights.asking
         return total + self._recency(document)
 
@@ -151,10 +168,10 @@ class _Judge:
         """What each raw memory gets from a line before it that asks."""
         found = {}
         for key, beside in self._beside.items():
-            for other in beside:
+            for other in self._asking.intersection(beside):
                 documents = self._found.documents
                 after = documents[other].first < documents[key].first
-                if after and _asks(documents[other]) and scores[other] > 0.0:
+                if after and scores[other] > 0.0:
                     found[key] = self._weights.answer * scores[other]
         return found
 
@@ -181,7 +198,7 @@ class _Judge:
         own = set(self._matched(key))
         for other in self._beside.get(key, ()):
             number = self._found.documents[other].first
-            if set(self._matched(other)) - own or (given and _asks(self._found.documents[other])):
+            if set(self._matched(other)) - own or (given and other in self._asking):
                 return f"next to memory {number}"
         return ""
 
@@ -224,7 +241,7 @@ class _Judge:
             found[key] = (own + part * sum(near)) / (1.0 + part * len(near))
         return found if meaning else {}
 
-    def _person(self, document: Document, held: set[str]) -> float:
+    def _person(self, document: Document, held: frozenset[str]) -> float:
         total = 0.0
         speaker = document.speaker.casefold()
         for name, parts in self._names:
@@ -245,8 +262,8 @@ class _Judge:
 
     def _recency(self, document: Document) -> float:
         weight = self._weights.recent_scene if self._scene else self._weights.recent
-        age = max(self._now - document.time, timedelta())
-        return weight * math.exp2(-(age / self._weights.half_life))
+        halvings = (self._now - document.time) / self._weights.half_life
+        return weight * math.exp2(-halvings) if halvings > 0.0 else weight
 
 
 def _beside(documents: Mapping[str, Document]) -> dict[str, list[str]]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
+from game.mind.patterns import pattern
 from game.mind.recall.times import Span, spans, without_times
-from game.mind.words import COMMON_WORDS, stem, words
+from game.mind.words import COMMON_WORDS, stem, words, writable
 
 _MOST_TERMS = 24
 """A long scene asks for its rarest words anyway; each term costs time."""
@@ -21,6 +22,7 @@ _ASKING_WORDS = """
 """
 _ASKING = frozenset(_ASKING_WORDS.split())
 """Words of questions that no answer need hold."""
+_STEMS_OF_NONE = frozenset(map(stem, COMMON_WORDS | _ASKING))
 _IRREGULAR = """
     be:been become:became begin:began bite:bit bitten blow:blew break:broke broken bring:brought
     build:built burn:burnt buy:bought catch:caught choose:chose chosen cut:cut deal:dealt dig:dug
@@ -39,6 +41,7 @@ _POSSESSIVE = re.compile(r"['’]s?\b")
 _BEFORE_OTHERS = "at|in|to|from|of|near|with|for|by|about|on"
 """After one of these a name is a place, or somebody whom the teller would name."""
 _BLANKS = re.compile(r"\s+")
+_STANDING_OUT = re.compile(r"(^|[.!?:\"“]\s*|\s|\W)([A-Z][\w-]+|\d+)")
 
 
 def _families() -> dict[str, tuple[str, ...]]:
@@ -87,6 +90,7 @@ def read(text: str, names: Collection[str], now: datetime) -> Question:
         names: People and places that the agent knows.
         now: The present time, with time zone; "last week" is relative to it.
     """
+    text = writable(text)
     known = _named(text, names)
     timeless = without_times(_without(text, known))
     return Question(
@@ -99,29 +103,27 @@ def read(text: str, names: Collection[str], now: datetime) -> Question:
     )
 
 
-def stems(text: str) -> set[str]:
+def stems(text: str) -> frozenset[str]:
     """The stems of all words of ``text``, as terms and texts are compared."""
-    if "'" in text or "’" in text:
-        text = _POSSESSIVE.sub("", text)
-    return set(map(_stem, words(text)))
+    return frozenset().union(*map(_stems, text.split()))
 
 
 def family(term: str) -> set[str]:
     """The stems that answer ``term``: its own and those of its irregular forms."""
-    return {_stem(form) for form in _FORMS.get(term, (term,))}
+    return {stem(form) for form in _FORMS.get(term, (term,))}
 
 
 @lru_cache(maxsize=32_768)
-def _stem(word: str) -> str:
-    """The same few thousand words come again and again: a search stems 200 texts."""
-    return stem(word)
+def _stems(piece: str) -> frozenset[str]:
+    """Of what stands between two blanks; the same few thousand pieces come again and again."""
+    return frozenset(map(stem, words(_POSSESSIVE.sub("", piece))))
 
 
 def _named(text: str, names: Collection[str]) -> list[str]:
     """The names that stand in ``text`` as whole words, in lower case, longest first."""
     lower = text.casefold()
     ordered = sorted({name.casefold() for name in names if name}, key=lambda n: (-len(n), n))
-    return [name for name in ordered if name in lower and re.search(_whole(name), lower)]
+    return [name for name in ordered if name in lower and pattern(_whole(name)).search(lower)]
 
 
 def _whole(name: str) -> str:
@@ -130,16 +132,16 @@ def _whole(name: str) -> str:
 
 def _without(text: str, names: Collection[str]) -> str:
     for name in names:
-        text = re.sub(rf"{_whole(name)}(?:['’]s)?", " ", text, flags=re.I)
+        text = pattern(rf"{_whole(name)}(?:['’]s)?", re.I).sub(" ", text)
     return text
 
 
 def _as_told(text: str, names: Collection[str]) -> str:
     """``text`` in the first person: "Tom's cup" is "my cup", and "at the Kettle" is "at"."""
     for name in names:
-        text = re.sub(rf"{_whole(name)}['’]s?(?!\w)", "my", text, flags=re.I)
-        text = re.sub(rf"\b({_BEFORE_OTHERS}) {_whole(name)}", r"\1", text, flags=re.I)
-        text = re.sub(_whole(name), "I", text, flags=re.I)
+        text = pattern(rf"{_whole(name)}['’]s?(?!\w)", re.I).sub("my", text)
+        text = pattern(rf"\b({_BEFORE_OTHERS}) {_whole(name)}", re.I).sub(r"\1", text)
+        text = pattern(_whole(name), re.I).sub("I", text)
     return text
 
 
@@ -152,7 +154,7 @@ def _terms(text: str) -> tuple[str, ...]:
 def _exact(text: str) -> frozenset[str]:
     """Numbers, and capitalised words that do not merely begin a sentence."""
     found = set()
-    for before, word in re.findall(r"(^|[.!?:\"“]\s*|\s|\W)([A-Z][\w-]+|\d+)", text):
+    for before, word in _STANDING_OUT.findall(text):
         if word.isdigit() or not (before == "" or before.strip() in {".", "!", "?", ":"}):
             found.add(stem(word))
-    return frozenset(found - {stem(word) for word in COMMON_WORDS | _ASKING})
+    return frozenset(found - _STEMS_OF_NONE)

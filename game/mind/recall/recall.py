@@ -6,21 +6,48 @@ When one of the two cannot be asked the other goes on alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from game.mind.errors import IndexUnavailable, KeepsakeError, ModelError
 from game.mind.ports import Clock, Embedder
 from game.mind.recall.documents import Document, DocumentKind, Hit, VectorIndex, WordIndex
-from game.mind.recall.fusion import Candidates, Weights, rank
+from game.mind.recall.fusion import Candidates, Weights, rank, stems_of
 from game.mind.recall.query import Question, read
 
 _POOL = 120
 """Candidates from each index; the neighbours of the best come on top."""
+_RARE_POOL = 30
+"""The same where no raw memories are wanted: summaries and notes are few, and long to read."""
 _SPREAD = 20
 """How many of each index's best bring their neighbours with them."""
 _ASIDE = ThreadPoolExecutor(32, thread_name_prefix="recall")
 """Waits for embedder and vectors while the words are searched; threads start when needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What one of several searches is to bring.
+
+    Attributes:
+        limit: The most hits.
+        kinds: Which documents; none means all.
+    """
+
+    limit: int
+    kinds: tuple[DocumentKind, ...] = ()
+
+    @property
+    def memories(self) -> bool:
+        """Whether raw memories are among what is wanted."""
+        return not self.kinds or DocumentKind.MEMORY in self.kinds
+
+    @property
+    def pool(self) -> int:
+        """How many candidates each index is asked for."""
+        return max(_POOL if self.memories else _RARE_POOL, self.limit)
 
 
 class Recall:
@@ -75,47 +102,112 @@ class Recall:
         Returns:
             Best first, ``[]`` if nothing was found, None if nobody could be asked.
         """
+        found = self.search_each(text, [Wanted(limit, tuple(kinds))], before=before, scene=scene)
+        return None if found is None else found[0]
+
+    def search_each(
+        self,
+        text: str,
+        wanted: Sequence[Wanted],
+        *,
+        before: int | None = None,
+        scene: bool = False,
+        seconds: float | None = None,
+    ) -> list[list[Hit]] | None:
+        """Several searches for one text, each with its own order; see :meth:`search`.
+
+        The text is read and embedded once. What the words bring is fetched while the embedder
+        and the vectors are waited for.
+
+        Args:
+            text: A question, or what is going on.
+            wanted: What each is to bring.
+            before: See :meth:`search`.
+            scene: See :meth:`search`.
+            seconds: How long embedder and vectors are waited for; then words go on alone.
+                None waits as long as these do themselves.
+
+        Returns:
+            The hits of each, in the order of ``wanted``; None if one could not be asked.
+        """
         now = self._clock.now()
         question = read(text, self._names(), now)
-        asked = _ASIDE.submit(self._by_meaning, question, kinds)
-        by_words = self._by_words(question, kinds)
-        by_meaning = asked.result()
-        if by_words is None and by_meaning is None:
-            return None
-        documents = self._documents((by_words or {}, by_meaning or {}), kinds)
-        if documents is None:
-            return None
-        if before is not None:
-            documents = {k: d for k, d in documents.items() if d.last < before}
-        found = Candidates(documents, by_words, by_meaning)
-        return rank(question, found, now, limit=limit, scene=scene, weights=self._weights)
+        asked = _ASIDE.submit(self._by_meaning, question, wanted)
+        worded = [self._by_words(question, each) for each in wanted]
+        near = self._in_time(asked, seconds)
+        found = [
+            self._together(each, worded[place], near[place] if near else None)
+            for place, each in enumerate(wanted)
+        ]
+        results: list[list[Hit]] = []
+        for each, candidates in zip(wanted, found, strict=True):
+            if candidates is None:
+                return None
+            visible = candidates if before is None else _older(candidates, before)
+            limit, weights = each.limit, self._weights
+            results.append(rank(question, visible, now, limit=limit, scene=scene, weights=weights))
+        return results
 
     def _by_words(
-        self, question: Question, kinds: Collection[DocumentKind]
-    ) -> dict[str, float] | None:
+        self, question: Question, wanted: Wanted
+    ) -> tuple[dict[str, float], dict[str, Document]] | None:
+        """The scores of what was found by words, and the documents with their neighbours."""
         terms = question.forms() or question.names
-        return self._attempt("words", lambda: dict(self._words.search(terms, _POOL, kinds)))
+
+        def ask() -> dict[str, float]:
+            return dict(self._words.search(terms, wanted.pool, wanted.kinds))
+
+        scores = self._attempt("words", ask)
+        documents = None if scores is None else self._documents(_around(scores, wanted))
+        if scores is None or documents is None:
+            return None
+        for document in documents.values():
+            stems_of(document)  # remembered: nothing else is to be done while vectors are sought
+        return scores, documents
 
     def _by_meaning(
-        self, question: Question, kinds: Collection[DocumentKind]
-    ) -> dict[str, float] | None:
+        self, question: Question, wanted: Sequence[Wanted]
+    ) -> list[dict[str, float]] | None:
         vectors, embedder = self._vectors, self._embedder
         if vectors is None or embedder is None:
             return None
 
-        def ask() -> dict[str, float]:
+        def ask() -> list[dict[str, float]]:
             vector = embedder.embed([question.meaning])[0]
-            return dict(vectors.query(vector, _POOL, kinds))
+            return [dict(vectors.query(vector, each.pool, each.kinds)) for each in wanted]
 
         return self._attempt("meaning", ask)
 
-    def _documents(
-        self, found: Iterable[dict[str, float]], kinds: Collection[DocumentKind]
-    ) -> dict[str, Document] | None:
-        """What was found, with the raw memories beside the best of it."""
-        keys = {key for scores in found for key in scores}
-        if not kinds or DocumentKind.MEMORY in kinds:
-            keys |= {key for scores in found for key in _beside(list(scores)[:_SPREAD])}
+    def _in_time[T](self, asked: Future[T], seconds: float | None) -> T | None:
+        """What was asked for aside; None if it does not come in time."""
+        try:
+            result = asked.result(seconds)
+        except TimeoutError:
+            asked.cancel()  # if it has not even begun, nobody needs it any more
+            late = IndexUnavailable(
+                f"Neither embedder nor vectors answered within {seconds:.2f} seconds",
+                "Recall goes on with words; see `keepsake doctor`",
+            )
+            self._tell("time", late)
+            return None
+        self._failing.discard("time")
+        return result
+
+    def _together(
+        self,
+        wanted: Wanted,
+        by_words: tuple[dict[str, float], dict[str, Document]] | None,
+        by_meaning: dict[str, float] | None,
+    ) -> Candidates | None:
+        """The candidates of both; None if neither could be asked."""
+        if by_words is None and by_meaning is None:
+            return None
+        scores, documents = by_words or (None, {})
+        missing = [key for key in _around(by_meaning or {}, wanted) if key not in documents]
+        more = self._documents(missing)
+        return None if more is None else Candidates(documents | more, scores, by_meaning)
+
+    def _documents(self, keys: Collection[str]) -> dict[str, Document] | None:
         return self._attempt("documents", lambda: dict(self._words.get(keys)))
 
     def _attempt[T](self, name: str, ask: Callable[[], T]) -> T | None:
@@ -123,12 +215,22 @@ class Recall:
         try:
             result = ask()
         except (IndexUnavailable, ModelError) as error:
-            if name not in self._failing and self._complain is not None:
-                self._complain(error)
-            self._failing.add(name)
+            self._tell(name, error)
             return None
         self._failing.discard(name)
         return result
+
+    def _tell(self, name: str, error: KeepsakeError) -> None:
+        if name not in self._failing and self._complain is not None:
+            self._complain(error)
+        self._failing.add(name)
+
+
+def _around(scores: Mapping[str, float], wanted: Wanted) -> set[str]:
+    """What was found, with the keys of the raw memories beside the best of it."""
+    if not wanted.memories:
+        return set(scores)
+    return scores.keys() | set(_beside(islice(scores, _SPREAD)))
 
 
 def _beside(keys: Iterable[str]) -> Iterable[str]:
@@ -137,3 +239,8 @@ def _beside(keys: Iterable[str]) -> Iterable[str]:
         kind, _, number = key.partition(":")
         if kind == DocumentKind.MEMORY and number.isdecimal():
             yield from (f"{kind}:{int(number) + step}" for step in (-1, 1))
+
+
+def _older(found: Candidates, before: int) -> Candidates:
+    kept = {key: each for key, each in found.documents.items() if each.last < before}
+    return replace(found, documents=kept)

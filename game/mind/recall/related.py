@@ -13,27 +13,17 @@ from game.mind.recall.config import RecallConfig
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.records import Memory, MemoryKind
 from game.mind.tokens import estimate_tokens
-from game.mind.verbs import PRIVATE
+from game.mind.tool_results import (
+    RECALLED,
+    RECALLED_NOTHING,
+    is_private_act,
+    is_private_result,
+)
 
 LONGEST_NOTE, LONGEST_SUMMARY, LONGEST_MEMORY = 300, 450, 300
 """Characters of one found thing; its number stays, so that `remember` leads to the rest."""
 LONGEST_RESULT = 650
 """Characters of a tool result, which is one memory."""
-
-MOST_REMEMBERED = 24
-"""Raw memories that `remember` brings back at once."""
-REMEMBERED_TOKENS = 600
-"""Estimated tokens that they may cost in a prompt."""
-
-RECALLED = "You recall: "
-REMEMBERED = "You live again through "
-RECALLED_NOTHING = "You recall nothing about "
-LISTED = "Your notes: "
-PINNED = "Pinned: "
-UNPINNED = "No longer pinned: "
-COMPACTED = "You clear your mind: "
-RESULTS = (RECALLED, RECALLED_NOTHING, REMEMBERED, LISTED, PINNED, UNPINNED, COMPACTED)
-"""How every result begins that comes of the agent's use of its own memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +111,19 @@ def result(found: Found | None, words: str) -> str:
     return f"{RECALLED}{'; '.join(parts)}"
 
 
-def paged(memories: Iterable[Memory]) -> list[str]:
-    """Raw memories as lines of a prompt, as many of the first as may be remembered at once."""
+def paged(memories: Iterable[Memory], config: RecallConfig) -> list[str]:
+    """Raw memories as lines of a prompt, as many of the first as may be remembered at once.
+
+    The first one always is; more only within the tokens that ``config`` allows.
+    """
     lines: list[str] = []
-    left = REMEMBERED_TOKENS
-    for memory in islice(memories, MOST_REMEMBERED):
+    left = config.remembered_tokens
+    for memory in islice(memories, config.remembered):
         did = "you did: " if memory.kind is MemoryKind.ACT else ""
         text = shorten(for_prompt(memory.line), LONGEST_MEMORY)
         line = f"{memory.number}. {_when(memory.time, memory.place)} {did}{text}"
-        if (left := left - estimate_tokens(line)) < 0:
+        left -= estimate_tokens(line)
+        if left < 0 and lines:
             break
         lines.append(line)
     return lines
@@ -142,8 +136,8 @@ def about_memory(memory: Memory) -> bool:
     leaves it out.
     """
     if memory.kind is MemoryKind.RESULT:
-        return memory.text.startswith(RESULTS)
-    return memory.kind is MemoryKind.ACT and memory.text.partition(" ")[0] in PRIVATE
+        return is_private_result(memory.text)
+    return memory.kind is MemoryKind.ACT and is_private_act(memory.text)
 
 
 def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:

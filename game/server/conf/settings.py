@@ -16,6 +16,10 @@ _GAME = Path(__file__).resolve().parents[2]
 if str(_GAME.parent) not in sys.path:  # Evennia puts only the game directory there
     sys.path.insert(0, str(_GAME.parent))
 
+from game.server.unchecked import import_inflect  # noqa: E402 - only now it is found
+
+import_inflect()
+
 # Evennia looks for its game directory upwards from the current one, and leaves the
 # process there, or in "/" when it finds none.
 _started_in = Path.cwd()
