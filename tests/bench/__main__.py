@@ -10,8 +10,10 @@ from rich.console import Console
 
 from tests.bench import (
     cache_bench,
+    day_bench,
     index_bench,
     index_look_bench,
+    ladder_bench,
     look_bench,
     mask_bench,
     memory_bench,
@@ -28,6 +30,8 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "thought": thought_bench.measure,
     "look": look_bench.measure,
     "mask": mask_bench.measure,
+    "ladder": ladder_bench.measure,
+    "day": day_bench.measure,
     "cache": cache_bench.measure,
     "summary": summary_bench.measure,
     "index": index_bench.measure,

@@ -11,28 +11,35 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from game.mind import masking
 from game.mind.archive import Archive
 from game.mind.cascade import CascadeMemory
 from game.mind.compaction_config import CompactionConfig
-from game.mind.memory import CompactionResult, CompactReason, MemoryContext, Rung
+from game.mind.memory import CompactReason, MemoryContext, Rung
 from game.mind.ports import SystemClock
 from game.mind.records import Memory
 from game.mind.summaries import SummaryFolder
 from game.mind.summarize import Draft, ExtractiveSummarizer, Source
 from game.mind.tokens import estimate_tokens
 from tests.bench.figures import Figure
-from tests.bench.ladder_chart import chart
+from tests.bench.ladder_chart import SHIPPED_NAME, chart
+from tests.bench.ladder_ledger import HORIZON, Ledger, Made, together
 from tests.bench.ladder_lives import OUTPUTS, Outputs, life
 from tests.bench.talk import NAME
 
 LENGTHS = {"short": 200, "middling": 800, "long": 3000}
 MARKS = ((0.70, 0.40), (0.70, 0.55), (0.85, 0.40), (0.85, 0.60), (0.85, 0.75), (0.95, 0.80))
 """High and low, as shares of the budget."""
-SAVINGS = (0, 300, 1000)
+SAVINGS = (0, 150, 300, 600, 1000)
 """Tokens that a compaction must save at least."""
+STEPS = (16, 32, 64)
+"""Memories by which the boundary of the mask moves."""
+WINDOWS = (5, 10, 20, 64)
+"""Both windows, for the first compaction by count."""
 OVERHEAD = 900
 """Tokens of a real prompt that are neither summaries nor window."""
 EVERY = 4
@@ -47,43 +54,12 @@ class Setting:
     Attributes:
         name: What the tables call it.
         config: What it changes.
+        step: How far the boundary of the mask moves at a time.
     """
 
     name: str
     config: CompactionConfig
-
-
-@dataclass
-class Ledger:
-    """What one life cost and saved, in tokens.
-
-    Attributes:
-        thoughts: How many there were.
-        sent: Tokens of all prompts.
-        evaluated: Those behind the head that the prompt before had too.
-        verbatim: What the windows would have cost as they were lived.
-        masked: What the first rung took from that, summed over the thoughts.
-        spent: What summaries cost to write.
-        net: For each compaction what it saved over the next 50 thoughts, less its cost.
-        saved: Tokens that each rung took out of the prompt.
-        over: Thoughts whose prompt was over the budget.
-        largest: The largest prompt, as a share of the budget.
-    """
-
-    thoughts: int = 0
-    sent: int = 0
-    evaluated: int = 0
-    verbatim: int = 0
-    masked: int = 0
-    spent: int = 0
-    net: list[int] = field(default_factory=list)
-    saved: dict[Rung, int] = field(default_factory=dict)
-    over: int = 0
-    largest: float = 0.0
-
-    def cost(self) -> float:
-        """Tokens evaluated or spent for one thought."""
-        return (self.evaluated + self.spent) / max(self.thoughts, 1)
+    step: int = masking.STEP
 
 
 class Charged:
@@ -99,17 +75,21 @@ class Charged:
 
 
 def settings() -> Iterator[Setting]:
-    """The grid: marks, the least saving, and each rung left out."""
-    by_tokens = replace(SHIPPED, on_count=False)
+    """The grid: marks, the least saving, the mask's step, and each trigger alone.
+
+    But for the last two no count starts a compaction, so that the marks alone are seen.
+    """
+    marks = replace(SHIPPED, on_count=False)
     for high, low in MARKS:
-        config = replace(by_tokens, high=high, low=low, sleep=(high + low) / 2, emergency=0.97)
-        yield Setting(f"{high:.2f} to {low:.2f}", config)
+        config = replace(marks, high=high, low=low, sleep=(high + low) / 2, emergency=0.97)
+        yield Setting(f"marks {high:.2f} to {low:.2f}", config)
     for least in SAVINGS:
-        config = replace(by_tokens, min_saving_tokens=least)
-        yield Setting(f"saving at least {least}", config)
-    yield Setting("without the mask", replace(by_tokens, mask=False))
+        yield Setting(f"saving ≥ {least:,}", replace(marks, min_saving_tokens=least))
+    for step in STEPS:
+        yield Setting(f"mask, step {step}", marks, step)
+    yield Setting("no mask", replace(marks, mask=False))
     yield Setting("by count alone", replace(SHIPPED, on_high=False))
-    yield Setting("as shipped", SHIPPED)
+    yield Setting(SHIPPED_NAME, SHIPPED)
 
 
 def measure() -> Iterator[Figure]:
@@ -118,86 +98,128 @@ def measure() -> Iterator[Figure]:
     for setting in settings():
         for outputs in OUTPUTS:
             for span, length in LENGTHS.items():
-                results[setting.name, outputs.name, span] = lived(setting.config, outputs, length)
+                results[setting.name, outputs.name, span] = lived(setting, outputs, length)
         yield _summed(setting.name, results)
-    shipped = {key[1:]: value for key, value in results.items() if key[0] == "as shipped"}
-    for (outputs_name, span), ledger in shipped.items():
-        yield from _figures(f"{outputs_name} outputs, {span} life", LENGTHS[span], ledger)
+    for (name, outputs_name, span), ledger in results.items():
+        if name == SHIPPED_NAME:
+            yield _figure(f"{outputs_name} outputs, {span} life", ledger)
+    for size in WINDOWS:
+        yield _first_by_count(size)
     chart(results)
 
 
 def _summed(name: str, results: dict[tuple[str, str, str], Ledger]) -> Figure:
-    mine = [ledger for key, ledger in results.items() if key[0] == name]
-    thoughts = sum(each.thoughts for each in mine)
-    cost = sum(each.evaluated + each.spent for each in mine) / thoughts
-    net = [value for each in mine for value in each.net]
+    total = together(ledger for key, ledger in results.items() if key[0] == name)
     return Figure(
         f"tokens a thought, {name}",
-        thoughts,
-        cost,
+        total.thoughts,
+        total.cost,
         "tokens evaluated or spent",
-        f"sent {sum(each.sent for each in mine) / thoughts:.0f}; {len(net)} compactions, net "
-        f"{sum(net) / max(len(net), 1):+.0f} each over 50 thoughts; largest prompt "
-        f"{max(each.largest for each in mine):.0%}, {sum(each.over for each in mine)} over",
+        f"sent {total.a_thought(total.sent):.0f}, evaluated {total.a_thought(total.evaluated):.0f},"
+        f" spent {total.a_thought(total.spent):.0f}; {total.compactions:.1f} compactions in 1,000 "
+        f"memories, net {total.net_each:+,.0f} each over {HORIZON} thoughts; "
+        f"{total.window / max(total.thoughts, 1):.0f} memories in the window; largest prompt "
+        f"{total.largest:.0%}, {total.over} over the budget",
     )
 
 
-def _figures(name: str, length: int, ledger: Ledger) -> Iterator[Figure]:
-    total = ledger.masked + sum(v for k, v in ledger.saved.items() if k is not Rung.MASK)
-    rungs = ", ".join(f"{rung} {saved:,}" for rung, saved in ledger.saved.items())
-    yield Figure(
-        f"tokens out of the prompt, {name}",
-        length,
-        total,
+def _figure(name: str, ledger: Ledger) -> Figure:
+    rungs = ", ".join(
+        f"{rung} {ledger.a_thought(kept):.0f}" for rung, kept in ledger.kept.items() if kept
+    )
+    return Figure(
+        f"tokens not sent a thought, {name}",
+        ledger.memories,
+        ledger.a_thought(sum(ledger.kept.values())),
         "tokens",
-        f"mask {ledger.masked:,} over {ledger.thoughts} prompts; {rungs or 'no compaction'}; "
-        f"spent {ledger.spent:,}",
+        f"{rungs}; spent {ledger.a_thought(ledger.spent):.0f}; {len(ledger.made)} compactions, "
+        f"net {ledger.net_each:+,.0f} each over {HORIZON} thoughts",
     )
 
 
-def lived(config: CompactionConfig, outputs: Outputs, length: int) -> Ledger:
-    """Live one life at one setting."""
+def _first_by_count(size: int) -> Figure:
+    """When a small window is compacted first: its count is reached, but does it pay?"""
+    config = replace(
+        SHIPPED, immediate_window=size, recent_window=size, preserve_memories=min(size, 20)
+    )
+    ledger = Ledger()
     with tempfile.TemporaryDirectory() as scratch:
         memory = _open(Path(scratch), config)
         try:
-            return _lived(memory, config, outputs, length)
+            number = _until_first(memory, ledger)
         finally:
             memory.close()
+    return Figure(
+        f"first compaction with windows of {size} + {size}",
+        2 * size + 1,
+        number,
+        "memories lived",
+        f"saved {ledger.made[0].saving} tokens" if ledger.made else "none came",
+    )
+
+
+def _until_first(memory: CascadeMemory, ledger: Ledger) -> int:
+    """Live until something is compacted; returns how many memories that took."""
+    lines = life(OUTPUTS[0], 400)
+    for number, line in enumerate(lines, start=1):
+        memory.append(line.text, line.kind)
+        if reason := memory.next_turn():
+            _compacted(memory, reason, ledger)
+            return number
+    return len(lines)
+
+
+def lived(setting: Setting, outputs: Outputs, length: int) -> Ledger:
+    """Live one life at one setting."""
+    with tempfile.TemporaryDirectory() as scratch, _mask_moves_by(setting.step):
+        memory = _open(Path(scratch), setting.config)
+        try:
+            return _lived(memory, setting.config, outputs, length)
+        finally:
+            memory.close()
+
+
+@contextmanager
+def _mask_moves_by(step: int) -> Iterator[None]:
+    shipped, masking.STEP = masking.STEP, step
+    try:
+        yield
+    finally:
+        masking.STEP = shipped
 
 
 def _lived(
     memory: CascadeMemory, config: CompactionConfig, outputs: Outputs, length: int
 ) -> Ledger:
-    ledger, before = Ledger(), [""]
-    after: list[tuple[int, int, int]] = []
+    ledger, before = Ledger(memories=length), [""]
     for number, line in enumerate(life(outputs, length), start=1):
         memory.append(line.text, line.kind)
         if reason := memory.next_turn():
-            after.append(_compacted(memory, reason, ledger))
+            _compacted(memory, reason, ledger)
         if number % EVERY == 0:
             if reason := memory.before_thought():
-                after.append(_compacted(memory, reason, ledger))
+                _compacted(memory, reason, ledger)
             before = _thought(memory, config, ledger, before)
-    ledger.net = _net(after, ledger.thoughts)
+    ledger.close()
     return ledger
 
 
-def _compacted(
-    memory: CascadeMemory, reason: CompactReason, ledger: Ledger
-) -> tuple[int, int, int]:
-    """Compact; returns the thought it came at, what it saves a thought, and its cost."""
-    result: CompactionResult = memory.compact(reason)
-    spent = result.prompt_tokens + result.completion_tokens
-    ledger.spent += spent
-    for step in result.steps:
-        gone = step.tokens_before - step.tokens_after
-        ledger.saved[step.rung] = ledger.saved.get(step.rung, 0) + gone
-    return ledger.thoughts, result.tokens_before - result.tokens_after, spent
-
-
-def _net(after: Sequence[tuple[int, int, int]], thoughts: int) -> list[int]:
-    """What each compaction saved over its next 50 thoughts, or as many as there were."""
-    return [saving * min(50, thoughts - at) - spent for at, saving, spent in after]
+def _compacted(memory: CascadeMemory, reason: CompactReason, ledger: Ledger) -> None:
+    """Compact, and write down what it saved and cost."""
+    result = memory.compact(reason)
+    rungs: dict[Rung, int] = {
+        step.rung: step.tokens_before - step.tokens_after
+        for step in result.steps
+        if step.rung is not Rung.MASK  # which works in every prompt, and is counted there
+    }
+    ledger.made.append(
+        Made(
+            at=ledger.thoughts,
+            saving=result.tokens_before - result.tokens_after,
+            rungs=rungs,
+            spent=result.prompt_tokens + result.completion_tokens,
+        )
+    )
 
 
 def _thought(
@@ -209,9 +231,8 @@ def _thought(
     ledger.thoughts += 1
     ledger.sent += load.used
     ledger.evaluated += _behind(before, lines)
-    verbatim, shown = _cost(context.window), _cost(context.shown)
-    ledger.verbatim += verbatim
-    ledger.masked += verbatim - shown
+    ledger.masked += _cost(context.window) - _cost(context.shown)
+    ledger.window += len(context.window)
     ledger.over += load.used > config.budget
     ledger.largest = max(ledger.largest, load.share)
     return lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,15 +10,22 @@ import matplotlib as mpl
 from matplotlib.figure import Figure as Picture
 
 from game.mind.memory import Rung
+from tests.bench.ladder_ledger import HORIZON, Ledger, together
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tests.bench.ladder_bench import Ledger
-
 PICTURE, TEXT = Path("bench-ladder.png"), Path("bench-ladder.txt")
-_WIDTH = 40
-_COLOURS = {"small": "#7fb069", "many": "#e6aa68", "huge": "#ca3c25"}
+SHIPPED_NAME = "as shipped"
+_WIDTH = 32
+_OUTPUTS = {"small": "#7fb069", "many": "#e6aa68", "huge": "#ca3c25"}
+_EVALUATED, _SPENT = "#4a7fb0", "#8d5a97"
+_RUNGS = {
+    Rung.MASK: "#e6aa68",
+    Rung.SUMMARISE: "#4a7fb0",
+    Rung.RESUMMARISE: "#8d5a97",
+    Rung.TRUNCATE: "#ca3c25",
+}
 
 type Results = Mapping[tuple[str, str, str], Ledger]
 
@@ -33,67 +40,132 @@ def chart(results: Results, picture: Path = PICTURE, text: Path = TEXT) -> None:
     """
     text.write_text("\n".join(_text(results)) + "\n", encoding="utf-8")
     mpl.use("agg")
-    drawn = Picture(figsize=(11, 8), layout="constrained")
-    above, below = drawn.subplots(2, 1)
-    _draw_costs(above, results)
-    _draw_rungs(below, results)
-    drawn.savefig(picture, dpi=110)
+    drawn = Picture(figsize=(15, 13), layout="constrained")
+    grid = drawn.add_gridspec(2, 3, height_ratios=(1.75, 1))
+    cost = drawn.add_subplot(grid[0, 0])
+    lossy, net = (drawn.add_subplot(grid[0, place], sharey=cost) for place in (1, 2))
+    totals = _totals(results)
+    _draw_cost(cost, totals)
+    _draw_lossy(lossy, results)
+    _draw_net(net, results)
+    cost.set_yticks(range(len(totals)), list(totals))
+    cost.invert_yaxis()
+    for beside in (lossy, net):
+        beside.tick_params(labelleft=False)
+    _draw_rungs(drawn.add_subplot(grid[1, :]), results)
+    drawn.savefig(picture, dpi=100)
 
 
-def _settings(results: Results) -> list[str]:
-    return list(dict.fromkeys(setting for setting, _, _ in results))
+def _totals(results: Results) -> dict[str, Ledger]:
+    """All lives of each setting together."""
+    names = dict.fromkeys(name for name, _, _ in results)
+    return {name: together(v for k, v in results.items() if k[0] == name) for name in names}
 
 
-def _outputs(results: Results) -> list[str]:
-    return list(dict.fromkeys(outputs for _, outputs, _ in results))
+def _by_outputs(results: Results) -> dict[tuple[str, str], Ledger]:
+    """Lives of all lengths together, by setting and kind of tool output."""
+    pairs = dict.fromkeys(key[:2] for key in results)
+    return {pair: together(v for k, v in results.items() if k[:2] == pair) for pair in pairs}
 
 
-def _cost(results: Results, setting: str, outputs: str) -> float:
-    """Tokens a thought, over all lengths of life."""
-    mine = [each for (s, o, _), each in results.items() if (s, o) == (setting, outputs)]
-    return sum(e.evaluated + e.spent for e in mine) / sum(e.thoughts for e in mine)
+def _as_shipped(results: Results) -> dict[str, Ledger]:
+    return {f"{key[1]}, {key[2]}": v for key, v in results.items() if key[0] == SHIPPED_NAME}
+
+
+# -- as text
 
 
 def _text(results: Results) -> list[str]:
-    lines = ["Tokens evaluated or spent for one thought (fewer is better)"]
-    costs = {
-        (setting, outputs): _cost(results, setting, outputs)
-        for setting in _settings(results)
-        for outputs in _outputs(results)
-    }
-    scale = _WIDTH / max(costs.values())
-    for (setting, outputs), cost in costs.items():
+    return [*_text_grid(_totals(results)), "", *_text_rungs(_as_shipped(results))]
+
+
+def _text_grid(totals: Mapping[str, Ledger]) -> list[str]:
+    """A bar for what a thought costs, and beside it what else speaks for a setting."""
+    lines = [
+        "All lives together. Cost: tokens evaluated (█) or spent on summaries (▒) for one thought.",
+        f"Net: tokens that a compaction saves over {HORIZON} thoughts, less its cost.",
+        "Lossy: compactions in 1,000 memories. Window: memories that stand in it, on average.",
+        f"{'':<19} {'cost':<{_WIDTH}} {'':>6} {'net':>8} {'lossy':>6} {'window':>7}",
+    ]
+    scale = _WIDTH / max(each.cost for each in totals.values())
+    for name, each in totals.items():
+        whole = round(each.cost * scale)
+        spent = round(each.a_thought(each.spent) * scale)
         lines.append(
-            f"{setting:<22} {outputs:<6} {'█' * round(cost * scale):<{_WIDTH}} {cost:6.0f}"
+            f"{name:<19} {'█' * (whole - spent) + '▒' * spent:<{_WIDTH}} {each.cost:6.0f} "
+            f"{each.net_each:+8,.0f} {each.compactions:6.1f} {each.window / each.thoughts:7.0f}"
         )
     return lines
 
 
-def _draw_costs(axes: Axes, results: Results) -> None:
-    names, kinds = _settings(results), _outputs(results)
-    for index, outputs in enumerate(kinds):
-        places = [place + (index - 1) * 0.27 for place in range(len(names))]
-        costs = [_cost(results, name, outputs) for name in names]
-        axes.bar(places, costs, 0.25, label=f"{outputs} tool outputs", color=_COLOURS[outputs])
-    axes.set_xticks(range(len(names)), names, rotation=25, ha="right", fontsize=8)
-    axes.set_ylabel("tokens evaluated or spent\nfor one thought")
-    axes.legend(fontsize=8)
+def _text_rungs(lives: Mapping[str, Ledger]) -> list[str]:
+    lines = [
+        f"As shipped: tokens a thought that were not sent, a compaction's over its next {HORIZON}"
+        " thoughts,",
+        "by rung; and those spent on summaries.",
+        f"{'tool outputs, life':<19} {''.join(f'{rung.value:>12}' for rung in Rung)} {'spent':>8}",
+    ]
+    for name, each in lives.items():
+        kept = "".join(f"{each.a_thought(each.kept.get(rung, 0)):12,.0f}" for rung in Rung)
+        lines.append(f"{name:<19} {kept} {each.a_thought(each.spent):8,.0f}")
+    return lines
+
+
+# -- as a picture
+
+
+def _draw_cost(axes: Axes, totals: Mapping[str, Ledger]) -> None:
+    evaluated = [each.a_thought(each.evaluated) for each in totals.values()]
+    spent = [each.a_thought(each.spent) for each in totals.values()]
+    rows = range(len(totals))
+    axes.barh(rows, evaluated, 0.7, label="evaluated: not in the server's cache", color=_EVALUATED)
+    bars = axes.barh(rows, spent, 0.7, left=evaluated, label="spent on summaries", color=_SPENT)
+    axes.bar_label(bars, [f"{each.cost:.0f}" for each in totals.values()], padding=3, fontsize=8)
+    axes.set_title("What a thought costs (fewer is better)", fontsize=10)
+    axes.set_xlabel("tokens a thought, all lives")
+    axes.set_xlim(right=1.12 * max(each.cost for each in totals.values()))
+    axes.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, -0.2))
+
+
+def _draw_lossy(axes: Axes, results: Results) -> None:
+    _draw_groups(axes, results, lambda each: each.compactions)
+    axes.set_title("Lossy steps (fewer is better)", fontsize=10)
+    axes.set_xlabel("compactions in 1,000 memories")
+
+
+def _draw_net(axes: Axes, results: Results) -> None:
+    _draw_groups(axes, results, lambda each: each.net_each / 1000)
+    axes.set_title("Net saving of a compaction (more is better)", fontsize=10)
+    axes.set_xlabel(f"thousand tokens over the next {HORIZON} thoughts, less its cost")
+
+
+def _draw_groups(axes: Axes, results: Results, value: Callable[[Ledger], float]) -> None:
+    """Three bars for each setting, one for each kind of tool output."""
+    found = _by_outputs(results)
+    names = list(dict.fromkeys(name for name, _ in found))
+    for index, (outputs, colour) in enumerate(_OUTPUTS.items()):
+        rows = [row + (index - 1) * 0.26 for row in range(len(names))]
+        values = [value(found[name, outputs]) for name in names]
+        axes.barh(rows, values, 0.26, label=f"{outputs} tool outputs", color=colour)
+    axes.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, -0.2), ncols=3)
 
 
 def _draw_rungs(axes: Axes, results: Results) -> None:
-    lives = [key for key in results if key[0] == "as shipped"]
+    lives = _as_shipped(results)
     bottom = [0.0] * len(lives)
-    for rung in Rung:
-        saved = [_saved(results[key], rung) for key in lives]
-        axes.bar(range(len(lives)), saved, 0.6, bottom=bottom, label=rung.value)
-        bottom = [low + more for low, more in zip(bottom, saved, strict=True)]
-    labels = [f"{outputs}, {span}" for _, outputs, span in lives]
-    axes.set_xticks(range(len(lives)), labels, rotation=25, ha="right", fontsize=8)
-    axes.set_ylabel("tokens that each rung kept\nout of an average prompt, as shipped")
+    for rung, colour in _RUNGS.items():
+        kept = [each.a_thought(each.kept.get(rung, 0)) for each in lives.values()]
+        if any(kept):
+            axes.bar(range(len(lives)), kept, 0.6, bottom=bottom, label=rung.value, color=colour)
+        bottom = [low + more for low, more in zip(bottom, kept, strict=True)]
+    spent = [-each.a_thought(each.spent) for each in lives.values()]
+    axes.bar(range(len(lives)), spent, 0.6, label="spent on summaries", color="#777777")
+    axes.axhline(0, color="black", linewidth=0.8)
+    axes.set_xticks(range(len(lives)), list(lives))
+    axes.set_xlabel("tool outputs, length of life (200, 800, 3,000 memories)")
+    axes.set_ylabel("tokens a thought")
+    axes.set_title(
+        f"As shipped: tokens not sent, by rung; a compaction's over its next {HORIZON} thoughts",
+        fontsize=10,
+    )
     axes.legend(fontsize=8)
-
-
-def _saved(ledger: Ledger, rung: Rung) -> float:
-    if rung is Rung.MASK:
-        return ledger.masked / ledger.thoughts
-    return ledger.saved.get(rung, 0) / ledger.thoughts
