@@ -107,6 +107,16 @@ def _left(memory: Memory) -> bool:
     return gone and _LEFT.match(memory.text, len(memory.source)) is not None
 
 
+def may_answer(line: str) -> bool:
+    """Whether an own act can be an answer to somebody: words, a gift, a gesture that says one.
+
+    Args:
+        line: The act as it is typed: ``say Good day!``, ``emote nods``.
+    """
+    verb, _, rest = line.partition(" ")
+    return verb in ANSWERS and (verb != "emote" or _GESTURE.search(rest) is not None)
+
+
 def answers(act: Memory, waiting: dict[str, int]) -> list[str]:
     """Who of those that wait is answered by an act of the agent.
 
@@ -118,7 +128,7 @@ def answers(act: Memory, waiting: dict[str, int]) -> list[str]:
         waiting: Who waits, with the number of the last thing that each said.
     """
     verb, _, rest = act.text.partition(" ")
-    if verb not in ANSWERS or not waiting or (verb == "emote" and not _GESTURE.search(rest)):
+    if not waiting or not may_answer(act.text):
         return []
     if verb in ("whisper", "give"):
         to = rest.partition(" = ")[0] if verb == "whisper" else rest.rpartition(" to ")[2]

@@ -31,6 +31,8 @@ _CONTINUED = re.compile(
     r"(?:\s+to\s+\w+)?\s*[,:]?\s*[\"“]"
 )
 _CURSOR = re.compile(r"~[^~<>\s][^~<>]{0,40}>")
+# Where a line of the prompt comes from: of use to whoever reads it, strange in a mouth.
+_REFERENCE = re.compile(r"\s*(?:…\s*)?\(memor(?:y|ies) \d[\d ,–-]*(?:\)|$)", re.I)
 _SENTENCES = re.compile(r"(?<=[.!?…])[\"”’)]*\s+")
 _QUOTES = '"“”„«»`'
 _CLOSED = re.compile(r"^[\"“„«](.+?)[\"”»](?:\s*$|[\s,].*)")
@@ -41,14 +43,14 @@ _STANDINS = str.maketrans({"|": "¦", "{": "(", "}": ")", "\\": "/"})
 def tidy_speech(text: str) -> str:
     """``text`` as it can be said; empty if nothing of it can.
 
-    Quotes around it go, and so do lines of others, talk of being a model, and
-    markup; it ends below :data:`LONGEST_SPEECH` characters, at a sentence if
+    Quotes around it go, and so do lines of others, talk of being a model, the numbers
+    of memories, and markup; it ends below :data:`LONGEST_SPEECH` characters, at a sentence if
     there is one.
     """
     text = _own_part(text.strip())
     if quoted := _CLOSED.match(text):
         text = quoted[1]
-    text = disarm(text.strip().strip(_QUOTES).strip())
+    text = disarm(_REFERENCE.sub("", text).strip().strip(_QUOTES).strip())
     kept = [s for s in _SENTENCES.split(text) if s and not _MODEL_TALK.search(s)]
     return _short(" ".join(kept)) if any(c.isalnum() for c in "".join(kept)) else ""
 

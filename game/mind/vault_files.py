@@ -1,15 +1,18 @@
 """Small text files of the vault that people and the game both write.
 
 The game never replaces what it has not read: :func:`change` reads, lets the caller make
-the new text, and puts it in place only if the file is still what was read.
+the new text, and puts it in place only if the file is still what was read. Two threads of
+the game that change one file take turns; a person's editor is seen up to the last moment.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from game.mind.errors import NoteRefused
 
@@ -17,6 +20,27 @@ type Stamp = tuple[int, int, int]
 """Modification time in nanoseconds, size in bytes, inode: what changes when a file does."""
 
 _TRIES = 5
+
+
+class _Turn:
+    """One thread at a time changes a file."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
+_turns: WeakValueDictionary[str, _Turn] = WeakValueDictionary()
+_turns_lock = threading.Lock()
+
+
+def _turn_for(path: Path) -> _Turn:
+    """Whoever changes ``path`` now shares it; it goes when the last of them is done."""
+    with _turns_lock:
+        name = os.path.realpath(path)
+        turn = _turns.get(name)
+        if turn is None:
+            turn = _turns[name] = _Turn()
+        return turn
 
 
 def stamp(path: Path) -> Stamp | None:
@@ -42,12 +66,14 @@ def change(path: Path, make: Callable[[str | None], str]) -> str:
     Raises:
         NoteRefused: The file cannot be read or written, or is saved again and again.
     """
+    turn = _turn_for(path)
     try:
-        for _ in range(_TRIES):
-            before = read(path)
-            text = make(before)
-            if _put(path, text, before):
-                return text
+        with turn.lock:
+            for _ in range(_TRIES):
+                before = read(path)
+                text = make(before)
+                if _put(path, text, before):
+                    return text
     except (OSError, UnicodeDecodeError) as error:
         raise unusable(path, error) from error
     raise NoteRefused(f"{path.name} is being changed by somebody else", "Try again")
@@ -72,10 +98,12 @@ def move_aside(path: Path, folder: Path) -> Path:
     Raises:
         NoteRefused: It cannot be moved.
     """
+    turn = _turn_for(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        target = next(name for name in names_beside(folder / path.name) if _linked(path, name))
-        path.unlink()
+        with turn.lock:  # what another thread is writing comes along, or stays
+            target = next(name for name in names_beside(folder / path.name) if _linked(path, name))
+            path.unlink()
     except OSError as error:
         raise unusable(path, error) from error
     return target
@@ -121,7 +149,8 @@ def _put(path: Path, text: str, expected: str | None) -> bool:
             os.fsync(file.fileno())
         if expected is None:
             return _linked(temporary, path)
-        # Compared at the last moment: an editor that saved while we wrote is not overrun.
+        # Compared at the last moment: an editor that saved while we wrote is not overrun. Our
+        # own threads wait for their turn, or two would find the same text and one be lost.
         if read(path) != expected:
             return False
         temporary.replace(path)

@@ -160,6 +160,14 @@ class TestBudget(LadderWorld):
         assert FRAME not in names
         assert self.costs().used == sum(section.tokens for section in self.costs().sections)
 
+    def test_blank_lines_cost_nothing_as_with_the_server(self):
+        self.budget()
+        mind, tokens = self.mind, self.services.tokens
+        kept = kept_by(mind.memory, mind.keeper)
+        prompt = prompt_for(self.mira, mind.memory.context(), self.services, kept)
+        assert "" in [line for line, _ in prompt.lines]
+        assert self.costs().used == sum(tokens.of(line) for line, _ in prompt.lines if line)
+
     def test_what_a_thought_can_do_without_goes_in_its_order(self):
         kept = Kept(("a pin",), (), Related(("a note",), ("the past",)), ("17. called back",))
         self.mira.db.examples = ["~Mira> say Well met, stranger!"]
@@ -403,6 +411,12 @@ class TestNoticed(LadderWorld):
         assert rule.startswith("- Tom told you: ")
         assert "never open the cellar door" in rule
         assert "(memory 2)" in rule
+
+    def test_the_number_of_a_memory_is_not_said_aloud(self):
+        heard = self.hears(self.char1)
+        self.thinks("What did I tell you?", "say Never open the cellar door (memory 17).")
+        said = next(line for line in map(strip_ansi, heard) if "cellar door" in line)
+        assert "memory" not in said
 
     def test_a_promise_is_kept_too(self):
         self.thinks("Will you keep my key?", "say I will keep your key safe, Tom.")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.exchange import FARTHEST, open_exchange
+from game.mind.exchange import FARTHEST, may_answer, open_exchange
 from game.mind.heard import Utterance, heard, meant_for, own_words
 from game.mind.records import Memory, MemoryKind
 
@@ -190,3 +190,21 @@ def test_after_an_answer_by_name_nobody_waits(lines):
     last = max([m.number for m in window], default=0)
     answer = life("~say Tom, Ada, yes.", first=last + 1)
     assert open_exchange([*window, *answer], "Mira") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("say Good day!", True),
+        ("whisper Tom = Hush.", True),
+        ("give bread to Tom", True),
+        ("emote nods to Tom", True),
+        ("emote shakes her head.", True),
+        ("emote wipes the counter", False),
+        ("emote", False),
+        ("look", False),
+        ("go north", False),
+    ],
+)
+def test_words_gifts_and_telling_gestures_answer(line, answer):
+    assert may_answer(line) is answer

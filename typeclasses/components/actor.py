@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from twisted.internet.defer import Deferred
 
-from game.mind import answer, perception
+from game.mind import answer, exchange, perception
 from game.mind.answer import Command, Refusal
 from game.mind.records import MemoryKind
 from game.mind.verbs import PRIVATE
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 REMEMBERED_ACTS = 5
 """How many of its own last acts count as a repeat."""
-_ANSWERS = frozenset({"say", "whisper", "emote", "give"})
 _ECHOES = frozenset({"say", "talk", "whisper", "pose"})
 
 
@@ -50,7 +49,7 @@ class Act:
     @property
     def answers(self) -> bool:
         """Whether somebody who waits for an answer got one, in words or deeds."""
-        return self.command is not None and self.command.verb in _ANSWERS
+        return self.command is not None and exchange.may_answer(self.command.line)
 
     @property
     def waited(self) -> bool:

@@ -119,8 +119,9 @@ def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
     """What each section of a prompt costs, in the order in which they begin; quick."""
     spent: dict[str, int] = {}
     for line, section in prompt.lines:
-        # A line is counted with its end, so an empty one costs a token too.
-        spent[section] = spent.get(section, 0) + (tokens.of(line) if line else 1)
+        # A line is counted with its end. A blank one behind it only makes that a longer run of
+        # line ends, and a run is one token: it costs nothing.
+        spent[section] = spent.get(section, 0) + tokens.of(line)
     sections = [Section(_TITLES.get(name, name), cost) for name, cost in spent.items()]
     return Costs(tuple(sections), budget, tokens.source)
 
