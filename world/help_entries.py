@@ -44,8 +44,10 @@ What it has in mind while it thinks is less, as with people:
   a |wshort-term summary|n     of what came before them
   a |wlong-term summary|n      of all that is older
 
-When the window is full, the older part of it is summed up: a |wcompaction|n.
-So an agent has the last talk exactly in mind, the one before it roughly, and
+When the window or the whole prompt is full, the older part of the window is
+summed up: a |wcompaction|n. What it was told as a rule, what it promised and
+what it pinned stays word for word, and so does the talk that is going on. So
+an agent has the last talk exactly in mind, the one before it roughly, and
 those of long ago as a mood. Before it thinks it also searches all that it
 ever lived for what you speak of, and it keeps notes: ask about old things.
 """
@@ -80,9 +82,41 @@ Agents, for builders.
 
  |w@llm-status|n                 models, queue, latency, tokens
 
+Compaction is a ladder with marks; |whelp compaction|n explains it.
+
 With no name given, the memory commands take the agent in the same room. Each
 has its own help: |whelp @agent|n. Rooms, things and people of the village are
 described in files in |wworld/|n, from which a new world is built.
+"""
+
+_COMPACTION = """
+A prompt has a budget in tokens. What keeps it there is a ladder, gentle
+first; a rung is only climbed when those before it were not enough:
+
+ 1. old tool results shrink to a line, repeats fold; each thought, no model
+ 2. the oldest of the window is summarised, down to the low mark
+ 3. summaries that have grown too long are summarised again
+ 4. what is summarised already is cut, with a line that says so
+
+It begins when the window is full, over the |whigh|n mark, over the |wsleep|n mark
+in an agent that sleeps, over the |wemergency|n mark before a thought, or when a
+builder or the agent asks. Unasked it is only made when it saves enough.
+
+What is going on, what is pinned and what was noticed (rules that the agent
+was told, promises that it made) stays word for word. Each result is checked,
+and what is missing is put back. A few questions, drawn before from what was
+summed up, are asked afterwards: how many of them prompt and recall still
+answer is the |wrate|n.
+
+ |w@memory-status/tokens mira|n   what each section of the prompt costs
+ |w@compaction mira|n             all compactions: saved, checked, rate
+ |w@compaction mira 3|n           one of them, before and after
+ |w@compaction/undo mira|n        take the last one back
+
+Marks, sizes and switches are in |wvault/config/memory_compaction.md|n. How
+summaries are written: the templates in |wvault/config/compaction/|n; copy one,
+change it, and name it as |wstrategy|n. All of it counts from the next memory
+on. No agent sleeps by itself yet; |w@set mira/asleep = True|n makes it sleep.
 """
 
 HELP_ENTRY_DICTS = [
@@ -120,5 +154,12 @@ HELP_ENTRY_DICTS = [
         "category": "Building",
         "locks": _FOR_BUILDERS,
         "text": _BUILDING,
+    },
+    {
+        "key": "compaction",
+        "aliases": ["token budget", "compactions"],
+        "category": "Building",
+        "locks": _FOR_BUILDERS,
+        "text": _COMPACTION,
     },
 ]
