@@ -28,7 +28,7 @@ from game.mind.markdown_config import ConfigFile
 from game.mind.ports import Clock, Embedder, SystemClock
 from game.mind.prompt import TemplateFile
 from game.mind.recall.config import RecallConfig, load_recall_config
-from game.mind.strategy import Strategies, Strategy
+from game.mind.strategy import NARRATIVE, Strategies, Strategy
 from game.mind.thinking_config import ThinkingConfig, load_thinking_config
 from game.mind.tokens import Heuristic, Ledger
 from game.paths import REPOSITORY, Places
@@ -151,6 +151,8 @@ class Services:
     counters: Executor = field(default_factory=lambda: _pool(1, "tokens"))
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
     _strategies: Strategies | None = None
+    _strategy: Strategy = NARRATIVE
+    _strategy_problem: str = ""
 
     def template(self) -> TemplateFile:
         """The prompt template that ``thinking.md`` names now."""
@@ -163,15 +165,21 @@ class Services:
     def strategy(self) -> Strategy:
         """How summaries are written now: what ``memory_compaction.md`` names.
 
-        Any thread may ask.
-
-        Raises:
-            ConfigError: There is no such template, or it has never been usable.
+        Where there is no such template, or it has never been usable, the one before it goes
+        on, and the log says so once. Any thread may ask.
         """
         if self._strategies is None:
             spare = REPOSITORY / "vault" / "config" / STRATEGIES
             self._strategies = Strategies(self.places.config / STRATEGIES, spare, report)
-        return self._strategies.get(self.compaction.current.strategy)
+        problem = ""
+        try:
+            self._strategy = self._strategies.get(self.compaction.current.strategy)
+        except ConfigError as error:
+            problem = f"Until it is mended, summaries go on as {self._strategy.name!r}: {error}"
+        if problem and problem != self._strategy_problem:
+            log(f"[Config] {problem}")
+        self._strategy_problem = problem
+        return self._strategy
 
 
 _current: Services | None = None

@@ -168,7 +168,13 @@ class Compacting:
             return ExtractiveSummarizer()  # the thought waits, and that model has just failed
         if strategy.layout is Layout.SLIDING:
             return ExtractiveSummarizer()
-        return self._outside.summarizer()
+        try:
+            return self._outside.summarizer()
+        except KeepsakeError as error:
+            if plan.reason is not CompactReason.EMERGENCY:
+                raise
+            self._outside.log(f"{error}; a summary without a model stands in")
+            return ExtractiveSummarizer()
 
     def _nothing(self, reason: CompactReason, config: CompactionConfig) -> CompactionResult:
         window = len(self._tiers.window)

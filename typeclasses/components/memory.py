@@ -92,7 +92,7 @@ class MemoryComponent:
         self.summaries = SummaryFolder(folder / "summaries", name)
         self._memory: AgentMemory | None = None
         self._dropped = 0
-        self._compacting = False
+        self._compacting = self._closed = False
         self._asleep = self._slid = False
         self._after: list[Callable[[], None]] = []
         self._backlog: deque[Unsaved] = deque(maxlen=BACKLOG_LIMIT)
@@ -291,8 +291,13 @@ class MemoryComponent:
     # -- opening and closing
 
     def close(self) -> None:
-        """Bring everything to the disk and let go of the files."""
+        """Bring everything to the disk and let go of the files, for good.
+
+        A thread that still works on it finds it closed: to open it again would take the
+        archive from whoever comes after, such as the same agent under another name.
+        """
         self.save_backlog()
+        self._closed = True
         if self._backlog:
             log(f"[Memory] {self.name}: {len(self._backlog)} memories could not be written")
         if self._memory is not None:
@@ -305,7 +310,7 @@ class MemoryComponent:
 
     def _open(self) -> bool:
         now = self._services.clock.now()
-        if now < self._try_again_at:
+        if self._closed or now < self._try_again_at:
             return False
         self._try_again_at = now + timedelta(seconds=REOPEN_SECONDS)
         try:
@@ -376,11 +381,8 @@ class MemoryComponent:
         self._memory = self._built(memory.archive)
 
     def _slides(self) -> bool:
-        """Whether the strategy makes no summaries; as before while it cannot be read."""
-        try:
-            return self._services.strategy().layout is Layout.SLIDING
-        except ConfigError:  # the configuration file says so, and `keepsake doctor`
-            return self._slid
+        """Whether the strategy makes no summaries."""
+        return self._services.strategy().layout is Layout.SLIDING
 
     def _trouble(self, error: KeepsakeError) -> None:
         if str(error) != str(self.problem):
@@ -399,7 +401,10 @@ class MemoryComponent:
 
     def _priced(self) -> bool:
         """Whether summaries cost calls of a model."""
-        profile = self._services.gateway.profiles.get(self._config.profile)
+        try:
+            profile = self._services.gateway.profiles.get(self._config.profile)
+        except ConfigError:  # the compaction itself says so
+            return True
         return profile.provider != EXTRACTIVE
 
     def _summarizer(self) -> Summarizer:

@@ -6,6 +6,8 @@ built when its turn comes; its answer is applied to the agent as it is then, if 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -204,16 +206,30 @@ class Thinker:
             pause = self._services.thinking.current.pause_notice
             if pause:
                 thought.notice = self._services.timer.callLater(pause, self._show_thinking)
-        self._memory.make_room(lambda: self._go_ahead(thought))
+        with self._freed_by_faults(thought):
+            self._memory.make_room(lambda: self._go_ahead(thought))
 
     def _go_ahead(self, thought: _Thought) -> None:
         """There is room in the prompt, as far as there can be."""
         if self._thought is not thought or self._closed:
             return
-        if thought.asked:
-            self._submit(thought)
-        else:
-            self._recall(thought)
+        with self._freed_by_faults(thought):
+            if thought.asked:
+                self._submit(thought)
+            else:
+                self._recall(thought)
+
+    @contextmanager
+    def _freed_by_faults(self, thought: _Thought) -> Iterator[None]:
+        """Whatever breaks within it ends the thought: the agent must be able to think again."""
+        try:
+            yield
+        except Exception as error:
+            if self._thought is thought:
+                name = self.agent.key if self.agent else self._key
+                log(f"[Thinker] {name}: The thought broke off: {error!r}")
+                self._finish(None)
+            raise
 
     def _recall(self, thought: _Thought) -> None:
         """Look for what may matter now, then think; without it if that takes too long."""
@@ -225,7 +241,8 @@ class Thinker:
         def found(result: Found | None) -> None:
             if self._thought is thought and not self._closed:
                 thought.found, thought.asked = result, True
-                self._submit(thought)
+                with self._freed_by_faults(thought):
+                    self._submit(thought)
 
         asking = question_of(agent, self._memory.context())
         self._keeper.relate(asking, found, scene=thought.impulse.trigger == "idle")

@@ -1,0 +1,127 @@
+"""What goes wrong around a compaction must cost no thought, no line of talk and no archive."""
+
+from __future__ import annotations
+
+import pytest
+
+from game.mind.memory import CompactReason
+from tests.game.test_ladder_world import LadderWorld
+from typeclasses.minds import close_mind
+
+
+class TestConfiguration(LadderWorld):
+    """Files that are wrong while the world runs: what was good before goes on."""
+
+    def write_template(self, text):
+        folder = self.services.places.config / "compaction"
+        (folder / "mine.md").write_text(text)
+
+    def test_a_template_that_was_never_usable_leaves_the_last_good_way(self):
+        self.fill(0.87, context_tokens=1600)
+        self.write_template("# Mine\n\n```prompt\n{% for x in %}\n```\n")
+        self.budget(context_tokens=1600, strategy="mine")
+        self.mind.memory.remember("Somebody coughs.")
+        self.compacted()
+        assert [(past.reason, past.strategy) for past in self.past()] == [("high", "narrative")]
+
+    def test_a_template_that_is_gone_does_too(self):
+        self.fill(1.1, context_tokens=1600)
+        self.budget(context_tokens=1600, on_high=False, strategy="nosuch")
+        assert self.thinks("Well?", "say Hm.")
+        assert [past.reason for past in self.past()] == ["emergency"]
+
+    def test_once_it_is_mended_it_holds(self):
+        self.write_template("```prompt\n{{\n```\n")
+        self.budget(strategy="mine")
+        assert self.services.strategy().name == "narrative"
+        shipped = self.services.places.config / "compaction" / "structured.md"
+        self.write_template(shipped.read_text())
+        assert self.services.strategy().name == "mine"
+
+    def test_a_profile_that_is_gone_breaks_no_line_of_talk(self):
+        self.fill(0.87, context_tokens=1600)
+        self.budget(context_tokens=1600, profile="nosuch")
+        self.mind.memory.remember("Somebody coughs.")
+        self.compacted()
+        assert "there is no profile 'nosuch'" in self.mind.memory.memory.status().last_failure
+
+    def test_in_an_emergency_a_summary_without_a_model_stands_in(self):
+        self.fill(1.1, context_tokens=1600)
+        self.budget(context_tokens=1600, on_high=False, profile="nosuch")
+        assert self.thinks("Well?", "say Hm.")
+        assert [past.reason for past in self.past()] == ["emergency"]
+
+
+class TestClosed(LadderWorld):
+    """A memory that was closed stays closed: its archive may have another owner by now."""
+
+    def setUp(self):
+        super().setUp()
+        self.fill(1.1, context_tokens=1600)
+        self.budget(context_tokens=1600, on_high=False)
+        self.component = self.mind.memory
+
+    def close(self):
+        close_mind(self.mira.id)
+        self.clock.advance(20)  # a disk that could not be written would be tried again now
+        self.component._try_again_at = self.services.clock.now()
+
+    def test_while_a_thought_waits_for_a_compaction(self):
+        gate = self.slow()
+        self.component.compact(CompactReason.MANUAL, lambda _: None)
+        self.char1.execute_cmd("talk Mira Well?")
+        self.clock.advance(2.0)
+        assert self.component._after, "the thought waits"
+        self.close()
+        gate.set()
+        self.settle(lambda: not self.component._compacting)
+        assert self.component._memory is None
+
+    def test_while_the_rate_is_measured(self):
+        self.component.compact(CompactReason.MANUAL, lambda _: None)
+        self.compacted()
+        examiner = self.mind.examiner
+        self.close()
+        examiner._examine(1, ())
+        assert self.component._memory is None
+
+    def test_the_same_agent_under_another_name_has_its_archive(self):
+        gate = self.slow()
+        self.component.compact(CompactReason.MANUAL, lambda _: None)
+        self.mira.key = "Moira"
+        gate.set()
+        self.settle(lambda: not self.component._compacting)
+        assert self.mind.memory is not self.component
+        assert self.mind.memory.remember("I am Moira now.")
+        assert self.past() == [], "what had begun under the old name came to nothing"
+
+
+class TestThoughts(LadderWorld):
+    """A thought that breaks off, or is overtaken, leaves an agent that can think."""
+
+    def test_a_fault_before_a_thought_does_not_stop_all_others(self):
+        self.budget()
+        context = self.mind.memory.context
+
+        def broken():
+            raise RuntimeError("a fault of ours")
+
+        self.mind.memory.context = broken
+        with pytest.raises(RuntimeError):
+            self.thinks("Well?")
+        self.mind.memory.context = context
+        assert self.thinks("And now?", "say Here I am.")
+        assert "~say Here I am." in self.lines()
+
+    def test_paused_while_it_waits_for_room(self):
+        self.fill(1.1, context_tokens=1600)
+        self.budget(context_tokens=1600, on_high=False)
+        gate = self.slow()
+        self.char1.execute_cmd("talk Mira Well?")
+        self.clock.advance(2.0)
+        self.mira.db.paused = True
+        gate.set()
+        self.compacted()
+        assert not self.thinking()
+        self.mira.db.paused = False
+        assert self.thinks("Hello?", "say Hi.")
