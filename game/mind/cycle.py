@@ -169,7 +169,7 @@ class _Room:
         longterm, recent = self.summaries(leave)
         saving = self.now.used - self.used(leave)
         sent = self.now.summaries + self.leaving(leave) + 2 * EXPECTED_PROMPT
-        return Worth(saving, sent + longterm + recent)
+        return Worth(saving, sent + longterm + recent, self.leaving(leave))
 
 
 def _leave(reason: CompactReason, room: _Room) -> tuple[int, int]:

@@ -27,16 +27,35 @@ class Worth:
     Attributes:
         saving: Tokens that each later prompt has less.
         cost: Tokens that are sent and written for it where a model is asked.
+        leaving: Tokens of the memories that leave the window.
     """
 
     saving: int
     cost: int
+    leaving: int = 0
 
-    def pays(self, config: CompactionConfig, *, priced: bool = True) -> bool:
+    def pays(
+        self,
+        config: CompactionConfig,
+        *,
+        priced: bool = True,
+        reason: CompactReason = CompactReason.HIGH,
+    ) -> bool:
         """Whether an automatic compaction is worth it; ``priced`` if it asks a model at all."""
-        if self.saving < max(config.min_saving_tokens, 1):
+        if self.saving < max(self._least(config, reason), 1):
             return False
         return self.saving * config.rounds > (self.cost if priced else 0)
+
+    def _least(self, config: CompactionConfig, reason: CompactReason) -> int:
+        """What it has to save.
+
+        ``min_saving_tokens`` is meant for a way from the high mark to the low one. By count
+        less may leave, as the sizes of the windows say, and has to save the same share.
+        """
+        if reason is not CompactReason.COUNT:
+            return config.min_saving_tokens
+        way = max(high_tokens(config) - low_tokens(config), 1)
+        return min(config.min_saving_tokens, config.min_saving_tokens * self.leaving // way)
 
 
 @dataclass(frozen=True, slots=True)

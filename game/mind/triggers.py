@@ -112,7 +112,7 @@ class Triggers:
         if self._streak.blocks(config, load) or last < self._declined.get(reason, 0):
             return False
         plan = self.plan(reason, config, self._strategy())
-        if plan is not None and plan.worth.pays(config, priced=self._priced()):
+        if plan is not None and plan.worth.pays(config, priced=self._priced(), reason=reason):
             return True
         self._declined[reason] = last + ASK_AGAIN_AFTER
         return False

@@ -97,6 +97,18 @@ def test_a_saving_must_be_large_enough_and_outweigh_what_it_costs():
     assert not Worth(0, 0).pays(replace(config, min_saving_tokens=0)), "never for nothing"
 
 
+def test_a_small_window_has_to_save_the_same_share_by_count():
+    config = CompactionConfig(context_tokens=4096, reserve_tokens=96, min_saving_tokens=300)
+    # From 0.85 to 0.60 of 4,000 tokens is 1,000: three tenths of what leaves.
+    assert Worth(30, 0, leaving=100).pays(config, reason=COUNT)
+    assert not Worth(29, 0, leaving=100).pays(config, reason=COUNT)
+    assert not Worth(30, 0, leaving=100).pays(config)
+    assert Worth(300, 0, leaving=5000).pays(config, reason=COUNT), "never more than is said"
+    assert not Worth(5000, 0, leaving=9000).pays(
+        replace(config, min_saving_tokens=100_000), reason=COUNT
+    )
+
+
 @given(st.lists(st.floats(0.5, 1.2), max_size=12))
 def test_after_two_in_vain_only_growth_brings_a_third(shares):
     config, streak, vain = CompactionConfig(), Streak(), 0
