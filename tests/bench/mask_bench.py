@@ -10,7 +10,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from game.mind.exchange import open_exchange
-from game.mind.masking import Mask, boundary, mask
+from game.mind.masking import STEP, Mask, boundary, mask
 from game.mind.noticed import Noticed, NoticedBlock, NoticedKind, notice
 from game.mind.recall import related
 from game.mind.records import Memory, MemoryKind
@@ -45,7 +45,7 @@ def _masking(name: str, window: Sequence[Memory]) -> Iterator[Figure]:
     yield Figure(f"mask, not cached, {name}", len(window), took, "ms", "to be under 1 ms a turn")
     view = Mask()
     took = median_ms(lambda: view.view(window, through), rounds=_ROUNDS, each=50)
-    yield Figure(f"mask, cached, {name}", len(window), took, "ms", "each turn but one of 16")
+    yield Figure(f"mask, cached, {name}", len(window), took, "ms", f"each turn but one of {STEP}")
     before, after = _tokens(window), _tokens(mask(window, through))
     saved = f"{before:,} tokens before, {after:,} after (4 characters each)"
     yield Figure(f"tokens saved, {name}", len(window), before - after, "tokens", saved)
