@@ -65,11 +65,15 @@ class VaultCopies:
         for tier in Tier:
             try:
                 if (summary := self._tiers.summary(tier)) is None:
-                    self._folder.remove(tier)
+                    self._remove(tier)
                 else:
                     self.write(summary, position, keep=keep)
             except OSError as error:
                 self._log(f"{self._folder.path(tier)} could not be removed: {error}")
+
+    def _remove(self, tier: Tier) -> None:
+        for note in self._folder.remove(tier, self._tiers.step):
+            self._log(note)
 
     def adopt_edits(self) -> list[str]:
         """Take over what a person changed; see :meth:`CascadeMemory.adopt_edits`."""
@@ -94,7 +98,7 @@ class VaultCopies:
             self._log(note)
         summary = self._tiers.summary(tier)
         if summary is None:
-            self._folder.remove(tier)
+            self._remove(tier)
         elif file is None or file.step != self._tiers.step:
             self.write(summary, None, keep=True)
 

@@ -84,7 +84,7 @@ class SummaryFolder:
         """
         step = compaction if step is None else step
         text = self._render(summary, compaction, position, step)
-        notes = self._set_edit_aside(summary, step)
+        notes = self._set_edit_aside(summary.tier, summary.text.strip(), step)
         replace_file(self.path(summary.tier), text)
         if keep:
             self._keep(summary, text)
@@ -98,9 +98,18 @@ class SummaryFolder:
         """
         self._keep(summary, self._render(summary, compaction, position, compaction))
 
-    def remove(self, tier: Tier) -> None:
-        """The tier is empty now."""
+    def remove(self, tier: Tier, step: int) -> list[str]:
+        """The tier is empty now, after that compaction, undoing or clearing.
+
+        Returns:
+            Notes for the log: what was set aside first.
+
+        Raises:
+            OSError: The vault cannot be written.
+        """
+        notes = self._set_edit_aside(tier, "", step)
         self.path(tier).unlink(missing_ok=True)
+        return notes
 
     def read(self, tier: Tier) -> SummaryFile | None:
         """The summary as it stands in the vault; None if there is no file.
@@ -157,15 +166,15 @@ class SummaryFolder:
             "digest": _digest(summary.text.strip()),
         }
 
-    def _set_edit_aside(self, summary: Summary, step: int) -> list[str]:
-        """Keep what a person wrote meanwhile under another name before it is replaced."""
-        path = self.path(summary.tier)
+    def _set_edit_aside(self, tier: Tier, text: str, step: int) -> list[str]:
+        """Keep what a person wrote meanwhile under another name before ``text`` replaces it."""
+        path = self.path(tier)
         try:
-            there = self.read(summary.tier)
+            there = self.read(tier)
         except ValueError:
             unread = True
         else:
-            unread = there is not None and there.edited and there.text != summary.text.strip()
+            unread = there is not None and there.edited and there.text != text
         if not unread:
             return []
         aside = _free_name(path.with_name(f"{path.stem}-edited-before-{step}.md"))

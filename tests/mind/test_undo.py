@@ -287,3 +287,18 @@ def test_a_line_that_cannot_be_read_does_not_hide_the_others(memory):
     memory.archive.append({"type": "edit", "tier": "none", "t": "never"})
     compacted(memory, 1)
     assert [past.number for past in history.compactions(memory.archive)] == [1, 2]
+
+
+@pytest.mark.parametrize("end", ["undo", "clear"])
+def test_an_edit_of_a_summary_that_goes_is_set_aside_too(life, memory, end):
+    compacted(memory, 1)
+    path = life.folder / "summaries" / "recent.md"
+    post = frontmatter.load(path)
+    post.content = "Written by a person."
+    path.write_text(frontmatter.dumps(post))
+    getattr(memory, end)()
+    assert not path.exists()
+    (aside,) = (life.folder / "summaries").glob("recent-edited-*.md")
+    assert "Written by a person." in aside.read_text()
+    assert any("edited meanwhile" in line for line in life.log)
+    assert whole(memory)
