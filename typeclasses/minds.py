@@ -82,6 +82,7 @@ def _open(agent: Agent, shared: Services) -> Mind:
     memory.pins = lambda: keeper.shown_pins
     memory.moved = keeper.recaller.follow
     memory.compacted = examiner.compacted
+    examiner.resume()
     keeper.recaller.follow()
     actor = Actor(memory, keeper, shared)
     fitting = Fitting(agent.key, memory, shared)

@@ -125,3 +125,40 @@ class TestThoughts(LadderWorld):
         assert not self.thinking()
         self.mira.db.paused = False
         assert self.thinks("Hello?", "say Hi.")
+
+
+class TestRate(LadderWorld):
+    """A server that stopped between a compaction and its rate measures it when it is back."""
+
+    def setUp(self):
+        super().setUp()
+        self.budget(immediate_window=4, recent_window=100, preserve_memories=4)
+        self.mira.db.paused = True
+        self.chatter(12)
+
+    def compact(self):
+        ended = []
+        self.mind.memory.compact(CompactReason.MANUAL, ended.append)
+        self.settle(lambda: bool(ended))
+
+    def start_again(self):
+        close_mind(self.mira.id)
+        self.settle(lambda: self.mind.memory.memory.status().last_rate is not None)
+        return self.mind.memory.memory.status()
+
+    def test_it_is_measured_after_a_restart(self):
+        self.mind.memory.compacted = lambda _: None  # killed before it was asked
+        self.compact()
+        asked = self.past()[-1].questions
+        assert asked
+        assert self.past()[-1].rate is None
+        assert self.start_again().last_rate.asked == len(asked)
+        assert self.past()[-1].rate is not None
+
+    def test_it_is_not_measured_twice(self):
+        self.compact()
+        self.settle(lambda: self.past()[-1].rate is not None)
+        self.start_again()
+        self.settle()
+        lines = "".join(path.read_text() for path in self.mind.memory.folder.glob("archive/0*"))
+        assert lines.count('"type":"rate"') == 1

@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from game.index.service import IndexService
+from game.mind import history
 from game.mind.errors import KeepsakeError
+from game.mind.history import PastCompaction
 from game.mind.memory import CompactionResult, MemoryContext
 from game.mind.recall.related import related
 from game.mind.roundtrip import Question, Rate, rate
@@ -42,11 +44,42 @@ class Examiner:
         self._name, self._memory = name, memory
         self._recaller, self._services = recaller, services
         self._waiting: Any = None
+        self._closed = False
 
     def close(self) -> None:
         """Measure nothing any more."""
+        self._closed = True
+        self._stop_waiting()
+
+    def _stop_waiting(self) -> None:
         if self._waiting is not None and self._waiting.active():
             self._waiting.cancel()
+
+    def resume(self) -> None:
+        """Ask what the last compaction left, if the server stopped before that was done."""
+        try:
+            memory = self._memory.memory
+            status, archive = memory.status(), memory.archive
+        except KeepsakeError:  # it cannot be opened now; the memory itself says so
+            return
+        if not status.last_number or status.last_rate is not None:
+            return
+
+        def work() -> None:
+            try:
+                past = history.standing(archive)
+            except Exception as error:
+                # Nobody looks at the future: without this line nobody would ever hear of it.
+                log(f"[Error] {self._name}: Past compactions could not be read: {error!r}")
+                return
+            self._services.post(lambda: self._resumed(past[-1]) if past else None)
+
+        self._services.searchers.submit(work)
+
+    def _resumed(self, last: PastCompaction) -> None:
+        # A compaction since then has its own questions, and they may be under way.
+        if not self._closed and self._waiting is None and last.questions and last.covered:
+            self._ask_when_followed(last.number, last.covered[1], last.questions, PATIENCE)
 
     def compacted(self, result: CompactionResult) -> None:
         """A compaction is done: ask its questions when the index has followed."""
@@ -55,7 +88,7 @@ class Examiner:
         except KeepsakeError:  # the archive is closed by now; the memory itself says so
             return
         if result.number and result.covered:
-            self.close()
+            self._stop_waiting()
             self._ask_when_followed(result.number, result.covered[1], questions, PATIENCE)
 
     def _ask_when_followed(
