@@ -162,3 +162,21 @@ class TestRate(LadderWorld):
         self.settle()
         lines = "".join(path.read_text() for path in self.mind.memory.folder.glob("archive/0*"))
         assert lines.count('"type":"rate"') == 1
+
+
+class TestNoticing(LadderWorld):
+    """What is lived through comes before what may be noticed in it."""
+
+    def test_a_fault_in_noticing_doubles_no_memory(self):
+        noticed = self.mind.memory.noticed
+        follow = noticed.block.follow
+
+        def broken(*_):
+            raise RuntimeError("a fault of ours")
+
+        noticed.block.follow = broken
+        assert self.mind.memory.remember("Somebody coughs.")
+        assert self.mind.memory.remember("Somebody sneezes.")
+        noticed.block.follow = follow
+        assert self.mind.memory.remember("Somebody laughs.")
+        assert self.lines()[-3:] == ["Somebody coughs.", "Somebody sneezes.", "Somebody laughs."]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from game.mind.errors import KeepsakeError
@@ -30,13 +30,19 @@ class Noticing:
 
     def saw(self, memory: Memory) -> None:
         """Look at a new memory; quick, the file is written in a worker thread."""
-        if self.block.follow(memory, self._name):
-            self._save_soon()
+        self._look(lambda: self.block.follow(memory, self._name))
 
     def catch_up(self, memories: Iterable[Memory]) -> None:
         """Look at what was lived through and not kept, as after a crash."""
-        if self.block.catch_up(memories, self._name):
-            self._save_soon()
+        self._look(lambda: self.block.catch_up(memories, self._name))
+
+    def _look(self, look: Callable[[], bool]) -> None:
+        try:
+            if look():
+                self._save_soon()
+        except Exception as error:
+            # Whatever somebody said: it is in the archive, and must not be archived again.
+            self._trouble(f"A memory could not be looked at: {error!r}")
 
     @property
     def lines(self) -> tuple[str, ...]:
