@@ -16,6 +16,7 @@ from typeclasses.components.fitting import Fitting
 from typeclasses.components.keeper import Keeper
 from typeclasses.components.memory import MemoryComponent
 from typeclasses.components.thinker import Thinker
+from typeclasses.components.thinking import Parts
 from typeclasses.services import Services, running, services
 
 if TYPE_CHECKING:
@@ -80,12 +81,12 @@ def _open(agent: Agent, shared: Services) -> Mind:
     keeper = Keeper(agent.key, folder, memory, shared)
     examiner = Examiner(agent.key, memory, keeper.recaller, shared)
     memory.pins = lambda: keeper.shown_pins
-    memory.moved = keeper.recaller.follow
-    memory.compacted = examiner.compacted
+    memory.compactor.moved = keeper.recaller.follow
+    memory.compactor.compacted = examiner.compacted
     examiner.resume()
     keeper.recaller.follow()
     actor = Actor(memory, keeper, shared)
     fitting = Fitting(agent.key, memory, shared)
-    thinker = Thinker(agent.id, memory, keeper, actor, fitting=fitting, services=shared)
+    thinker = Thinker(agent.id, Parts(memory, keeper, actor, fitting), shared)
     memory.sleeps = lambda: thinker.asleep
     return Mind(memory, keeper, actor, fitting, thinker, examiner)

@@ -48,7 +48,7 @@ Log = Callable[[str], None]
 
 
 class CascadeMemory:
-    """An agent's memory in three tiers; implements :class:`game.mind.memory.AgentMemory`.
+    """An agent's memory in three tiers; implements :class:`game.mind.agent_memory.AgentMemory`.
 
     Args:
         agent: The agent's name, for log lines and prompts.
@@ -145,7 +145,7 @@ class CascadeMemory:
         reason: str = "",
         time: datetime | None = None,
     ) -> Memory:
-        """Remember one line; see :meth:`game.mind.memory.AgentMemory.append`."""
+        """Remember one line; see :meth:`game.mind.agent_memory.AgentMemory.append`."""
         with self._lock:
             when = time or self._clock.now()
             if self._repeats(text, kind):
@@ -225,7 +225,7 @@ class CascadeMemory:
     # -- compacting
 
     def compact(self, reason: CompactReason) -> CompactionResult:
-        """Go up the ladder once; see :meth:`game.mind.memory.AgentMemory.compact`."""
+        """Go up the ladder once; see :meth:`game.mind.agent_memory.AgentMemory.compact`."""
         config = self._config()
         if reason is CompactReason.AGENT and not config.on_agent:
             raise CompactionError(
@@ -265,7 +265,7 @@ class CascadeMemory:
         return result
 
     def undo(self) -> Undone:
-        """Take the newest compaction back; see :meth:`game.mind.memory.AgentMemory.undo`."""
+        """Take the newest compaction back; see :meth:`game.mind.agent_memory.AgentMemory.undo`."""
         self._claim()
         try:
             try:

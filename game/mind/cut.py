@@ -62,6 +62,21 @@ def put_back(text: str, lines: tuple[str, ...]) -> str:
     return "\n".join([text, *(KEPT + " ".join(line.split()) for line in lines)])
 
 
+def put_back_in(text: str) -> tuple[str, ...]:
+    """The lines that :func:`put_back` has added to ``text``, without their beginning."""
+    return tuple(x.removeprefix(KEPT) for x in text.splitlines() if x.startswith(KEPT))
+
+
+def without_added(text: str) -> str:
+    """``text`` without what a cut or :func:`put_back` added: what there is to summarise.
+
+    What was put back is carried on as it is, not told again in other words.
+    """
+    text = without_note(text)
+    told = "\n".join(line for line in text.splitlines() if not line.startswith(KEPT)).strip()
+    return told or text
+
+
 def _parts(line: str) -> list[str]:
     """A line of a list as it is, prose sentence by sentence."""
     return [line] if line.lstrip()[:1] in "-*#" else sentences(line)

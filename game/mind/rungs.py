@@ -205,7 +205,7 @@ class Climb:
         memories, agent = self._pruned(), self.scale.agent
         lines = tuple(source_line(agent, memory) for memory in memories)
         numbers = tuple(memory.number for memory in memories)
-        older = tuple(cut.without_note(each.text) for each in self._present())
+        older = tuple(cut.without_added(each.text) for each in self._present())
         if self.plan.layout is Layout.REPLACE:
             limit = self.config.longterm_tokens
             return [
@@ -236,7 +236,7 @@ class Climb:
         )
 
     def _again(self, summary: Summary, limit: int) -> Source:
-        return self._source(summary.tier, (cut.without_note(summary.text),), limit=limit)
+        return self._source(summary.tier, (cut.without_added(summary.text),), limit=limit)
 
     def _by_rules(self, tier: Tier, limit: int) -> None:
         summary = self._summaries[tier]

@@ -36,7 +36,7 @@ LEAST_VERBATIM = 4
 
 
 class SlidingMemory:
-    """The newest ``size`` memories; implements :class:`game.mind.memory.AgentMemory`.
+    """The newest ``size`` memories; implements :class:`game.mind.agent_memory.AgentMemory`.
 
     Args:
         archive: Where everything is kept.
@@ -79,7 +79,7 @@ class SlidingMemory:
         reason: str = "",
         time: datetime | None = None,
     ) -> Memory:
-        """Remember one line; see :meth:`game.mind.memory.AgentMemory.append`."""
+        """Remember one line; see :meth:`game.mind.agent_memory.AgentMemory.append`."""
         with self._lock:
             now = time or self._clock.now()
             last = self._window[-1] if self._window else None

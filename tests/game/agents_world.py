@@ -133,7 +133,7 @@ class AgentsWorld(EvenniaTest):
 
     def let_compact(self) -> None:
         """Wait for a compaction that was asked for, from before a thread takes it up."""
-        self.settle(lambda: not self.mind.memory._compacting)
+        self.settle(lambda: not self.mind.memory.compacting)
 
     def thinking(self) -> bool:
         """Whether any agent waits for the model."""

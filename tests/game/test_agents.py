@@ -252,7 +252,7 @@ class TestThinking(AgentsWorld):
         self.settle(lambda: len(self.fake.calls("/api/generate")) == 1)
         self.mira.db.paused = True
         gate.set()
-        self.settle(lambda: self.mind.thinker._thought is None)
+        self.settle(lambda: not self.mind.thinker.thinking)
         assert not any("Still here" in line for line in heard)
 
     def test_an_act_that_breaks_does_not_end_thinking_for_ever(self):

@@ -71,10 +71,10 @@ class TestClosed(LadderWorld):
         self.component.compact(CompactReason.MANUAL, lambda _: None)
         self.char1.execute_cmd("talk Mira Well?")
         self.clock.advance(2.0)
-        assert self.component._after, "the thought waits"
+        assert self.component.compactor._after, "the thought waits"
         self.close()
         gate.set()
-        self.settle(lambda: not self.component._compacting)
+        self.settle(lambda: not self.component.compacting)
         assert self.component._memory is None
 
     def test_while_the_rate_is_measured(self):
@@ -90,7 +90,7 @@ class TestClosed(LadderWorld):
         self.component.compact(CompactReason.MANUAL, lambda _: None)
         self.mira.key = "Moira"
         gate.set()
-        self.settle(lambda: not self.component._compacting)
+        self.settle(lambda: not self.component.compacting)
         assert self.mind.memory is not self.component
         assert self.mind.memory.remember("I am Moira now.")
         assert self.past() == [], "what had begun under the old name came to nothing"
@@ -147,7 +147,7 @@ class TestRate(LadderWorld):
         return self.mind.memory.memory.status()
 
     def test_it_is_measured_after_a_restart(self):
-        self.mind.memory.compacted = lambda _: None  # killed before it was asked
+        self.mind.memory.compactor.compacted = lambda _: None  # killed before it was asked
         self.compact()
         asked = self.past()[-1].questions
         assert asked

@@ -333,6 +333,21 @@ def test_a_constraint_that_is_lost_is_put_back_word_for_word(life, memory):
         assert sum(text.count("never open the cellar door") for text in texts) == 1
 
 
+def test_what_was_put_back_is_carried_on_and_never_summarised(life, memory):
+    life.must_keep = (RULE,)
+    for _ in range(3):
+        fill(memory, 0.9)
+        assert memory.compact(HIGH).verdict.put_back == (RULE,)
+        assert cut.put_back_in(memory.context().recent.text) == (RULE,)
+    assert cut.put_back_in(memory.context().longterm.text) == ()
+    assert not any("cellar" in line for each in life.summarizer.sources for line in each.lines)
+    life.must_keep = ()
+    fill(memory, 0.9)
+    memory.compact(HIGH)
+    texts = [memory.context().recent.text, memory.context().longterm.text]
+    assert not any("cellar" in text for text in texts), "until nobody wants it any more"
+
+
 def test_what_stands_in_the_prompt_anyway_is_not_put_back(life, memory):
     life.must_keep = life.standing = (RULE,)
     fill(memory, 0.9)

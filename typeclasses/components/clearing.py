@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from twisted.internet.defer import Deferred
 
+from game.mind.agent_memory import AgentMemory
 from game.mind.errors import CompactionError, KeepsakeError
 from game.mind.exchange import open_exchange
-from game.mind.memory import AgentMemory, CompactReason, Outcome
+from game.mind.memory import CompactReason, Outcome
 from game.mind.perception import shorten
 from game.mind.recall.related import LONGEST_RESULT
 from game.mind.records import Memory, MemoryKind

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from game.mind.agent_memory import AgentMemory
 from game.mind.budget import Costs
 from game.mind.errors import KeepsakeError
-from game.mind.memory import AgentMemory
 from game.mind.prompt import Rendered
 from typeclasses.components.prompting import Kept, costs_of, prompt_for
 from typeclasses.components.telling import tell_builders

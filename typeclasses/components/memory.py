@@ -1,4 +1,4 @@
-"""An agent's memory in the game: opens it, feeds it, compacts it in the background."""
+"""An agent's memory in the game: what happens goes in, what stands in a prompt comes out."""
 
 from __future__ import annotations
 
@@ -8,38 +8,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from game.llm.profiles import EXTRACTIVE
-from game.mind import integrity
+from game.mind import keeping
+from game.mind.agent_memory import AgentMemory
 from game.mind.archive import Archive
-from game.mind.cascade import CascadeMemory
-from game.mind.compaction_config import CompactionConfig
-from game.mind.errors import (
-    ArchiveError,
-    CompactionError,
-    CompactionRunning,
-    ConfigError,
-    KeepsakeError,
-)
+from game.mind.errors import ArchiveError, CompactionError, KeepsakeError
 from game.mind.integrity import IntegrityReport
-from game.mind.memory import (
-    AgentMemory,
-    CompactionResult,
-    CompactReason,
-    Load,
-    MemoryContext,
-    Undone,
-)
-from game.mind.ports import Generation
-from game.mind.records import MemoryKind
-from game.mind.sliding import SlidingMemory
-from game.mind.strategy import Layout
+from game.mind.memory import CompactReason, MemoryContext, Undone
+from game.mind.records import Memory, MemoryKind
 from game.mind.summaries import SummaryFolder
-from game.mind.summarize import ExtractiveSummarizer, ModelSummarizer, Summarizer
+from typeclasses.components.compactor import Compacted, Compactor
 from typeclasses.components.noticing import Noticing
-from typeclasses.services import Services, log, warn
+from typeclasses.components.opening import Lines, Opener
+from typeclasses.services import Services, log
 
-Compacted = CompactionResult | CompactionError
-"""How a compaction ended."""
+__all__ = ["BACKLOG_LIMIT", "Compacted", "MemoryComponent"]
 
 BACKLOG_LIMIT = 10_000
 """Memories that wait in RAM for a disk that cannot be written; the oldest go first."""
@@ -61,7 +43,7 @@ class Unsaved:
 class MemoryComponent:
     """The memory of one agent.
 
-    Everything but the compaction itself runs on the reactor thread.
+    It runs on the reactor thread, but for what is said to be asked from others.
 
     Args:
         name: The agent's name, for prompts and log lines.
@@ -70,34 +52,30 @@ class MemoryComponent:
 
     Attributes:
         problem: Why the archive cannot be written now; None if it can.
-        no_room: Why the last compaction at the emergency mark made no room; None if it did.
         noticed: What it was told as a rule, and what it promised.
+        compactor: What compacts it.
         pins: The pinned lines as a prompt shows them; asked from worker threads too.
         sleeps: Whether the agent sleeps now; asked on the reactor thread.
-        moved: Called in a worker thread when memories have left the window, or come back.
-        compacted: Called on the reactor thread with what a compaction did.
     """
 
     def __init__(self, name: str, folder: Path, services: Services) -> None:
         self.name = name
         self.folder = folder
         self.problem: KeepsakeError | None = None
-        self.no_room: CompactionError | None = None
         self.noticed = Noticing(name, folder, services)
         self.pins: Callable[[], Sequence[str]] = lambda: ()
         self.sleeps: Callable[[], bool] = lambda: False
-        self.moved: Callable[[], None] = lambda: None
-        self.compacted: Callable[[CompactionResult], None] = lambda _: None
         self._services = services
         self.summaries = SummaryFolder(folder / "summaries", name)
         self._memory: AgentMemory | None = None
         self._dropped = 0
-        self._compacting = self._closed = False
-        self._asleep = self._slid = False
-        self._after: list[Callable[[], None]] = []
+        self._closed = self._asleep = False
         self._backlog: deque[Unsaved] = deque(maxlen=BACKLOG_LIMIT)
         self._try_again_at = services.clock.now()
-        self._slid = self._slides()
+        lines = Lines(self.always_shown, self.must_keep)
+        self._opener = Opener(name, self.summaries, services, lines, lambda: self._asleep)
+        self.compactor = Compactor(name, lambda: self.memory, services)
+        self.compactor.slept = self._slept
         self._open()
 
     # -- remembering
@@ -177,13 +155,32 @@ class MemoryComponent:
         """What stands in every prompt, whatever is compacted: pins and what was noticed."""
         return (*self.pins(), *self.noticed.lines)
 
+    def must_keep(self) -> tuple[str, ...]:
+        """What no compaction may lose: what stands in every prompt, and what found no room there.
+
+        Asked in a worker thread, before a compaction.
+        """
+        refused = [item.line for item in self.noticed.block.refused]
+        found = keeping.to_carry(self.context(), refused, self.name)
+        return tuple(dict.fromkeys((*self.always_shown(), *found)))
+
     # -- compacting
+
+    @property
+    def compacting(self) -> bool:
+        """Whether a compaction is under way."""
+        return self.compactor.running
+
+    @property
+    def no_room(self) -> CompactionError | None:
+        """Why the last compaction at the emergency mark made no room; None if it did."""
+        return self.compactor.no_room
 
     def compact_if_due(self) -> None:
         """Start a compaction in the background when one is due."""
-        if self._memory is None or self._compacting:
+        if self._memory is None or self.compacting:
             return
-        self._follow_strategy()
+        self._memory = self._opener.followed(self._memory)
         self._asleep = self.sleeps()
         if reason := self._memory.next_turn():
             self.compact(reason, lambda _: None)
@@ -193,100 +190,29 @@ class MemoryComponent:
 
         It is called in any case: whether the prompt fits is seen when it is built.
         """
-        try:
-            memory = self.memory
-            reason = memory.before_thought()
-        except KeepsakeError:  # the archive cannot be opened; the thought will say so
-            done()
-            return
-        if reason is None:
-            self.no_room = None
-            done()
-        elif self._compacting:
-            self._after.append(lambda: self.make_room(done))
-        else:
-            if self.no_room is None:  # else it was said already
-                warn(
-                    f"[Memory] {self.name}: {_loaded(memory.load())}; compacting before the thought"
-                )
-            self.compact(reason, lambda outcome: self._room_made(outcome, done))
-
-    def _room_made(self, outcome: Compacted, done: Callable[[], None]) -> None:
-        self.no_room = outcome if isinstance(outcome, CompactionError) else None
-        done()
+        self.compactor.make_room(done)
 
     def compact(self, reason: CompactReason, done: Callable[[Compacted], None]) -> None:
         """Compact in the background; ``done`` is called on the reactor thread."""
-
-        def ended(outcome: CompactionResult | CompactionError) -> None:
-            if isinstance(outcome, CompactionResult):
-                self.compacted(outcome)
-            done(outcome)
-
-        self._in_background(lambda memory: memory.compact(reason), ended)
+        self.compactor.compact(reason, done)
 
     def undo(self, done: Callable[[Undone | CompactionError], None]) -> None:
         """Take the last compaction back, in the background; ``done`` on the reactor thread."""
-        self._in_background(lambda memory: memory.undo(), done)
-
-    def _in_background[T](
-        self, change: Callable[[AgentMemory], T], done: Callable[[T | CompactionError], None]
-    ) -> None:
-        memory = self.memory
-        if self._compacting:
-            done(
-                CompactionRunning(
-                    f"a compaction of {self.name}'s memory is under way", "Wait for it to end"
-                )
-            )
-            return
-        # From here on, not from when a thread is free: a second one that waited behind this
-        # one would summarise the few memories that came meanwhile.
-        self._compacting = True
-
-        def work() -> None:
-            outcome: T | CompactionError
-            try:
-                outcome = change(memory)
-                self.moved()
-            except CompactionError as error:
-                outcome = error
-            except Exception as error:
-                log(f"[Memory] {self.name}: Compaction broke off: {error!r}")
-                outcome = CompactionError(f"the compaction broke off ({error!r})")
-            self._services.post(lambda: finished(outcome))
-
-        def finished(outcome: T | CompactionError) -> None:
-            self._compacting = False
-            waiting, self._after = self._after, []
-            try:
-                done(outcome)
-            finally:
-                for each in waiting:
-                    each()
-
-        self._services.workers.submit(work)
+        self.compactor.undo(done)
 
     def check(self, done: Callable[[IntegrityReport | KeepsakeError], None]) -> None:
         """Check archive, tiers and files in the background; ``done`` on the reactor thread."""
-        memory = self.memory
+        self.compactor.check(self.summaries, done)
 
-        def work() -> None:
-            report: IntegrityReport | KeepsakeError
-            try:
-                if isinstance(memory, CascadeMemory):
-                    report = memory.check()
-                else:
-                    report = integrity.check(
-                        memory.archive, memory.context(), self.summaries, cascade=False
-                    )
-            except KeepsakeError as error:
-                report = error
-            except OSError as error:
-                report = KeepsakeError(f"the check could not read the vault ({error})")
-            self._services.post(lambda: done(report))
-
-        self._services.workers.submit(work)
+    def _slept(self, window: Sequence[Memory], last: int) -> None:
+        """What left the window in sleep is read again, where there is a model; blocks."""
+        try:
+            generate = self._opener.generate()
+        except KeepsakeError as error:
+            log(f"[Notes] {self.name}: {error}")
+            return
+        if generate is not None:
+            self.noticed.reread(window, last, generate)
 
     # -- opening and closing
 
@@ -319,7 +245,7 @@ class MemoryComponent:
             self._trouble(error)
             return False
         try:
-            self._memory = self._built(archive)
+            self._memory = self._opener.opened(archive)
         except Exception as error:
             # Not even a window can be read: what happens waits in RAM, and whoever speaks
             # in the same room must not suffer for it.
@@ -329,60 +255,6 @@ class MemoryComponent:
         self._services.syncer.add(archive)
         self.noticed.catch_up(self._memory.context().window)
         return True
-
-    def _built(self, archive: Archive) -> AgentMemory:
-        """The memory that the configuration names; the plain one if that cannot be built."""
-        if self._slides():
-            return self._sliding(archive)
-        try:
-            return self._cascade(archive)
-        except Exception as error:
-            # Whatever an archive holds that this code cannot read: the agent lives on with
-            # its newest memories, and the log says what to look at.
-            log(f"[Memory] {self.name}: The tiers cannot be read ({error!r}); sliding window only")
-            return self._sliding(archive)
-
-    def _sliding(self, archive: Archive) -> SlidingMemory:
-        return SlidingMemory(
-            archive,
-            self._config.immediate_window,
-            self._services.clock,
-            agent=self.name,
-            config=lambda: self._config,
-            tokens=self._services.tokens,
-        )
-
-    def _cascade(self, archive: Archive) -> CascadeMemory:
-        return CascadeMemory(
-            self.name,
-            archive,
-            self.summaries,
-            config=lambda: self._config,
-            summarizer=self._summarizer,
-            clock=self._services.clock,
-            log=log,
-            tokens=self._services.tokens,
-            strategy=self._services.strategy,
-            must_keep=self.always_shown,
-            standing=self.always_shown,
-            embedder=self._services.embedder,
-            asleep=lambda: self._asleep,
-            priced=self._priced,
-        )
-
-    def _follow_strategy(self) -> None:
-        """Change over when the configuration wants summaries, or none, that it did not want."""
-        memory, slides = self._memory, self._slides()
-        if memory is None or slides is self._slid:
-            return
-        self._slid = slides
-        how = "a sliding window, without summaries" if slides else "summaries"
-        log(f"[Memory] {self.name}: The strategy has changed to {how}")
-        self._memory = self._built(memory.archive)
-
-    def _slides(self) -> bool:
-        """Whether the strategy makes no summaries."""
-        return self._services.strategy().layout is Layout.SLIDING
 
     def _trouble(self, error: KeepsakeError) -> None:
         if str(error) != str(self.problem):
@@ -394,36 +266,6 @@ class MemoryComponent:
             lost = f"the oldest {self._dropped} memories were" if self._dropped else "nothing was"
             log(f"[Memory] {self.name}: The archive can be written again; {lost} lost")
         self.problem, self._dropped = None, 0
-
-    @property
-    def _config(self) -> CompactionConfig:
-        return self._services.compaction.current
-
-    def _priced(self) -> bool:
-        """Whether summaries cost calls of a model."""
-        try:
-            profile = self._services.gateway.profiles.get(self._config.profile)
-        except ConfigError:  # the compaction itself says so
-            return True
-        return profile.provider != EXTRACTIVE
-
-    def _summarizer(self) -> Summarizer:
-        """The summarizer that the configuration names; called in a worker thread."""
-        profile_name, gateway = self._config.profile, self._services.gateway
-        profile = gateway.profiles.get(profile_name)
-        if profile.provider == EXTRACTIVE:
-            return ExtractiveSummarizer()
-
-        def generate(prompt: str, stop: tuple[str, ...]) -> Generation:
-            return gateway.generate(
-                profile_name, lambda current: current.request(prompt, stop=stop)
-            )
-
-        return ModelSummarizer(generate, context_tokens=profile.context_tokens or 4096)
-
-
-def _loaded(load: Load) -> str:
-    return f"The prompt needs {load.used:,} of {load.budget:,} tokens ({load.share:.0%})"
 
 
 def _unreadable(folder: Path, error: Exception) -> ArchiveError:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from game.mind.errors import KeepsakeError
 from game.mind.noticed import NoticedBlock
+from game.mind.noticing_asleep import reread
+from game.mind.ports import Generation
 from game.mind.records import Memory
+from game.mind.settling import settled
 from typeclasses.services import Services, log
 
 FILE = "noticed.md"
@@ -43,6 +46,34 @@ class Noticing:
         except Exception as error:
             # Whatever somebody said: it is in the archive, and must not be archived again.
             self._trouble(f"A memory could not be looked at: {error!r}")
+
+    def reread(
+        self,
+        window: Sequence[Memory],
+        last: int,
+        generate: Callable[[str, tuple[str, ...]], Generation],
+    ) -> None:
+        """Have a model look for what the rules missed, and keep it; blocks, never raises.
+
+        Args:
+            window: The memories before a compaction, oldest first.
+            last: The number of the last that has left the window with it.
+            generate: Continues a prompt up to one of the stop strings.
+        """
+        try:
+            leaving = [memory for memory in window if memory.number <= last]
+            found = reread(leaving, self._name, generate)
+            # What was taken back or done on the same day is over before it is noticed.
+            over = {item for memory in window for item in settled(found, memory, self._name)}
+            kept = self.block.add(item for item in found if item not in over)
+        except KeepsakeError as error:
+            log(f"[Notes] {self._name}: What was told is not read again in this sleep: {error}")
+        except Exception as error:
+            # Nobody looks at the future: without this line nobody would ever hear of it.
+            log(f"[Error] {self._name}: Noticing in sleep broke off: {error!r}")
+        else:
+            for item in kept:
+                log(f"[Notes] {self._name}: Noticed in sleep: {item.line}")
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -1,0 +1,161 @@
+"""Compacts the memory of one agent in the background, one compaction at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from game.mind import integrity
+from game.mind.agent_memory import AgentMemory
+from game.mind.cascade import CascadeMemory
+from game.mind.errors import CompactionError, CompactionRunning, KeepsakeError
+from game.mind.integrity import IntegrityReport
+from game.mind.memory import CompactionResult, CompactReason, Load, Undone
+from game.mind.records import Memory
+from game.mind.summaries import SummaryFolder
+from typeclasses.services import Services, log, warn
+
+Compacted = CompactionResult | CompactionError
+"""How a compaction ended."""
+
+
+class Compactor:
+    """Compactions of one agent's memory; on the reactor thread, the work itself in others.
+
+    Args:
+        name: The agent's name, for log lines.
+        memory: Gives its memory, or raises why there is none.
+        services: Threads, and the way back from them.
+
+    Attributes:
+        running: Whether one is under way, or waits for a thread.
+        no_room: Why the last compaction at the emergency mark made no room; None if it did.
+        moved: Called in a worker thread when memories have left the window, or come back.
+        compacted: Called on the reactor thread with what a compaction did.
+        slept: Called in a worker thread after a compaction in sleep, with the window of
+            before and the number of the last memory that left it.
+    """
+
+    def __init__(self, name: str, memory: Callable[[], AgentMemory], services: Services) -> None:
+        self.running = False
+        self.no_room: CompactionError | None = None
+        self.moved: Callable[[], None] = lambda: None
+        self.compacted: Callable[[CompactionResult], None] = lambda _: None
+        self.slept: Callable[[Sequence[Memory], int], None] = lambda _window, _last: None
+        self._name, self._memory, self._services = name, memory, services
+        self._after: list[Callable[[], None]] = []
+
+    def make_room(self, done: Callable[[], None]) -> None:
+        """Call ``done`` when a thought may begin; see :class:`~.memory.MemoryComponent`."""
+        try:
+            memory = self._memory()
+            reason = memory.before_thought()
+        except KeepsakeError:  # the archive cannot be opened; the thought will say so
+            done()
+            return
+        if reason is None:
+            self.no_room = None
+            done()
+        elif self.running:
+            self._after.append(lambda: self.make_room(done))
+        else:
+            if self.no_room is None:  # else it was said already
+                load = _loaded(memory.load())
+                warn(f"[Memory] {self._name}: {load}; compacting before the thought")
+            self.compact(reason, lambda outcome: self._room_made(outcome, done))
+
+    def _room_made(self, outcome: Compacted, done: Callable[[], None]) -> None:
+        self.no_room = outcome if isinstance(outcome, CompactionError) else None
+        done()
+
+    def compact(self, reason: CompactReason, done: Callable[[Compacted], None]) -> None:
+        """Compact; ``done`` is called on the reactor thread."""
+        window: tuple[Memory, ...] = ()
+
+        def change(memory: AgentMemory) -> CompactionResult:
+            nonlocal window
+            window = memory.context().window
+            return memory.compact(reason)
+
+        def ended(outcome: Compacted) -> None:
+            if isinstance(outcome, CompactionResult):
+                self.compacted(outcome)
+            done(outcome)
+
+        def afterwards(result: CompactionResult) -> None:
+            if reason is CompactReason.SLEEP and result.covered is not None:
+                self.slept(window, result.covered[1])
+
+        self._in_background(change, ended, afterwards)
+
+    def undo(self, done: Callable[[Undone | CompactionError], None]) -> None:
+        """Take the last compaction back; ``done`` is called on the reactor thread."""
+        self._in_background(lambda memory: memory.undo(), done, lambda _: None)
+
+    def _in_background[T](
+        self,
+        change: Callable[[AgentMemory], T],
+        done: Callable[[T | CompactionError], None],
+        afterwards: Callable[[T], None],
+    ) -> None:
+        """Make a change in a worker thread, and then, when it is told, what may take longer."""
+        memory = self._memory()
+        if self.running:
+            what = f"a compaction of {self._name}'s memory is under way"
+            done(CompactionRunning(what, "Wait for it to end"))
+            return
+        # From here on, not from when a thread is free: a second one that waited behind this
+        # one would summarise the few memories that came meanwhile.
+        self.running = True
+
+        def work() -> None:
+            outcome: T | CompactionError
+            try:
+                outcome = change(memory)
+                self.moved()
+            except CompactionError as error:
+                outcome = error
+            except Exception as error:
+                log(f"[Memory] {self._name}: Compaction broke off: {error!r}")
+                outcome = CompactionError(f"the compaction broke off ({error!r})")
+            self._services.post(lambda: self._ended(outcome, done))
+            if not isinstance(outcome, CompactionError):
+                afterwards(outcome)
+
+        self._services.workers.submit(work)
+
+    def _ended[T](self, outcome: T, done: Callable[[T], None]) -> None:
+        self.running = False
+        waiting, self._after = self._after, []
+        try:
+            done(outcome)
+        finally:
+            for each in waiting:
+                each()
+
+    def check(
+        self, summaries: SummaryFolder, done: Callable[[IntegrityReport | KeepsakeError], None]
+    ) -> None:
+        """Check archive, tiers and files in the background; ``done`` on the reactor thread."""
+        memory = self._memory()
+
+        def work() -> None:
+            report: IntegrityReport | KeepsakeError
+            try:
+                report = _checked(memory, summaries)
+            except KeepsakeError as error:
+                report = error
+            except OSError as error:
+                report = KeepsakeError(f"the check could not read the vault ({error})")
+            self._services.post(lambda: done(report))
+
+        self._services.workers.submit(work)
+
+
+def _checked(memory: AgentMemory, summaries: SummaryFolder) -> IntegrityReport:
+    if isinstance(memory, CascadeMemory):
+        return memory.check()
+    return integrity.check(memory.archive, memory.context(), summaries, cascade=False)
+
+
+def _loaded(load: Load) -> str:
+    return f"The prompt needs {load.used:,} of {load.budget:,} tokens ({load.share:.0%})"

@@ -1,0 +1,270 @@
+"""One thought of an agent, from its prompt to what comes of the answer.
+
+Runs on the reactor thread throughout. A thought waits in the model queue; its prompt is
+built when its turn comes; its answer is applied to the agent as it is then, if it still is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from game.llm.profiles import Profile
+from game.llm.queue import Priority
+from game.mind.attention import Impulse
+from game.mind.constrain import from_json
+from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
+from game.mind.ports import Generation, GenerationRequest
+from game.mind.recall.related import Found
+from typeclasses.components.actor import Act
+from typeclasses.components.prompting import kept_by, question_of
+from typeclasses.components.surroundings import people_near
+from typeclasses.components.thought import (
+    Thought,
+    addressee,
+    held,
+    led,
+    log_line,
+    second_thought,
+    temperature,
+)
+from typeclasses.services import Services, log
+
+if TYPE_CHECKING:
+    from typeclasses.agents import Agent
+    from typeclasses.components.actor import Actor
+    from typeclasses.components.fitting import Fitting
+    from typeclasses.components.keeper import Keeper
+    from typeclasses.components.memory import MemoryComponent
+
+PROFILE = "agent"
+_PRIORITIES = {"player": Priority.PLAYER, "event": Priority.EVENT, "idle": Priority.IDLE}
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a thought needs of its agent.
+
+    Attributes:
+        memory: What the prompt is built from.
+        keeper: Brings notes and past experiences into the prompt.
+        actor: What turns the answer into an act.
+        fitting: Keeps its prompts within the budget.
+    """
+
+    memory: MemoryComponent
+    keeper: Keeper
+    actor: Actor
+    fitting: Fitting
+
+
+class Thinking:
+    """Sees the thoughts of one agent through, one at a time.
+
+    Args:
+        key: Who asks, for the model queue.
+        agent: Gives the agent as it is now; None if it has been deleted.
+        parts: Its other components.
+        over: Is told that a thought has ended, and what was done; None for nothing.
+        services: What all agents share.
+
+    Attributes:
+        current: The thought under way; None if there is none.
+        answered: Thoughts that were answered, since the server started.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        agent: Callable[[], Agent | None],
+        parts: Parts,
+        over: Callable[[Act | None], None],
+        services: Services,
+    ) -> None:
+        self.current: Thought | None = None
+        self.answered = 0
+        self._key, self._agent, self._over, self._services = key, agent, over, services
+        self._memory, self._keeper = parts.memory, parts.keeper
+        self._actor, self._fitting = parts.actor, parts.fitting
+        self._closed = False
+
+    def begin(self, impulse: Impulse) -> None:
+        """Think, now that the moment has come."""
+        self._think(Thought(impulse))
+
+    def close(self) -> None:
+        """Stop thinking; an answer that still comes is dropped."""
+        self._closed = True
+        if self.current is not None and self.current.ticket is not None:
+            self.current.ticket.cancel()
+        self._end_thought()
+
+    def _think(self, thought: Thought) -> None:
+        self.current = thought
+        if thought.impulse.priority == "player" and thought.notice is None:
+            pause = self._services.thinking.current.pause_notice
+            if pause:
+                thought.notice = self._services.timer.callLater(pause, self._show_thinking)
+        with self._freed_by_faults(thought):
+            self._memory.make_room(lambda: self._go_ahead(thought))
+
+    def _go_ahead(self, thought: Thought) -> None:
+        """There is room in the prompt, as far as there can be."""
+        if self.current is not thought or self._closed:
+            return
+        with self._freed_by_faults(thought):
+            if thought.asked:
+                self._submit(thought)
+            else:
+                self._recall(thought)
+
+    @contextmanager
+    def _freed_by_faults(self, thought: Thought) -> Iterator[None]:
+        """Whatever breaks within it ends the thought: the agent must be able to think again."""
+        try:
+            yield
+        except Exception as error:
+            if self.current is thought:
+                agent = self._agent()
+                name = agent.key if agent else self._key
+                log(f"[Thinker] {name}: The thought broke off: {error!r}")
+                self._finish(None)
+            raise
+
+    def _recall(self, thought: Thought) -> None:
+        """Look for what may matter now, then think; without it if that takes too long."""
+        agent = self._agent()
+        if agent is None:
+            self._done(None)
+            return
+
+        def found(result: Found | None) -> None:
+            if self.current is thought and not self._closed:
+                thought.found, thought.asked = result, True
+                with self._freed_by_faults(thought):
+                    self._submit(thought)
+
+        asking = question_of(agent, self._memory.context())
+        self._keeper.relate(asking, found, scene=thought.impulse.trigger == "idle")
+
+    def _submit(self, thought: Thought) -> None:
+        priority = _PRIORITIES[thought.impulse.priority]
+        try:
+            thought.ticket = self._services.gateway.submit(
+                PROFILE, priority, self._key, self._build, self._done
+            )
+        except KeepsakeError as error:
+            self._done(error if isinstance(error, ModelError) else ModelUnavailable(str(error)))
+
+    def _build(self, profile: Profile) -> GenerationRequest | None:
+        """The request, made when its turn has come; None if nobody needs it any more."""
+        agent, thought = self._agent(), self.current
+        if agent is None or thought is None or agent.location is None or agent.db.paused:
+            return None
+        kept = kept_by(self._memory, self._keeper, thought.found)
+        prompt = self._fitting.prompt(agent, kept, thought.nudge)
+        if prompt is None:
+            return None
+        request = profile.request(f"{prompt} {thought.lead}".rstrip(), cache_key=self._key)
+        request = replace(request, temperature=temperature(profile, thought))
+        if thought.lead:
+            return request
+        return held(request, agent, profile, self._services)
+
+    def _done(self, outcome: Generation | ModelError | None) -> None:
+        agent, thought = self._agent(), self.current
+        if agent is None or thought is None or self._closed:
+            self._end_thought()
+        elif agent.db.paused:
+            self._finish(None)  # paused while the model wrote: nothing comes of it
+        elif isinstance(outcome, Generation):
+            self._apply(agent, thought, outcome)
+        elif outcome is None and self._fitting.too_large is not None:
+            self._too_large(agent, thought)
+        else:
+            self._unanswered(agent, thought, outcome)
+
+    def _apply(self, agent: Agent, thought: Thought, answer: Generation) -> None:
+        try:
+            self._answered(agent, thought, answer)
+        except Exception as error:
+            # Whatever an act in the world sets off: the agent must be able to think again.
+            log(f"[Thinker] {agent.key}: The answer could not be acted out: {error!r}")
+            self._finish(None)
+            raise
+
+    def _answered(self, agent: Agent, thought: Thought, answer: Generation) -> None:
+        self.answered += 1
+        self._fitting.answered(answer.prompt_tokens)
+        self._keeper.thought_over()
+        text = led(thought.lead, from_json(answer.text))
+        act = self._actor.act(agent, text, addressee=addressee(thought.impulse))
+        log(log_line(agent.key, thought, answer, act))
+        if act.result is None:
+            self._go_on(thought, act)
+        else:
+            # A tool call: what it brings is for the next thought, so that has to wait.
+            thought.ticket = None
+            act.result.addCallback(lambda _: self._go_on(thought, act))
+
+    def _go_on(self, thought: Thought, act: Act) -> None:
+        if self.current is not thought or self._closed:
+            return
+        again = second_thought(thought, act, self._services.thinking.current)
+        if again is not None:
+            # Whoever waits, waits for the same answer, and the question is still the same.
+            again.notice, again.found, again.asked = thought.notice, thought.found, True
+            self._think(again)
+        else:
+            self._finish(act)
+
+    def _unanswered(self, agent: Agent, thought: Thought, error: ModelError | None) -> None:
+        if error is not None:
+            log(f"[Thinker] {agent.key}: No answer: {error}")
+            self.show_absent(agent, thought.impulse)
+        self._finish(None)
+
+    def _too_large(self, agent: Agent, thought: Thought) -> None:
+        """The prompt does not fit: make room once more, now that its weight is known."""
+        if not thought.squeezed and self._memory.no_room is None:
+            thought.squeezed, thought.ticket = True, None
+            self._think(thought)
+            return
+        self._fitting.tell()
+        self.show_absent(agent, thought.impulse)
+        self._finish(None)
+
+    def _finish(self, act: Act | None) -> None:
+        self._end_thought()
+        self._over(act)
+
+    def _end_thought(self) -> None:
+        if self.current is not None:
+            self._cancel_notice(self.current)
+        self.current = None
+
+    # -- what people see of it
+
+    def _show_thinking(self) -> None:
+        if agent := self._agent():
+            self._show(agent, f"{agent.key} pauses, thinking.")
+
+    def show_absent(self, agent: Agent, impulse: Impulse) -> None:
+        """Whoever waits for an answer is told that none will come."""
+        if impulse.priority == "player":
+            self._show(agent, f"{agent.key} seems far away, and does not answer.")
+
+    def _show(self, agent: Agent, text: str) -> None:
+        """Tell the people in the room; agents would only remember it for nothing."""
+        if agent.location is not None:
+            agents = [person for person in people_near(agent) if person.is_agent]
+            agent.location.msg_contents(
+                (text, {"type": "thinking"}), exclude=[agent, *agents], from_obj=agent
+            )
+
+    @staticmethod
+    def _cancel_notice(thought: Thought) -> None:
+        if thought.notice is not None and thought.notice.active():
+            thought.notice.cancel()

@@ -1,0 +1,112 @@
+"""A thought under way, and what is decided about it from what is known by then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from game.llm.profiles import EMBEDDED, Profile
+from game.llm.queue import Ticket
+from game.mind.attention import Impulse
+from game.mind.constrain import verbs_grammar, verbs_schema
+from game.mind.ports import Generation, GenerationRequest
+from game.mind.recall.related import Found
+from game.mind.thinking_config import FREE, SCHEMA, ThinkingConfig
+from typeclasses.components.actor import Act
+from typeclasses.components.keeper import LOOKUPS
+from typeclasses.components.prompting import verbs_of
+from typeclasses.components.surroundings import exits_of, people_near
+from typeclasses.services import Services
+
+if TYPE_CHECKING:
+    from typeclasses.agents import Agent
+
+MOST_LOOKUPS = 2
+"""How often an agent may look into its memory before it has to do something."""
+HOTTER, HOTTEST = 0.25, 1.5
+"""What each new try adds to the temperature, and where that ends."""
+JSON_TOKENS = 40
+"""What the marks and names of a JSON answer may cost besides its words."""
+
+
+@dataclass
+class Thought:
+    """A thought under way."""
+
+    impulse: Impulse
+    attempt: int = 1
+    nudge: str = ""
+    lead: str = ""
+    """The verb that its answer begins with; empty when it is free."""
+    lookups: int = 0
+    """How often the agent has looked into its memory on the way here."""
+    found: Found | None = None
+    """What recall brought for it."""
+    asked: bool = False
+    """Whether recall was asked already."""
+    squeezed: bool = False
+    """Whether room was made for it after its prompt had been too large."""
+    ticket: Ticket | None = None
+    notice: Any = None
+
+
+def second_thought(thought: Thought, act: Act, config: ThinkingConfig) -> Thought | None:
+    """The thought that follows one whose answer was no use; None when it is enough."""
+    impulse, attempt = thought.impulse, thought.attempt + 1
+    waited_for = impulse.priority == "player" and config.insist
+    if act.command is None and thought.attempt <= config.retries:
+        # The last try for somebody who waits is made easy.
+        last = waited_for and thought.attempt == config.retries
+        lead = "say" if last else thought.lead
+        return Thought(impulse, attempt, act.refusal, lead, thought.lookups)
+    if act.command is not None and act.command.verb in LOOKUPS and thought.lookups < MOST_LOOKUPS:
+        # It looked something up in order to use it.
+        return Thought(impulse, thought.attempt, lookups=thought.lookups + 1)
+    if act.command is not None and waited_for and not act.answers and not thought.lead:
+        return Thought(impulse, attempt, lead="say", lookups=thought.lookups)
+    return None
+
+
+def addressee(impulse: Impulse) -> str:
+    """Whom speech is for: whoever spoke, came or gave; empty for an idle thought."""
+    return impulse.source if impulse.trigger in ("addressed", "named", "arrival", "given") else ""
+
+
+def temperature(profile: Profile, thought: Thought) -> float:
+    """The profile's; hotter with each new try, which else would come to the same answer."""
+    if thought.attempt == 1 or profile.temperature == 0:
+        return profile.temperature
+    return min(profile.temperature + HOTTER * (thought.attempt - 1), HOTTEST)
+
+
+def held(
+    request: GenerationRequest, agent: Agent, profile: Profile, services: Services
+) -> GenerationRequest:
+    """The request, held to the commands that make sense here as far as its server can."""
+    constraint, verbs = services.thinking.current.constrain, verbs_of(services)
+    if constraint != FREE and profile.provider == EMBEDDED:
+        present = [person.key for person in people_near(agent)]
+        return replace(request, grammar=verbs_grammar(verbs, exits_of(agent), present))
+    if constraint == SCHEMA:
+        # JSON may be written over several lines, and its marks and names cost tokens.
+        longer = request.max_tokens + JSON_TOKENS
+        schema = verbs_schema(verbs)
+        return replace(request, json_schema=schema, stop=(), max_tokens=longer)
+    return request
+
+
+def led(lead: str, text: str) -> str:
+    """``text`` behind the verb it was to begin with, unless it brings that verb itself."""
+    return text if text.lstrip().casefold().startswith(f"{lead} ") else f"{lead}{text}"
+
+
+def log_line(name: str, thought: Thought, answer: Generation, act: Act) -> str:
+    """The line of the agents' log on a thought that was answered."""
+    did = act.command.line if act.command else f"(refused: {act.refusal})"
+    if act.command and act.command.reason:
+        did += f" | {act.command.reason}"
+    return (
+        f"[Thinker] {name}: {thought.impulse.trigger} -> {did} "
+        f"({answer.prompt_tokens}+{answer.completion_tokens} tokens, "
+        f"{answer.cached_tokens} cached, {answer.seconds:.2f} s)"
+    )
