@@ -37,6 +37,7 @@ _SENTENCE_END = re.compile(r"[.!?…:;,\"'”’)\]]$")
 
 _CURSOR = re.compile(r"~\s*([^\s~<>][^~<>]{0,40}?)\s*>")
 _TOKEN = re.compile(r"<([^<>\s]{1,40})>")
+_STANDINS = str.maketrans("<>", "‹›")
 _INSTRUCT = re.compile(r"\[(/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_\w+))\]", re.I)
 _HEADING = re.compile(r"^(?:[#~>\s]|-{2,}|={2,}|`{2,})+")
 
@@ -74,7 +75,7 @@ def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
     line = _CURSOR.sub(r"\1:", line)
     line = _TOKEN.sub(r"(\1)", line)
     # Nested ones are only seen once the inner one is gone; what is left over cannot match.
-    line = line.replace("<", "‹") if _TOKEN.search(line) or _CURSOR.search(line) else line
+    line = line.translate(_STANDINS) if _TOKEN.search(line) or _CURSOR.search(line) else line
     line = _HEADING.sub("", _INSTRUCT.sub(r"(\1)", line))
     return shorten(line, limit)
 

@@ -655,8 +655,9 @@ class TestRate(RecallWorld):
         self.mira.db.paused = True
         for line in ("I lost a brass key at the mill.", "Edwin lives in Ostrey.", *CHATTER):
             self.char1.execute_cmd(f"say {line}")
-            self.settle(lambda: not self.mind.memory.compacting)
+            self.let_compact()
         memory = self.mind.memory.memory
+        assert memory.status().compactions, memory.status().last_failure
         self.settle(lambda: memory.status().last_rate is not None)
         assert memory.status().last_rate.recalled is None
 
