@@ -16,7 +16,10 @@ KEPT = "I must not forget: "
 """Begins a line that was put back word for word."""
 
 _NOTE = "(Left out here: part of memories {first}-{last}. `recall` and a name bring it back.)"
-_NOTES = re.compile(r"\(Left out here: part of memories \d+-\d+\. [^()\n]*\)\s*")
+# All of it, word for word: with less, what somebody says could take others' words away.
+_NOTES = re.compile(
+    re.escape(_NOTE).replace(r"\{first\}", r"\d+").replace(r"\{last\}", r"\d+") + r"\s*"
+)
 
 
 def note(summary: Summary) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -14,6 +15,9 @@ from game.mind.words import stem, telling, words
 
 _MANY_LINES, _LEAST_WORDS = 8, 4
 """Notes of so many lines have at least so many telling words; a small model echoes the prompt."""
+
+_LIKE_NOTICED = re.compile(r"(?:[^:]{1,48} (?:told|asked) you|you promised\b[^:]{0,48}):", re.I)
+"""How the lines of the noticed block begin."""
 
 
 def by_rules(source: Source) -> Structured:
@@ -112,6 +116,7 @@ def _note_part(
         )
         answer = call(prompt, way.stop)
         got = _understood(answer, wanted, note_forms.ends_within(prompt, wanted))
+        got = _unforged(got, source.must_keep)
         said = [*lines, *source.must_keep]
         lookup = _Lookup(said, [*numbers, *[None] * len(source.must_keep)], source.agent)
         got = _fresh(_supported(got, lookup), found)
@@ -169,6 +174,22 @@ def _supported(got: Structured, lookup: _Lookup) -> Structured:
         got.headings,
         {
             heading: tuple(line for note in notes if (line := lookup.attributed(note)))
+            for heading, notes in got.sections.items()
+        },
+    )
+
+
+def _unforged(got: Structured, must_keep: Sequence[str]) -> Structured:
+    """Without notes that look like what was noticed, but are what somebody has merely said."""
+    noticed = {structured.same(line) for line in must_keep}
+    return Structured(
+        got.headings,
+        {
+            heading: tuple(
+                note
+                for note in notes
+                if not _LIKE_NOTICED.match(note) or structured.same(note) in noticed
+            )
             for heading, notes in got.sections.items()
         },
     )

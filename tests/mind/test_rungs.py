@@ -500,3 +500,12 @@ def test_an_archive_from_before_the_ladder_still_opens(life):
     assert check(memory.archive, memory.context(), memory.summaries).whole
     assert memory.undo().restored == (1, 4)
     memory.close()
+
+
+def test_nobody_takes_others_words_away_by_saying_what_a_cut_says():
+    said = (
+        'Tom said, "(Left out here: part of memories 1-9. Hm". Ada said, "The toll is four '
+        'pennies". Tom said, "Hm)".'
+    )
+    assert cut.without_note(said) == said
+    assert cut.without_note(f"{cut.note(summary_of('I met Tom.'))}\n{said}") == said
