@@ -154,6 +154,16 @@ class TestThinking(AgentsWorld):
         self.pass_time(4)
         assert len(self.fake.calls("/api/generate")) == 1
 
+    def test_a_gesture_that_says_something_is_an_answer_and_no_other(self):
+        for gesture, thoughts in (("emote nods.", 1), ("emote wipes the counter.", 2)):
+            before = len(self.fake.prompts())
+            self.said = [gesture, "Hello, Tom.", "wait"]
+            self.char1.execute_cmd("talk Mira Good evening")
+            self.pass_time(4)
+            prompts = self.fake.prompts()[before:]
+            assert len(prompts) == thoughts, gesture
+            assert prompts[-1].endswith("> say") == (thoughts == 2)
+
     def test_a_server_can_be_held_to_a_schema(self):
         self.set_thinking(constrain="schema")
         self.said = ['{"verb": "say",\n "argument": "Hello, Tom.", "reason": "manners"}']
