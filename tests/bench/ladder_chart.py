@@ -49,7 +49,7 @@ def chart(results: Results, picture: Path = PICTURE, text: Path = TEXT) -> None:
     _draw_lossy(lossy, results)
     _draw_net(net, results)
     cost.set_yticks(range(len(totals)), list(totals))
-    cost.invert_yaxis()
+    cost.set_ylim(len(totals) - 0.4, -0.6)
     for beside in (lossy, net):
         beside.tick_params(labelleft=False)
     _draw_rungs(drawn.add_subplot(grid[1, :]), results)
@@ -103,10 +103,10 @@ def _text_rungs(lives: Mapping[str, Ledger]) -> list[str]:
         f"As shipped: tokens a thought that were not sent, a compaction's over its next {HORIZON}"
         " thoughts,",
         "by rung; and those spent on summaries.",
-        f"{'tool outputs, life':<19} {''.join(f'{rung.value:>12}' for rung in Rung)} {'spent':>8}",
+        f"{'tool outputs, life':<19} {''.join(f'{rung.value:>16}' for rung in Rung)} {'spent':>8}",
     ]
     for name, each in lives.items():
-        kept = "".join(f"{each.a_thought(each.kept.get(rung, 0)):12,.0f}" for rung in Rung)
+        kept = "".join(f"{each.a_thought(each.kept.get(rung, 0)):16,.0f}" for rung in Rung)
         lines.append(f"{name:<19} {kept} {each.a_thought(each.spent):8,.0f}")
     return lines
 
@@ -124,7 +124,7 @@ def _draw_cost(axes: Axes, totals: Mapping[str, Ledger]) -> None:
     axes.set_title("What a thought costs (fewer is better)", fontsize=10)
     axes.set_xlabel("tokens a thought, all lives")
     axes.set_xlim(right=1.12 * max(each.cost for each in totals.values()))
-    axes.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, -0.2))
+    _finish(axes, columns=1)
 
 
 def _draw_lossy(axes: Axes, results: Results) -> None:
@@ -146,8 +146,16 @@ def _draw_groups(axes: Axes, results: Results, value: Callable[[Ledger], float])
     for index, (outputs, colour) in enumerate(_OUTPUTS.items()):
         rows = [row + (index - 1) * 0.26 for row in range(len(names))]
         values = [value(found[name, outputs]) for name in names]
-        axes.barh(rows, values, 0.26, label=f"{outputs} tool outputs", color=colour)
-    axes.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, -0.2), ncols=3)
+        axes.barh(rows, values, 0.26, label=f"{outputs} outputs", color=colour)
+    _finish(axes, columns=3)
+
+
+def _finish(axes: Axes, columns: int) -> None:
+    axes.grid(axis="x", alpha=0.3)
+    axes.set_axisbelow(True)
+    axes.legend(
+        fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=columns, frameon=False
+    )
 
 
 def _draw_rungs(axes: Axes, results: Results) -> None:
@@ -160,6 +168,8 @@ def _draw_rungs(axes: Axes, results: Results) -> None:
         bottom = [low + more for low, more in zip(bottom, kept, strict=True)]
     spent = [-each.a_thought(each.spent) for each in lives.values()]
     axes.bar(range(len(lives)), spent, 0.6, label="spent on summaries", color="#777777")
+    axes.grid(axis="y", alpha=0.3)
+    axes.set_axisbelow(True)
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set_xticks(range(len(lives)), list(lives))
     axes.set_xlabel("tool outputs, length of life (200, 800, 3,000 memories)")
