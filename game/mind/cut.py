@@ -65,6 +65,15 @@ def put_back(text: str, lines: tuple[str, ...]) -> str:
     return "\n".join([text, *(KEPT + " ".join(line.split()) for line in lines)])
 
 
+def unmarked(text: str) -> str:
+    """``text`` as it was written, with no line that would pass for one that was put back."""
+    bare = f"{KEPT.rstrip(': ')} "
+    return "\n".join(
+        f"{bare}{line.removeprefix(KEPT)}" if line.startswith(KEPT) else line
+        for line in text.splitlines()
+    )
+
+
 def put_back_in(text: str) -> tuple[str, ...]:
     """The lines that :func:`put_back` has added to ``text``, without their beginning."""
     return tuple(x.removeprefix(KEPT) for x in text.splitlines() if x.startswith(KEPT))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from game.mind import verify
+from game.mind import cut, verify
 from game.mind.errors import KeepsakeError, SummaryRefused
 from game.mind.ports import Embedder
 from game.mind.summarize import EXTRACTIVE, Draft, ExtractiveSummarizer, Source, Summarizer
@@ -82,7 +82,8 @@ class Writer:
 
     def by_rules(self, source: Source) -> Draft:
         """The summary that needs no model."""
-        return ExtractiveSummarizer().summarize(source)
+        draft = ExtractiveSummarizer().summarize(source)
+        return replace(draft, text=cut.unmarked(draft.text))
 
     def held_by(self, lines: tuple[str, ...]) -> tuple[str, ...]:
         """Those constraints and open loops that ``lines`` tell and nothing else does."""
@@ -103,7 +104,7 @@ class Writer:
 
 def _written(drafts: list[Draft]) -> Written:
     return Written(
-        text=drafts[-1].text,
+        text=cut.unmarked(drafts[-1].text),
         model=drafts[-1].model,
         tries=len(drafts),
         calls=sum(draft.calls for draft in drafts),
