@@ -183,7 +183,10 @@ def _leave(reason: CompactReason, room: _Room) -> tuple[int, int]:
     newest, squeezed = _bounded(_preserved_from(room), room)
     newest, squeezed = min(newest, opened), max(squeezed, cut_short)
     if reason is CompactReason.COUNT or reason.asked:
-        by_count = min(max(room.count - config.immediate_window, 0), going_on)
+        due = max(room.count - config.immediate_window, 0)
+        by_count = min(due, going_on)
+        if reason is CompactReason.COUNT and by_count * 2 < due:
+            by_count = 0  # nearly all of it is going on: wait, rather than nibble at each turn
         bearable = target if reason.asked else ladder.high_tokens(config)
         if by_count <= opened and room.used(by_count) <= bearable:
             return by_count, 0

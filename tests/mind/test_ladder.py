@@ -298,3 +298,19 @@ def test_a_full_window_leaves_the_immediate_one_unless_that_is_over_the_high_mar
     talk(memory, 10)
     memory.compact(COUNT)
     assert 5 <= len(memory.context().window) < 10
+
+
+def test_by_count_it_does_not_nibble_while_nearly_all_is_going_on(tmp_path):
+    life = Life(tmp_path / "Mira", CompactionConfig(immediate_window=5, recent_window=5))
+    memory = life.open()
+    memory.append("Ada comes in.")
+    memory.append('Ada says to you, "Where does my brother Edwin mend nets?"', source="Ada")
+    left = []
+    for number in range(3, 60):
+        memory.append(f"The baker puts {number} loaves on the sill.")
+        if reason := memory.next_turn():
+            left.append(memory.compact(reason).covered)
+    assert left[0] is not None
+    assert left[0][0] == 1
+    assert all(last - first + 1 >= 3 for first, last in left), left
+    memory.close()
