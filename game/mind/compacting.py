@@ -164,9 +164,7 @@ class Compacting:
                 f"No usable summary in {self._unwritten} tries; falling back to extractive"
             )
             return ExtractiveSummarizer()
-        if plan.reason is CompactReason.EMERGENCY and self.backing_off and self._unwritten:
-            return ExtractiveSummarizer()  # the thought waits, and that model has just failed
-        if strategy.layout is Layout.SLIDING:
+        if strategy.layout is Layout.SLIDING or self._in_haste(plan, config):
             return ExtractiveSummarizer()
         try:
             return self._outside.summarizer()
@@ -175,6 +173,17 @@ class Compacting:
                 raise
             self._outside.log(f"{error}; a summary without a model stands in")
             return ExtractiveSummarizer()
+
+    def _in_haste(self, plan: Plan, config: CompactionConfig) -> bool:
+        """Whether a thought waits, and a model would keep it waiting for too long.
+
+        One that has just failed would; so would any where more is to be read than fits into
+        a prompt, as it reads that part by part.
+        """
+        if plan.reason is not CompactReason.EMERGENCY:
+            return False
+        failed = self.backing_off and bool(self._unwritten)
+        return failed or plan.worth.leaving > config.context_tokens
 
     def _nothing(self, reason: CompactReason, config: CompactionConfig) -> CompactionResult:
         window = len(self._tiers.window)

@@ -530,3 +530,15 @@ class Forging:
 
     def summarize(self, source):
         return Draft(self.text, "extractive")
+
+
+def test_an_emergency_has_no_model_read_more_than_a_prompt_part_by_part(tmp_path):
+    life = Life(tmp_path / "Mira", replace(CompactionConfig(), context_tokens=2048))
+    memory = life.open()
+    talk(memory, 300)
+    assert memory.before_thought() is EMERGENCY
+    assert memory.compact(EMERGENCY).model == "extractive"
+    assert life.summarizer.calls == 0
+    talk(memory, 60)
+    assert memory.compact(CompactReason.MANUAL).model == "scripted"
+    memory.close()
