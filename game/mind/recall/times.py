@@ -27,6 +27,29 @@ _PATTERNS = (
     rf"\b(?:last|on|this) (?P<day>{_DAY})\b",
 )
 _TIME = re.compile("|".join(_PATTERNS), re.I)
+_ORDINAL = (
+    r"\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|"
+    r"eleventh|twelfth|(?:thir|four|fif|six|seven|eigh|nine)teenth|twentieth|thirtieth|"
+    r"(?:twenty|thirty)-(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)"
+)
+_SEASON = "spring|summer|autumn|fall|winter|christmas|easter"
+_TOLD = re.compile(
+    "|".join(
+        (
+            _TIME.pattern,
+            rf"\b(?:{_DAY})s?\b",
+            rf"\b(?:for|from|till|next|mid|late|early) (?:{_MONTH})\b",
+            rf"\b(?:on|by|until|till|since) the (?:{_ORDINAL})\b",
+            rf"\b(?:{_ORDINAL}) of (?:{_MONTH})\b",
+            rf"\b(?:last|this|next|past|at|before|after|since) (?:{_SEASON})\b",
+            r"\b(?:next|coming|following) (?:\w+ )?(?:day|week|weekend|month|year)s?\b",
+            r"\b(?:day|week|weekend|month|year)s? (?:before|after|later|ago|back)\b",
+            r"\b(?:tomorrow|this (?:afternoon|evening)|the other (?:day|night|week))\b",
+        )
+    ),
+    re.I,
+)
+"""What people say when they tell when something was or will be; not all of it can be dated."""
 _CLOCK = re.compile(r"\b(\d{1,2})(?::(\d\d))?\s*(am|pm)\b|\b(\d{1,2}):(\d\d)(?::\d\d)?\b", re.I)
 _ROUGH = {"day": 0, "week": 3, "month": 12, "year": 60}
 """Days that "two weeks ago" and the like may be off, to either side."""
@@ -67,6 +90,11 @@ def spans(text: str, now: datetime) -> tuple[Span, ...]:
 def without_times(text: str) -> str:
     """``text`` with a blank in place of each time that it names."""
     return _TIME.sub(" ", text)
+
+
+def tells_when(text: str) -> bool:
+    """Whether ``text`` names a time, be it one that cannot be dated: "next Friday"."""
+    return _TOLD.search(text) is not None
 
 
 def moment(text: str, zone: datetime) -> datetime | None:
