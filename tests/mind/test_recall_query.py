@@ -1,12 +1,15 @@
 """What a text asks for: words, names, times."""
 
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from game.mind.recall.query import family, read, stems
-from game.mind.recall.times import moment, spans, tells_when, without_times
+from game.mind.recall.times import HINTS, moment, spans, tells_when, without_times
 
+DATA = Path(__file__).parents[1] / "data"
 NOW = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)  # a Thursday
 NAMES = ["Tom", "Mira", "The Kettle", "Withy Hythe"]
 
@@ -98,6 +101,16 @@ def test_the_time_of_a_turn_is_read(text, time):
 )
 def test_a_text_tells_when(text):
     assert tells_when(text)
+    assert HINTS & stems(text)
+
+
+@pytest.mark.parametrize("name", ["hythe", "two_friends"])
+def test_what_tells_when_holds_a_hint(name):
+    data = json.loads((DATA / f"recall_{name}.json").read_text(encoding="utf-8"))
+    texts = [turn["text"] for turn in data["turns"]] + [turn["time"] for turn in data["turns"]]
+    telling = [text for text in texts if tells_when(text)]
+    assert len(telling) > len(texts) / 2
+    assert all(HINTS & stems(text) for text in telling)
 
 
 @pytest.mark.parametrize(
