@@ -62,7 +62,7 @@ class Weights:
     named: float = 0.2
     place: float = 0.4
     time: float = 3.5
-    when: float = 1.0
+    when: float = 0.75
     told_later: float = 0.5
     exact: float = 0.5
     asking: float = 0.8
