@@ -1,9 +1,10 @@
 """Recall: how much it finds against its parts alone, and how long it takes by size.
 
-Found is the share of the marked evidence among the first ten of the questions in
-``tests/data/recall_hythe.json``. The parts: words alone (FTS5, a memory with its
-neighbours), meaning alone (MiniLM over the bare texts, names taken out of the question),
-and the two by reciprocal-rank fusion, the usual hybrid.
+Found is the share of the marked evidence among the first ten of the questions in two data
+sets: ``recall_hythe.json``, many people in one world, and ``recall_two_friends.json``, two who
+chat. The parts: words alone (FTS5, a memory with its neighbours), meaning alone (MiniLM over
+the bare texts, names taken out of the question), and the two by reciprocal-rank fusion, the
+usual hybrid.
 """
 
 from __future__ import annotations
@@ -26,47 +27,67 @@ from game.mind.ports import SystemClock
 from game.mind.recall.documents import Document, DocumentKind
 from game.mind.recall.fusion import Weights, reciprocal
 from game.mind.recall.measure import Answered, Score, scores
-from game.mind.recall.query import Question, read
+from game.mind.recall.query import Question
+from game.mind.recall.query import read as read_question
 from game.mind.recall.recall import Recall
 from game.paths import REPOSITORY
 from tests.bench.figures import Figure, median_ms, percentile
 from tests.bench.index_bench import Remembering
 
-HYTHE = REPOSITORY / "tests" / "data" / "recall_hythe.json"
+SETS = ("hythe", "two_friends")
 SIZES = (1_000, 10_000)
 _POOL, _DEPTH = 100, 20
 _NO_SIGNALS = Weights(
-    speaker=0, named=0, place=0, time=0, told_later=0, exact=0, asking=0, full=0, answer=0, recent=0
+    speaker=0,
+    named=0,
+    place=0,
+    time=0,
+    when=0,
+    told_later=0,
+    exact=0,
+    asking=0,
+    full=0,
+    answer=0,
+    recent=0,
 )
 _CHOICES: dict[str, tuple[float, ...]] = {
     "words": (3, 4, 5, 6, 8),
     "nearby": (0.15, 0.3, 0.45),
-    "speaker": (0.8, 1.2, 1.6, 2.0, 2.6),
+    "speaker": (1, 1.5, 2, 2.5, 3, 3.5),
     "named": (0, 0.2, 0.4),
     "place": (0.2, 0.4, 0.8),
     "time": (1.5, 2.5, 3.5),
+    "when": (0, 0.75, 1.5),
     "told_later": (0, 0.5, 1),
     "exact": (0.25, 0.5, 1),
     "asking": (0.4, 0.8, 1.2),
-    "full": (0.5, 1, 1.5, 2),
+    "full": (0.5, 1, 1.5, 2, 2.5),
     "answer": (0, 0.1, 0.2),
 }
 """What each weight may be when weights are chosen anew."""
 
 type Way = Callable[[str], list[str]]
 """From a question to the ids of turns, best first."""
+type Asked = list[tuple[Conversation, Sequence[Marked]]]
+"""Conversations, each with questions about it."""
 
 
 def measure() -> Iterator[Figure]:
     """All figures of recall."""
-    turns, questions = read_data(HYTHE)
-    yield from _quality(turns, questions)
-    yield from _split(turns, questions)
+    for name in SETS:
+        yield from _quality(name, *read(name))
+    yield from _split()
+    turns, questions = read(SETS[0])
     yield from _taking_in(turns)
     texts = [turn.text for turn in turns]
     speakers = sorted({turn.speaker for turn in turns})
     for size in SIZES:
         yield from _search_time(size, texts, speakers, [q.text for q in questions])
+
+
+def read(name: str) -> tuple[list[Turn], list[Marked]]:
+    """Turns and questions of one of :data:`SETS`."""
+    return read_data(REPOSITORY / "tests" / "data" / f"recall_{name}.json")
 
 
 def ways(conversation: Conversation, weights: Weights | None = None) -> dict[str, Way]:
@@ -75,7 +96,7 @@ def ways(conversation: Conversation, weights: Weights | None = None) -> dict[str
     embedder = conversation.embedder
 
     def question(text: str) -> Question:
-        return read(text, names, conversation.now())
+        return read_question(text, names, conversation.now())
 
     def by_words(text: str) -> list[str]:
         asked = question(text)
@@ -119,13 +140,13 @@ def compare(turns: Sequence[Turn], questions: Sequence[Marked]) -> dict[str, lis
     }
 
 
-def _quality(turns: Sequence[Turn], questions: Sequence[Marked]) -> Iterator[Figure]:
+def _quality(which: str, turns: Sequence[Turn], questions: Sequence[Marked]) -> Iterator[Figure]:
     for name, found in compare(turns, questions).items():
         whole = found[-1]
         others = ", ".join(f"@{depth} {100 * whole.recall[depth]:.1f}" for depth in (5, 20))
         reference = f"{others}, MRR {100 * whole.mrr:.1f}"
         yield Figure(
-            f"evidence in the top 10: {name}",
+            f"evidence in the top 10, {which}: {name}",
             len(questions),
             100 * whole.recall[10],
             "%",
@@ -133,32 +154,52 @@ def _quality(turns: Sequence[Turn], questions: Sequence[Marked]) -> Iterator[Fig
         )
 
 
-def _split(turns: Sequence[Turn], questions: Sequence[Marked]) -> Iterator[Figure]:
-    """Weights chosen from scratch on one half of the questions, asked the other half, both ways."""
+def _split() -> Iterator[Figure]:
+    """Weights chosen from scratch on some of the questions, and others asked with them.
+
+    Chosen on one half of the questions of both sets, or on one set alone; both ways.
+    """
+    sets = [(_held(turns), questions) for turns, questions in map(read, SETS)]
+    for seed in range(2):
+        halves: tuple[Asked, Asked] = ([], [])
+        for conversation, questions in sets:
+            order = random.Random(seed).sample(questions, len(questions))
+            halves[0].append((conversation, order[: len(order) // 2]))
+            halves[1].append((conversation, order[len(order) // 2 :]))
+        for own, other in (halves, halves[::-1]):
+            yield from _chosen_and_asked(f"halving {seed + 1}", own, other)
+    for place, name in enumerate(SETS):
+        yield from _chosen_and_asked(f"chosen on {name}", [sets[place]], [sets[1 - place]])
+
+
+def _held(turns: Sequence[Turn]) -> Conversation:
     conversation = Conversation(Remembering())
     conversation.ingest(turns)
-    for seed in range(2):
-        order = random.Random(seed).sample(questions, len(questions))
-        halves = order[: len(order) // 2], order[len(order) // 2 :]
-        for own, other in (halves, halves[::-1]):
-            chosen = _chosen(conversation, own)
-            for name, half, weights in (
-                ("the half that chose", own, chosen),
-                ("the other half", other, chosen),
-                ("the other half, weights as shipped", other, Weights()),
-            ):
-                share = 100 * _found(conversation, half, weights)
-                yield Figure(f"evidence in the top 10: {name}", len(half), share, "%")
+    return conversation
 
 
-def _chosen(conversation: Conversation, questions: Sequence[Marked]) -> Weights:
+def _chosen_and_asked(how: str, own: Asked, other: Asked) -> Iterator[Figure]:
+    chosen = _chosen(own)
+    for name, asked, weights in (
+        ("what chose", own, chosen),
+        ("what did not", other, chosen),
+        ("what did not, weights as shipped", other, Weights()),
+    ):
+        found = [_asked(conversation, some, weights) for conversation, some in asked]
+        shares = ", ".join(f"{100 * each.recall[10]:.1f}" for each in found)
+        share = 100 * sum(each.recall[10] for each in found) / len(found)
+        count = sum(each.questions for each in found)
+        yield Figure(f"evidence in the top 10, {how}: {name}", count, share, "%", shares)
+
+
+def _chosen(asked: Asked) -> Weights:
     """The best weights for these questions: from the lowest ones, one after the other."""
     weights = _with({name: values[0] for name, values in _CHOICES.items()})
-    best = _found(conversation, questions, weights)
+    best = _found(asked, weights)
     for name, values in _CHOICES.items():
         for value in values[1:]:
             other = _with({name: value}, weights)
-            if (share := _found(conversation, questions, other)) > best:
+            if (share := _found(asked, other)) > best:
                 best, weights = share, other
     return weights
 
@@ -167,11 +208,15 @@ def _with(values: dict[str, Any], weights: Weights | None = None) -> Weights:
     return replace(weights or Weights(), **values)
 
 
-def _found(conversation: Conversation, questions: Sequence[Marked], weights: Weights) -> float:
-    """The share of the evidence in the top 10, 0 to 1."""
+def _found(asked: Asked, weights: Weights) -> float:
+    """The share of the evidence, 0 to 1: a mean over three depths, which is less of a chance."""
+    found = [_asked(conversation, questions, weights) for conversation, questions in asked]
+    return sum(sum(each.recall.values()) / len(each.recall) for each in found) / len(found)
+
+
+def _asked(conversation: Conversation, questions: Sequence[Marked], weights: Weights) -> Score:
     way = ways(conversation, weights)["recall"]
-    found = scores(Answered(q.kind, q.evidence, way(q.text)[:_DEPTH]) for q in questions)
-    return found[-1].recall[10]
+    return scores(Answered(q.kind, q.evidence, way(q.text)[:_DEPTH]) for q in questions)[-1]
 
 
 def _taking_in(turns: Sequence[Turn]) -> Iterator[Figure]:

@@ -15,6 +15,7 @@ from game.mind.errors import KeepsakeError, ModelUnavailable
 from game.paths import REPOSITORY
 
 HYTHE = REPOSITORY / "tests" / "data" / "recall_hythe.json"
+FRIENDS = REPOSITORY / "tests" / "data" / "recall_two_friends.json"
 TURNS = [
     ("D1:1", "Ann", "1:56 pm on 8 May, 2023", "I finally adopted a puppy from the shelter!"),
     ("D1:2", "Ben", "1:56 pm on 8 May, 2023", "Wonderful! What do you call her?"),
@@ -172,11 +173,12 @@ def test_several_hundred_turns_are_embedded_once_and_a_question_alone(embedder):
     assert counting.count <= 20
 
 
-def test_the_data_set_is_found_better_than_by_either_part_alone(embedder):
-    found = {score.kind: score for score in evaluate(HYTHE, embedder)}
-    assert found["all"].questions >= 60
-    assert len(found) >= 7
-    assert found["all"].recall[10] > 0.65
+@pytest.mark.parametrize(("data", "kinds", "share"), [(HYTHE, 8, 0.74), (FRIENDS, 6, 0.72)])
+def test_the_data_sets_are_found_better_than_by_either_part_alone(embedder, data, kinds, share):
+    found = {score.kind: score for score in evaluate(data, embedder)}
+    assert found["all"].questions >= 120
+    assert len(found) == kinds
+    assert found["all"].recall[10] > share, "the best part alone has less than 0.68"
     assert found["all"].recall[5] <= found["all"].recall[10] <= found["all"].recall[20]
     assert as_json(found.values())[-1]["kind"] == "all"
 

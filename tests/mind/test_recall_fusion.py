@@ -1,5 +1,6 @@
 """The pure parts: scores that are put together, and how finding is measured."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -63,6 +64,36 @@ def test_a_line_that_asks_gives_to_the_line_after_it():
     given = rank(read("cup", [], NOW), found, NOW, limit=9)
     assert [h.score for h in plain if h.document.first == 2] == [0.0]
     assert [h.document.first for h in given][:2] == [1, 2]
+
+
+def test_lines_near_one_with_the_meaning_gain_less_the_further_off_they_are():
+    held = documents(*"ABCDEFG", apart=timedelta(minutes=1))
+    found = Candidates(held, None, {key: 0.9 if key == "memory:1" else 0.1 for key in held})
+    near = replace(PLAIN, nearby=0.3)
+    assert order(found, weights=near)[:4] == [f"memory:{n}" for n in range(1, 5)]
+    scores = [hit.score for hit in rank(read("x", [], NOW), found, NOW, limit=9, weights=near)]
+    assert scores[3] > scores[4] == pytest.approx(scores[6])
+
+
+def test_another_day_is_not_near():
+    held = documents(*"ABC", apart=timedelta(days=1))
+    found = Candidates(held, None, {"memory:1": 0.9, "memory:2": 0.1, "memory:3": 0.1})
+    hits = rank(read("x", [], NOW), found, NOW, limit=9, weights=replace(PLAIN, nearby=0.3))
+    assert hits[1].score == hits[2].score
+
+
+def test_who_asks_when_gets_lines_that_tell_a_time_unless_it_is_a_scene():
+    held = documents("I sold the boat to Joss.", "I sold the boat last spring.")
+    found = Candidates(held, None, dict.fromkeys(held, 0.5))
+    when = replace(PLAIN, when=1.0, recent_scene=0)
+
+    def first(text: str, scene: bool = False) -> int:
+        hits = rank(read(text, [], NOW), found, NOW, limit=1, scene=scene, weights=when)
+        return hits[0].document.first
+
+    assert first("When did Tom sell his boat?") == 2
+    assert first("Who has the boat?") == 1
+    assert first("When did Tom sell his boat?", scene=True) == 1
 
 
 def test_without_anything_found_by_either_there_is_an_order_still():

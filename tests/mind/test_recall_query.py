@@ -1,12 +1,15 @@
 """What a text asks for: words, names, times."""
 
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from game.mind.recall.query import family, read, stems
-from game.mind.recall.times import moment, spans, without_times
+from game.mind.recall.times import HINTS, moment, spans, tells_when, without_times
 
+DATA = Path(__file__).parents[1] / "data"
 NOW = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)  # a Thursday
 NAMES = ["Tom", "Mira", "The Kettle", "Withy Hythe"]
 
@@ -80,6 +83,71 @@ def test_several_times_are_all_read_and_can_be_taken_out():
 )
 def test_the_time_of_a_turn_is_read(text, time):
     assert moment(text, NOW) == time
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I went yesterday.",
+        "It was three weeks ago.",
+        "We meet next Friday.",
+        "She lands on the twenty-fourth.",
+        "The third of May, at the latest.",
+        "Since the week before Christmas.",
+        "I begin in September.",
+        "He sold it last spring.",
+        "We are off tomorrow.",
+    ],
+)
+def test_a_text_tells_when(text):
+    assert tells_when(text)
+    assert HINTS & stems(text)
+
+
+@pytest.mark.parametrize("name", ["hythe", "two_friends"])
+def test_what_tells_when_holds_a_hint(name):
+    data = json.loads((DATA / f"recall_{name}.json").read_text(encoding="utf-8"))
+    texts = [turn["text"] for turn in data["turns"]] + [turn["time"] for turn in data["turns"]]
+    telling = [text for text in texts if tells_when(text)]
+    assert len(telling) > len(texts) / 2
+    assert all(HINTS & stems(text) for text in telling)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We may go, and he marched.",
+        "The second one is blue.",
+        "My first one, in a week of rain!",
+        "I sat by the spring.",
+        "Someone in Augusta sold it.",
+        "",
+    ],
+)
+def test_a_text_that_tells_no_time_does_not(text):
+    assert not tells_when(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("When did Tom sell his boat?", True),
+        ("By when must Mira be gone?", True),
+        ("On what date was the letter read?", True),
+        ("How long ago was the storm?", True),
+        ("What did Tom say when the boat sank?", False),
+        ("Where was Tom last week?", False),
+    ],
+)
+def test_a_question_for_a_time_is_known(text, asks):
+    assert read(text, NAMES, NOW).when is asks
+
+
+def test_an_unknown_name_is_left_out_of_a_second_reading():
+    question = read("What did Tom give to Ottilie's aunt? Why did I?", NAMES, NOW)
+    assert question.meaning == "What did I give to Ottilie's aunt? Why did I?"
+    assert question.nameless == "What did I give to aunt? Why did I?"
+    assert read("What did Tom give to his aunt?", NAMES, NOW).nameless == ""
 
 
 def test_names_are_known_apart_from_words():

@@ -196,6 +196,19 @@ def test_several_searches_at_once_bring_what_each_alone_brings(world, monkeypatc
     assert embedded == ["Who mends nets?"], "one question is embedded once"
 
 
+def test_a_question_is_also_embedded_without_unknown_names_but_a_scene_is_not(world, monkeypatch):
+    embedded: list[list[str]] = []
+    embed = world.embedder.embed
+    monkeypatch.setattr(
+        world.embedder, "embed", lambda texts: embedded.append(list(texts)) or embed(texts)
+    )
+    scene = "Where does Ottilie mend nets?"
+    hits = world.recall.search(scene)
+    assert "memory:3" in [hit.document.key for hit in hits]
+    world.recall.search(scene, scene=True)
+    assert embedded == [[scene, "Where does mend nets?"], [scene]], "one call each"
+
+
 def test_without_the_embedder_words_go_on_and_it_is_told_once(world):
     world.embedder.down = True
     assert world.found("Who mends nets?", limit=1) == ["memory:3"]

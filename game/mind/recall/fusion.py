@@ -8,6 +8,7 @@ Everything here is pure: no index, no clock.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +17,13 @@ from functools import lru_cache
 
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.query import Question, family, stems
+from game.mind.recall.times import HINTS, tells_when
 
 _SAME_SCENE = timedelta(hours=3)
+_REACH = 3
+"""So far away a line of the same talk still tells what a line is about."""
+_MAY_TELL = 60
+"""So many of the best are looked at for a time; to read 300 for it takes 20 ms."""
 _FULL_LINE = 15
 """Words from which on a line is not short; "Thank you!" answers nothing."""
 _CALIBRATION = 5
@@ -33,11 +39,13 @@ class Weights:
         words: BM25 as a share of what a text with all the question's words would have, so
             that a question of which one common word was found does not go by that word.
         meaning: Cosine similarity as a z-score over the candidates.
-        nearby: What the meaning of each neighbour counts in that of a memory.
+        nearby: What the meaning of each neighbour counts in that of a memory; of one
+            further off less, down to a third of it at :data:`_REACH`.
         speaker: Said or done by somebody whom the question names.
         named: The text itself holds a name of the question.
         place: Lived at a place that the question names.
         time: Lived at a time that the question names.
+        when: For a text that names a time, when one is asked for.
         told_later: Lived in the fortnight after that time; people tell what was.
         exact: A number or unknown name of the question stands in the text.
         asking: Taken off from a line that only asks, when a question is to be answered.
@@ -50,14 +58,15 @@ class Weights:
     words: float = 5.0
     meaning: float = 1.0
     nearby: float = 0.3
-    speaker: float = 1.6
+    speaker: float = 2.5
     named: float = 0.2
     place: float = 0.4
-    time: float = 2.5
+    time: float = 3.5
+    when: float = 0.75
     told_later: float = 0.5
     exact: float = 0.5
     asking: float = 0.8
-    full: float = 1.0
+    full: float = 2.0
     answer: float = 0.1
     recent: float = 0.05
     recent_scene: float = 0.6
@@ -91,6 +100,8 @@ def rank(
     """The ``limit`` best candidates, best first, each with the reasons for its place."""
     judge = _Judge(question, found, now, scene, weights)
     scores = {key: judge.score(key) for key in found.documents}
+    for key in judge.telling_when(scores):
+        scores[key] += weights.when
     given = judge.gifts(scores)
     total = {key: score + given.get(key, 0.0) for key, score in scores.items()}
     return [
@@ -138,11 +149,13 @@ class _Judge:
         self._question, self._found, self._now = question, found, now
         self._scene, self._weights = scene, weights
         documents = found.documents
-        self._beside = _beside(documents)
+        self._near_by = _near_by(documents)
+        self._beside = {k: [o for o, d in near if d == 1] for k, near in self._near_by.items()}
         self._stems = {key: stems_of(document) for key, document in documents.items()}
         self._asking = {key for key, document in documents.items() if _asks(document)}
         self._wanted = [family(term) for term in question.terms]
         self._names = [(name, stems(name)) for name in question.names]
+        self._parts = [weights.nearby * (1.0 - (n - 1) / _REACH) for n in range(_REACH + 1)]
         self._words = self._shares(found.words or {})
         self._meaning = standard(self._in_context(found.meaning or {}), documents)
 
@@ -163,6 +176,13 @@ class _Judge:
         if not self._scene and key in self._asking:
             total -= weights.asking
         return total + self._recency(document)
+
+    def telling_when(self, scores: Mapping[str, float]) -> list[str]:
+        """Which of the best name a time, if one is asked for; the others stay where they are."""
+        if not self._question.when or self._scene:
+            return []
+        best = heapq.nlargest(_MAY_TELL, scores, key=scores.__getitem__)
+        return [key for key in best if self._tells_when(key)]
 
     def gifts(self, scores: Mapping[str, float]) -> dict[str, float]:
         """What each raw memory gets from a line before it that asks."""
@@ -233,13 +253,23 @@ class _Judge:
 
     def _in_context(self, meaning: Mapping[str, float]) -> dict[str, float]:
         """The likeness of each candidate, averaged with that of its neighbours."""
-        lowest, part = min(meaning.values(), default=0.0), self._weights.nearby
-        found = {}
-        for key in self._found.documents:
-            near = [meaning.get(other, lowest) for other in self._beside.get(key, ())]
-            own = meaning.get(key, lowest)
-            found[key] = (own + part * sum(near)) / (1.0 + part * len(near))
-        return found if meaning else {}
+        if not meaning:
+            return {}
+        lowest = min(meaning.values())
+        found = {key: meaning.get(key, lowest) for key in self._found.documents}
+        return {key: self._averaged(key, found) for key in found}
+
+    def _averaged(self, key: str, meaning: Mapping[str, float]) -> float:
+        total, whole = meaning[key], 1.0
+        for other, distance in self._near_by.get(key, ()):
+            part = self._parts[distance]
+            total += part * meaning[other]
+            whole += part
+        return total / whole
+
+    def _tells_when(self, key: str) -> bool:
+        hinted = not HINTS.isdisjoint(self._stems[key])
+        return hinted and tells_when(self._found.documents[key].text)
 
     def _person(self, document: Document, held: frozenset[str]) -> float:
         total = 0.0
@@ -266,14 +296,19 @@ class _Judge:
         return weight * math.exp2(-halvings) if halvings > 0.0 else weight
 
 
-def _beside(documents: Mapping[str, Document]) -> dict[str, list[str]]:
-    """The keys of the raw memories just before and after each one, in the same scene."""
-    at = {d.first: key for key, d in documents.items() if d.kind is DocumentKind.MEMORY}
-    found = {}
-    for number, key in at.items():
-        near = [at[n] for n in (number - 1, number + 1) if n in at]
-        time = documents[key].time
-        found[key] = [o for o in near if abs(documents[o].time - time) <= _SAME_SCENE]
+def _near_by(documents: Mapping[str, Document]) -> dict[str, list[tuple[str, int]]]:
+    """The raw memories near each one in the same scene, by key, each with its distance."""
+    ordered = sorted(
+        (d for d in documents.values() if d.kind is DocumentKind.MEMORY), key=lambda d: d.first
+    )
+    found: dict[str, list[tuple[str, int]]] = {document.key: [] for document in ordered}
+    for place, document in enumerate(ordered):
+        for other in ordered[place + 1 : place + 1 + _REACH]:
+            distance = other.first - document.first
+            if distance > _REACH or abs(other.time - document.time) > _SAME_SCENE:
+                break
+            found[document.key].append((other.key, distance))
+            found[other.key].append((document.key, distance))
     return found
 
 

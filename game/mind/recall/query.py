@@ -44,6 +44,15 @@ _BLANKS = re.compile(r"\s+")
 _STANDING_OUT = re.compile(r"(^|[.!?:\"“]\s*|\s|\W)([A-Z][\w-]+|\d+)")
 
 
+_UNKNOWN = re.compile(r"(?<=\s)(?<![.!?:]\s)(?!I\b)[A-Z][\w-]+(?:['’]s?\b)?")
+"""A capitalised word that does not begin a sentence."""
+_WHEN = re.compile(
+    r"\bwhen (?:did|does|do|was|were|is|are|will|would|has|have|had|must|should|can|could)\b"
+    r"|\b(?:what|which) (?:day|date|week|month|year|time)\b|\bhow long ago\b",
+    re.I,
+)
+
+
 def _families() -> dict[str, tuple[str, ...]]:
     """Each irregular form with all forms of its word; a stemmer cannot know them."""
     found: dict[str, tuple[str, ...]] = {}
@@ -68,6 +77,9 @@ class Question:
         meaning: What to embed: the text as the person named would say it. A name would draw
             every line in which somebody is addressed; who tells of himself says "I".
         exact: Stems of its numbers and capitalised words that are no known names.
+        nameless: ``meaning`` without those words, empty if it has none. Somebody told of is
+            mostly "he" or "she" in the line that answers.
+        when: Whether it asks for a time.
     """
 
     text: str
@@ -76,6 +88,8 @@ class Question:
     times: tuple[Span, ...]
     meaning: str
     exact: frozenset[str]
+    nameless: str = ""
+    when: bool = False
 
     def forms(self) -> tuple[str, ...]:
         """The terms with the irregular forms of each: buy, bought."""
@@ -93,13 +107,17 @@ def read(text: str, names: Collection[str], now: datetime) -> Question:
     text = writable(text)
     known = _named(text, names)
     timeless = without_times(_without(text, known))
+    meaning = _tidy(_as_told(text, known)) or text
+    nameless = _tidy(_UNKNOWN.sub("", meaning))
     return Question(
         text=text,
         terms=_terms(timeless),
         names=tuple(known),
         times=spans(text, now),
-        meaning=_BLANKS.sub(" ", _as_told(text, known)).strip() or text,
+        meaning=meaning,
         exact=_exact(timeless),
+        nameless=nameless if nameless != meaning else "",
+        when=_WHEN.search(text) is not None,
     )
 
 
@@ -143,6 +161,10 @@ def _as_told(text: str, names: Collection[str]) -> str:
         text = pattern(rf"\b({_BEFORE_OTHERS}) {_whole(name)}", re.I).sub(r"\1", text)
         text = pattern(_whole(name), re.I).sub("I", text)
     return text
+
+
+def _tidy(text: str) -> str:
+    return _BLANKS.sub(" ", text).strip()
 
 
 def _terms(text: str) -> tuple[str, ...]:

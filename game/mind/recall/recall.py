@@ -132,7 +132,10 @@ class Recall:
         """
         now = self._clock.now()
         question = read(text, self._names(), now)
-        asked = _ASIDE.submit(self._by_meaning, question, wanted)
+        views = [question.meaning]
+        if question.nameless and not scene:  # a scene is long: twice would take twice as long
+            views.append(question.nameless)
+        asked = _ASIDE.submit(self._by_meaning, views, wanted)
         worded = [self._by_words(question, each) for each in wanted]
         near = self._in_time(asked, seconds)
         found = [
@@ -166,14 +169,15 @@ class Recall:
         return scores, documents
 
     def _by_meaning(
-        self, question: Question, wanted: Sequence[Wanted]
+        self, views: Sequence[str], wanted: Sequence[Wanted]
     ) -> list[dict[str, float]] | None:
+        """The mean likeness to the ``views`` of one question of what is nearest."""
         vectors, embedder = self._vectors, self._embedder
         if vectors is None or embedder is None:
             return None
 
         def ask() -> list[dict[str, float]]:
-            vector = embedder.embed([question.meaning])[0]
+            vector = [sum(numbers) for numbers in zip(*embedder.embed(views), strict=True)]
             return [dict(vectors.query(vector, each.pool, each.kinds)) for each in wanted]
 
         return self._attempt("meaning", ask)

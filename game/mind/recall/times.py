@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from game.mind.words import stem, words
+
 _MONTHS = [name.casefold() for name in calendar.month_name]
 _DAYS = [name.casefold() for name in calendar.day_name]
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -27,6 +29,46 @@ _PATTERNS = (
     rf"\b(?:last|on|this) (?P<day>{_DAY})\b",
 )
 _TIME = re.compile("|".join(_PATTERNS), re.I)
+_ORDINALS = """
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
+    fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth
+"""
+_TO_NINTH = "|".join(_ORDINALS.split()[:9])
+_ORDINAL = (
+    rf"\d{{1,2}}(?:st|nd|rd|th)|{'|'.join(_ORDINALS.split())}|(?:twenty|thirty)-(?:{_TO_NINTH})"
+)
+_SEASON = "spring|summer|autumn|fall|winter|christmas|easter"
+_TOLD = re.compile(
+    "|".join(
+        (
+            _TIME.pattern,
+            rf"\b(?:{_DAY})s?\b",
+            rf"\b(?:for|from|till|next|mid|late|early) (?:{_MONTH})\b",
+            rf"\b(?:on|by|until|till|since) the (?:{_ORDINAL})\b",
+            rf"\b(?:{_ORDINAL}) of (?:{_MONTH})\b",
+            rf"\b(?:last|this|next|past|at|before|after|since) (?:{_SEASON})\b",
+            r"\b(?:next|coming|following) (?:\w+ )?(?:day|week|weekend|month|year)s?\b",
+            r"\b(?:day|week|weekend|month|year)s? (?:before|after|later|ago|back)\b",
+            r"\b(?:tomorrow|this (?:afternoon|evening)|the other (?:day|night|week))\b",
+        )
+    ),
+    re.I,
+)
+"""What people say when they tell when something was or will be; not all of it can be dated."""
+_HINTS = f"""
+    day week weekend month year night morning afternoon evening yesterday today tonight tomorrow
+    days weeks weekends months years nights {_SEASON} {_ORDINALS} {_MONTH} {_DAY}
+    {"s ".join(_DAYS)}s
+"""
+_FIGURES = (
+    *(f"{n}{end}" for n in range(32) for end in ("", "st", "nd", "rd", "th")),
+    *map(str, range(1900, 2100)),
+)
+HINTS = frozenset(map(stem, (*words(_HINTS), *_FIGURES)))
+"""Stems of which at least one stands in every text of which :func:`tells_when` is true.
+
+To look for them in stems that are at hand anyway is a hundred times as fast.
+"""
 _CLOCK = re.compile(r"\b(\d{1,2})(?::(\d\d))?\s*(am|pm)\b|\b(\d{1,2}):(\d\d)(?::\d\d)?\b", re.I)
 _ROUGH = {"day": 0, "week": 3, "month": 12, "year": 60}
 """Days that "two weeks ago" and the like may be off, to either side."""
@@ -67,6 +109,11 @@ def spans(text: str, now: datetime) -> tuple[Span, ...]:
 def without_times(text: str) -> str:
     """``text`` with a blank in place of each time that it names."""
     return _TIME.sub(" ", text)
+
+
+def tells_when(text: str) -> bool:
+    """Whether ``text`` names a time, be it one that cannot be dated: "next Friday"."""
+    return _TOLD.search(text) is not None
 
 
 def moment(text: str, zone: datetime) -> datetime | None:
