@@ -10,40 +10,35 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import batched
 from pathlib import Path
 from typing import Protocol
 
 from game.index import tail
+from game.index.sources import (
+    NoteLike,
+    digest,
+    edited_summary,
+    first_hand,
+    memory_document,
+    memory_number,
+    note_document,
+    restored,
+    summary_document,
+    taken_back_by,
+    text_of,
+)
 from game.index.state import Progress, State
 from game.index.tail import Record
 from game.index.vectors import Chroma, ChromaVectors, CollectionMissing
 from game.index.words import Fts5Index
 from game.mind.ports import Embedder
-from game.mind.recall.documents import Document, DocumentKind
+from game.mind.recall.documents import Document
 from game.mind.recall.related import about_memory
-from game.mind.records import Memory, MemoryKind, Summary, Tier
+from game.mind.records import Memory, Summary, Tier
 
 WORDS_BATCH = 256
 VECTORS_BATCH = 64
-
-
-class NoteLike(Protocol):
-    """What an index reads of a note."""
-
-    @property
-    def key(self) -> str: ...  # noqa: D102 - see game.mind.notes.Note
-    @property
-    def digest(self) -> str: ...  # noqa: D102
-    @property
-    def title(self) -> str: ...  # noqa: D102
-    @property
-    def text(self) -> str: ...  # noqa: D102
-    @property
-    def updated(self) -> datetime: ...  # noqa: D102
-    @property
-    def place(self) -> str: ...  # noqa: D102
 
 
 class Changes(Protocol):
@@ -191,12 +186,12 @@ class Follower:
         held = False
         for after, record in tail.read(self._lived.archive, done.mark):
             # What is in the window is read again next time, and so is all that follows it.
-            held = held or _number(record) >= window
+            held = held or memory_number(record) >= window
             document, seen = self._read(record or {}, seen, held=held)
             done = done if held else replace(seen, mark=after)
             if document is not None:
                 batch.append(document)
-            if taken_back := _taken_back(record or {}):
+            if taken_back := taken_back_by(record or {}):
                 batch = [each for each in batch if each.key != taken_back]
                 gone.add(taken_back)
             if len(batch) >= WORDS_BATCH:
@@ -224,9 +219,9 @@ class Follower:
                     known = replace(progress, summary=(number, summary.first, summary.last))
                     return summary_document(number, summary), known
                 case {"type": "undo", "standing": int(number)}:
-                    return None, replace(progress, summary=_restored(number, record["recent"]))
+                    return None, replace(progress, summary=restored(number, record["recent"]))
                 case {"type": "edit", "tier": "recent", "text": str(text), "t": str(time)}:
-                    return _edited(progress.summary, text, time), progress
+                    return edited_summary(progress.summary, text, time), progress
         except (KeyError, ValueError, TypeError):
             pass  # a line that this code cannot read; `@memory-check` tells people of it
         return None, progress
@@ -371,98 +366,3 @@ class Follower:
     ) -> None:
         if documents:
             vectors.add(documents, embedder.embed([text_of(each) for each in documents]))
-
-
-def first_hand(document: Document) -> bool:
-    """Whether its text may change, so that its digest is kept."""
-    return document.kind is not DocumentKind.MEMORY
-
-
-def text_of(document: Document) -> str:
-    """What is embedded: a memory's bare text, a note with its title."""
-    return f"{document.title}: {document.text}" if document.title else document.text
-
-
-def digest(document: Document) -> str:
-    """Differs when the text does."""
-    return tail.digest(document.text.encode("utf-8", "replace"))
-
-
-def memory_document(memory: Memory, agent: str) -> Document:
-    """A raw memory; what the agent did itself has its name for a speaker."""
-    return Document(
-        key=f"memory:{memory.number}",
-        kind=DocumentKind.MEMORY,
-        text=memory.text,
-        time=_with_zone(memory.time),
-        first=memory.number,
-        last=memory.number,
-        speaker=agent if memory.kind is MemoryKind.ACT else memory.source,
-        place=memory.place,
-    )
-
-
-def summary_document(number: int, summary: Summary) -> Document:
-    """The short-term summary of compaction ``number``."""
-    return Document(
-        key=f"summary:{number}",
-        kind=DocumentKind.SUMMARY,
-        text=summary.text,
-        time=_with_zone(summary.time),
-        first=summary.first,
-        last=summary.last,
-    )
-
-
-def note_document(note: NoteLike) -> Document:
-    """A note as it is now."""
-    return Document(
-        key=note.key,
-        kind=DocumentKind.NOTE,
-        text=note.text,
-        time=note.updated,
-        place=note.place,
-        title=note.title,
-    )
-
-
-def _edited(known: tuple[int, int, int], text: str, time: str) -> Document | None:
-    number, first, last = known
-    if not number:
-        return None
-    return Document(
-        key=f"summary:{number}",
-        kind=DocumentKind.SUMMARY,
-        text=text,
-        time=_with_zone(datetime.fromisoformat(time)),
-        first=first,
-        last=last,
-    )
-
-
-def _taken_back(record: Record) -> str:
-    """The key of the summary that a line takes back; empty for any other line."""
-    match record:
-        case {"type": "undo", "id": int(number)}:
-            return f"summary:{number}"
-    return ""
-
-
-def _restored(number: int, recent: Record | None) -> tuple[int, int, int]:
-    """Compaction and range of the short-term summary that holds again after an undoing."""
-    if not recent or not number:
-        return (0, 0, 0)
-    return (number, int(recent["from"]), int(recent["to"]))
-
-
-def _with_zone(time: datetime) -> datetime:
-    """A time that a person wrote into an archive may lack its zone, and could not be compared."""
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
-def _number(record: Record | None) -> int:
-    """The number of a memory, 0 for any other line."""
-    if record is None or record.get("type") != "memory":
-        return 0
-    number = record.get("n")
-    return number if isinstance(number, int) else 0
