@@ -35,12 +35,14 @@ class View:
         self._tiers, self._scale, self._config = tiers, scale, config
         self._mask = masking.Mask(log)
         self._through = 0
+        self._looked: tuple[int, int, CompactionConfig] | None = None
+        """For which window and settings the boundary was looked for last."""
 
     def context(self) -> MemoryContext:
         """What stands in the prompt now."""
         tiers, config, masked = self._tiers, self._config(), None
         if config.mask:
-            self._mask_through(masking.boundary(tiers.last_number, self._preserved(config)))
+            self._look_for_boundary(config)
             masked = self._mask.view(tiers.window, self._through)
         return MemoryContext(tiers.longterm, tiers.recent, tuple(tiers.window), masked)
 
@@ -53,8 +55,15 @@ class View:
 
     def forget(self) -> None:
         """Memories came back, or all went: what was known of them holds no longer."""
-        self._through = 0
+        self._through, self._looked = 0, None
         self.weight.stale()
+
+    def _look_for_boundary(self, config: CompactionConfig) -> None:
+        # A thought asks for the context six times, and it is the same each time.
+        now = (self._tiers.last_number, len(self._tiers.window), config)
+        if now != self._looked:
+            self._looked = now
+            self._mask_through(masking.boundary(now[0], self._preserved(config)))
 
     def _mask_through(self, number: int) -> None:
         # Never back: what was shown masked once stays so, and the head of the prompt with it.

@@ -68,7 +68,10 @@ def _in_the_world() -> list[Figure]:
             self.fake.script = lambda _: f" say I have counted {next(numbers)} cups. | bored"
             for window in WINDOWS:
                 self.services.compaction = FixedConfig(
-                    CompactionConfig(immediate_window=window, recent_window=10_000)
+                    # By count alone: with the shipped budget long windows would be cut down.
+                    CompactionConfig(
+                        immediate_window=window, recent_window=10_000, context_tokens=32_768
+                    )
                 )
                 self._hear([next(evening) for _ in range(2 * window)])
                 times = []

@@ -45,6 +45,8 @@ class Fitting:
         self._name, self._memory, self._services = name, memory, services
         self._sent: tuple[str, Costs] | None = None
         self._off = 0
+        self._memories = 0
+        """What summaries and window had in the last prompt; both may be others by the answer."""
         self._told: str | None = None
         self.too_large: Costs | None = None
         """What the last prompt cost, if it was too large to be sent; None if it was not."""
@@ -59,7 +61,8 @@ class Fitting:
         """
         memory = self._memory.memory
         rendered, costs = self._smallest(agent, memory, kept, nudge)
-        used = costs.used + self._off
+        used, load = costs.used + self._off, memory.load()
+        self._memories = load.summaries + load.window
         self._weigh(memory, used)
         if used > costs.budget:
             self.too_large, self._sent = costs, None
@@ -124,5 +127,4 @@ class Fitting:
         return rendered, costs
 
     def _weigh(self, memory: AgentMemory, used: int) -> None:
-        load = memory.load()
-        memory.weigh(max(used - load.summaries - load.window, 0))
+        memory.weigh(max(used - self._memories, 0))
