@@ -24,7 +24,7 @@ from game.mind.names import folder_name
 from game.mind.recall.config import RecallConfig
 from game.paths import Places
 from tests.free_ports import free_port
-from tests.index.conftest import BagOfWords, Life, by_meaning, by_words, settles
+from tests.index.conftest import BagOfWords, Life, by_words, settles
 from tests.llm.conftest import places_in, runs, until
 
 
@@ -82,7 +82,7 @@ def test_it_indexes_in_the_background(started: Starter, mira: Life):
     embedder.gate.set()
     until(lambda: index.status().embedded == 290)
     assert by_words(index, "290")
-    assert by_meaning(index, "Sack 290", 1) == ["memory:290"]
+    until(lambda: settles(index, "Sack 290", "memory:290"))  # handed over after they are counted
 
 
 def test_a_note_written_by_hand_is_found_without_being_told(
@@ -163,7 +163,7 @@ def test_chroma_that_is_killed_comes_back_with_what_it_held(
     service.schedule_follow("mira", 61)
     until(lambda: by_words(index, "55"))
     until(lambda: index.status().embedded == 60 and index.problem is None)
-    assert by_meaning(index, "Sack 12", 1) == ["memory:12"]
+    until(lambda: settles(index, "Sack 12", "memory:12"))
     assert not any("anew" in line for line in said), "nothing was lost"
 
 
