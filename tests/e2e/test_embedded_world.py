@@ -124,7 +124,10 @@ def test_two_compactions_with_shrunken_windows(copy):
     summaries = copy.here.agents / "Mira" / "summaries"
     chat_until(lambda: len(list(summaries.glob("recent-*.md"))) > 1, builder)
     log = wait_for(copy.here.agents_log, r"\[Memory\] Mira: Compaction complete \(waterfall\)")
-    assert re.search(r"\[Memory\] Mira: Starting compaction \(\d+ memories, 6 immediate,", log)
+    stayed = re.findall(r"\[Memory\] Mira: Starting compaction \(\d+ memories, (\d+) imm", log)
+    # More than the window where somebody still waits for an answer.
+    assert stayed
+    assert min(map(int, stayed)) >= 6
     assert re.search(r"\[Memory\] Mira: Short-term summary updated \(\d+ chars\)", log)
     assert re.search(r"\[Memory\] Mira: Long-term summary updated \(\d+ chars\)", log)
     assert "[Memory] Mira: Compaction complete (first summary)" in log
