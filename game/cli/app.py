@@ -128,7 +128,7 @@ def agents(as_json: AsJson = False) -> None:
 def examine(as_json: AsJson = False) -> None:
     """Look for what is wrong and say the cure; exit code 1 when something is."""
     # Here, since it brings the model clients and numpy: a second that no other command needs.
-    from game.cli import doctor  # noqa: PLC0415
+    from game.cli import doctor  # noqa: PLC0415 - other commands need not wait
 
     findings = doctor.examine(places())
     if as_json:
@@ -146,8 +146,8 @@ def examine(as_json: AsJson = False) -> None:
 def serve_recall() -> None:
     """Answer JSON lines on standard input with JSON lines on standard output."""
     # Here, since onnxruntime and numpy take their time and no other command needs them.
-    from game.cli import recall  # noqa: PLC0415
-    from game.llm.minilm import MiniLMEmbedder  # noqa: PLC0415
+    from game.cli import recall  # noqa: PLC0415 - other commands need not wait
+    from game.llm.minilm import MiniLMEmbedder  # noqa: PLC0415 - other commands need not wait
 
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):  # whatever the locale says, JSON is UTF-8
@@ -161,8 +161,8 @@ def evaluate_recall(
     as_json: AsJson = False,
 ) -> None:
     """Ask the questions of a file and show how much of their evidence recall finds."""
-    from game.cli import recall  # noqa: PLC0415
-    from game.llm.minilm import MiniLMEmbedder  # noqa: PLC0415
+    from game.cli import recall  # noqa: PLC0415 - other commands need not wait
+    from game.llm.minilm import MiniLMEmbedder  # noqa: PLC0415 - other commands need not wait
 
     found = recall.evaluate(data, MiniLMEmbedder(threads=2))
     if as_json:

@@ -80,9 +80,9 @@ def _asking(here: Places) -> Iterator[Ask]:
 @contextmanager
 def _own_service(here: Places) -> Iterator[Ask]:
     # Here, since they bring numpy and the model clients, which no other command needs.
-    from game.index import service  # noqa: PLC0415
-    from game.llm.embedding import EmbedderProfile, embedder, load_embedder  # noqa: PLC0415
-    from game.mind.recall.config import RecallConfig, load_recall_config  # noqa: PLC0415
+    from game.index import service  # noqa: PLC0415 - only where it is needed: seconds to import
+    from game.llm.embedding import EmbedderProfile, embedder, load_embedder  # noqa: PLC0415 - as above
+    from game.mind.recall.config import RecallConfig, load_recall_config  # noqa: PLC0415 - as above
 
     llm, recall = here.config / "llm.md", here.config / "recall.md"
     profile = load_embedder(llm) if llm.exists() else EmbedderProfile()

@@ -45,9 +45,9 @@ class Changes(Protocol):
     """What happened to the notes; see :class:`game.mind.notes.NoteChanges`."""
 
     @property
-    def changed(self) -> Sequence[NoteLike]: ...  # noqa: D102
+    def changed(self) -> Sequence[NoteLike]: ...  # noqa: D102 - see game.mind.notes.NoteChanges
     @property
-    def gone(self) -> Sequence[str]: ...  # noqa: D102
+    def gone(self) -> Sequence[str]: ...  # noqa: D102 - as above
 
 
 class Notes(Protocol):

@@ -17,15 +17,15 @@ class NoteLike(Protocol):
     @property
     def key(self) -> str: ...  # noqa: D102 - see game.mind.notes.Note
     @property
-    def digest(self) -> str: ...  # noqa: D102
+    def digest(self) -> str: ...  # noqa: D102 - as above
     @property
-    def title(self) -> str: ...  # noqa: D102
+    def title(self) -> str: ...  # noqa: D102 - as above
     @property
-    def text(self) -> str: ...  # noqa: D102
+    def text(self) -> str: ...  # noqa: D102 - as above
     @property
-    def updated(self) -> datetime: ...  # noqa: D102
+    def updated(self) -> datetime: ...  # noqa: D102 - as above
     @property
-    def place(self) -> str: ...  # noqa: D102
+    def place(self) -> str: ...  # noqa: D102 - as above
 
 
 def first_hand(document: Document) -> bool:

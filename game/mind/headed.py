@@ -75,7 +75,7 @@ def _split(source: Source) -> tuple[list[Structured], list[str], list[int | None
         kept = structured.read(line) if "\n" in line or line.startswith("## ") else None
         if kept is not None and number is None:
             older.append(headings.moved(kept, source.way.headings))
-            line = structured.before_headings(line)  # noqa: PLW2901  # what a person put there
+            line = structured.before_headings(line)  # noqa: PLW2901 - what a person put there
         if line := " ".join(line.split()):
             lines.append(line)
             known.append(number)
