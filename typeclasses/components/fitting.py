@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typeclasses.components.memory import MemoryComponent
 
 MOST_OFF = 0.25
-"""The share by which a server's count may correct ours; more is no count of this prompt."""
+"""The share by which a server's count may raise ours; more is no count of this prompt."""
 _CURES = {
     "who it is": "Shorten its profile: @agent/profile {name}",
     "pinned": "Unpin something: @pin/remove {name} = <number>",
@@ -83,8 +83,9 @@ class Fitting:
         _, costs = self._sent
         self.counted = (costs.used, prompt_tokens)
         self._services.tokens.heard(costs.used, prompt_tokens)
-        most = int(costs.used * MOST_OFF)
-        self._off = min(max(prompt_tokens - costs.used, -most), most)
+        # What was counted too much last time may be counted too little the next: ours is only
+        # ever raised, for a prompt that seems to fit must fit.
+        self._off = min(max(prompt_tokens - costs.used, 0), int(costs.used * MOST_OFF))
         try:
             self._weigh(self._memory.memory, costs.used + self._off)
         except KeepsakeError:  # the archive is closed by now; the memory itself says so
