@@ -38,6 +38,8 @@ class Memory:
         text: One line.
         place: The name of the room.
         source: Who caused it, by name; empty for the agent itself or nobody.
+        source_id: Who that is, whatever they are called; empty where it is not known, as in
+            archives of before it was kept.
         reason: The private reason of an act, never spoken.
         repeats: How many times it happened in a row.
     """
@@ -50,6 +52,7 @@ class Memory:
     source: str = ""
     reason: str = ""
     repeats: int = 1
+    source_id: str = ""
 
     def repeated(self, times: int) -> Memory:
         """The same memory, having happened ``times`` times in a row."""
@@ -69,7 +72,7 @@ class Memory:
             "kind": self.kind.value,
             "text": self.text,
         }
-        for name in ("place", "source", "reason"):
+        for name in ("place", "source", "source_id", "reason"):
             if value := getattr(self, name):
                 record[name] = value
         return record
@@ -88,6 +91,7 @@ class Memory:
             text=str(record["text"]),
             place=str(record.get("place", "")),
             source=str(record.get("source", "")),
+            source_id=str(record.get("source_id", "")),
             reason=str(record.get("reason", "")),
         )
 

@@ -1,0 +1,24 @@
+"""What a journal may hold and show, from ``vault/config/journal.md``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class JournalConfig:
+    """Each is explained in the file.
+
+    Attributes:
+        budget: Tokens that entries of the journal may take in one prompt; 0: none.
+        draw_from: How much a memory must matter to be drawn out before a compaction, 1 to 10.
+        drawn: The most memories that are drawn out before one compaction.
+        entries: The most entries of one day; the least important go into one line.
+        days: The most days that are looked at; older files stay, unread.
+    """
+
+    budget: int = 150
+    draw_from: int = 6
+    drawn: int = 12
+    entries: int = 60
+    days: int = 60

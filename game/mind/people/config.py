@@ -1,0 +1,26 @@
+"""How much agents keep and show of people, places and things, from ``vault/config/people.md``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleConfig:
+    """Each is explained in the file.
+
+    Attributes:
+        budget: Tokens that profiles may take in one prompt; 0: none are shown.
+        shown: The most people of whom a prompt says something.
+        observations: The most observations that one profile keeps.
+        facts: The most facts, past ones included, that one profile keeps.
+        conclusions: The most conclusions that one profile keeps.
+        things: The most things of which an agent keeps a profile.
+    """
+
+    budget: int = 300
+    shown: int = 6
+    observations: int = 40
+    facts: int = 30
+    conclusions: int = 8
+    things: int = 200

@@ -1,0 +1,1 @@
+"""What an agent does in its sleep, and when it sleeps: pure, no clock and no threads of its own."""

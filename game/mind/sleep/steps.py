@@ -1,0 +1,75 @@
+"""The steps of a night, and what each left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from game.mind.sleep.asking import Ask
+
+
+class Step(StrEnum):
+    """What an agent does in its sleep, in this order."""
+
+    CONSOLIDATE = "consolidate"
+    PROFILES = "profiles"
+    REFLECT = "reflect"
+    COMPACT = "compact"
+    DREAM = "dream"
+    TIDY = "tidy"
+
+
+type Figures = Mapping[str, int | float | str]
+"""What a step did: ``{"merged": 3, "rescored": 12}``; for people and for programs."""
+
+type Work = Callable[[Ask], Figures]
+"""Does one step, in a worker thread. It may be broken off by :class:`.asking.NightOver` at any
+call of ``ask``: what it did until then is on the disk, and doing it again does no harm."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepDone:
+    """One step that came to its end.
+
+    Attributes:
+        step: Which one.
+        time: When it ended, with time zone.
+        calls: Model calls that it took.
+        figures: What it did.
+        problem: Why it could not do all; empty if it could.
+    """
+
+    step: Step
+    time: datetime
+    calls: int = 0
+    figures: Figures = field(default_factory=dict)
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """One sleep.
+
+    Attributes:
+        number: 1, 2, 3 … for one agent.
+        fell_asleep: When, with time zone.
+        why: Why it went to sleep: ``16 hours awake``, ``a builder said so``.
+        steps: What was done, in order; a step that was broken off is not among them.
+        woke: When it woke; None if it still sleeps, or the server ended meanwhile.
+        woken_by: Why it woke: ``its hour``, ``Tom``.
+    """
+
+    number: int
+    fell_asleep: datetime
+    why: str
+    steps: tuple[StepDone, ...] = ()
+    woke: datetime | None = None
+    woken_by: str = ""
+
+    @property
+    def next_step(self) -> Step | None:
+        """The first step that is not done; None when all are."""
+        done = {each.step for each in self.steps}
+        return next((step for step in Step if step not in done), None)
