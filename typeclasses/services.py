@@ -24,10 +24,13 @@ from game.llm.profiles import Profiles
 from game.mind.archive import Syncer
 from game.mind.compaction_config import CompactionConfig, load_compaction_config
 from game.mind.errors import ConfigError, KeepsakeError
+from game.mind.journal.config import JournalConfig
 from game.mind.markdown_config import ConfigFile
+from game.mind.people.config import PeopleConfig
 from game.mind.ports import Clock, Embedder, SystemClock
 from game.mind.prompt import TemplateFile
 from game.mind.recall.config import RecallConfig, load_recall_config
+from game.mind.sleep.config import SleepConfig
 from game.mind.strategy import NARRATIVE, Strategies, Strategy
 from game.mind.thinking_config import ThinkingConfig, load_thinking_config
 from game.mind.tokens import Heuristic, Ledger
@@ -122,6 +125,10 @@ class Services:
         clock: The present time.
         random: Where jitter comes from.
         recall: How much recall brings into a prompt, read again when the file changes.
+        sleeping: When agents sleep, read again when the file changes.
+        journal: What a journal may hold and show, read again when the file changes.
+        people: What agents keep of whom they met, read again when the file changes.
+        nights: Threads in which agents sleep, so that a long night keeps nobody from compacting.
         indexes: Keeps the agents' recall indexes; None for a world without recall.
         embedder: Turns a question into a vector; None for recall by words alone.
         searchers: Threads for recall and for what agents do with their own memory.
@@ -142,6 +149,10 @@ class Services:
     clock: Clock = field(default_factory=SystemClock)
     random: Random = field(default_factory=Random)
     recall: Config[RecallConfig] = field(default_factory=lambda: Fixed(RecallConfig()))
+    sleeping: Config[SleepConfig] = field(default_factory=lambda: Fixed(SleepConfig()))
+    journal: Config[JournalConfig] = field(default_factory=lambda: Fixed(JournalConfig()))
+    people: Config[PeopleConfig] = field(default_factory=lambda: Fixed(PeopleConfig()))
+    nights: Executor = field(default_factory=lambda: _pool(2, "night"))
     indexes: IndexService | None = None
     embedder: Embedder | None = None
     searchers: Executor = field(default_factory=lambda: _pool(4, "recall"))
@@ -219,8 +230,6 @@ def start(places: Places, timer: Any) -> Services:
     """
     _open_log(places.logs / "agents.log")
     config, turns = places.config, Turns(timer)
-
-    config = places.config
     recall = ConfigFile(config / "recall.md", load_recall_config, RecallConfig(), report)
     embedder = _embedder(config / "llm.md")
     new = Services(
@@ -253,7 +262,7 @@ def stop(*, reload: bool) -> None:
     if ending.counting is not None:
         ending.counting.stop()
     ending.gateway.shutdown(stop_embedded=not reload)
-    for pool in (ending.workers, ending.searchers, ending.counters):
+    for pool in (ending.workers, ending.searchers, ending.counters, ending.nights):
         pool.shutdown(wait=False, cancel_futures=True)
     if ending.indexes is not None:
         ending.indexes.close(stop_server=not reload)
