@@ -18,6 +18,7 @@ from game.mind.records import MemoryKind
 from game.mind.summaries import replace_file
 from typeclasses.characters import Character
 from typeclasses.components.hearing import event_of
+from typeclasses.components.identity import identity_of
 from typeclasses.minds import Mind, close_mind, mind_of
 from typeclasses.services import log, services
 
@@ -88,7 +89,8 @@ class Agent(Character):
         if mind.actor.own_result(self, line, kind, from_obj, keep):
             return
         source = from_obj.key if from_obj is not None and from_obj is not self else ""
-        mind.memory.remember(line, place=place, source=source)
+        who = identity_of(from_obj) if source else ""
+        mind.memory.remember(line, place=place, source=source, source_id=who)
         if source and (event := event_of(self, from_obj, line, facts)):
             mind.thinker.notice(event)
 

@@ -38,6 +38,7 @@ class AgentMemory(Protocol):
         place: str = "",
         source: str = "",
         reason: str = "",
+        source_id: str = "",
         time: datetime | None = None,
     ) -> Memory:
         """Remember one line; it is in the archive when this returns.

@@ -143,12 +143,13 @@ class CascadeMemory:
         place: str = "",
         source: str = "",
         reason: str = "",
+        source_id: str = "",
         time: datetime | None = None,
     ) -> Memory:
         """Remember one line; see :meth:`game.mind.agent_memory.AgentMemory.append`."""
         with self._lock:
             when = time or self._clock.now()
-            if self._repeats(text, kind):
+            if self._repeats(text, kind, source_id):
                 return self._append_repeat(when)
             memory = Memory(
                 number=self._tiers.last_number + 1,
@@ -158,19 +159,20 @@ class CascadeMemory:
                 place=place,
                 source=source,
                 reason=reason,
+                source_id=source_id,
             )
             self.archive.append_memory(memory)
             self._tiers.add(memory)
             self._view.weight.added(memory)
             return memory
 
-    def _repeats(self, text: str, kind: MemoryKind) -> bool:
+    def _repeats(self, text: str, kind: MemoryKind, source_id: str) -> bool:
         window = self._tiers.window
         return (
             bool(window)
             and kind is not MemoryKind.ACT
             and window[-1].kind is kind
-            and window[-1].text == text
+            and (window[-1].text, window[-1].source_id) == (text, source_id)
         )
 
     def _append_repeat(self, when: datetime) -> Memory:

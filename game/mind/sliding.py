@@ -77,20 +77,22 @@ class SlidingMemory:
         place: str = "",
         source: str = "",
         reason: str = "",
+        source_id: str = "",
         time: datetime | None = None,
     ) -> Memory:
         """Remember one line; see :meth:`game.mind.agent_memory.AgentMemory.append`."""
         with self._lock:
             now = time or self._clock.now()
             last = self._window[-1] if self._window else None
-            if last and kind is not MemoryKind.ACT and (last.text, last.kind) == (text, kind):
+            same = last and (last.text, last.kind, last.source_id) == (text, kind, source_id)
+            if last and same and kind is not MemoryKind.ACT:
                 times = last.repeats + 1
                 record = {"type": "repeat", "n": last.number, "t": now.isoformat(), "times": times}
                 self.archive.append(record)
                 self._window[-1] = last.repeated(times)
                 return self._window[-1]
             number = self.archive.last_number + 1
-            memory = Memory(number, now, kind, text, place, source, reason)
+            memory = Memory(number, now, kind, text, place, source, reason, source_id=source_id)
             self.archive.append_memory(memory)
             self._window.append(memory)
             return memory

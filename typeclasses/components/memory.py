@@ -37,6 +37,7 @@ class Unsaved:
     place: str
     source: str
     reason: str
+    source_id: str
     time: datetime
 
 
@@ -88,8 +89,17 @@ class MemoryComponent:
         place: str = "",
         source: str = "",
         reason: str = "",
+        source_id: str = "",
     ) -> bool:
         """Remember one line, and start a compaction when one is due.
+
+        Args:
+            text: The line.
+            kind: What it comes from.
+            place: The name of the room.
+            source: Who caused it, by name.
+            reason: The private reason of an act.
+            source_id: Who caused it, whatever they are called; see :mod:`.identity`.
 
         Returns:
             Whether it is in the archive; if not, it waits in RAM and :attr:`problem`
@@ -97,7 +107,7 @@ class MemoryComponent:
         """
         self._dropped += len(self._backlog) == BACKLOG_LIMIT
         now = self._services.clock.now()
-        self._backlog.append(Unsaved(text, kind, place, source, reason, now))
+        self._backlog.append(Unsaved(text, kind, place, source, reason, source_id, now))
         saved = self.save_backlog()
         if saved:
             self.compact_if_due()
@@ -126,6 +136,7 @@ class MemoryComponent:
                 place=waiting.place,
                 source=waiting.source,
                 reason=waiting.reason,
+                source_id=waiting.source_id,
                 time=waiting.time,
             )
             self.noticed.saw(memory)
