@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from game.mind.markdown_config import merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +27,27 @@ class PeopleConfig:
     facts: int = 30
     conclusions: int = 8
     things: int = 200
+
+
+_LEAST = {"budget": 0, "shown": 0, "observations": 1, "facts": 4, "conclusions": 0, "things": 0}
+_MOST = {
+    **{"budget": 100_000, "shown": 100, "observations": 1000},
+    **{"facts": 500, "conclusions": 100, "things": 100_000},
+}
+
+
+def load_people_config(path: Path) -> PeopleConfig:
+    """Read the file; what it does not name keeps its default.
+
+    Raises:
+        ConfigError: A value or a name is wrong; says which line and why.
+    """
+    read, default = merged(path), PeopleConfig()
+    names = [field.name for field in fields(PeopleConfig)]
+    read.only(names)
+    return PeopleConfig(
+        **{
+            name: read.integer(name, getattr(default, name), low=_LEAST[name], high=_MOST[name])
+            for name in names
+        }
+    )
