@@ -1,0 +1,212 @@
+"""A week of one agent: three players come and go, lives change, one of them is hostile.
+
+Everything runs as in the game: players with sessions of their own, the agent with all its
+components, its nights in worker threads, the gateway and a model server over the wire. What
+happens is written down in :mod:`tests.game.week_script`; only time and the players are moved
+by hand.
+"""
+
+from __future__ import annotations
+
+import itertools
+import queue
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import evennia
+from evennia.server.serversession import ServerSession
+from evennia.utils import create
+
+from game.index.service import IndexService
+from game.mind.compaction_config import CompactionConfig
+from game.mind.recall.config import NONE, RecallConfig
+from tests.game.agents_world import AgentsWorld, FixedConfig
+from tests.game.week_script import PERSONA, PIN, WEEK, Turn
+from typeclasses import services
+from typeclasses.accounts import Account
+from typeclasses.characters import Character
+from typeclasses.minds import close_all
+
+STEP = timedelta(minutes=10)
+"""How far time moves at once while nobody is there."""
+_TOGETHER = timedelta(hours=1)
+"""Players stay while the next turn is no further away."""
+_NIGHT_SECONDS = 600.0
+_PASSWORD = "c67jHL8p"
+
+
+@dataclass
+class WeekClock:
+    """The week's own time."""
+
+    time: datetime
+
+    def now(self) -> datetime:
+        """The time of the week."""
+        return self.time
+
+
+class WeekWorld(AgentsWorld):
+    """Mira in her inn for a week; ``live`` plays the script."""
+
+    SMALL = CompactionConfig(immediate_window=24, recent_window=24, min_saving_tokens=0)
+
+    def setUp(self) -> None:
+        monday = datetime(2026, 5, 4, 8)
+        self.monday = monday.astimezone()  # the machine's zone: nights and journals are local
+        self.time = WeekClock(self.monday.astimezone(UTC))
+        super().setUp()
+        self.mira.db.profile = PERSONA
+        self.set_thinking(
+            gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=1e9, retries=0, insist=False
+        )
+        self.mind.keeper.pinned.add(PIN)
+        self.numbers = itertools.count(1)
+        self.answer = "wait"
+        self.fake.script = self.answers
+        self.cast = self._cast()
+        self.thing("cup").move_to(self.cast["Tom"], quiet=True)
+        self.before_return: int | None = None
+
+    # -- the world
+
+    def start_services(self) -> services.Services:
+        """The game's services, with an index of words, the week's clock and its windows."""
+        new = super().start_services()
+        config = RecallConfig(chroma=NONE)
+        new.clock, new.recall = self.time, services.Fixed(config)
+        new.compaction = FixedConfig(self.SMALL)  # type: ignore[assignment] - stands still
+        new.indexes = IndexService(new.places, config, None, lambda _: None)
+        new.indexes.start()
+        return new
+
+    def _cast(self) -> dict[str, Character]:
+        """Tom and Piet of one account; Hanna and Rook of their own."""
+        self.char1.permissions.remove("Developer")
+        self.account.permissions.remove("Developer")
+        self.char1.locks.add(f"puppet:pid({self.account.id})")
+        people = {"Tom": self.char1, "Piet": self._character("Piet", self.account)}
+        for number, name in enumerate(("Hanna", "Rook"), start=2):
+            account = create.create_account(name, f"{name}@x.org", _PASSWORD, typeclass=Account)
+            people[name] = self._character(name, account)
+            account.puppet_object(self._session(number, account), people[name])
+        for person in (*people.values(), self.char2):
+            person.move_to(self.room2, quiet=True)
+        return people
+
+    def _character(self, name: str, account: Account) -> Character:
+        made = create.create_object(Character, key=name, location=self.room2, home=self.room2)
+        made.locks.add(f"puppet:pid({account.id})")
+        account.characters.add(made)
+        return made
+
+    def _session(self, number: int, account: Account) -> Any:
+        dummy, handler = ServerSession(), evennia.SESSION_HANDLER
+        dummy.init_session("telnet", ("localhost", "testmode"), handler)
+        dummy.sessid = number
+        handler.portal_connect(dummy.get_sync_data())
+        session = handler.session_from_sessid(number)
+        handler.login(session, account, testmode=True)
+        self.addCleanup(handler.pop, number, None)
+        return session
+
+    def answers(self, prompt: str) -> str:
+        """What the model says: a thought's answer, or what it is asked in sleep."""
+        if "~Mira>" in prompt.splitlines()[-1]:
+            answer, self.answer = self.answer, "wait"
+            return f" {answer}"
+        return self.in_sleep(prompt)
+
+    def in_sleep(self, prompt: str) -> str:
+        """What the model that works in sleep says."""
+        return " none"
+
+    # -- living
+
+    def live(self, turns: tuple[Turn, ...] = WEEK) -> None:
+        """Play the script, with the nights between its days."""
+        for turn, after in itertools.pairwise((*turns, None)):
+            assert turn is not None
+            self.go_on_until(self._at(turn))
+            self._play(turn)
+            if after is None or self._at(after) - self.time.time > _TOGETHER:
+                self._all_leave()
+
+    def _at(self, turn: Turn) -> datetime:
+        return self.monday + timedelta(days=turn.day - 1, hours=turn.hour - self.monday.hour)
+
+    def go_on_until(self, then: datetime) -> None:
+        """Let time pass; nights get the real time that they need."""
+        while self.time.time < then:
+            step = min(STEP, then - self.time.time)
+            self.time.time += step
+            self.clock.advance(step.total_seconds())
+            self.quiet()
+
+    def quiet(self) -> None:
+        """Run what threads handed back, until no thought and no work of a night goes on."""
+        while True:
+            while not self.posted.empty():
+                self.posted.get()()
+            if not self._busy():
+                return
+            try:
+                self.posted.get(timeout=0.01)()
+            except queue.Empty:
+                continue
+
+    def _busy(self) -> bool:
+        return self.thinking() or self.mind.memory.compacting or bool(getattr(self.mind, "sleeper", None) and self.mind.sleeper.working)
+
+    def _play(self, turn: Turn) -> None:
+        if turn.who == "world":
+            getattr(self, f"_{turn.command}")()
+            return
+        person = self.cast[turn.who]
+        self._arrives(person)
+        if turn.command != "arrive":
+            # A new answer each time: an agent that repeats itself is asked again.
+            self.answer = turn.answer or f"say That is the news, number {next(self.numbers)}."
+            person.execute_cmd(turn.command)
+        self._think()
+
+    def _think(self) -> None:
+        """Give the agent the few seconds that a thought falls due in."""
+        for _ in range(4):
+            self.time.time += timedelta(seconds=1)
+            self.clock.advance(1)
+            self.quiet()
+
+    def _arrives(self, person: Character) -> None:
+        if person.location is not self.room1:
+            if not person.has_account:
+                self._switch(person)
+            person.move_to(self.room1)
+            self._think()
+
+    def _switch(self, person: Character) -> None:
+        """The account goes on with its other character."""
+        self._all_leave()
+        self.account.unpuppet_object(self.session)
+        self.account.puppet_object(self.session, person)
+
+    def _all_leave(self) -> None:
+        for person in self.cast.values():
+            if person.location is self.room1:
+                person.move_to(self.room2)
+
+    def _rename(self) -> None:
+        hanna = self.cast["Hanna"]
+        hanna.key = "Johanna"
+
+    def _restart(self) -> None:
+        """The server ends and comes back, over the same vault and database."""
+        close_all()
+        services.stop(reload=True)
+        self.services = self.start_services()
+        self.set_thinking(
+            gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=1e9, retries=0, insist=False
+        )
+        self.mind.thinker.start()
+        self.quiet()
