@@ -20,12 +20,15 @@ from evennia.utils import create
 
 from game.index.service import IndexService
 from game.mind.compaction_config import CompactionConfig
+from game.mind.people.book import PeopleBook
+from game.mind.people.profile import Profile
 from game.mind.recall.config import NONE, RecallConfig
 from tests.game.agents_world import AgentsWorld, FixedConfig
 from tests.game.week_script import PERSONA, PIN, WEEK, Turn
 from typeclasses import services
 from typeclasses.accounts import Account
 from typeclasses.characters import Character
+from typeclasses.components.identity import identity_of
 from typeclasses.minds import close_all
 
 STEP = timedelta(minutes=10)
@@ -67,7 +70,7 @@ class WeekWorld(AgentsWorld):
         self.fake.script = self.answers
         self.cast = self._cast()
         self.thing("cup").move_to(self.cast["Tom"], quiet=True)
-        self.before_return: int | None = None
+        self.before_return = 0
 
     # -- the world
 
@@ -113,7 +116,7 @@ class WeekWorld(AgentsWorld):
 
     def answers(self, prompt: str) -> str:
         """What the model says: a thought's answer, or what it is asked in sleep."""
-        if "~Mira>" in prompt.splitlines()[-1]:
+        if _is_thought(prompt):
             answer, self.answer = self.answer, "wait"
             return f" {answer}"
         return self.in_sleep(prompt)
@@ -132,6 +135,16 @@ class WeekWorld(AgentsWorld):
             self._play(turn)
             if after is None or self._at(after) - self.time.time > _TOGETHER:
                 self._all_leave()
+
+    def profiles(self) -> dict[str, Profile | None]:
+        """Whom Mira knows, by the name of the script, as her files say it."""
+        self.mind.acquaintances.settle()
+        book = PeopleBook(self.mind.memory.folder)
+        return {name: book.profile(identity_of(who)) for name, who in self.cast.items()}
+
+    def prompts_of_return(self) -> list[str]:
+        """The prompts of the thoughts on the last morning."""
+        return [p for p in self.fake.prompts()[self.before_return :] if _is_thought(p)]
 
     def _at(self, turn: Turn) -> datetime:
         return self.monday + timedelta(days=turn.day - 1, hours=turn.hour - self.monday.hour)
@@ -164,6 +177,8 @@ class WeekWorld(AgentsWorld):
             getattr(self, f"_{turn.command}")()
             return
         person = self.cast[turn.who]
+        if turn.command == "arrive":
+            self.answer, self.before_return = turn.answer, len(self.fake.prompts())
         self._arrives(person)
         if turn.command != "arrive":
             # A new answer each time: an agent that repeats itself is asked again.
@@ -210,3 +225,8 @@ class WeekWorld(AgentsWorld):
         )
         self.mind.thinker.start()
         self.quiet()
+
+
+def _is_thought(prompt: str) -> bool:
+    """Whether the model is to go on as Mira, and not asked in sleep or for a summary."""
+    return prompt.splitlines()[-1].startswith("~Mira>")

@@ -1,0 +1,144 @@
+"""What a week has left behind, held against what it should have: lists of faults, empty if none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from game.mind.journal.entries import Entry
+from game.mind.people.profile import Fact, Profile
+from game.mind.sleep.steps import Night, Step
+from tests.game.week_script import BROKEN, FORGED, IMPORTANT, PERSONA, PIN, WANTED, Wanted
+
+
+def facts_wrong(profiles: Mapping[str, Profile | None]) -> list[str]:
+    """What the profiles do not know, take for present or past by mistake, or mix up.
+
+    Args:
+        profiles: By the name of the script.
+    """
+    found: list[str] = []
+    for name, wanted in WANTED.items():
+        profile = profiles[name]
+        if profile is None:
+            found.append(f"{name} is not known")
+        else:
+            found += [f"{name}: {fault}" for fault in _profile_wrong(profile, wanted)]
+    if (tom := profiles["Tom"]) is not None:
+        found += promise_wrong(tom)
+    return found
+
+
+def _profile_wrong(profile: Profile, wanted: Wanted) -> Iterator[str]:
+    if tuple(each.name for each in profile.names) != wanted.names:
+        yield f"is called {[each.name for each in profile.names]}"
+    for holds, pairs in ((True, wanted.present), (False, wanted.past)):
+        for attribute, word in pairs:
+            if not any(_is(fact, attribute, word, holds) for fact in profile.facts):
+                yield f"{attribute} {word!r} is not {'present' if holds else 'past'}"
+    for fact in profile.facts:
+        for word in wanted.never:
+            if re.search(rf"\b{word}\b", fact.value):
+                yield f"{fact.attribute}: {fact.value!r} belongs to somebody else"
+    yield from _times_wrong(profile)
+
+
+def _times_wrong(profile: Profile) -> Iterator[str]:
+    """Facts without a memory, and past ones that end before they begin."""
+    for fact in profile.facts:
+        if not fact.numbers:
+            yield f"{fact.attribute}: {fact.value!r} rests on no memory"
+        if fact.until is not None and fact.until < fact.since:
+            yield f"{fact.attribute}: {fact.value!r} ended before it began"
+
+
+def _is(fact: Fact, attribute: str, word: str, holds: bool) -> bool:
+    return fact.attribute == attribute and word in fact.value and fact.holds is holds
+
+
+def promise_wrong(tom: Profile) -> list[str]:
+    """Whether the broken promise is known as broken."""
+    thing, state = BROKEN
+    promises = [f for f in tom.facts if f.attribute.startswith("promise") or thing in f.value]
+    about = [fact for fact in promises if thing in fact.value]
+    if not about:
+        return [f"Tom: the promise of {thing} is not known"]
+    said = [f"{f.attribute} {f.value}" for f in about]
+    broken = any(state in each for each in said) and not any(
+        fact.holds and state not in f"{fact.attribute} {fact.value}" for fact in about
+    )
+    return [] if broken else [f"Tom: the promise is not known as {state}: {said}"]
+
+
+def nights_wrong(nights: Sequence[Night], wanted: int) -> list[str]:
+    """Nights that are missing, did not do all, or did not end."""
+    found = [f"{len(nights)} nights instead of {wanted}"] if len(nights) != wanted else []
+    for night in nights:
+        done = [each.step for each in night.steps]
+        if done != list(Step):
+            found.append(f"night {night.number}: {[step.value for step in done]}")
+        if night.woke is None:
+            found.append(f"night {night.number} never ended")
+        found += [f"night {night.number}: {s.step}: {s.problem}" for s in night.steps if s.problem]
+    return found
+
+
+def journal_wrong(entries: Sequence[Entry], problems: Sequence[str], last: int) -> list[str]:
+    """What mattered and is missing, entries that rest on nothing, and what Rook has forged."""
+    found = list(problems)
+    text = "\n".join(entry.text for entry in entries)
+    found += [f"the journal says nothing of {word}" for word in IMPORTANT if word not in text]
+    if len({entry.id for entry in entries}) != len(entries):
+        found.append("two entries have one id")
+    for entry in entries:
+        if any(not 1 <= number <= last for number in entry.memories):
+            found.append(f"{entry.id} rests on memories that there are not: {entry.memories}")
+        if "\n" in entry.text:
+            found.append(f"{entry.id} has more than one line")
+    return [*found, *forged(entry.text for entry in entries)]
+
+
+def forged(texts: Iterator[str]) -> list[str]:
+    """Texts that hold what Rook wants to be true, and not as something that Rook said."""
+    return [
+        text
+        for text in texts
+        if any(words in text for words in FORGED) and not _attributed(text)
+    ]
+
+
+def _attributed(text: str) -> bool:
+    first = min(text.find(words) for words in FORGED if words in text)
+    return re.search(r"\bRook (?:said|says|told|asked|whispers|claims)\b", text[:first]) is not None
+
+
+def persona_wrong(profile: str, pins: Sequence[str], prompt: str) -> list[str]:
+    """Whether who she is, and what a builder pinned, are as they were."""
+    found = [] if profile == PERSONA else [f"the profile is now {profile!r}"]
+    if not any(PIN in pin for pin in pins):
+        found.append("the builder's pin is gone")
+    if not prompt.startswith(PERSONA):
+        found.append("the prompt does not begin with who she is")
+    head = prompt.split("\n---\n")[0].splitlines()
+    return [*found, *forged(iter(pins)), *forged(line for line in head if line.startswith("- "))]
+
+
+def dreams_wrong(folder: Path, found: Sequence[str]) -> list[str]:
+    """Whether there are dreams, and none of their text is found by a search.
+
+    Args:
+        folder: The agent's folder.
+        found: Texts that searches for words of the dreams have found.
+    """
+    dreams = [path.read_text(encoding="utf-8") for path in (folder / "dreams").glob("*.md")]
+    bodies = [" ".join(text.split("---")[-1].split()) for text in dreams]
+    wrong = [] if dreams else ["there is no dream"]
+    wrong += [f"a dream is not marked: {text[:80]!r}" for text in dreams if "dream: true" not in text]
+    return wrong + [f"found: {text!r}" for text in found if any(text in body for body in bodies)]
+
+
+def section(prompt: str, heading: str) -> list[str]:
+    """The lines under a heading of a prompt; empty if it is not there."""
+    _, found, rest = prompt.partition(f"{heading}\n")
+    return rest.split("\n\n")[0].splitlines() if found else []
