@@ -13,7 +13,11 @@ type Generate = Callable[[str, tuple[str, ...]], Generation]
 
 
 class NightOver(KeepsakeError):
-    """The agent has woken, or its sleep may cost no more calls: what is left waits for the next."""
+    """The agent has woken, or its sleep may cost no more: what is left waits for the next."""
+
+
+class CallsSpent(NightOver):
+    """The calls of a step are spent; the next step goes on, what is left waits for a sleep."""
 
 
 class Ask(Protocol):
@@ -21,7 +25,7 @@ class Ask(Protocol):
 
     @property
     def available(self) -> bool:
-        """Whether there is a model at all; without one the rules alone have to do."""
+        """Whether a model may be asked now; without one the rules alone have to do."""
         ...
 
     def check(self) -> None:
@@ -36,7 +40,8 @@ class Ask(Protocol):
         """The model's answer; blocks.
 
         Raises:
-            NightOver: The agent has woken, or the calls are spent.
+            NightOver: The agent has woken.
+            CallsSpent: No more calls may be made for this step.
             ModelError: There was no answer.
         """
         ...

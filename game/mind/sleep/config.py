@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from game.mind.markdown_config import merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +15,8 @@ class SleepConfig:
     Attributes:
         sleep: Whether agents tire at all.
         awake_hours: Hours awake after which an agent is tired.
-        awake_tokens: Tokens read and written since its last sleep after which it is tired.
+        awake_tokens: Tokens read and written since its last sleep after which it is tired;
+            0: however many.
         quiet_minutes: How long nobody may have spoken to it before it goes to bed.
         sleep_hours: How long it sleeps.
         wake_hour: The hour of the day, 0 to 23 by the machine's own clock, at which it wakes
@@ -35,3 +39,26 @@ class SleepConfig:
     reflect_after: int = 60
     questions: int = 3
     dream: bool = True
+
+
+def load_sleep_config(path: Path) -> SleepConfig:
+    """Read the file; what it does not name keeps its default.
+
+    Raises:
+        ConfigError: A value or a name is wrong; says which line and why.
+    """
+    read, default = merged(path), SleepConfig()
+    read.only(field.name for field in fields(SleepConfig))
+    return SleepConfig(
+        sleep=read.flag("sleep", default.sleep),
+        awake_hours=read.number("awake_hours", default.awake_hours, low=0.1, high=1000.0),
+        awake_tokens=read.integer("awake_tokens", default.awake_tokens),
+        quiet_minutes=read.number("quiet_minutes", default.quiet_minutes, high=1440.0),
+        sleep_hours=read.number("sleep_hours", default.sleep_hours, low=1.0, high=24.0),
+        wake_hour=read.integer("wake_hour", default.wake_hour, high=23),
+        profile=read.text("profile", default.profile),
+        calls=read.integer("calls", default.calls, high=1000),
+        reflect_after=read.integer("reflect_after", default.reflect_after, low=1, high=100_000),
+        questions=read.integer("questions", default.questions, low=1, high=20),
+        dream=read.flag("dream", default.dream),
+    )

@@ -59,6 +59,8 @@ class Night:
         steps: What was done, in order; a step that was broken off is not among them.
         woke: When it woke; None if it still sleeps, or the server ended meanwhile.
         woken_by: Why it woke: ``its hour``, ``Tom``.
+        plan: What there is to do, in order: after a sleep that was broken off, first the rest
+            of that one.
     """
 
     number: int
@@ -67,9 +69,23 @@ class Night:
     steps: tuple[StepDone, ...] = ()
     woke: datetime | None = None
     woken_by: str = ""
+    plan: tuple[Step, ...] = tuple(Step)
+
+    @property
+    def left(self) -> tuple[Step, ...]:
+        """What is not done yet, in order."""
+        left = list(self.plan)
+        for each in self.steps:
+            if each.step in left:
+                left.remove(each.step)
+        return tuple(left)
 
     @property
     def next_step(self) -> Step | None:
         """The first step that is not done; None when all are."""
-        done = {each.step for each in self.steps}
-        return next((step for step in Step if step not in done), None)
+        return next(iter(self.left), None)
+
+    @property
+    def calls(self) -> int:
+        """Model calls that its steps took."""
+        return sum(each.calls for each in self.steps)

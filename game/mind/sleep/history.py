@@ -1,0 +1,140 @@
+"""All that an agent's nights and compactions left behind, as one list by time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from game.mind.history import PastCompaction
+from game.mind.journal.entries import Entry, Origin
+from game.mind.sleep.log import SleepLog
+from game.mind.sleep.steps import Figures, Night, Step, StepDone
+
+COMPACTION, SLEEP, INSIGHT = "compaction", "sleep", "insight"
+INSIGHT_TAG = "insight"
+"""Marks the entries of a journal in which an agent says what it made of others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to an agent's memory.
+
+    Attributes:
+        time: When it began, with time zone; for a step of a night, when it ended.
+        kind: ``compaction``, ``sleep``, ``insight``, or the step: ``reflect``, ``dream`` …
+        title: What it was, for people.
+        figures: What it did, in numbers.
+    """
+
+    time: datetime
+    kind: str
+    title: str
+    figures: Figures = field(default_factory=dict)
+
+
+class HasEntries(Protocol):
+    """A journal, as far as it is needed here."""
+
+    def entries(self, days: int | None = None) -> Sequence[Entry]:
+        """The entries, oldest first."""
+        ...
+
+
+def events(
+    log: SleepLog, compactions: Sequence[PastCompaction], journal: HasEntries | None
+) -> tuple[Event, ...]:
+    """Compactions, sleeps with their steps, and insights, the newest first; reads files.
+
+    Args:
+        log: The agent's nights.
+        compactions: See :func:`game.mind.history.compactions`.
+        journal: Its insights are listed; None for no journal.
+    """
+    found = [
+        *map(_compaction, compactions),
+        *(event for night in log.nights() for event in _night(night)),
+        *(_insight(entry) for entry in insights(journal.entries() if journal else ())),
+    ]
+    return tuple(sorted(found, key=lambda event: event.time, reverse=True))
+
+
+def insights(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Those entries in which the agent drew a conclusion."""
+    for entry in entries:
+        if entry.origin is Origin.INFERRED and INSIGHT_TAG in entry.tags:
+            yield entry
+
+
+def _compaction(past: PastCompaction) -> Event:
+    covered = f"memories {past.covered[0]}-{past.covered[1]}" if past.covered else "summaries only"
+    taken_back = ", taken back" if past.undone else ""
+    return Event(
+        past.time,
+        COMPACTION,
+        f"Compaction {past.number}: {covered}, {past.outcome.value} ({past.reason}){taken_back}",
+        {
+            "tokens before": past.tokens_before,
+            "tokens after": past.tokens_after,
+            "calls": past.calls,
+            "seconds": round(past.seconds, 1),
+        },
+    )
+
+
+def _night(night: Night) -> Iterator[Event]:
+    yield Event(night.fell_asleep, SLEEP, _title(night), _sums(night))
+    for step in night.steps:
+        yield Event(step.time, step.step.value, _step_title(night, step), _step_figures(step))
+
+
+def _title(night: Night) -> str:
+    if night.woke is None:
+        end = "not woken yet" if night.left else "sleeps on"
+    else:
+        end = f"woken by {night.woken_by or 'nobody'}"
+    left = f"; left for the next: {', '.join(night.left)}" if night.woke and night.left else ""
+    return f"Sleep {night.number}: {night.why}; {end}{left}"
+
+
+def _sums(night: Night) -> Figures:
+    figures: dict[str, int | float | str] = {
+        "steps": f"{len(night.steps)} of {len(night.plan)}",
+        "calls": night.calls,
+    }
+    if night.woke is not None:
+        slept = (night.woke - night.fell_asleep).total_seconds() / 3600
+        figures["hours"] = round(slept, 1)
+    if failed := sum(bool(step.problem) for step in night.steps):
+        figures["problems"] = failed
+    return figures
+
+
+_DID = {
+    Step.CONSOLIDATE: "the journal was put in order",
+    Step.PROFILES: "what is known of people was brought up to date",
+    Step.REFLECT: "reflection",
+    Step.COMPACT: "a look at whether to compact",
+    Step.DREAM: "a dream",
+    Step.TIDY: "files were tidied",
+}
+
+
+def _step_title(night: Night, step: StepDone) -> str:
+    problem = f": {step.problem}" if step.problem else ""
+    return f"In sleep {night.number}, {_DID[step.step]}{problem}"
+
+
+def _step_figures(step: StepDone) -> Figures:
+    return {**step.figures, "calls": step.calls} if step.calls else step.figures
+
+
+def _insight(entry: Entry) -> Event:
+    rests = ", ".join(map(str, entry.memories))
+    return Event(
+        entry.time,
+        INSIGHT,
+        entry.text,
+        {"importance": entry.importance.score, "memories": rests},
+    )

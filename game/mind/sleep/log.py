@@ -1,0 +1,228 @@
+"""What is known of an agent's nights: ``sleep.jsonl`` in its folder, only ever appended to.
+
+A line is the commit point of what it says, and is on the disk before :class:`SleepLog`
+returns: it is written a few times a night, and decides what the next one does.
+
+===========  ================================================================
+``type``     fields beside ``night`` and ``t``
+===========  ================================================================
+``asleep``   ``why``, ``plan`` (the steps that this sleep has to do)
+``step``     ``step``, ``calls``, ``figures``, ``problem``
+``woke``     ``by``
+===========  ================================================================
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from game.mind.errors import ArchiveUnwritable
+from game.mind.perception import shorten, visible
+from game.mind.sleep.steps import Figures, Night, Step, StepDone
+from game.mind.vault_files import Stamp, stamp
+
+NAME = "sleep.jsonl"
+MOST_NIGHTS = 200
+"""The newest nights; older ones stay in the file, unread."""
+AFRESH = timedelta(hours=12)
+"""After a sleep that began this long ago, the rest of it is not all that a new one has to do."""
+_TAIL_BYTES = 1_000_000
+_LONGEST_WORDS = 300
+_MOST_FIGURES = 40
+
+Record = dict[str, Any]
+
+
+class SleepLog:
+    """The nights of one agent; safe to use from several threads.
+
+    Args:
+        folder: The agent's folder in the vault; made at the first writing.
+
+    Attributes:
+        path: The file.
+        one_at_a_time: Held by whoever works through a night: never two at once.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / NAME
+        self.one_at_a_time = threading.Lock()
+        self._lock = threading.RLock()
+        self._seen: Stamp | None = None
+        self._nights: dict[int, Night] = {}
+
+    def nights(self) -> tuple[Night, ...]:
+        """The newest :data:`MOST_NIGHTS` nights, oldest first; reads the file if it changed."""
+        with self._lock:
+            if (now := stamp(self.path)) != self._seen:
+                self._nights = _fold(_records(self.path)) if now else {}
+                self._seen = now
+            return tuple(self._nights.values())
+
+    @property
+    def last(self) -> Night | None:
+        """The present night, or the one before; None if it has never slept."""
+        nights = self.nights()
+        return nights[-1] if nights else None
+
+    def begin(self, why: str, now: datetime) -> Night:
+        """The agent has fallen asleep.
+
+        What the last sleep left undone comes first; if that one is long past, all that a
+        night has comes after it.
+
+        Raises:
+            ArchiveUnwritable: The disk is full, read-only or gone.
+        """
+        with self._lock:
+            last = self.last
+            rest = last.left if last else ()
+            afresh = not rest or last is None or now - last.fell_asleep >= AFRESH
+            plan = (*rest, *(Step if afresh else ()))
+            night = Night((last.number if last else 0) + 1, now, _words(why), plan=plan)
+            self._append(
+                {
+                    **{"type": "asleep", "night": night.number, "t": now.isoformat()},
+                    **{"why": night.why, "plan": [step.value for step in plan]},
+                }
+            )
+            return night
+
+    def done(self, step: StepDone, night: int | None = None) -> None:
+        """A step came to its end.
+
+        Args:
+            step: What came of it.
+            night: In which one; the last by default.
+
+        Raises:
+            ArchiveUnwritable: The disk is full, read-only or gone; the step will be done again.
+        """
+        with self._lock:
+            self._append(
+                {
+                    **{"type": "step", "night": night or self._number(), "t": _iso(step.time)},
+                    **{"step": step.step.value, "calls": step.calls},
+                    **{"figures": _figures(step.figures), "problem": _words(step.problem)},
+                }
+            )
+
+    def woke(self, by: str, now: datetime) -> None:
+        """The agent has woken.
+
+        Args:
+            by: ``its hour``, or who woke it.
+            now: When, with time zone.
+
+        Raises:
+            ArchiveUnwritable: The disk is full, read-only or gone.
+        """
+        with self._lock:
+            self._append(
+                {"type": "woke", "night": self._number(), "t": _iso(now), "by": _words(by)}
+            )
+
+    def _number(self) -> int:
+        return self.last.number if self.last else 1
+
+    def _append(self, record: Mapping[str, Any]) -> None:
+        data = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            try:
+                _write(fd, data.encode("utf-8", "replace") + b"\n")
+            finally:
+                os.close(fd)
+        except OSError as error:
+            raise ArchiveUnwritable(
+                f"{self.path} cannot be written ({error.strerror or error})",
+                "Free some disk space or mend the permissions; the step will be done again",
+            ) from error
+        self.nights()
+
+
+def _write(fd: int, line: bytes) -> None:
+    """All of a line, on the disk; what a crash has torn off before it stays a line of its own."""
+    size = os.fstat(fd).st_size
+    if size and os.pread(fd, 1, size - 1) != b"\n":
+        line = b"\n" + line
+    written = 0
+    try:
+        while written < len(line):
+            written += os.write(fd, line[written:])
+        os.fsync(fd)
+    except OSError:
+        os.ftruncate(fd, size)
+        raise
+
+
+def _records(path: Path) -> Iterator[Record]:
+    """The readable lines at the end of the file, oldest first."""
+    try:
+        with path.open("rb") as file:
+            start = max(file.seek(0, os.SEEK_END) - _TAIL_BYTES, 0)
+            file.seek(start)
+            lines = file.read().split(b"\n")[1 if start else 0 :]
+    except OSError:
+        return
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue  # torn off by a crash, or a slip of somebody's pen
+        if isinstance(record, dict):
+            yield record
+
+
+def _fold(records: Iterator[Record]) -> dict[int, Night]:
+    nights: dict[int, Night] = {}
+    for record in records:
+        try:
+            _take(nights, record)
+        except (KeyError, ValueError, TypeError):
+            continue  # a line that this code cannot read
+    return dict(sorted(nights.items())[-MOST_NIGHTS:])
+
+
+def _take(nights: dict[int, Night], record: Record) -> None:
+    number, time = int(record["night"]), datetime.fromisoformat(record["t"])
+    if record["type"] == "asleep":
+        plan = tuple(Step(each) for each in record.get("plan", Step))
+        nights[number] = Night(number, time, str(record.get("why", "")), plan=plan)
+    elif (night := nights.get(number)) is None:
+        return
+    elif record["type"] == "step":
+        done = StepDone(
+            step=Step(record["step"]),
+            time=time,
+            calls=int(record.get("calls", 0)),
+            figures=_figures(record.get("figures") or {}),
+            problem=str(record.get("problem", "")),
+        )
+        nights[number] = replace(night, steps=(*night.steps, done))
+    elif record["type"] == "woke":
+        nights[number] = replace(night, woke=time, woken_by=str(record.get("by", "")))
+
+
+def _figures(given: Mapping[str, Any]) -> Figures:
+    """Those that a line can hold, so that none grows without end."""
+    found: dict[str, int | float | str] = {}
+    for key, value in list(given.items())[:_MOST_FIGURES]:
+        found[str(key)] = value if isinstance(value, int | float) else _words(str(value))
+    return found
+
+
+def _words(text: str) -> str:
+    return shorten(" ".join(visible(text).split()), _LONGEST_WORDS)
+
+
+def _iso(time: datetime) -> str:
+    return time.isoformat()

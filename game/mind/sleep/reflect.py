@@ -1,0 +1,326 @@
+"""Reflection: a few questions, evidence from memory, and what an agent makes of it.
+
+Nothing that a model says is believed for its own sake. An insight has to cite two memories at
+least, all of them among the evidence that it was shown; its names and numbers have to stand
+there, and most of its other words. What says who the agent is, what it has to do, or what only
+the machinery of a prompt says, is refused: no player can dictate an insight.
+
+How far a reflection has come is kept beside the journal (``reflection.json``), so that one
+that was broken off asks no question twice and loses none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from game.mind.journal.entries import Entry, Importance, Origin
+from game.mind.perception import for_prompt
+from game.mind.sleep import course as courses
+from game.mind.sleep import insight as insights_of
+from game.mind.sleep.asking import Ask, CallsSpent
+from game.mind.sleep.config import SleepConfig
+from game.mind.sleep.course import Course, Evidence, Insight
+from game.mind.sleep.history import INSIGHT_TAG, insights
+from game.mind.sleep.steps import Figures
+from game.mind.words import telling
+
+__all__ = ["Evidence", "Insight", "Recall", "ReflectedOn", "reflect"]
+
+type Recall = Callable[[str], Sequence[Evidence]]
+"""Raw memories that speak to a question, best first; blocks."""
+
+_LEAST, _MOST, _USUAL = 4, 8, 5
+"""How much an insight matters, at least, at most, and where its entries do not say."""
+_FROM_JOURNAL = 6
+
+
+class ReflectedOn(Protocol):
+    """A journal, as far as a reflection needs it; see :class:`game.mind.journal.book.Journal`."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies."""
+        ...
+
+    def entries(self, days: int | None = None) -> Sequence[Entry]:
+        """The entries, oldest first."""
+        ...
+
+    def write(
+        self,
+        text: str,
+        *,
+        importance: Importance,
+        origin: Origin,
+        memories: Sequence[int] = (),
+        tags: Sequence[str] = (),
+        who: Sequence[str] = (),
+        now: datetime,
+    ) -> Entry:
+        """Write an entry."""
+        ...
+
+
+def reflect(  # noqa: PLR0917 - each is another thing, and most cannot be left out
+    journal: ReflectedOn,
+    recall: Recall,
+    ask: Ask,
+    config: SleepConfig,
+    own_name: str,
+    now: datetime,
+    people: Iterable[str | tuple[str, str]] = (),
+    *,
+    state: Path | None = None,
+) -> tuple[Figures, Sequence[Insight]]:
+    """Reflect if enough importance has gathered, or go on where a reflection was broken off.
+
+    Args:
+        journal: What is reflected on, and where insights go.
+        recall: Finds evidence.
+        ask: The model; without one, insights are what rules can count, or none.
+        config: From which importance on, and how many questions.
+        own_name: The agent's name.
+        now: The present time, with time zone.
+        people: Those it knows: key and present name of each, or the names alone.
+        state: The file that says how far it came; beside the journal by default.
+
+    Returns:
+        Figures, and the insights that stand in the journal now and did not before.
+
+    Raises:
+        NightOver: The agent has woken; what is left waits.
+        ModelError: There was no answer; what is left waits.
+        NoteRefused: A file cannot be read or written.
+    """
+    ask.check()
+    desk = _Desk(_Means(journal, recall, ask, own_name, now, _Known.of(people)), state)
+    if not desk.course.open and desk.course.drawn is None:
+        gathered = sum(entry.importance.score for entry in desk.fresh())
+        if gathered < config.reflect_after:
+            return {"gathered": gathered, "needed": config.reflect_after}, ()
+        desk.begin(gathered, config.questions)
+    desk.go_on()
+    return desk.figures(), tuple(desk.found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Whom the agent knows: names by key, and names alone."""
+
+    names: Mapping[str, str]
+    others: tuple[str, ...]
+
+    @classmethod
+    def of(cls, people: Iterable[str | tuple[str, str]]) -> _Known:
+        given = tuple(people)
+        pairs = dict(each for each in given if not isinstance(each, str))
+        return cls(pairs, tuple(each for each in given if isinstance(each, str)))
+
+    def name(self, key: str, entries: Sequence[Entry]) -> str:
+        """What somebody is called; empty where nothing says it."""
+        if found := self.names.get(key, "") or key.partition("name:")[2]:
+            return found
+        begun = [
+            name
+            for entry in entries
+            for name in self.others
+            if key in entry.who and entry.text.startswith(f"{name} ")
+        ]
+        return Counter(begun).most_common(1)[0][0] if begun else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Means:
+    """What a reflection works with."""
+
+    journal: ReflectedOn
+    recall: Recall
+    ask: Ask
+    own_name: str
+    now: datetime
+    known: _Known
+
+
+class _Desk:
+    """One reflection: its questions one by one, each step on the disk before the next."""
+
+    def __init__(self, means: _Means, state: Path | None) -> None:
+        self._journal, self._ask, self._means = means.journal, means.ask, means
+        self._path = state or means.journal.folder / courses.NAME
+        self._with_model = means.ask.available
+        self._evidence = 0
+        self.course = courses.load(self._path)
+        self.found: list[Insight] = []
+
+    def fresh(self) -> list[Entry]:
+        """What was written since the last reflection, insights apart."""
+        through = _order(self.course.through)
+        return [e for e in _lived(self._journal.entries()) if _order(e.id) > through]
+
+    def begin(self, gathered: int, many: int) -> None:
+        """Find the questions, and keep them."""
+        fresh = self.fresh()
+        asked: tuple[str, ...] = ()
+        if self._with_model:
+            prompt = insights_of.questions_prompt(fresh, self._means.own_name, many)
+            asked = insights_of.questions_in(self._ask(prompt, insights_of.STOP), fresh, many)
+        about = [self._means.known.name(key, fresh) for key in _most_about(fresh)]
+        asked = asked or insights_of.questions_by_rules(filter(None, about), many)
+        self._save(Course(max(fresh, key=lambda e: _order(e.id)).id, gathered, asked))
+
+    def go_on(self) -> None:
+        """Answer what is not answered yet."""
+        if self.course.drawn is not None:
+            self._keep(self.course.drawn)
+        while self.course.open:
+            self._ask.check()
+            if self._with_model and not self._ask.available:
+                return  # the calls are spent: the questions that are left wait
+            try:
+                drawn = self._answer(self.course.open[0])
+            except CallsSpent:
+                return
+            if drawn is None:
+                self._save(replace(self.course, answered=self.course.answered + 1))
+            else:
+                self._save(replace(self.course, drawn=drawn))
+                self._keep(drawn)
+
+    def figures(self) -> Figures:
+        """What came of it."""
+        course = self.course
+        return {
+            "gathered": course.gathered,
+            "questions": len(course.questions),
+            "evidence": self._evidence,
+            "insights": len(self.found),
+            **({"questions left": len(course.open)} if course.open else {}),
+        }
+
+    def _answer(self, question: str) -> Insight | None:
+        entries = _lived(self._journal.entries())
+        evidence = _together(self._means.recall(question), entries, question)
+        self._evidence += len(evidence)
+        if len(evidence) < insights_of.FEWEST_CITED:
+            return None
+        if self._with_model:
+            prompt = insights_of.insight_prompt(question, evidence, self._means.own_name)
+            answer = self._ask(prompt, insights_of.STOP)
+            found = insights_of.insight_in(answer, evidence, self._means.own_name)
+        else:
+            found = self._by_rules(question, entries, evidence)
+        return found and replace(found, who=_who(found, entries))
+
+    def _keep(self, drawn: Insight) -> None:
+        """Bring an insight into the journal, unless it stands there; its question is done."""
+        entries = self._journal.entries()
+        if not any(_same(entry.text, drawn.text) for entry in insights(entries)):
+            self._journal.write(
+                drawn.text,
+                importance=_importance(drawn, entries),
+                origin=Origin.INFERRED,
+                memories=drawn.numbers,
+                tags=(INSIGHT_TAG,),
+                who=drawn.who,
+                now=self._means.now,
+            )
+            self.found.append(drawn)
+        done = self.course.answered + 1
+        self._save(replace(self.course, answered=done, drawn=None))
+
+    def _save(self, course: Course) -> None:
+        courses.save(self._path, course)
+        self.course = course
+
+    # -- without a model
+
+    def _by_rules(
+        self, question: str, entries: Sequence[Entry], evidence: Sequence[Evidence]
+    ) -> Insight | None:
+        """What can be counted: who gave, or promised, more than once."""
+        there = {each.number for each in evidence}
+        for key in _most_about(entries):
+            name = self._means.known.name(key, entries)
+            if not name or name.casefold() not in question.casefold():
+                continue
+            own = [e for e in entries if key in e.who and e.text.startswith(name)]
+            for sign, did in _HABITS:
+                bearing = [e for e in own if _has(e, sign) and there & set(e.memories)]
+                numbers = sorted({min(there & set(e.memories)) for e in bearing})
+                if len(numbers) >= insights_of.FEWEST_CITED:
+                    cited = tuple(numbers[-insights_of.MOST_CITED :])
+                    return Insight(f"{for_prompt(name)} {did}.", cited, (key,))
+        return None
+
+
+_HABITS = (
+    ("gift", "has given me something more than once"),
+    ("promise", "has promised me something more than once"),
+    ("thank", "has thanked me more than once"),
+    ("threat", "has threatened me more than once"),
+)
+
+
+def _has(entry: Entry, sign: str) -> bool:
+    return any(sign in word for word in (*entry.tags, *entry.importance.reasons))
+
+
+def _lived(entries: Sequence[Entry]) -> list[Entry]:
+    """Entries that rest on what happened: what was only concluded is no ground for more."""
+    return [e for e in entries if e.origin is not Origin.INFERRED and INSIGHT_TAG not in e.tags]
+
+
+def _order(id: str) -> tuple[int, int]:
+    """``20261121-3`` as something to compare by; (0, 0) for what is no id."""
+    day, _, number = id.partition("-")
+    return (int(day), int(number)) if day.isdecimal() and number.isdecimal() else (0, 0)
+
+
+def _most_about(entries: Iterable[Entry]) -> list[str]:
+    """Keys of those whom the entries tell of, by how much that matters."""
+    weights: Counter[str] = Counter()
+    for entry in entries:
+        weights.update(dict.fromkeys(entry.who, entry.importance.score))
+    return [key for key, _ in weights.most_common()]
+
+
+def _together(
+    recalled: Sequence[Evidence], entries: Sequence[Entry], question: str
+) -> list[Evidence]:
+    """What recall found, and what the journal has of the same, each memory once.
+
+    The newest memories are in the window, where recall does not look: the journal knows them.
+    """
+    found = {each.number: each for each in recalled[: insights_of.MOST_EVIDENCE - _FROM_JOURNAL]}
+    wanted = telling(question)
+    near = [e for e in entries if e.memories and telling(e.text) & wanted]
+    near.sort(key=lambda e: (len(telling(e.text) & wanted), e.importance.score), reverse=True)
+    for entry in near:
+        if len(found) >= insights_of.MOST_EVIDENCE:
+            break
+        number = entry.memories[0]
+        found.setdefault(number, Evidence(number, entry.text, entry.time))
+    return [found[number] for number in sorted(found)]
+
+
+def _who(insight: Insight, entries: Sequence[Entry]) -> tuple[str, ...]:
+    """Whom it is about: those of its entries whose memories it cites."""
+    cited = set(insight.numbers)
+    keys = [key for entry in entries if cited & set(entry.memories) for key in entry.who]
+    return tuple(dict.fromkeys((*insight.who, *keys)))
+
+
+def _importance(insight: Insight, entries: Sequence[Entry]) -> Importance:
+    cited = set(insight.numbers)
+    scores = [e.importance.score for e in entries if cited & set(e.memories)]
+    score = min(max(max(scores, default=_USUAL), _LEAST), _MOST)
+    return Importance(score, reasons=("an insight",))
+
+
+def _same(one: str, other: str) -> bool:
+    return telling(one) == telling(other)
