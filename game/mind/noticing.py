@@ -135,6 +135,15 @@ def questions(words: str) -> list[str]:
     return [s for s in _sentences(words) if s.endswith("?") and len(s.split()) > 2]
 
 
+def is_fit(sentence: str) -> bool:
+    """Whether a sentence that somebody said may stand in a prompt outside of the window.
+
+    What only the game itself writes there ("Ada told you", "memory 17"), and what would have
+    the agent drop its rules, is not fit: whoever says it would forge such a line.
+    """
+    return _UNFIT.search(sentence) is None
+
+
 def is_lasting(promise: str) -> bool:
     """Whether a promise is to leave something undone, which no deed ever fulfils."""
     return _NOT_TO.search(promise) is not None
@@ -145,16 +154,22 @@ def is_lasting(promise: str) -> bool:
 _SPLIT = re.compile(r"(?<=[.!?…])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bDr\.)(?<!\bSt\.)\s+")
 _QUOTES = str.maketrans({'"': "'", "“": "'", "”": "'", "„": "'", "«": "'", "»": "'"})
 # What only the block itself writes, or the machinery around it: whoever says it would forge it.
-_UNFIT = re.compile(
-    r"\b(?:told|asked|promised|pinned|tells|asks) you\b|\byou promised\b|\bmemor(?:y|ies) \d"
-    r"|\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompt|rules?|profile)\b"
+_FORGED = r"\b(?:told|asked|promised|pinned|tells|asks) you\b|\byou promised\b|\bmemor(?:y|ies) \d"
+_ORDERS = (
+    r"\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompt|rules?|profile)\b"
     r"|\bsystem (?:prompt|message|note)\b|\byour (?:prompt|profile|pinned|pins|system)\b"
     r"|\blanguage model\b|\bas (?:an?|the|your) (?:admin\w*|builder|developer|creator|system)\b"
     r"|\b(?:admin\w*|builders?|developers?|system|pinned|profile)\s*:"
     # To obey is no rule about anything: it would be a key to all others.
-    r"|\bobey\b|\bdo (?:as|what|whatever|anything|everything) I (?:say|tell|ask|want|order)",
-    re.I,
+    r"|\bobey\b|\bdo (?:as|what|whatever|anything|everything) I (?:say|tell|ask|want|order)"
 )
+_UNFIT = re.compile(f"{_FORGED}|{_ORDERS}", re.I)
+_INSTRUCTS = re.compile(_ORDERS, re.I)
+
+
+def instructs(text: str) -> bool:
+    """Whether ``text`` gives orders about the agent itself, its prompt or its rules."""
+    return _INSTRUCTS.search(text) is not None
 
 
 def _sentences(words: str) -> Iterator[str]:

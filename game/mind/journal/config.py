@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from game.mind.journal.entries import LEAST, MOST
+from game.mind.markdown_config import merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +26,20 @@ class JournalConfig:
     drawn: int = 12
     entries: int = 60
     days: int = 60
+
+
+def load_journal_config(path: Path) -> JournalConfig:
+    """Read the file; what it does not name keeps its default.
+
+    Raises:
+        ConfigError: A value or a name is wrong; says which line and why.
+    """
+    read, default = merged(path), JournalConfig()
+    read.only(field.name for field in fields(JournalConfig))
+    return JournalConfig(
+        budget=read.integer("budget", default.budget, high=100_000),
+        draw_from=read.integer("draw_from", default.draw_from, low=LEAST, high=MOST),
+        drawn=read.integer("drawn", default.drawn, high=200),
+        entries=read.integer("entries", default.entries, low=2, high=1000),
+        days=read.integer("days", default.days, low=1, high=3650),
+    )

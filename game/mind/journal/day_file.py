@@ -1,0 +1,290 @@
+"""A day of a journal as markdown: a heading for each entry, its text, what is known of it.
+
+::
+
+    ## 20261121-3, 14:05
+
+    Tom told me: "I will bring the blue cup back."
+
+    - **importance**: 8, by rules (a promise, said to me)
+    - **source**: told to me (trust 0.9)
+    - **memories**: 120, 121
+    - **tags**: promise, tom
+    - **who**: 5-20261101120000
+    - **written**: 2026-11-21T14:05:09+01:00
+
+People write into such files too. Whatever is not an entry stays as it is, and of an entry
+only the lines that change are written anew; one that cannot be read is named and left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+
+from game.mind.journal import fields
+from game.mind.journal.entries import Entry
+
+LONGEST_FILE = 1_000_000
+"""Characters of one day; a longer file is not read."""
+
+_HEADING = re.compile(
+    r"##[ \t]+(?P<id>(?P<day>\d{8})-(?P<number>[1-9]\d{0,5}))(?=[,\s]|$)"
+    r"(?:,?[ \t]*(?P<clock>\d{1,2}:\d\d))?",
+    re.ASCII,
+)
+_PART = re.compile(r"##?[ \t]")
+_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+_FIELD = re.compile(r"[-*+][ \t]+\*\*(?P<key>\w+)\*\*[ \t]*:[ \t]*(?P<value>.*?)[ \t]*$")
+_NO_TEXT = re.compile(r"\s*$|[ \t]*(?:[-*+#>|~]|```|<!--)")
+_LAST = re.compile(r"last:[ \t]*(\d{1,6})[ \t]*$", re.ASCII)
+_NEW_FILE = """\
+---
+day: {day}
+last: 0
+---
+
+# {title}
+
+What was written down of this day. Entries may be changed and taken out, and new ones added: a
+heading with a number that is still free, such as `## {short}-900`, and the text below it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of a file, from its heading on.
+
+    Attributes:
+        line: Where it begins, from 1.
+        lines: As they are written, without their ends.
+        entry: What it holds; None for what is no entry, or cannot be read.
+        number: The number in its heading; 0 if it is none of this day's entries.
+        problem: Why the entry cannot be read; empty if it can, or there is none.
+    """
+
+    line: int
+    lines: tuple[str, ...]
+    entry: Entry | None = None
+    number: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DayFile:
+    """The file of one day; changing it makes another one.
+
+    Attributes:
+        day: Whose it is.
+        head: The lines before the first part.
+        blocks: Its parts, in their order.
+        newline: How its lines end.
+    """
+
+    day: date
+    head: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    newline: str = "\n"
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """What can be read, in the order of the file."""
+        return tuple(block.entry for block in self.blocks if block.entry is not None)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What cannot, and why: ``line 17: …``."""
+        return tuple(f"line {each.line}: {each.problem}" for each in self.blocks if each.problem)
+
+    @property
+    def last(self) -> int:
+        """The highest number that an entry of this day has, or is known to have had."""
+        said = [int(match[1]) for _, match in self._last_lines()]
+        return max([0, *said, *(block.number for block in self.blocks)])
+
+    @property
+    def text(self) -> str:
+        """The whole file."""
+        lines = [*self.head, *(line for block in self.blocks for line in block.lines)]
+        return self.newline.join(lines)
+
+    def entry(self, entry_id: str) -> Entry | None:
+        """The entry of that id; None if there is none, or it cannot be read."""
+        return next((entry for entry in self.entries if entry.id == entry_id), None)
+
+    def with_entry(self, entry: Entry) -> DayFile:
+        """The file with one more entry at its end."""
+        last = self._counted(entry_number(entry.id))._ending_blank()
+        new = Block(0, _written(entry), entry, entry_number(entry.id))
+        return replace(last, blocks=(*last.blocks, new))
+
+    def replaced(self, entry: Entry) -> DayFile:
+        """The file with this entry in the place of the one of its id."""
+        blocks = tuple(
+            _rewritten(each, each.entry, entry)
+            if each.entry and each.entry.id == entry.id
+            else each
+            for each in self.blocks
+        )
+        return replace(self, blocks=blocks)
+
+    def without(self, ids: Collection[str]) -> DayFile:
+        """The file without these entries; their numbers are not given again."""
+        counted = self._counted(self.last)
+        blocks = tuple(b for b in self.blocks if not (b.entry and b.entry.id in ids))
+        # The last line of a file is the end of the one before it.
+        return replace(counted, blocks=blocks)._ending()
+
+    def _last_lines(self) -> Iterator[tuple[int, re.Match[str]]]:
+        """Where the front matter names the last number."""
+        if not self.head or self.head[0].rstrip() != "---":
+            return
+        for index, line in enumerate(self.head[1:], start=1):
+            if line.rstrip() == "---":
+                return
+            if match := _LAST.match(line):
+                yield index, match
+
+    def _counted(self, number: int) -> DayFile:
+        """The file with ``number`` as the last one, if it has a line for it."""
+        head = list(self.head)
+        for index, _ in self._last_lines():
+            head[index] = f"last: {max(number, self.last)}"
+        return replace(self, head=tuple(head))
+
+    def _ending(self) -> DayFile:
+        """The file with a line end after its last line."""
+        lines = self.blocks[-1].lines if self.blocks else self.head
+        return self if lines and not lines[-1] else self._longer("")
+
+    def _ending_blank(self) -> DayFile:
+        """The file ready for one more part: its last line but the end is blank."""
+        lines = list(self.blocks[-1].lines if self.blocks else self.head)
+        while lines and not lines[-1].strip():
+            lines.pop()
+        return self._ending_with((*lines, "")) if lines else self._ending_with(())
+
+    def _longer(self, line: str) -> DayFile:
+        return self._ending_with((*(self.blocks[-1].lines if self.blocks else self.head), line))
+
+    def _ending_with(self, lines: tuple[str, ...]) -> DayFile:
+        if not self.blocks:
+            return replace(self, head=lines)
+        return replace(self, blocks=(*self.blocks[:-1], replace(self.blocks[-1], lines=lines)))
+
+
+def new_day(day: date) -> DayFile:
+    """The file of a day before its first entry."""
+    title = f"{day.day} {fields.MONTHS[day.month - 1]} {day.year}"
+    return parse(day, _NEW_FILE.format(day=day, title=title, short=f"{day:%Y%m%d}"))
+
+
+def parse(day: date, source: str) -> DayFile:
+    """The file that ``source`` is; never fails: what cannot be read is among the problems.
+
+    Args:
+        day: Whose file it is.
+        source: The whole of it.
+    """
+    newline = "\r\n" if "\r\n" in source else "\n"
+    # Not splitlines(), for which a text may hold line ends of its own.
+    lines = [line.removesuffix("\r") for line in source.split("\n")]
+    parts = _parts(lines)
+    taken: set[int] = set()
+    blocks = []
+    for start, end in zip(parts, [*parts[1:], len(lines)], strict=True):
+        block = _block(day, start + 1, tuple(lines[start:end]), taken)
+        taken.add(block.number)
+        blocks.append(block)
+    return DayFile(day, tuple(lines[: parts[0] if parts else None]), tuple(blocks), newline)
+
+
+def entry_day(entry_id: str) -> date | None:
+    """The day of an entry by its id; None for what is no id."""
+    match = _HEADING.fullmatch(f"## {entry_id}")
+    try:
+        return _day(match["day"]) if match and not match["clock"] else None
+    except ValueError:
+        return None
+
+
+def entry_number(entry_id: str) -> int:
+    """The number of an entry on its day."""
+    return int(entry_id.partition("-")[2])
+
+
+def _day(digits: str) -> date:
+    return date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
+
+
+def _parts(lines: Iterable[str]) -> list[int]:
+    """Where parts begin; a heading inside a fence is none."""
+    found, fenced = [], False
+    for index, line in enumerate(lines):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif _PART.match(line) and (not fenced or _HEADING.match(line)):
+            # A fence that nobody closed ends with the next entry.
+            fenced = False
+            found.append(index)
+    return found
+
+
+def _block(day: date, line: int, lines: tuple[str, ...], taken: Collection[int]) -> Block:
+    heading = _HEADING.match(lines[0])
+    if heading is None:
+        return Block(line, lines)
+    if heading["day"] != f"{day:%Y%m%d}":
+        return Block(line, lines, problem=f"{heading['id']} is no entry of this day")
+    number = int(heading["number"])
+    if number in taken:
+        return Block(line, lines, problem=f"there is an entry {heading['id']} already")
+    given = {m["key"].casefold(): m["value"] for m in map(_FIELD.match, lines[1:]) if m}
+    text = " ".join(each for each in lines[1:] if not _NO_TEXT.match(each))
+    try:
+        entry = fields.read(heading["id"], day, heading["clock"] or "", text, given)
+    except ValueError as problem:
+        return Block(line, lines, None, number, f"{heading['id']}: {problem}")
+    return Block(line, lines, entry, number)
+
+
+def _written(entry: Entry) -> tuple[str, ...]:
+    """An entry as the lines of its part."""
+    known = fields.written(entry).items()
+    listed = (_field(key, value) for key, value in known if value)
+    return (f"## {entry.id}, {fields.clock(entry.time)}", "", entry.text, "", *listed, "")
+
+
+def _field(key: str, value: str) -> str:
+    return f"- **{key}**: {value}"
+
+
+def _rewritten(block: Block, old: Entry, new: Entry) -> Block:
+    """The block with what is new in ``new``; every other line stays as a person left it."""
+    lines = list(block.lines)
+    before, now = fields.written(old), fields.written(new)
+    for key in (key for key in now if now[key] != before[key]):
+        _set(lines, key, now[key])
+    if new.text != old.text:
+        body = [i for i, line in enumerate(lines) if i and not _NO_TEXT.match(line)]
+        lines[body[0]] = new.text
+        for index in reversed(body[1:]):
+            del lines[index]
+    return replace(block, lines=tuple(lines), entry=new)
+
+
+def _set(lines: list[str], key: str, value: str) -> None:
+    """Write one field: in its place, or after the last one."""
+    there = [(i, m["key"].casefold()) for i, line in enumerate(lines) if (m := _FIELD.match(line))]
+    index = next((i for i, name in there if name == key), None)
+    if index is not None:
+        lines[index : index + 1] = [_field(key, value)] if value else []
+    elif value and there:
+        lines.insert(there[-1][0] + 1, _field(key, value))
+    elif value:
+        end = len(lines)
+        while not lines[end - 1].strip():
+            end -= 1
+        lines[end:] = ["", _field(key, value), ""]

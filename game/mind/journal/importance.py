@@ -1,0 +1,227 @@
+"""How much a memory matters: quick rules, no model.
+
+A memory counts as much as the weightiest thing in it, and a little more for each other one.
+Rules give at most 9: what turned a life only the agent, or a model, can say. What somebody
+says *about* how much it matters ("importance 10!") is no reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from game.mind.heard import LONGEST, Utterance, heard, meant_for, names, own_words
+from game.mind.journal.entries import LEAST, Importance
+from game.mind.noticing import is_fit, promises, questions, rules_in
+from game.mind.records import Memory, MemoryKind
+from game.mind.tool_results import is_private_act, is_private_result
+
+BY_RULES_AT_MOST = 9
+PROMISE, GIFT, RULE, STRANGER = "a promise", "a gift", "a rule given", "a stranger"
+NAMED, TOLD, PLACE = "named me", "said to me", "first time here"
+PERSONAL, SECRET, LIFE, STRONG = "of their life", "a secret", "life and death", "strong words"
+HARM, BROKEN, ASKED = "harm or threat", "a broken word", "a question to me"
+OWN_MEMORY, ROUTINE, GREETING = "own memory", "routine", "a greeting"
+"""Reasons, as an entry of a journal gives them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What a memory alone does not tell.
+
+    Attributes:
+        met: Whether the agent has met whoever caused it before.
+        been_here: Whether it has been in that place before.
+    """
+
+    met: bool = True
+    been_here: bool = True
+
+
+_USUAL = Circumstances()
+_ROUTINE_SCORE, _PLAIN, _WITH_ME = 1, 2, 3
+
+_GREETING = re.compile(
+    r"\W*(?:(?:oh|ah|well|and|so),? )*(?:hello|hi|hey|greetings|welcome|thanks?(?: you)?"
+    r"|(?:good ?)?bye|farewell|see you|how are you|how do you do|nice to (?:see|meet) you"
+    r"|good (?:day|morning|evening|night|afternoon))\b[^.!?]{0,30}[.!?]*"
+    r"(?:\s*(?:how (?:are|do) you|what's new|nice (?:day|weather))[^.!?]{0,20}[.!?]*)?\W*$",
+    re.I,
+)
+_KIN = (
+    r"(?:brother|sister|mother|father|wife|husband|son|daughter|child(?:ren)?|family|uncle|aunt"
+    r"|cousin|grand(?:mother|father|son|daughter)|friend|dog|cat|horse|house|home|farm|shop|mill"
+    r"|name|birthday|job|work|trade|master)"
+)
+_PERSONAL = re.compile(
+    rf"\bmy (?:\w+ )?{_KIN}\b"
+    r"|\bI (?:work|live|lived|was born|grew up|come from|own|married|inherited|studied|moved"
+    r"|used to|no longer|never liked|like|love|hate|fear|prefer|miss|dream of|believe in)\b"
+    r"|\bI['’](?:ve| have) (?:left|moved|become|found|lost|quit|sold|bought|given up|married)\b"
+    r"|\bI have (?:left|moved|become|found|lost|quit|sold|bought|given up|married)\b"
+    r"|\bI(?:['’]m| am) (?:a|an|the|from|afraid|married|engaged|pregnant|leaving|moving|called)\b",
+    re.I,
+)
+_SECRET = re.compile(
+    r"\bsecrets?\b|\bbetween (?:us|you and me)\b|\b(?:nobody|no one) (?:else )?knows\b"
+    r"|\bI(?:['’]ve| have)? never told\b|\bconfess|\bhidden (?:in|under|behind)\b",
+    re.I,
+)
+_LIFE = re.compile(
+    r"\b(?:died|dying|is dead|was killed|murder(?:ed)?|funeral|buried (?:my|our|his|her)"
+    r"|(?:was|were|is) born|gave birth|pregnant|(?:got|getting|get) married|wedding|marry me"
+    r"|drowned|burn(?:ed|t) down|I love you|very ill|the plague|at war)\b",
+    re.I,
+)
+_HARM = re.compile(
+    r"\b(?:kill you|hurt you|hate you|find you and|burn (?:your|this)|you(?:['’]ll| will) (?:regret"
+    r"|pay for|be sorry)|liar|you lied|traitor|thief|stole|stolen|robbed|attack(?:s|ed)?"
+    r"|shut up|you (?:idiot|fool|coward))\b",
+    re.I,
+)
+_STRONG = re.compile(
+    r"\b(?:help me|emergency|danger|beware|urgent|terrible|horrible|wonderful|never forget"
+    r"|most important|please forgive|forgive me|I(?:['’]m| am) (?:so )?sorry"
+    r"|thank you (?:so much|for)|grateful|proud of|afraid|ashamed|heartbroken|fire|fight|weeps?|sobs?|screams?|shouts?)\b|!!",
+    re.I,
+)
+_BROKEN = re.compile(
+    r"\b(?:broke (?:my|your|his|her|the) (?:word|promise)"
+    r"|(?:could|did)(?:n['’]t| not) keep (?:my|your)|forgot (?:to bring|my promise|what I promised)|lost (?:your|the) \w+ you (?:gave|lent))\b",
+    re.I,
+)
+_GIFT_TO_ME = re.compile(r"\b(?:gives|hands|offers) you \w")
+_GIFT_BY_ME = re.compile(r"You (?:give|hand) .{1,120}? to \w")
+_SHOUTED = re.compile(r' shouts(?: to [^,"]{1,48})?, "(?P<words>.*)')
+_MOVED = re.compile(
+    r"\b(?:arrives?|leaves|enters|has (?:arrived|left)"
+    r"|(?:walks|goes|comes|wanders) (?:in|out|off|away|north|south|east|west|up|down))\b"
+)
+_TO_ME = re.compile(r"\byou\b", re.I)
+
+
+def importance(memory: Memory, own_name: str, circumstances: Circumstances = _USUAL) -> Importance:
+    """How much one memory matters, by what it says.
+
+    Args:
+        memory: What was lived through.
+        own_name: The agent's name.
+        circumstances: What is known of who caused it, and of the place.
+
+    Returns:
+        1 to 9, with the reasons, the weightiest first.
+    """
+    if about_memory(memory):
+        return Importance(LEAST, reasons=(OWN_MEMORY,))
+    return _BY_KIND[memory.kind](memory, own_name, circumstances)
+
+
+def about_memory(memory: Memory) -> bool:
+    """Whether it only uses the own memory: what was recalled is never a new event."""
+    if memory.kind is MemoryKind.ACT:
+        return is_private_act(memory.text)
+    return memory.kind is MemoryKind.RESULT and is_private_result(memory.text)
+
+
+def _of_act(memory: Memory, own_name: str, circumstances: Circumstances) -> Importance:
+    """What the agent did: only its words can matter, since a deed may still fail."""
+    said = own_words(memory)
+    if said is None:
+        return Importance(LEAST, reasons=(ROUTINE,))
+    if _GREETING.match(said.words):
+        return Importance(LEAST, reasons=(GREETING,))
+    found = [(7, PROMISE)] if promises(said.words) else []
+    return _together(_PLAIN, [*found, *_weighty(said.words, halved=True)])
+
+
+def _of_result(memory: Memory, own_name: str, circumstances: Circumstances) -> Importance:
+    """What came of it: a gift that was taken, a place never seen before."""
+    text = memory.text[:LONGEST]
+    found = [(6, GIFT)] if _GIFT_BY_ME.match(text) else []
+    if not circumstances.been_here and not text.startswith("You tried"):
+        found.append((4, PLACE))
+    return _together(_ROUTINE_SCORE, found)
+
+
+def _of_perception(memory: Memory, own_name: str, circumstances: Circumstances) -> Importance:
+    said = heard(memory) or _shouted(memory)
+    found = [(4, PLACE)] if not circumstances.been_here else []
+    if memory.source and not circumstances.met:
+        found.append((5, STRANGER))
+    if said is None:
+        return _seen(memory, own_name, found)
+    mine = meant_for(said, own_name)
+    if _GREETING.match(said.words):
+        return _together(_PLAIN if mine else _ROUTINE_SCORE, found, GREETING)
+    return _together(_WITH_ME if mine else _PLAIN, [*_said(said, own_name, mine), *found])
+
+
+def _seen(memory: Memory, own_name: str, found: list[tuple[int, str]]) -> Importance:
+    """What happened without words."""
+    text = memory.text[:LONGEST]
+    if memory.source and _GIFT_TO_ME.search(text):
+        return _together(_PLAIN, [(7, GIFT), *found])
+    if not memory.source or _MOVED.search(text):
+        return _together(_ROUTINE_SCORE, found)
+    if _TO_ME.search(text) or names(text, own_name):
+        found = [(4, NAMED), *found]
+    return _together(_PLAIN, [*_weighty(text, halved=False), *found])
+
+
+def _said(said: Utterance, own_name: str, mine: bool) -> list[tuple[int, str]]:
+    """What makes it matter that this was said; less, if it was said to somebody else."""
+    words, found = said.words, list[tuple[int, str]]()
+    if mine or not said.to:
+        if any(map(is_fit, rules_in(words, own_name))):
+            found.append((7, RULE))
+        if promises(words):
+            found.append((7, PROMISE))
+        if mine and questions(words):
+            found.append((4, ASKED))
+    found += _weighty(words, halved=bool(said.to) and not mine)
+    if names(words, own_name):
+        found.append((5, NAMED))
+    elif mine:
+        found.append((4, TOLD))
+    return found
+
+
+_WEIGHTY: tuple[tuple[re.Pattern[str], int, str], ...] = (
+    (_LIFE, 8, LIFE),
+    (_SECRET, 7, SECRET),
+    (_BROKEN, 7, BROKEN),
+    (_HARM, 7, HARM),
+    (_PERSONAL, 6, PERSONAL),
+    (_STRONG, 5, STRONG),
+)
+
+
+def _weighty(words: str, *, halved: bool) -> list[tuple[int, str]]:
+    found = [(score, why) for pattern, score, why in _WEIGHTY if pattern.search(words)]
+    return [((score + 1) // 2, why) for score, why in found] if halved else found
+
+
+def _together(least: int, found: list[tuple[int, str]], usual: str = ROUTINE) -> Importance:
+    """The weightiest of ``found``, and one more for two or more others beside it."""
+    if not found:
+        return Importance(least, reasons=(usual,))
+    ranked = sorted(found, key=lambda each: -each[0])
+    score = max(least, ranked[0][0]) + (len(ranked) > 1) + (len(ranked) > 3)
+    return Importance(min(score, BY_RULES_AT_MOST), reasons=tuple(why for _, why in ranked[:3]))
+
+
+def _shouted(memory: Memory) -> Utterance | None:
+    """What was shouted; from farther away, so nobody in particular is meant."""
+    text = memory.text[:LONGEST]
+    if memory.source and text.startswith(memory.source):
+        said = _SHOUTED.match(text, len(memory.source))
+        return Utterance(memory.source, said["words"].removesuffix('"')) if said else None
+    return None
+
+
+_BY_KIND: dict[MemoryKind, Callable[[Memory, str, Circumstances], Importance]] = {
+    MemoryKind.ACT: _of_act,
+    MemoryKind.RESULT: _of_result,
+    MemoryKind.PERCEPTION: _of_perception,
+}

@@ -1,0 +1,98 @@
+"""The entries of a journal that stand in a prompt: what mattered most and has not faded yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, datetime
+
+from game.mind.journal import fields, folding
+from game.mind.journal.book import Journal, local_day
+from game.mind.journal.config import JournalConfig
+from game.mind.journal.day_file import entry_number
+from game.mind.journal.entries import Entry, Origin
+from game.mind.perception import for_prompt
+from game.mind.ports import Tokens
+
+LEAST_SHOWN = 4
+"""What matters less never stands in a prompt by itself."""
+DAYS_AT_FIVE = 4.0
+"""Days after which an entry of importance 5 counts half; one of 10 takes four times as long."""
+_TOO_LONG_IN_A_ROW = 4
+_CITED = 3
+
+
+def standing(
+    journal: Journal, config: JournalConfig, now: datetime, shown_from: int | None, tokens: Tokens
+) -> tuple[str, ...]:
+    """The lines of the journal for a prompt, oldest first; quick, for each thought.
+
+    Args:
+        journal: Whose files were read before, see :meth:`Journal.glance`.
+        config: Its budget in tokens.
+        now: The present time, with time zone.
+        shown_from: Number of the first memory that the window shows: what rests on that one
+            or a later one is to be read there; None if there is no window.
+        tokens: Knows what a line costs.
+
+    Returns:
+        Lines such as ``[21 Nov, importance 8] Tom told me: "…" (memory 120)``.
+    """
+    if config.budget <= 0:
+        return ()
+    left, missed, chosen = config.budget, 0, list[tuple[tuple[str, int], str]]()
+    for entry in journal.ranked(local_day(now), ranked):
+        if shown_from is not None and entry.memories and entry.memories[-1] >= shown_from:
+            continue
+        text = line(entry, now)
+        cost = tokens.of(text)
+        if cost > left:
+            missed += 1
+            if missed == _TOO_LONG_IN_A_ROW:
+                break
+            continue
+        missed, left = 0, left - cost
+        chosen.append(((entry.id[:8], entry_number(entry.id)), text))
+    return tuple(text for _, text in sorted(chosen))
+
+
+def line(entry: Entry, now: datetime) -> str:
+    """An entry as a prompt shows it."""
+    day, today = local_day(entry.time), local_day(now)
+    when = f"{day.day} {fields.MONTHS[day.month - 1][:3]}"
+    if day.year != today.year:
+        when = f"{when} {day.year}"
+    thought = ", my own thought" if entry.origin is Origin.INFERRED else ""
+    head = f"[{when}, importance {entry.importance.score}{thought}]"
+    return f"{head} {for_prompt(entry.text)}{_cited(entry.memories)}"
+
+
+def faded(entry: Entry, today: date) -> float:
+    """What an entry counts on a day: its importance, halved again and again with its age.
+
+    The more it mattered, the slower: the half-life grows with the square of the importance.
+    """
+    score = entry.importance.score
+    half_life = DAYS_AT_FIVE * (score / 5) ** 2
+    age = max((today - local_day(entry.time)).days, 0)
+    return float(score * 0.5 ** (age / half_life))
+
+
+def ranked(entries: Iterable[Entry], today: date) -> tuple[Entry, ...]:
+    """The entries that may stand in a prompt, those that count most first."""
+    may = [
+        entry
+        for entry in entries
+        if entry.importance.score >= LEAST_SHOWN and not folding.is_gathered(entry)
+    ]
+    # Of equals the newest; the id makes the order the same each time.
+    may.sort(key=lambda entry: (faded(entry, today), entry.time.timestamp(), entry.id))
+    return tuple(reversed(may))
+
+
+def _cited(numbers: tuple[int, ...]) -> str:
+    """``(memory 120)``; of many the newest, which are told best."""
+    if not numbers:
+        return ""
+    shown = ", ".join(map(str, numbers[-_CITED:]))
+    more = f" and {len(numbers) - _CITED} more" if len(numbers) > _CITED else ""
+    return f" (memor{'y' if len(numbers) == 1 else 'ies'} {shown}{more})"
