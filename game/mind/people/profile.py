@@ -34,11 +34,13 @@ class Observation:
         number: The memory that it stands in.
         time: When, with time zone.
         text: One line; what was said names who said it.
+        weight: How much it matters, 1 to 10, as it was judged when it happened.
     """
 
     number: int
     time: datetime
     text: str
+    weight: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,8 @@ class Conclusion:
 
     Attributes:
         text: One sentence.
-        numbers: The memories that it rests on, ascending; never empty.
+        numbers: The memories that it rests on, ascending; empty only where a person wrote it
+            into the file.
         time: When it was drawn, with time zone.
     """
 
@@ -110,6 +113,7 @@ class Profile:
         meetings: How many times; two with an hour or more between them are two.
         exchanges: How often one of them said something to the other.
         warmth: What the agent feels, -1 (hatred) to 1 (love).
+        warmed: How far warmth has moved at this meeting, which has its bounds.
         facts: What holds, and what once held, oldest first.
         observations: What was seen and heard, oldest first; the newest and the weightiest.
         conclusions: What the agent made of it, oldest first.
@@ -125,6 +129,7 @@ class Profile:
     meetings: int = 1
     exchanges: int = 0
     warmth: float = 0.0
+    warmed: float = 0.0
     facts: tuple[Fact, ...] = ()
     observations: tuple[Observation, ...] = ()
     conclusions: tuple[Conclusion, ...] = ()

@@ -1,0 +1,45 @@
+"""What of others' words may stand in a profile and, with it, in a prompt.
+
+What only the profile itself writes, or the machinery around it, would forge a line of it; what
+gives the agent orders about itself is kept in the archive alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+from game.mind.perception import for_prompt, shorten
+
+LONGEST_VALUE = 60
+"""Characters of one fact."""
+LONGEST_TEXT = 200
+"""Characters of one observation."""
+LONGEST_NAME = 48
+
+_UNFIT = re.compile(
+    r"\b(?:told|promised|pinned) you\b|\byou promised\b|\bmemor(?:y|ies) \d"
+    r"|\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|profile)\b"
+    r"|\bsystem (?:prompt|message|note)\b|\byour (?:prompt|profile|pinned|pins|system)\b"
+    r"|\blanguage model\b|\bas (?:an?|the|your) (?:admin\w*|builder|developer|creator|system)\b"
+    r"|\b(?:admin\w*|builders?|developers?|system|pinned|profile)\s*:"
+    r"|\bobey\b|\bdo (?:as|what|whatever|anything|everything) I (?:say|tell|ask|want|order)",
+    re.I,
+)
+_MARKS = str.maketrans({"`": "'", '"': "'", "“": "'", "”": "'", "„": "'", "|": "¦"})
+_BULLET = re.compile(r"^(?:[-*+#>\s]|\d{1,3}[.)]\s)+")
+
+
+def is_fit(text: str) -> bool:
+    """Whether ``text`` neither forges a line of a profile nor orders the agent about."""
+    return not _UNFIT.search(text)
+
+
+def line(text: str, limit: int = LONGEST_TEXT) -> str:
+    """``text`` as one harmless line: no heading, list mark, cursor or double quote in it."""
+    return shorten(_BULLET.sub("", for_prompt(text.translate(_MARKS))).strip(), limit)
+
+
+def name(text: str) -> str:
+    """A name as a profile keeps it; what is no name at all becomes ``somebody``."""
+    clean = line(re.sub(r"[:;()\[\]]", " ", text), LONGEST_NAME)
+    return " ".join(clean.split()) or "somebody"

@@ -1,0 +1,134 @@
+"""What a memory adds to the profiles of the place where it was and of things in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from game.mind.journal.entries import Origin
+from game.mind.names import folder_name
+from game.mind.people.changes import with_fact
+from game.mind.people.fit import line
+from game.mind.people.fit import name as fit_name
+from game.mind.people.observing import MEETING
+from game.mind.people.profile import Fact, Kind, Name, Observation, Profile
+from game.mind.records import Memory, MemoryKind
+
+PLACE, THING = "place:", "thing:"
+"""How the keys of places and things begin."""
+NOTEWORTHY = 6
+"""How much something must matter to be kept with the place where it was."""
+_LONGEST_THING = 60
+
+_ARTICLE = re.compile(r"^(?:an?|the|some|your|my|one)\s+", re.I)
+_OWN = re.compile(
+    r"^You (?:(?P<got>pick up|take) (?P<a>.+?)"
+    r"|(?P<dropped>put down|drop) (?P<b>.+?)"
+    r"|(?P<gave>give) (?P<c>.+?) to (?P<whom>[^.]+?))\.?$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Handled:
+    """A thing that changed hands.
+
+    Attributes:
+        name: What it is, without its article.
+        whereabouts: Where it is now: ``with you``, ``with Tom``, ``in The Kettle``.
+    """
+
+    name: str
+    whereabouts: str
+
+    @property
+    def key(self) -> str:
+        """The key of its profile."""
+        return thing_key(self.name)
+
+
+def place_key(name: str) -> str:
+    """The key of a place by its name."""
+    return f"{PLACE}{folder_name(name)}"
+
+
+def thing_key(name: str) -> str:
+    """The key of a thing by its name: ``a Blue Cup`` is ``the blue cup``."""
+    return f"{THING}{folder_name(_ARTICLE.sub('', name.strip()).casefold())}"
+
+
+def handled(memory: Memory) -> Handled | None:
+    """The thing that a memory tells of; only what the game itself said counts."""
+    if memory.kind is MemoryKind.PERCEPTION:
+        head = f"{memory.source} gives you "
+        if not memory.source or not memory.text.startswith(head):
+            return None
+        return _handled(memory.text[len(head) :].rstrip("."), "with you")
+    if memory.kind is not MemoryKind.RESULT or not (match := _OWN.match(memory.text)):
+        return None
+    if match["got"]:
+        return _handled(match["a"], "with you")
+    if match["dropped"]:
+        return _handled(match["b"], f"in {fit_name(memory.place)}" if memory.place else "left")
+    return _handled(match["c"], f"with {fit_name(match['whom'])}")
+
+
+def _handled(what: str, where: str) -> Handled | None:
+    name = fit_name(_ARTICLE.sub("", what))
+    if len(what) > _LONGEST_THING or not any(c.isalnum() for c in what):
+        return None
+    return Handled(name, where)
+
+
+def been_at(profile: Profile | None, memory: Memory, importance: int) -> Profile:
+    """The profile of the place of ``memory``, with it worked in."""
+    if profile is None:
+        name = Name(fit_name(memory.place), memory.time)
+        key = place_key(memory.place)
+        profile = Profile(key, Kind.PLACE, (name,), memory.time, memory.time)
+    elif memory.number <= profile.through:
+        return profile
+    seen = _worth_keeping(profile, memory, importance)
+    return replace(_visited(profile, memory), observations=(*profile.observations, *seen))
+
+
+def had(profile: Profile | None, memory: Memory, thing: Handled, importance: int) -> Profile:
+    """The profile of a thing, with ``memory`` worked in: where it is now, and where it was."""
+    if profile is None:
+        name = Name(thing.name, memory.time)
+        profile = Profile(thing.key, Kind.THING, (name,), memory.time, memory.time)
+    elif memory.number <= profile.through:
+        return profile
+    numbers, by = (memory.number,), fit_name(memory.source) if memory.source else ""
+    fact = Fact("whereabouts", thing.whereabouts, memory.time, None, numbers, by, Origin.SEEN)
+    seen = Observation(memory.number, memory.time, line(memory.text), importance)
+    profile = with_fact(_visited(profile, memory), fact)
+    return replace(profile, observations=(*profile.observations, seen))
+
+
+def examined(profile: Profile, memory: Memory) -> Profile:
+    """The profile of a known thing at which the agent has looked: what it saw."""
+    if memory.number <= profile.through:
+        return profile
+    text = line(memory.text)
+    known = any(each.text == text for each in profile.observations)
+    seen = () if known else (Observation(memory.number, memory.time, text),)
+    return replace(_visited(profile, memory), observations=(*profile.observations, *seen))
+
+
+def _visited(profile: Profile, memory: Memory) -> Profile:
+    again = memory.time - profile.last_met >= MEETING
+    return replace(
+        profile,
+        last_met=max(profile.last_met, memory.time),
+        meetings=profile.meetings + again,
+        through=memory.number,
+    )
+
+
+def _worth_keeping(profile: Profile, memory: Memory, importance: int) -> tuple[Observation, ...]:
+    looked = memory.kind is MemoryKind.RESULT and memory.text.startswith(memory.place)
+    if looked and any(o.text.startswith(profile.name) for o in profile.observations):
+        looked = False  # what it looks like is told once
+    if not looked and importance < NOTEWORTHY:
+        return ()
+    return (Observation(memory.number, memory.time, line(memory.text), max(importance, 3)),)
