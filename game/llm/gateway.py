@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
+from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -28,6 +28,8 @@ BuildFor = Callable[[Profile], GenerationRequest | None]
 
 WATCH_SECONDS = 1.0
 PROBE_SECONDS = 15.0
+GIVE_UP_SECONDS = 0.2
+"""How often a caller that may give its call up looks whether it has."""
 READY = "ready"
 _MOST_THREADS = 64
 
@@ -149,21 +151,37 @@ class Gateway:
         request: GenerationRequest | BuildFor,
         priority: Priority = Priority.COMPACTION,
         key: str | None = None,
+        *,
+        given_up: threading.Event | None = None,
     ) -> Generation:
         """Queue one call and wait for its answer; any thread but the owner's.
 
+        Args:
+            profile_name: Whose settings to use.
+            request: What to ask, or what makes it when the turn has come.
+            priority: How urgent it is.
+            key: Who asks; two calls of one key are never made at once.
+            given_up: Once it is set nobody wants the answer: the wait ends at once, and a
+                call that was not made yet never is.
+
         Raises:
-            ModelError: There was no answer, or the gateway was shut down meanwhile.
+            ModelError: There was no answer, the gateway was shut down meanwhile, or the call
+                was given up.
             RuntimeError: It was called in the owner's thread, which must never wait.
         """
         if threading.get_ident() == self._owner:
             raise RuntimeError("Gateway.generate waits and may not be called by its owner")
         future = self._blocked_call()
         build: BuildFor = (lambda _: request) if isinstance(request, GenerationRequest) else request
-        self._post(lambda: self._submit_for(future, profile_name, priority, key, build))
+        tickets: list[Ticket] = []
+        self._post(
+            lambda: tickets.extend(self._submit_for(future, profile_name, priority, key, build))
+        )
         try:
-            return future.result()
+            return future.result() if given_up is None else _unless(given_up, future)
         finally:
+            if not future.done():  # given up; posted later than the submission, so it is there
+                self._post(lambda: _cancel(tickets))
             with self._lock:
                 self._blocked.discard(future)
 
@@ -255,11 +273,14 @@ class Gateway:
         priority: Priority,
         key: str | None,
         build: BuildFor,
-    ) -> None:
+    ) -> list[Ticket]:
         try:
-            self.submit(name, priority, key, build, lambda outcome: _answer(future, outcome))
+            return [
+                self.submit(name, priority, key, build, lambda outcome: _answer(future, outcome))
+            ]
         except (ModelError, ConfigError) as error:
             _fail(future, error)
+            return []
 
     def _status(self, key: ServerKey, server: _Server) -> ServerStatus:
         provider, host = key
@@ -330,6 +351,19 @@ def _health(asking: list[Guarded]) -> str:
         except ModelError as error:
             return str(error)
     return READY
+
+
+def _unless(given_up: threading.Event, future: Future[Generation]) -> Generation:
+    """The answer, unless nobody wants it any more."""
+    while not wait([future], timeout=GIVE_UP_SECONDS).done:
+        if given_up.is_set():
+            raise ModelUnavailable("The call was given up", "Nothing is wrong: nobody wants it")
+    return future.result()
+
+
+def _cancel(tickets: Sequence[Ticket]) -> None:
+    for ticket in tickets:
+        ticket.cancel()
 
 
 def _answer(future: Future[Generation], outcome: Outcome) -> None:

@@ -38,10 +38,14 @@ class Priority(IntEnum):
     EVENT = 1
     IDLE = 2
     COMPACTION = 3
+    SLEEP = 4
 
 
+BACKGROUND = (Priority.COMPACTION, Priority.SLEEP)
+"""What nobody waits for: together they leave a place free."""
 PATIENCE_SECONDS = 60.0
-"""A job that has waited this long goes up one step, though never before a player's."""
+"""A job that has waited this long goes up one step, though never before a player's. What is
+asked in sleep stays where it is: the night is long, and everybody else's thoughts come first."""
 
 
 @dataclass(eq=False, slots=True)
@@ -63,6 +67,8 @@ class Ticket:
 
     def rank(self, now: float) -> tuple[int, int]:
         """What the queue sorts by: priority, raised by long waiting, then arrival."""
+        if self.priority is Priority.SLEEP:
+            return self.priority, self.number
         lifted = self.priority - int((now - self.since) / PATIENCE_SECONDS)
         floor = min(self.priority, Priority.EVENT)
         return max(lifted, floor), self.number
@@ -75,8 +81,8 @@ class ModelQueue:
         model: Answers the jobs that bring no model of their own.
         executor: Runs the calls.
         post: Runs a function in the owner's thread.
-        in_flight: Calls at once. Where there are two or more, compaction leaves one
-            free, so that a player never waits for a summary.
+        in_flight: Calls at once. Where there are two or more, compaction and sleep leave
+            one free, so that a player never waits for a summary or for somebody's night.
         clock: Monotonic seconds.
     """
 
@@ -176,10 +182,10 @@ class ModelQueue:
     def _has_place(self, priority: Priority) -> bool:
         if len(self._running) >= self.in_flight:
             return False
-        if priority != Priority.COMPACTION or self.in_flight == 1:
+        if priority not in BACKGROUND or self.in_flight == 1:
             return True
-        compacting = sum(t.priority == Priority.COMPACTION for t in self._running)
-        return compacting < self.in_flight - 1
+        behind = sum(ticket.priority in BACKGROUND for ticket in self._running)
+        return behind < self.in_flight - 1
 
     def _begin(self, ticket: Ticket) -> None:
         try:

@@ -121,6 +121,61 @@ def test_generate_raises_the_models_error(gateway: Gateway, fake: FakeModelServe
         gateway.generate("poet", request("x"))
 
 
+def give_up(gateway: Gateway, prompt: str, given_up: threading.Event) -> list[object]:
+    """Ask in a thread of its own for what may be given up; what came of it."""
+    came: list[object] = []
+
+    def wait() -> None:
+        try:
+            came.append(
+                gateway.generate("agent", request(prompt), Priority.SLEEP, given_up=given_up)
+            )
+        except ModelUnavailable as error:
+            came.append(error)
+
+    threading.Thread(target=wait, daemon=True).start()
+    return came
+
+
+def test_a_call_that_waits_can_be_given_up_and_is_never_made(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer
+):
+    gate, given_up = threading.Event(), threading.Event()
+    fake.plan("/api/generate", Reply(gate=gate), Reply(gate=gate))
+    first = [ask(gateway, owner), give_up(gateway, "asleep 1", threading.Event())]
+    fake.wait_for_calls("/api/generate", 2)
+    came = give_up(gateway, "asleep 2", given_up)
+    until(lambda: owner.call(gateway.statuses)[0].waiting[Priority.SLEEP] == 1)
+    assert not came
+    given_up.set()
+    until(lambda: came)
+    assert isinstance(came[0], ModelUnavailable)
+    until(lambda: owner.call(gateway.statuses)[0].waiting[Priority.SLEEP] == 0)
+    gate.set()
+    until(lambda: all(first))
+    assert "asleep 2" not in fake.prompts()
+
+
+def test_a_call_in_flight_can_be_given_up_and_frees_its_place(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer
+):
+    gate, given_up = threading.Event(), threading.Event()
+    fake.plan("/api/generate", Reply(gate=gate))
+    came = give_up(gateway, "asleep", given_up)
+    fake.wait_for_calls("/api/generate", 1)
+    given_up.set()
+    until(lambda: came)
+    assert isinstance(came[0], ModelUnavailable)
+    gate.set()
+    until(lambda: owner.call(gateway.statuses)[0].running == 0)
+
+
+def test_what_may_be_given_up_and_is_not_is_answered(gateway: Gateway, fake: FakeModelServer):
+    fake.script = lambda prompt: prompt.upper()
+    answer = gateway.generate("agent", request("so"), Priority.SLEEP, given_up=threading.Event())
+    assert answer.text == "SO"
+
+
 def test_generate_in_the_owners_thread_is_a_mistake(gateway: Gateway, owner: Owner):
     with pytest.raises(RuntimeError, match="by its owner"):
         owner.call(lambda: gateway.generate("agent", request("x")))

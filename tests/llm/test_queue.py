@@ -14,6 +14,7 @@ from game.mind.errors import ModelFailed, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
 
 P, E, I, C = Priority.PLAYER, Priority.EVENT, Priority.IDLE, Priority.COMPACTION  # noqa: E741
+S = Priority.SLEEP
 
 
 class Hand(Executor):
@@ -169,6 +170,41 @@ def test_what_waits_long_rises_but_never_before_a_player(desk: Desk):
     assert desk.run_out() == ["first", "player", "compaction", "event", "idle"]
 
 
+@pytest.mark.parametrize("waited", [0.0, 61.0, 3600.0, 80_000.0])
+@pytest.mark.parametrize("other", [P, E, I, C])
+def test_whoever_is_awake_goes_before_a_sleeper_however_long_that_has_waited(
+    desk: Desk, other: Priority, waited: float
+):
+    desk.ask("first", E)
+    desk.settle()
+    desk.ask("sleeper", S)
+    desk.now = waited
+    desk.ask("awake", other)
+    desk.end("first")
+    assert desk.run_out() == ["first", "awake", "sleeper"]
+
+
+def test_sleepers_take_turns_in_order(desk: Desk):
+    for name in ("s1", "s2", "s3"):
+        desk.ask(name, S)
+    assert desk.run_out() == ["s1", "s2", "s3"]
+
+
+def test_sleep_and_compaction_together_leave_a_place_free():
+    desk = Desk(in_flight=3)
+    for name, priority in [("s1", S), ("c1", C), ("s2", S), ("c2", C)]:
+        desk.ask(name, priority)
+    desk.settle()
+    assert set(desk.hand.running) == {"c1", "c2"}
+    desk.ask("idle", I)
+    desk.settle()
+    assert set(desk.hand.running) == {"c1", "c2", "idle"}
+    desk.end("c1")
+    assert set(desk.hand.running) == {"c2", "idle", "s1"}
+    desk.end("idle")
+    assert set(desk.hand.running) == {"c2", "s1"}  # the place stays free
+
+
 def test_the_prompt_is_built_when_its_turn_comes(desk: Desk):
     world = {"weather": "sun"}
     desk.ask("first")
@@ -278,6 +314,6 @@ def test_a_queue_without_any_model_says_so_at_once():
 def test_waiting_is_counted_by_priority(desk: Desk):
     for name, priority in [("a", P), ("b", I), ("c", I), ("d", C)]:
         desk.ask(name, priority)
-    assert desk.queue.waiting() == {P: 1, E: 0, I: 2, C: 1}
+    assert desk.queue.waiting() == {P: 1, E: 0, I: 2, C: 1, S: 0}
     desk.settle()
-    assert desk.queue.waiting() == {P: 0, E: 0, I: 2, C: 1}
+    assert desk.queue.waiting() == {P: 0, E: 0, I: 2, C: 1, S: 0}
