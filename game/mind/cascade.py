@@ -21,6 +21,8 @@ from game.mind.compaction_config import CompactionConfig
 from game.mind.copies import VaultCopies
 from game.mind.errors import CompactionError, CompactionRunning, KeepsakeError
 from game.mind.integrity import IntegrityReport
+from game.mind.journal.importance import importance as by_rules
+from game.mind.mattering import Mattering
 from game.mind.memory import (
     CompactionResult,
     CompactReason,
@@ -66,6 +68,9 @@ class CascadeMemory:
         embedder: Helps to find a constraint that a summary tells in other words.
         asleep: Whether the agent sleeps now.
         priced: Whether the summarizer calls a model, so that a compaction costs tokens.
+        importance: How much a memory matters, 1 to 10: what matters stays longer, in the window
+            and in summaries. Quick, as it is asked on the reactor thread, once for each memory
+            and again when a compaction is made; None for rules alone.
     """
 
     def __init__(
@@ -85,6 +90,7 @@ class CascadeMemory:
         embedder: Embedder | None = None,
         asleep: Callable[[], bool] = lambda: False,
         priced: Callable[[], bool] = lambda: True,
+        importance: Callable[[Memory], int] | None = None,
     ) -> None:
         self.agent = agent
         self.archive = archive
@@ -102,7 +108,10 @@ class CascadeMemory:
         for report in archive.reports:
             self._log(report)
         scale = Scale(agent, tokens or Heuristic())
-        self._view = View(self._tiers, scale, config, self._log)
+        self._mattering = Mattering(
+            importance or (lambda memory: by_rules(memory, agent).score), self._log
+        )
+        self._view = View(self._tiers, scale, config, self._log, self._mattering)
         self._triggers = Triggers(
             self._tiers,
             self._view,
@@ -120,7 +129,9 @@ class CascadeMemory:
             archive,
             copies=self._copies,
             scale=scale,
-            outside=Outside(summarizer, must_keep, standing, embedder, clock, self._log),
+            outside=Outside(
+                summarizer, must_keep, standing, embedder, clock, self._log, self._mattering
+            ),
         )
         self._undoing = Undoing(
             self._tiers,
@@ -245,6 +256,7 @@ class CascadeMemory:
             began = time.perf_counter()
             with self._compacting.failing_safely():
                 self._compacting.prepare()
+                self._mattering.judge_anew(self.context().window)
                 with self._lock:
                     self._view.mask_as_far_as_it_goes()
                     plan = self._triggers.plan(reason, config, strategy)

@@ -13,15 +13,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from game.mind import roundtrip
+from game.mind import mattering, roundtrip
 from game.mind.archive import Archive
 from game.mind.compaction_config import CompactionConfig
 from game.mind.copies import VaultCopies
 from game.mind.cycle import Plan
 from game.mind.errors import ArchiveError, ArchiveUnwritable, CompactionError, KeepsakeError
+from game.mind.mattering import Mattering, picked
 from game.mind.memory import CompactionResult, CompactReason, Outcome
 from game.mind.ports import Clock, Embedder
-from game.mind.records import Position
+from game.mind.records import Memory, Position
 from game.mind.results import details_of, result_of
 from game.mind.roundtrip import Question
 from game.mind.rungs import Climb, Made
@@ -47,6 +48,7 @@ class Outside:
     embedder: Embedder | None
     clock: Clock
     log: Callable[[str], None]
+    mattering: Mattering
 
 
 class Compacting:
@@ -78,6 +80,7 @@ class Compacting:
         self.last_failure = ""
         self.questions: tuple[Question, ...] = ()
         self._unwritten = 0
+        self._past: dict[int, Memory] = {}
         self._tiers, self._lock, self._archive = tiers, lock, archive
         self._copies, self._scale, self._outside = copies, scale, outside
 
@@ -142,7 +145,33 @@ class Compacting:
             embedder=outside.embedder,
             log=outside.log,
         )
-        return Climb(plan, config, strategy, self._scale, writer, outside.clock.now()).make()
+        now = outside.clock.now()
+        mattered = self._mattered(plan)
+        return Climb(
+            plan, config, strategy, self._scale, writer, now, outside.mattering, mattered
+        ).make()
+
+    def _mattered(self, plan: Plan) -> list[Memory]:
+        """The memories that matter, of those that both summaries of before still tell."""
+        both = (plan.before.longterm, plan.before.recent)
+        numbers = sorted({number for each in both if each for number in each.mattered})
+        known = self._past | self._read([n for n in numbers if n not in self._past])
+        leaving = mattering.remembered(plan.leaving, self._outside.mattering.of)
+        self._past = {n: known[n] for n in numbers if n in known}
+        mattered = list(self._past.values())
+        # The next compaction asks for these: what leaves now is at hand without the archive.
+        self._past |= {memory.number: memory for memory in leaving}
+        return mattered
+
+    def _read(self, numbers: Sequence[int]) -> dict[int, Memory]:
+        """Memories from the archive, which after a restart alone knows them."""
+        try:
+            read = picked(self._archive.read, numbers)
+        except (OSError, KeyError, ValueError) as error:
+            # Summaries are as good as they were before anything was known to matter.
+            self._outside.log(f"What mattered in the summaries cannot be looked up ({error!r})")
+            return {}
+        return {memory.number: memory for memory in read}
 
     def _announce(self, plan: Plan) -> None:
         log = self._outside.log

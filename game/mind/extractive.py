@@ -4,7 +4,7 @@ Every sentence is worth the names, numbers and new words in it that no chosen
 sentence has yet, in relation to its length. The best one is taken again and
 again until the space is used up (greedy maximum coverage, evaluated lazily).
 What costs much and tells little sinks by itself: a room looked at five times
-is new once, a greeting never.
+is new once, a greeting never. What matters counts for more, however plain its words.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from game.mind.noticing import promises, rules_in
 from game.mind.perception import shorten
 from game.mind.retelling import Told, is_private, join, retell
+from game.mind.weighty import counting
 from game.mind.words import COMMON_WORDS, stem, words
 
 _NAME, _NUMBER, _WORD = 2.5, 3.0, 1.0
@@ -54,7 +55,15 @@ class _Sentence:
     factor: float
 
 
-def summarize(texts: Sequence[str], *, max_chars: int, own_name: str, earlier: str = "") -> str:
+def summarize(
+    texts: Sequence[str],
+    *,
+    max_chars: int,
+    own_name: str,
+    earlier: str = "",
+    importance: Sequence[int] = (),
+    weigh: Callable[[int, Told], int] = lambda known, _: known,
+) -> str:
     """The most telling sentences of ``texts``, in their order, as one paragraph.
 
     Args:
@@ -63,13 +72,18 @@ def summarize(texts: Sequence[str], *, max_chars: int, own_name: str, earlier: s
         max_chars: The most characters it may have.
         own_name: Whose memories they are; its acts are told as ``I said …``.
         earlier: A summary of what lies before ``texts``; competes on equal terms.
+        importance: How much each text matters, 1 to 10, 0 where that is not known; or none.
+        weigh: How much a sentence matters, for what its text does.
 
     Returns:
         Never more than ``max_chars`` characters; empty only if there are no words.
     """
-    lived = [text for text in texts if not is_private(text)] or texts
-    told = [t for text in (earlier, *lived) for t in retell(text, own_name)]
-    chosen = _ranked(_weighed(told, own_name), max_chars)
+    known = importance if len(importance) == len(texts) else (0,) * len(texts)
+    all_of_it = [*zip(texts, known, strict=True)]
+    lived = [(text, score) for text, score in all_of_it if not is_private(text)] or all_of_it
+    retold = [(t, score) for text, score in [(earlier, 0), *lived] for t in retell(text, own_name)]
+    told = [each for each, _ in retold]
+    chosen = _ranked(_weighed(told, own_name, [weigh(s, t) for t, s in retold]), max_chars)
     fits = _most_that_fit(told, chosen, max_chars)
     if not fits and told:
         return shorten(join(told[-1:]), max_chars)
@@ -81,15 +95,20 @@ def is_noise(sentence: str) -> bool:
     return _NOISE.search(sentence) is not None
 
 
-def ranking(told: Sequence[Told], own_name: str, characters: int) -> list[int]:
+def ranking(
+    told: Sequence[Told], own_name: str, characters: int, importance: Sequence[int] = ()
+) -> list[int]:
     """Positions in ``told``, the most telling first, about ``characters`` characters of them.
 
-    What a better one before it says already, or what says nothing, is not among them.
+    What a better one before it says already, or what says nothing, is not among them. How much
+    each matters, 1 to 10 or 0, is ``importance``.
     """
-    return _ranked(_weighed(told, own_name), max(characters // 2, 1))
+    return _ranked(_weighed(told, own_name, importance), max(characters // 2, 1))
 
 
-def _weighed(told: Sequence[Told], own_name: str) -> list[_Sentence]:
+def _weighed(
+    told: Sequence[Told], own_name: str, importance: Sequence[int] = ()
+) -> list[_Sentence]:
     """Each sentence with what every word of it is worth: rare words more than frequent ones."""
     kinds = [_kinds(t, own_name) for t in told]
     spread = Counter(term for terms in kinds for term in terms)
@@ -98,7 +117,8 @@ def _weighed(told: Sequence[Told], own_name: str) -> list[_Sentence]:
     count = max(len(told), 1)
     weighed = []
     bound_by: Counter[str] = Counter()
-    for sentence, terms in zip(told, kinds, strict=True):
+    mattering = counting(told, importance)
+    for sentence, terms, matters in zip(told, kinds, mattering, strict=True):
         values = {
             term: max(kind, _NAME if term in named else 0.0) * _rarity(spread[term], count)
             for term, kind in terms.items()
@@ -107,7 +127,10 @@ def _weighed(told: Sequence[Told], own_name: str) -> list[_Sentence]:
         if _binds(sentence) and (bound := bound_by[sentence.speaker]) < _MOST_BINDING:
             bound_by[sentence.speaker] = bound + 1
             factor = _BINDING
-        weighed.append(_Sentence(sentence, values, factor))
+        elif matters > 1 and not is_noise(sentence.words):
+            # A question may matter most; the greeting before it never does.
+            factor = max(factor, 1.0)
+        weighed.append(_Sentence(sentence, values, factor * matters))
     return weighed
 
 

@@ -6,11 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from game.mind import headings, note_forms, noting, structured, verdict
+from game.mind import headings, note_forms, noting, structured, verdict, weighty
 from game.mind.errors import SummaryRefused
 from game.mind.ports import Generation
+from game.mind.retelling import Told
 from game.mind.source import CURE, Calls, Source, cut_into_parts
 from game.mind.structured import Structured
+from game.mind.weighty import Found, Weighty
 from game.mind.words import stem, telling, words
 
 _MANY_LINES, _LEAST_WORDS = 8, 4
@@ -29,13 +31,23 @@ def by_rules(source: Source) -> Structured:
 
 
 def _fitted(source: Source, notes: Sequence[noting.Note]) -> Structured:
+    kept = noting.with_kept(notes, source.must_keep)
+    found = _found(source)
     return headings.fill(
-        noting.with_kept(notes, source.must_keep),
+        kept,
         source.way.headings,
         source.agent,
         source.fits,
         source.characters,
+        importance=[found.importance_of(note.told, note.number) for note in kept],
     )
+
+
+def _found(source: Source) -> Found:
+    """Says what a note matters, by the number of its memory or by its words."""
+    lines = zip(source.numbers, source.lines, source.judged, strict=False)
+    of_lines = [Weighty(number, line, score) for number, line, score in lines if number and score]
+    return Found([*source.weighty, *of_lines], source.agent)
 
 
 def by_model(source: Source, call: Calls, part_tokens: int) -> str:
@@ -102,6 +114,7 @@ def _note_part(
     """Notes of one part; headings that the first answer lacks are asked for again."""
     way = source.way
     found = Structured(way.headings, {})
+    mattered = _mattered(source, lines, numbers)
     reason = ""
     for _ in range(call.tries):
         wanted = found.missing
@@ -112,6 +125,7 @@ def _note_part(
             numbers=numbers,
             headings=wanted,
             must_keep=source.must_keep,
+            mattered=mattered,
             words=source.words,
         )
         answer = call(prompt, way.stop)
@@ -127,6 +141,19 @@ def _note_part(
                 return found
             reason = f"it lacks {', '.join(found.missing)}"
     raise SummaryRefused(f"the summary was refused: {reason}", CURE)
+
+
+def _mattered(
+    source: Source, lines: Sequence[str], numbers: Sequence[int | None]
+) -> list[tuple[int, str]]:
+    """What of these lines matters most: position and words."""
+    found = _found(source)
+
+    def importance(position: int, told: Told) -> int:
+        bare = structured.number_of(lines[position])
+        return found.importance_of(told, numbers[position] or bare)
+
+    return weighty.named(lines, importance, source.agent)
 
 
 def _understood(answer: Generation, wanted: Sequence[str], opened: str) -> Structured:

@@ -34,6 +34,8 @@ def fill(
     own_name: str,
     fits: Callable[[str], bool],
     characters: int,
+    *,
+    importance: Sequence[int] = (),
 ) -> Structured:
     """The notes that tell most, under their headings, in order of time.
 
@@ -43,9 +45,10 @@ def fill(
         own_name: Whose summary it is.
         fits: Whether a text is short enough; decides in the end.
         characters: About how many characters that is.
+        importance: How much each note matters, 1 to 10 or 0; or none at all.
     """
     places = _places(headings)
-    order = _order(notes, own_name, characters)
+    order = _order(notes, own_name, characters, importance)
     room = characters - sum(len(heading) + 5 for heading in headings)
     left = {kind: int(room * share) for kind, share in _SHARE.items()}
     left_kept = int(room * _KEPT_SHARE)
@@ -100,9 +103,12 @@ def _places(headings: Sequence[str]) -> dict[Kind, str]:
     return {kind: own.get(kind, spare) for kind in Kind}
 
 
-def _order(notes: Sequence[Note], own_name: str, characters: int) -> list[int]:
+def _order(
+    notes: Sequence[Note], own_name: str, characters: int, importance: Sequence[int]
+) -> list[int]:
     """Positions, those first that should be kept first."""
-    ranked = extractive.ranking([note.told for note in notes], own_name, 2 * characters)
+    told = [note.told for note in notes]
+    ranked = extractive.ranking(told, own_name, 2 * characters, importance)
     rank = {position: place for place, position in enumerate(ranked)}
     first = [i for i, note in enumerate(notes) if note.kept]
     rest = sorted(rank, key=lambda position: rank[position])

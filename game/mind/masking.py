@@ -3,7 +3,7 @@
 Old results of the agent's own acts shrink to a line with what it was, what came of it and
 its number, under which the archive has the rest. A line that stood there before folds where
 nothing of the kind came between, and so does a look that showed nothing new. What anybody said
-and every command stay as they are.
+and every command stay as they are, and so does what matters.
 
 No model is asked, and nothing is decided from memories after the boundary: as long as the
 boundary stands still the masked lines do, and a model server finds them in its cache.
@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from game.mind.mattering import who
 from game.mind.perception import PROMPT_LIMIT, shorten
 from game.mind.records import Memory, MemoryKind
 from game.mind.tool_results import LISTED, PINNED, RECALLED, RESULTS, UNPINNED
@@ -27,6 +29,9 @@ LEAST_SAVED, LEAST_WORDS = 48, 8
 SHORTEST_FOLDED = 28
 """Characters of a repeated line that folds. Where one is gone, a script may need a line for
 the time or a count in its place; both together are shorter."""
+
+MOST_UNSHORTENED = 6
+"""Of nobody more lines stay as they are because they matter; a hostile player's all do."""
 
 _HEAD, _LIST, _TAIL = 72, 120, 500
 """Characters of a title or opening, of a list of people or things, and of a look's end."""
@@ -52,7 +57,14 @@ def boundary(last: int, preserve: int) -> int:
     return max(last - max(preserve, 0), 0) // STEP * STEP
 
 
-def mask(window: Sequence[Memory], through: int) -> tuple[Memory, ...]:
+def nothing_matters(_: Memory) -> bool:
+    """What holds where nobody judges."""
+    return False
+
+
+def mask(
+    window: Sequence[Memory], through: int, matters: Callable[[Memory], bool] = nothing_matters
+) -> tuple[Memory, ...]:
     """The window with its memories up to number ``through`` masked; numbers stay in order.
 
     Applied twice it changes nothing, and no line of it is longer than it was.
@@ -60,11 +72,12 @@ def mask(window: Sequence[Memory], through: int) -> tuple[Memory, ...]:
     Args:
         window: Memories, oldest first.
         through: Number of the last one to mask.
+        matters: Whether a memory stays as it is; asked for those that would not.
     """
     end = _end(window, through)
-    view = _View()
+    view = _View(_Exempt(matters))
     shown = [short for memory in window[:end] if (short := view.take(memory)) is not None]
-    return (*_newest_plan(shown), *window[end:])
+    return (*_newest_plan(shown, _Exempt(matters)), *window[end:])
 
 
 class Mask:
@@ -72,10 +85,17 @@ class Mask:
 
     Args:
         log: Is told, once for each, why something could not be masked.
+        matters: As in :func:`mask`; its answers must not change while the boundary stands
+            still, or they are not heard before it moves.
     """
 
-    def __init__(self, log: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        log: Callable[[str], None] = lambda _: None,
+        matters: Callable[[Memory], bool] = nothing_matters,
+    ) -> None:
         self._log = log
+        self._matters = matters
         self._told = ""
         self._cached: tuple[tuple[Memory, ...], tuple[Memory, ...]] = ((), ())
 
@@ -86,7 +106,7 @@ class Mask:
             head = tuple(window[:end])
             source, masked = self._cached
             if head != source:  # mostly the same objects, which compare at once
-                masked = mask(head, through)
+                masked = mask(head, through, self._matters)
                 self._cached = (head, masked)
             return (*masked, *window[end:])
         except Exception as error:  # whatever an old archive holds: the thought goes on
@@ -101,9 +121,24 @@ def _end(window: Sequence[Memory], through: int) -> int:
 
 
 @dataclass(slots=True)
+class _Exempt:
+    """What stays as it is because it matters, of nobody more than a few."""
+
+    matters: Callable[[Memory], bool]
+    count: Counter[str] = field(default_factory=Counter)
+
+    def take(self, memory: Memory) -> bool:
+        if self.count[who(memory)] >= MOST_UNSHORTENED or not self.matters(memory):
+            return False
+        self.count[who(memory)] += 1
+        return True
+
+
+@dataclass(slots=True)
 class _View:
     """What has been shown so far: each line is judged by those before it alone."""
 
+    exempt: _Exempt
     verb: str = ""
     """What the agent did last."""
     latest: dict[str, str] = field(default_factory=dict)
@@ -113,6 +148,10 @@ class _View:
 
     def take(self, memory: Memory) -> Memory | None:
         """``memory`` as it is shown; None when it is folded."""
+        shown = self._masked(memory)
+        return memory if shown is not memory and self.exempt.take(memory) else shown
+
+    def _masked(self, memory: Memory) -> Memory | None:
         if memory.kind is MemoryKind.ACT:
             self.verb = memory.text.partition(" ")[0]
             return memory
@@ -252,16 +291,17 @@ def _saves(shown: str, text: str) -> bool:
     return sum(map(str.isalnum, shown)) - sum(map(str.isalnum, text)) >= LEAST_SAVED
 
 
-def _newest_plan(shown: Sequence[Memory]) -> list[Memory]:
+def _newest_plan(shown: Sequence[Memory], exempt: _Exempt) -> list[Memory]:
     """Of the private reasons only the newest: each plan makes the one before it obsolete."""
     planned = [index for index, memory in enumerate(shown) if memory.reason]
     kept = list(shown)
     for index in planned[:-1]:
-        kept[index] = _changed(kept[index], kept[index].text, "")
+        if not exempt.take(kept[index]):
+            kept[index] = _changed(kept[index], kept[index].text, "")
     return kept
 
 
 def _changed(memory: Memory, text: str, reason: str) -> Memory:
     """``dataclasses.replace``, in a third of the time."""
     m = memory
-    return Memory(m.number, m.time, m.kind, text, m.place, m.source, reason, m.repeats)
+    return Memory(m.number, m.time, m.kind, text, m.place, m.source, reason, m.repeats, m.source_id)

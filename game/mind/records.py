@@ -109,6 +109,8 @@ class Summary:
         time: When it was committed.
         tokens_before: Estimated tokens of what it was made from.
         tokens_after: Estimated tokens of the text.
+        mattered: Numbers of the memories that matter and that its text still told when it was
+            made, ascending; none in archives of before that was kept.
     """
 
     tier: Tier
@@ -119,6 +121,7 @@ class Summary:
     time: datetime
     tokens_before: int = 0
     tokens_after: int = 0
+    mattered: tuple[int, ...] = ()
 
     @property
     def count(self) -> int:
@@ -126,8 +129,8 @@ class Summary:
         return self.last - self.first + 1
 
     def to_record(self) -> dict[str, Any]:
-        """Part of an archive line of type ``compaction``."""
-        return {
+        """Part of an archive line of type ``compaction``; what matters only if anything does."""
+        record: dict[str, Any] = {
             "from": self.first,
             "to": self.last,
             "text": self.text,
@@ -136,6 +139,7 @@ class Summary:
             "tokens_before": self.tokens_before,
             "tokens_after": self.tokens_after,
         }
+        return record | ({"mattered": list(self.mattered)} if self.mattered else {})
 
     @classmethod
     def from_record(cls, tier: Tier, record: Mapping[str, Any]) -> Summary:
@@ -153,6 +157,7 @@ class Summary:
             time=datetime.fromisoformat(record["t"]),
             tokens_before=int(record.get("tokens_before", 0)),
             tokens_after=int(record.get("tokens_after", 0)),
+            mattered=tuple(int(number) for number in record.get("mattered", ())),
         )
 
 

@@ -6,21 +6,23 @@ each is written down with what it saved.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from game.mind import cut, ladder, verify
+from game.mind import cut, ladder, mattering, verify
 from game.mind.compaction_config import CompactionConfig
 from game.mind.cycle import LEAST_SUMMARY, Plan, source_line
 from game.mind.masking import Mask
+from game.mind.mattering import Mattering
 from game.mind.memory import Rung, RungStep
 from game.mind.records import Memory, Summary, Tier
 from game.mind.strategy import Layout, Strategy
 from game.mind.summarize import Source
 from game.mind.verify import Verdict
 from game.mind.weights import Scale
+from game.mind.weighty import Found, Weighty
 from game.mind.writing import Writer, Written
 
 
@@ -60,6 +62,8 @@ class Climb:
         scale: Weighs.
         writer: Writes.
         now: When the summaries are made.
+        mattering: How much memories matter.
+        mattered: The memories that matter, of those that the summaries of before still tell.
     """
 
     plan: Plan
@@ -68,6 +72,8 @@ class Climb:
     scale: Scale
     writer: Writer
     now: datetime
+    mattering: Mattering
+    mattered: Sequence[Memory] = ()
     _summaries: dict[Tier, Summary | None] = field(default_factory=dict)
     _steps: list[RungStep] = field(default_factory=list)
     _written: list[Written] = field(default_factory=list)
@@ -204,14 +210,11 @@ class Climb:
     def _new_sources(self) -> list[Source]:
         memories, agent = self._pruned(), self.scale.agent
         lines = tuple(source_line(agent, memory) for memory in memories)
-        numbers = tuple(memory.number for memory in memories)
         older = tuple(cut.without_added(each.text) for each in self._present())
         if self.plan.layout is Layout.REPLACE:
             limit = self.config.longterm_tokens
-            return [
-                self._source(Tier.RECENT, older + lines, (0,) * len(older) + numbers, limit=limit)
-            ]
-        sources = [self._source(Tier.RECENT, lines, numbers)]
+            return [self._source(Tier.RECENT, older + lines, memories, limit=limit)]
+        sources = [self._source(Tier.RECENT, lines, memories)]
         return [*sources, self._source(Tier.LONGTERM, older)] if older else sources
 
     def _pruned(self) -> tuple[Memory, ...]:
@@ -219,24 +222,37 @@ class Climb:
         leaving = self.plan.leaving
         if not self.config.mask:
             return leaving
-        return Mask(self.writer.log).view(leaving, leaving[-1].number) or leaving
+        mask = Mask(self.writer.log, self.mattering.unshortened)
+        return mask.view(leaving, leaving[-1].number) or leaving
 
     def _source(
-        self, tier: Tier, lines: tuple[str, ...], numbers: tuple[int, ...] = (), limit: int = 0
+        self, tier: Tier, lines: tuple[str, ...], memories: Sequence[Memory] = (), limit: int = 0
     ) -> Source:
+        """What a summary is made of; the last of ``lines`` are ``memories``, those before older."""
+        older = (0,) * (len(lines) - len(memories))
         return Source(
             tier=tier,
             agent=self.scale.agent,
             lines=lines,
-            numbers=numbers,
+            numbers=(*older, *(memory.number for memory in memories)) if memories else (),
+            importance=(*older, *map(self.mattering.of, memories)),
+            weighty=self._weighty(self.mattered) if older else (),
             strategy=self.strategy,
             limit_tokens=limit,
             tokens=self.scale.text,
             must_keep=self.writer.held_by(lines),
         )
 
+    def _weighty(self, memories: Sequence[Memory]) -> tuple[Weighty, ...]:
+        agent, of = self.scale.agent, self.mattering.of
+        return tuple(Weighty(m.number, source_line(agent, m), of(m)) for m in memories)
+
     def _again(self, summary: Summary, limit: int) -> Source:
-        return self._source(summary.tier, (cut.without_added(summary.text),), limit=limit)
+        source = self._source(summary.tier, (cut.without_added(summary.text),), limit=limit)
+        return replace(source, weighty=self._weighty([*self.mattered, *self._leaving_mattered()]))
+
+    def _leaving_mattered(self) -> tuple[Memory, ...]:
+        return mattering.remembered(self.plan.leaving, self.mattering.of)
 
     def _by_rules(self, tier: Tier, limit: int) -> None:
         summary = self._summaries[tier]
@@ -259,7 +275,18 @@ class Climb:
     ) -> Summary:
         first, last = spans[tier]
         tokens = self.scale.text(written.text)
-        return Summary(tier, first, last, written.text, written.model, self.now, weight, tokens)
+        summary = Summary(tier, first, last, written.text, written.model, self.now, weight, tokens)
+        return replace(summary, mattered=self._still_told(summary))
+
+    def _still_told(self, summary: Summary) -> tuple[int, ...]:
+        """Numbers of what matters and stands in a new summary: what the next one goes by."""
+        known = [*self.mattered, *self._leaving_mattered()]
+        covered = [memory for memory in known if summary.first <= memory.number <= summary.last]
+        told = Found(self._weighty(covered), self.scale.agent).numbers_in(
+            summary.text, self.scale.agent
+        )
+        there = (memory for memory in covered if memory.number in told)
+        return tuple(m.number for m in mattering.remembered(there, self.mattering.of))
 
     def _step(self, rung: Rung, before: int, *written: Written) -> None:
         if self._tokens != before or written:

@@ -16,6 +16,8 @@ from game.mind import ladder, masking
 from game.mind.archive import Archive
 from game.mind.compaction_config import CompactionConfig
 from game.mind.errors import CompactionError
+from game.mind.journal.importance import importance as by_rules
+from game.mind.mattering import Mattering
 from game.mind.memory import (
     CompactionResult,
     CompactReason,
@@ -45,6 +47,8 @@ class SlidingMemory:
         agent: The agent's name, which stands before its own acts in a prompt.
         config: Gives the settings that hold now.
         tokens: Knows what a line costs in a prompt.
+        importance: How much a memory matters, 1 to 10; None for rules alone. What matters is
+            not masked.
     """
 
     questions: tuple[Question, ...] = ()
@@ -58,12 +62,16 @@ class SlidingMemory:
         agent: str = "",
         config: Callable[[], CompactionConfig] = CompactionConfig,
         tokens: Tokens | None = None,
+        importance: Callable[[Memory], int] | None = None,
     ) -> None:
         self.archive = archive
         self.agent = agent
         self._config = config
         self._scale = Scale(agent, tokens or Heuristic())
-        self._mask = masking.Mask()
+        self._mattering = Mattering(
+            importance or (lambda memory: by_rules(memory, agent).score), most=4 * size
+        )
+        self._mask = masking.Mask(matters=self._mattering.unshortened)
         self._overhead = 0
         self._clock = clock
         self._lock = threading.Lock()

@@ -8,8 +8,10 @@ from typing import Protocol
 
 from game.mind.ports import Generation
 from game.mind.records import Tier
+from game.mind.retelling import Told
 from game.mind.strategy import NARRATIVE, Layout, Strategy
 from game.mind.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
+from game.mind.weighty import Found, Weighty
 
 MAX_CHARACTERS = {Tier.RECENT: 1200, Tier.LONGTERM: 1800}
 """How long a summary of each tier may get that nobody set a limit for."""
@@ -35,6 +37,9 @@ class Source:
         limit_tokens: The most tokens that it may have; 0 for the usual.
         must_keep: Constraints and open matters that have to be in it.
         tokens: Counts the tokens of a text.
+        importance: How much each line matters, 1 to 10, and 0 for an older summary; none at
+            all where nobody has judged.
+        weighty: The memories that matter, of those that the older summaries tell.
     """
 
     tier: Tier
@@ -45,6 +50,8 @@ class Source:
     limit_tokens: int = 0
     must_keep: tuple[str, ...] = ()
     tokens: Callable[[str], int] = estimate_tokens
+    importance: tuple[int, ...] = ()
+    weighty: tuple[Weighty, ...] = ()
 
     @property
     def way(self) -> Strategy:
@@ -63,6 +70,21 @@ class Source:
     def words(self) -> int:
         """About how many words that is; what a prompt asks for."""
         return max(int(self.characters / CHARACTERS_PER_TOKEN * _WORDS_PER_TOKEN), 20)
+
+    @property
+    def judged(self) -> tuple[int, ...]:
+        """How much each line matters, 0 where that is not known."""
+        known = len(self.importance) == len(self.lines)
+        return self.importance if known else (0,) * len(self.lines)
+
+    def weigh(self) -> Callable[[int, Told], int]:
+        """What says how much a sentence matters: of a line that matters so much, or 0.
+
+        A line of known importance gives it to each of its sentences; those of older summaries
+        are known by the words they share with what mattered.
+        """
+        found = Found(self.weighty, self.agent)
+        return lambda importance, told: importance or found.importance_of(told)
 
     def fits(self, text: str) -> bool:
         """Whether a summary is short enough."""

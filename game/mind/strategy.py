@@ -31,7 +31,7 @@ TIER_NAMES = {Tier.RECENT: SHORT_TERM, Tier.LONGTERM: LONG_TERM}
 """What a template calls the two summaries."""
 DEFAULT_STOP = ("\n#", "\n\n", "\n>")
 """What ends a summary in prose; the stop strings of the acting profile would cut it short."""
-VARIABLES = frozenset({"agent", "tier", "memories", "headings", "must_keep", "words"})
+VARIABLES = frozenset({"agent", "tier", "memories", "headings", "must_keep", "mattered", "words"})
 """The names that a template may use."""
 
 _SETTINGS = ("layout", "headings", "stop")
@@ -44,6 +44,13 @@ _BUILT_IN = """\
 {% for memory in memories %}
 - {{ memory }}
 {% endfor %}
+{% if mattered %}
+
+# What mattered most of it:
+{% for line in mattered %}
+- {{ line }}
+{% endfor %}
+{% endif %}
 {% if must_keep %}
 
 # What the summary has to say in any case:
@@ -113,6 +120,7 @@ class Strategy:
         numbers: Sequence[int | None] = (),
         headings: Sequence[str] | None = None,
         must_keep: Sequence[str] = (),
+        mattered: Sequence[tuple[int, str]] = (),
         words: int = 0,
     ) -> str:
         """The text that a model goes on with.
@@ -124,6 +132,8 @@ class Strategy:
             numbers: The memory number of each line, None for one without, or none at all.
             headings: The headings to ask for; None for all.
             must_keep: Lines that have to be in the summary.
+            mattered: Sentences that matter most: the position of the line in which each
+                stands, from 0, and its words.
             words: How many words it may have; 0 for the usual.
 
         Raises:
@@ -139,6 +149,7 @@ class Strategy:
                 memories=[Line(_one_line(a), n) for a, n in zip(lines, known, strict=True)],
                 headings=list(self.headings if headings is None else headings),
                 must_keep=[_one_line(line) for line in must_keep],
+                mattered=[Line(_one_line(text), known[at]) for at, text in mattered],
                 words=words or USUAL_WORDS[tier],
             )
         except Exception as error:  # a template can raise whatever its expressions raise
@@ -321,7 +332,14 @@ def _try_out(strategy: Strategy, prompts: Mapping[Tier, _Prompt]) -> None:
             raise ConfigError(strategy.path, 1, f"it has no prompt for the {name} summary", cure)
         line = prompts[tier].line
         strategy.prompt(tier, "Mira", _TRIED)
-        shown = strategy.prompt(tier, "Mira", _TRIED, numbers=(1, 2), must_keep=("Trial.",))
+        shown = strategy.prompt(
+            tier,
+            "Mira",
+            _TRIED,
+            numbers=(1, 2),
+            must_keep=("Trial.",),
+            mattered=[(0, _TRIED[0])],
+        )
         if not all(text in shown for text in _TRIED):
             cure = "Go through them: {% for memory in memories %} … {{ memory }} … {% endfor %}"
             raise ConfigError(strategy.path, line, "the prompt does not show the memories", cure)

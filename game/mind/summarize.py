@@ -104,6 +104,7 @@ def _relevant(source: Source) -> Source:
         source,
         lines=tuple(lines[i] for i in kept),
         numbers=tuple(numbers[i] for i in kept) if numbers else (),
+        importance=tuple(source.judged[i] for i in kept),
     )
 
 

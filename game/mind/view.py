@@ -7,6 +7,7 @@ from collections.abc import Callable
 from game.mind import exchange, masking
 from game.mind.compaction_config import CompactionConfig
 from game.mind.cycle import Snapshot
+from game.mind.mattering import Mattering
 from game.mind.memory import Load, MemoryContext
 from game.mind.tiers import Tiers
 from game.mind.weights import RunningWeight, Scale
@@ -20,6 +21,7 @@ class View:
         scale: Weighs it.
         config: Gives the settings that hold now.
         log: Takes one line for people.
+        mattering: Says what of it matters.
     """
 
     def __init__(
@@ -28,12 +30,14 @@ class View:
         scale: Scale,
         config: Callable[[], CompactionConfig],
         log: Callable[[str], None],
+        mattering: Mattering,
     ) -> None:
         self.overhead = 0
         """Tokens of the prompt beside summaries and window, as last heard."""
         self.weight = RunningWeight(scale)
         self._tiers, self._scale, self._config = tiers, scale, config
-        self._mask = masking.Mask(log)
+        self._mattering = mattering
+        self._mask = masking.Mask(log, mattering.unshortened)
         self._through = 0
         self._looked: tuple[int, int, CompactionConfig] | None = None
         """For which window and settings the boundary was looked for last."""
@@ -100,4 +104,5 @@ class View:
             recent_tokens=scale.summaries(tiers.recent),
             overhead=self.overhead,
             open_from=exchange.open_exchange(context.window, scale.agent),
+            importance=self._mattering.of,
         )

@@ -12,6 +12,7 @@ from game.mind.cascade import CascadeMemory
 from game.mind.compaction_config import CompactionConfig
 from game.mind.errors import ConfigError
 from game.mind.ports import Generation
+from game.mind.records import Memory
 from game.mind.sliding import SlidingMemory
 from game.mind.strategy import Layout
 from game.mind.summaries import SummaryFolder
@@ -44,6 +45,8 @@ class Opener:
         services: What all agents share.
         lines: What it sees beside its memory.
         asleep: Whether it sleeps now; asked in worker threads too.
+        importance: How much a memory matters, 1 to 10, quick and from any thread; None for
+            rules alone.
     """
 
     def __init__(
@@ -53,9 +56,11 @@ class Opener:
         services: Services,
         lines: Lines,
         asleep: Callable[[], bool],
+        *,
+        importance: Callable[[Memory], int] | None = None,
     ) -> None:
         self._name, self._summaries, self._services = name, summaries, services
-        self._lines, self._asleep = lines, asleep
+        self._lines, self._asleep, self._importance = lines, asleep, importance
         self._slid = self._slides()
 
     def opened(self, archive: Archive) -> AgentMemory:
@@ -105,6 +110,7 @@ class Opener:
             agent=self._name,
             config=lambda: self._config,
             tokens=self._services.tokens,
+            importance=self._importance,
         )
 
     def _cascade(self, archive: Archive) -> CascadeMemory:
@@ -123,6 +129,7 @@ class Opener:
             embedder=self._services.embedder,
             asleep=self._asleep,
             priced=self._priced,
+            importance=self._importance,
         )
 
     def _slides(self) -> bool:
