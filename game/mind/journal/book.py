@@ -6,12 +6,9 @@ ever written over what could not be read.
 
 from __future__ import annotations
 
-import re
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import date, datetime
-from itertools import chain
 from pathlib import Path
 
 from game.mind import vault_files
@@ -20,40 +17,7 @@ from game.mind.journal import day_file, fields, folding, wording
 from game.mind.journal.config import JournalConfig
 from game.mind.journal.day_file import DayFile
 from game.mind.journal.entries import LEAST, MOST, Entry, Importance, Judge, Origin
-from game.mind.vault_files import Stamp
-
-_NAME = re.compile(r"(\d{4}-\d\d-\d\d)\.md")
-_AT_ONCE = 2
-"""Files that are read in a thought, which has no time for more: the newest first."""
-
-type Rank = Callable[[Iterable[Entry], date], tuple[Entry, ...]]
-"""Chooses and orders entries as they count on a day."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Day:
-    """A file as it was read."""
-
-    stamp: Stamp
-    entries: tuple[Entry, ...] = ()
-    problems: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """All that was read, at one moment.
-
-    Attributes:
-        version: Rises with each change.
-        entries: Oldest first.
-        by_id: The same by their ids.
-        by_number: The weightiest entry that rests on a memory, by its number.
-    """
-
-    version: int = 0
-    entries: tuple[Entry, ...] = ()
-    by_id: Mapping[str, Entry] = field(default_factory=dict)
-    by_number: Mapping[int, Entry] = field(default_factory=dict)
+from game.mind.journal.shelf import Rank, Shelf, parsed, read_day, too_long
 
 
 class Journal:
@@ -72,14 +36,9 @@ class Journal:
         config: Callable[[], JournalConfig] = JournalConfig,
     ) -> None:
         self.folder = folder
-        self._report = report
         self._config = config
-        self._lock = threading.Lock()
-        self._days: dict[Path, _Day] = {}
-        self._listed: tuple[int, list[Path]] | None = None
+        self._shelf = Shelf(folder, report, lambda: config().days)
         self._last: dict[date, int] = {}
-        self._snapshot = Snapshot()
-        self._ranked: tuple[int, date, tuple[Entry, ...]] | None = None
 
     # -- reading
 
@@ -90,7 +49,7 @@ class Journal:
             days: Only those of the newest so many days that have a file; None: all that
                 are looked at.
         """
-        found = self.snapshot().entries
+        found = self._shelf.snapshot().entries
         if days is None:
             return found
         kept = sorted({entry.id[:8] for entry in found})[-days:] if days > 0 else []
@@ -98,112 +57,38 @@ class Journal:
 
     def entry(self, entry_id: str) -> Entry | None:
         """The entry of that id, of any day; blocks."""
-        if known := self.snapshot().by_id.get(entry_id):
+        if known := self._shelf.snapshot().by_id.get(entry_id):
             return known
         day = day_file.entry_day(entry_id)
-        path = self._path(day) if day else None
-        if day is None or path is None or path in self._days:
-            return None
-        return self._read(day, path)[0].entry(entry_id) if path.exists() else None
+        # An older day than those that are looked at.
+        return read_day(day, self._shelf.path(day)).entry(entry_id) if day else None
 
     def resting_on(self, number: int) -> Entry | None:
         """The weightiest entry that rests on a memory; quick, by what was read last."""
-        return self._snapshot.by_number.get(number)
+        return self._shelf.current.by_number.get(number)
 
     def weight(self, number: int) -> int | None:
         """How much a memory matters by the entry that rests on it; quick, None for none."""
-        entry = self._snapshot.by_number.get(number)
+        entry = self._shelf.current.by_number.get(number)
         return None if entry is None or folding.is_gathered(entry) else entry.importance.score
+
+    def ranked(self, today: date, rank: Rank) -> tuple[Entry, ...]:
+        """The entries by ``rank``, which is asked once a day and once a change; quick.
+
+        Files that changed are read a few at a time: :meth:`entries`, in a worker thread when
+        an agent is opened, makes it complete.
+        """
+        return self._shelf.ranked(today, rank)
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What cannot be read of the files, one sentence each; blocks."""
-        self.snapshot()
-        with self._lock:
-            return tuple(chain.from_iterable(day.problems for day in self._days.values()))
+        return self._shelf.problems
 
     @property
     def version(self) -> int:
         """Rises whenever something else was read than before; quick."""
-        return self._snapshot.version
-
-    def snapshot(self) -> Snapshot:
-        """What the files hold now; blocks while those that changed are read."""
-        with self._lock:
-            return self._look(most=None)
-
-    def glance(self) -> Snapshot:
-        """What the files hold, for who cannot wait: quick, the oldest news may come later.
-
-        After opening, :meth:`entries` in a worker thread makes it complete.
-        """
-        if not self._lock.acquire(blocking=False):
-            return self._snapshot
-        try:
-            return self._look(_AT_ONCE)
-        finally:
-            self._lock.release()
-
-    def ranked(self, today: date, rank: Rank) -> tuple[Entry, ...]:
-        """The entries by ``rank``, which is asked once a day and once a change; quick."""
-        now = self.glance()
-        known = self._ranked
-        if known is None or known[:2] != (now.version, today):
-            known = self._ranked = now.version, today, rank(now.entries, today)
-        return known[2]
-
-    def _look(self, most: int | None) -> Snapshot:
-        """Read what has changed, at most so many files, the newest first; the lock is held."""
-        paths = self._paths()
-        stamps = {path: vault_files.stamp(path) for path in paths}
-        gone = [path for path in self._days if stamps.get(path) is None]
-        stale = [
-            (path, stamp)
-            for path, stamp in stamps.items()
-            if stamp is not None and (path not in self._days or self._days[path].stamp != stamp)
-        ][:most]
-        for path in gone:
-            del self._days[path]
-        for path, stamp in stale:
-            self._days[path] = self._read_day(path, stamp)
-        if gone or stale:
-            self._snapshot = _snapshot(self._snapshot.version + 1, self._days)
-        return self._snapshot
-
-    def _paths(self) -> list[Path]:
-        """The files of the days that are looked at, the newest first."""
-        try:
-            changed = self.folder.stat().st_mtime_ns
-            if self._listed is None or self._listed[0] != changed:
-                names = sorted((path.name for path in self.folder.iterdir()), reverse=True)
-                found = [self.folder / name for name in names if _day_of(name)]
-                self._listed = changed, found
-        except OSError:
-            self._listed = None
-            return []
-        return self._listed[1][: self._config().days]
-
-    def _read_day(self, path: Path, stamp: Stamp) -> _Day:
-        day = _day_of(path.name)
-        try:
-            if day is None or stamp[1] > 4 * day_file.LONGEST_FILE:  # bytes; before it is read
-                raise _too_long(path)
-            read, problems = self._read(day, path)
-        except NoteRefused as problem:
-            self._report(str(problem))
-            return _Day(stamp, problems=(str(problem),))
-        for each in problems:
-            self._report(each)
-        return _Day(stamp, read.entries, problems)
-
-    def _read(self, day: date, path: Path) -> tuple[DayFile, tuple[str, ...]]:
-        try:
-            source = vault_files.read(path) or ""
-        except (OSError, UnicodeDecodeError) as error:
-            raise vault_files.unusable(path, error) from error
-        read = _parsed(day, path, source)
-        cure = "Mend it; until then it is left alone"
-        return read, tuple(f"{path}, {problem}. {cure}" for problem in read.problems)
+        return self._shelf.current.version
 
     # -- writing
 
@@ -330,7 +215,7 @@ class Journal:
             after = sum(not folding.is_gathered(entry) for entry in file.entries)
             return file
 
-        if self._path(day).exists():
+        if self._shelf.path(day).exists():
             self._change(day, make)
         return before - after
 
@@ -358,26 +243,18 @@ class Journal:
         return f"{file.day:%Y%m%d}-{max(file.last, self._last.get(file.day, 0)) + 1}"
 
     def _change(self, day: date, make: Callable[[DayFile], DayFile]) -> None:
-        path = self._path(day)
+        path = self._shelf.path(day)
 
         def text(before: str | None) -> str:
-            file = day_file.new_day(day) if before is None else _parsed(day, path, before)
+            file = day_file.new_day(day) if before is None else parsed(day, path, before)
             changed = make(file).text
             if len(changed) > day_file.LONGEST_FILE:
-                raise _too_long(path)
+                raise too_long(path)
             return changed
 
         written = vault_files.change(path, text)
-        with self._lock:
-            last = _parsed(day, path, written).last
-            self._last[day] = max(last, self._last.get(day, 0))
-            # Two writes within one tick of the clock may leave the same stamp.
-            self._days.pop(path, None)
-            self._listed = None
-            self._look(most=None)
-
-    def _path(self, day: date) -> Path:
-        return self.folder / f"{day.isoformat()}.md"
+        self._last[day] = max(parsed(day, path, written).last, self._last.get(day, 0))
+        self._shelf.changed(path)
 
 
 def joined(keep: Entry, others: Iterable[Entry]) -> Entry:
@@ -428,40 +305,8 @@ def _within(importance: Importance) -> Importance:
     return Importance(score, importance.judge, fields.reasons(importance.reasons))
 
 
-def _parsed(day: date, path: Path, source: str) -> DayFile:
-    if len(source) > day_file.LONGEST_FILE:
-        raise _too_long(path)
-    return day_file.parse(day, source)
-
-
-def _too_long(path: Path) -> NoteRefused:
-    return NoteRefused(
-        f"{path} is longer than {day_file.LONGEST_FILE:,} characters",
-        "Move a part of it into another file",
-    )
-
-
-def _day_of(name: str) -> date | None:
-    match = _NAME.fullmatch(name)
-    try:
-        return date.fromisoformat(match[1]) if match else None
-    except ValueError:
-        return None
-
-
 def _day_or_refuse(entry_id: str) -> date:
     day = day_file.entry_day(entry_id)
     if day is None:
         raise unknown(entry_id)
     return day
-
-
-def _snapshot(version: int, days: Mapping[Path, _Day]) -> Snapshot:
-    entries = [entry for path in sorted(days) for entry in days[path].entries]
-    by_number: dict[int, Entry] = {}
-    for entry in entries:
-        for number in entry.memories:
-            best = by_number.get(number)
-            if best is None or best.importance.score < entry.importance.score:
-                by_number[number] = entry
-    return Snapshot(version, tuple(entries), {entry.id: entry for entry in entries}, by_number)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from game.mind.heard import LONGEST, Utterance, heard, meant_for, names, own_words
 from game.mind.journal.entries import LEAST, Importance
@@ -54,43 +55,68 @@ _KIN = (
     r"|cousin|grand(?:mother|father|son|daughter)|friend|dog|cat|horse|house|home|farm|shop|mill"
     r"|name|birthday|job|work|trade|master)"
 )
+# In lower case, and only searched where one of the words stands that begin them.
 _PERSONAL = re.compile(
     rf"\bmy (?:\w+ )?{_KIN}\b"
-    r"|\bI (?:work|live|lived|was born|grew up|come from|own|married|inherited|studied|moved"
+    r"|\bi (?:work|live|lived|was born|grew up|come from|own|married|inherited|studied|moved"
     r"|used to|no longer|never liked|like|love|hate|fear|prefer|miss|dream of|believe in)\b"
-    r"|\bI['’](?:ve| have) (?:left|moved|become|found|lost|quit|sold|bought|given up|married)\b"
-    r"|\bI have (?:left|moved|become|found|lost|quit|sold|bought|given up|married)\b"
-    r"|\bI(?:['’]m| am) (?:a|an|the|from|afraid|married|engaged|pregnant|leaving|moving|called)\b",
-    re.I,
+    r"|\bi(?:'ve| have) (?:left|moved|become|found|lost|quit|sold|bought|given up|married)\b"
+    r"|\bi(?:'m| am) (?:a|an|the|from|afraid|married|engaged|pregnant|leaving|moving|called)\b"
 )
 _SECRET = re.compile(
     r"\bsecrets?\b|\bbetween (?:us|you and me)\b|\b(?:nobody|no one) (?:else )?knows\b"
-    r"|\bI(?:['’]ve| have)? never told\b|\bconfess|\bhidden (?:in|under|behind)\b",
-    re.I,
+    r"|\bi(?:'ve| have)? never told\b|\bconfess|\bhidden (?:in|under|behind)\b"
 )
 _LIFE = re.compile(
     r"\b(?:died|dying|is dead|was killed|murder(?:ed)?|funeral|buried (?:my|our|his|her)"
     r"|(?:was|were|is) born|gave birth|pregnant|(?:got|getting|get) married|wedding|marry me"
-    r"|drowned|burn(?:ed|t) down|I love you|very ill|the plague|at war)\b",
-    re.I,
+    r"|drowned|burn(?:ed|t) down|i love you|very ill|the plague|at war)\b"
 )
 _HARM = re.compile(
-    r"\b(?:kill you|hurt you|hate you|find you and|burn (?:your|this)|you(?:['’]ll| will) (?:regret"
+    r"\b(?:kill you|hurt you|hate you|find you and|burn (?:your|this)|you(?:'ll| will) (?:regret"
     r"|pay for|be sorry)|liar|you lied|traitor|thief|stole|stolen|robbed|attack(?:s|ed)?"
-    r"|shut up|you (?:idiot|fool|coward))\b",
-    re.I,
+    r"|shut up|you (?:idiot|fool|coward))\b"
 )
 _STRONG = re.compile(
     r"\b(?:help me|emergency|danger|beware|urgent|terrible|horrible|wonderful|never forget"
-    r"|most important|please forgive|forgive me|I(?:['’]m| am) (?:so )?sorry"
-    r"|thank you (?:so much|for)|grateful|proud of|afraid|ashamed|heartbroken|fire|fight|weeps?|sobs?|screams?|shouts?)\b|!!",
-    re.I,
+    r"|most important|please forgive|forgive me|i(?:'m| am) (?:so )?sorry"
+    r"|thank you (?:so much|for)|grateful|proud of|afraid|ashamed|heartbroken|fire|fight"
+    r"|weeps?|sobs?|screams?|shouts?)\b"
 )
 _BROKEN = re.compile(
     r"\b(?:broke (?:my|your|his|her|the) (?:word|promise)"
-    r"|(?:could|did)(?:n['’]t| not) keep (?:my|your)|forgot (?:to bring|my promise|what I promised)|lost (?:your|the) \w+ you (?:gave|lent))\b",
-    re.I,
+    r"|(?:could|did)(?:n't| not) keep (?:my|your)"
+    r"|forgot (?:to bring|my promise|what i promised)"
+    r"|lost (?:your|the) \w+ you (?:gave|lent))\b"
 )
+_WEIGHTY: tuple[tuple[frozenset[str], re.Pattern[str], int, str], ...] = tuple(
+    (frozenset(hints.split()), pattern, score, why)
+    for hints, pattern, score, why in (
+        (
+            "died dying dead killed murder murdered funeral buried born birth pregnant married "
+            "wedding marry drowned down love ill plague war",
+            *(_LIFE, 8, LIFE),
+        ),
+        (
+            "secret secrets us me knows told confess confessed confession hidden",
+            *(_SECRET, 7, SECRET),
+        ),
+        ("broke keep forgot lost", *(_BROKEN, 7, BROKEN)),
+        (
+            "kill hurt hate find burn regret pay sorry liar lied traitor thief stole stolen robbed "
+            "attack attacks attacked shut idiot fool coward",
+            *(_HARM, 7, HARM),
+        ),
+        ("my i", *(_PERSONAL, 6, PERSONAL)),
+        (
+            "help emergency danger beware urgent terrible horrible wonderful forget important "
+            "forgive sorry thank grateful proud afraid ashamed heartbroken fire fight weep weeps "
+            "sob sobs scream screams shout shouts",
+            *(_STRONG, 5, STRONG),
+        ),
+    )
+)
+_LOW_WORD = re.compile(r"\w+")
 _GIFT_TO_ME = re.compile(r"\b(?:gives|hands|offers) you \w")
 _GIFT_BY_ME = re.compile(r"You (?:give|hand) .{1,120}? to \w")
 _SHOUTED = re.compile(r' shouts(?: to [^,"]{1,48})?, "(?P<words>.*)')
@@ -101,8 +127,9 @@ _MOVED = re.compile(
 _TO_ME = re.compile(r"\byou\b", re.I)
 
 
+@lru_cache(maxsize=8192)
 def importance(memory: Memory, own_name: str, circumstances: Circumstances = _USUAL) -> Importance:
-    """How much one memory matters, by what it says.
+    """How much one memory matters, by what it says; quick, and known the second time.
 
     Args:
         memory: What was lived through.
@@ -187,19 +214,17 @@ def _said(said: Utterance, own_name: str, mine: bool) -> list[tuple[int, str]]:
     return found
 
 
-_WEIGHTY: tuple[tuple[re.Pattern[str], int, str], ...] = (
-    (_LIFE, 8, LIFE),
-    (_SECRET, 7, SECRET),
-    (_BROKEN, 7, BROKEN),
-    (_HARM, 7, HARM),
-    (_PERSONAL, 6, PERSONAL),
-    (_STRONG, 5, STRONG),
-)
-
-
 def _weighty(words: str, *, halved: bool) -> list[tuple[int, str]]:
-    found = [(score, why) for pattern, score, why in _WEIGHTY if pattern.search(words)]
-    return [((score + 1) // 2, why) for score, why in found] if halved else found
+    low = words.casefold().replace("’", "'")
+    there = set(_LOW_WORD.findall(low))
+    found = [
+        ((score + 1) // 2 if halved else score, why)
+        for hints, pattern, score, why in _WEIGHTY
+        if not hints.isdisjoint(there) and pattern.search(low)
+    ]
+    if "!!" in words and STRONG not in (why for _, why in found):
+        found.append((3 if halved else 5, STRONG))
+    return found
 
 
 def _together(least: int, found: list[tuple[int, str]], usual: str = ROUTINE) -> Importance:

@@ -27,7 +27,7 @@ def standing(
     """The lines of the journal for a prompt, oldest first; quick, for each thought.
 
     Args:
-        journal: Whose files were read before, see :meth:`Journal.glance`.
+        journal: Whose files were read before, see :meth:`Journal.ranked`.
         config: Its budget in tokens.
         now: The present time, with time zone.
         shown_from: Number of the first memory that the window shows: what rests on that one

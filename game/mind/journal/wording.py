@@ -112,7 +112,11 @@ def alike(one: str, two: str) -> bool:
     if one == two:
         return True
     short, long = sorted((_stems(one), _stems(two)), key=len)
-    if one.count("?") != two.count("?") or not short or len(long) - len(short) > max(1, int(_MOST_MORE * len(long))):
+    if (
+        one.count("?") != two.count("?")
+        or not short
+        or len(long) - len(short) > max(1, int(_MOST_MORE * len(long)))
+    ):
         return False
     more = list(long)
     position = 0

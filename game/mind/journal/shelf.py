@@ -1,0 +1,216 @@
+"""The files of a journal as they were read, kept in RAM until they change."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from itertools import chain
+from pathlib import Path
+
+from game.mind import vault_files
+from game.mind.errors import NoteRefused
+from game.mind.journal import day_file
+from game.mind.journal.day_file import DayFile
+from game.mind.journal.entries import Entry
+from game.mind.vault_files import Stamp
+
+_NAME = re.compile(r"(\d{4}-\d\d-\d\d)\.md", re.ASCII)
+_AT_ONCE = 2
+"""Files that are read in a thought, which has no time for more: the newest first."""
+
+type Rank = Callable[[Iterable[Entry], date], tuple[Entry, ...]]
+"""Chooses and orders entries as they count on a day."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Day:
+    """A file as it was read."""
+
+    stamp: Stamp
+    entries: tuple[Entry, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that was read, at one moment.
+
+    Attributes:
+        version: Rises with each change.
+        entries: Oldest first.
+        by_id: The same by their ids.
+        by_number: The weightiest entry that rests on a memory, by its number.
+    """
+
+    version: int = 0
+    entries: tuple[Entry, ...] = ()
+    by_id: Mapping[str, Entry] = field(default_factory=dict)
+    by_number: Mapping[int, Entry] = field(default_factory=dict)
+
+
+class Shelf:
+    """The day files of one journal; safe to use from several threads.
+
+    Args:
+        folder: Where they lie; need not be there yet.
+        report: Told once about each state of a file in which something cannot be read.
+        days: How many of them are looked at, the newest.
+    """
+
+    def __init__(
+        self, folder: Path, report: Callable[[str], None], days: Callable[[], int]
+    ) -> None:
+        self.folder = folder
+        self._report = report
+        self._most = days
+        self._lock = threading.Lock()
+        self._days: dict[Path, _Day] = {}
+        self._listed: tuple[int, list[Path]] | None = None
+        self._ranked: tuple[int, date, tuple[Entry, ...]] | None = None
+        self.current = Snapshot()
+        """What was read last; quick."""
+
+    def path(self, day: date) -> Path:
+        """Where a day's file is, or would be."""
+        return self.folder / f"{day.isoformat()}.md"
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What cannot be read of the files, one sentence each; blocks."""
+        self.snapshot()
+        with self._lock:
+            days = [self._days[path] for path in sorted(self._days)]
+        return tuple(chain.from_iterable(day.problems for day in days))
+
+    def snapshot(self) -> Snapshot:
+        """What the files hold now; blocks while those that changed are read."""
+        with self._lock:
+            return self._look(most=None)
+
+    def glance(self) -> Snapshot:
+        """What the files hold, for who cannot wait: quick, the oldest news may come later.
+
+        After opening, :meth:`entries` in a worker thread makes it complete.
+        """
+        if not self._lock.acquire(blocking=False):
+            return self.current
+        try:
+            return self._look(_AT_ONCE)
+        finally:
+            self._lock.release()
+
+    def ranked(self, today: date, rank: Rank) -> tuple[Entry, ...]:
+        """The entries by ``rank``, which is asked once a day and once a change; quick."""
+        now = self.glance()
+        known = self._ranked
+        if known is None or known[:2] != (now.version, today):
+            known = self._ranked = now.version, today, rank(now.entries, today)
+        return known[2]
+
+    def _look(self, most: int | None) -> Snapshot:
+        """Read what has changed, at most so many files, the newest first; the lock is held."""
+        paths = self._paths()
+        stamps = {path: vault_files.stamp(path) for path in paths}
+        gone = [path for path in self._days if stamps.get(path) is None]
+        stale = [
+            (path, stamp)
+            for path, stamp in stamps.items()
+            if stamp is not None and (path not in self._days or self._days[path].stamp != stamp)
+        ][:most]
+        for path in gone:
+            del self._days[path]
+        for path, stamp in stale:
+            self._days[path] = self._read_day(path, stamp)
+        if gone or stale:
+            self.current = _snapshot(self.current.version + 1, self._days)
+        return self.current
+
+    def _paths(self) -> list[Path]:
+        """The files of the days that are looked at, the newest first."""
+        try:
+            changed = self.folder.stat().st_mtime_ns
+            if self._listed is None or self._listed[0] != changed:
+                names = sorted((path.name for path in self.folder.iterdir()), reverse=True)
+                found = [self.folder / name for name in names if _day_of(name)]
+                self._listed = changed, found
+        except OSError:
+            self._listed = None
+            return []
+        return self._listed[1][: self._most()]
+
+    def _read_day(self, path: Path, stamp: Stamp) -> _Day:
+        day = _day_of(path.name)
+        try:
+            if day is None or stamp[1] > 4 * day_file.LONGEST_FILE:  # bytes; before it is read
+                raise too_long(path)
+            read = read_day(day, path)
+        except NoteRefused as problem:
+            self._report(str(problem))
+            return _Day(stamp, problems=(str(problem),))
+        cure = "Mend it; until then it is left alone"
+        problems = tuple(f"{path}, {problem}. {cure}" for problem in read.problems)
+        for each in problems:
+            self._report(each)
+        return _Day(stamp, read.entries, problems)
+
+    def changed(self, path: Path) -> None:
+        """Read a file anew that was written a moment ago."""
+        with self._lock:
+            # Two writes within one tick of the clock may leave the same stamp.
+            self._days.pop(path, None)
+            self._listed = None
+            self._look(most=None)
+
+
+def read_day(day: date, path: Path) -> DayFile:
+    """The file of a day.
+
+    Raises:
+        NoteRefused: It cannot be read at all, or is far too long.
+    """
+    try:
+        source = vault_files.read(path) or ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise vault_files.unusable(path, error) from error
+    return parsed(day, path, source)
+
+
+def parsed(day: date, path: Path, source: str) -> DayFile:
+    """The file of a day that ``source`` is.
+
+    Raises:
+        NoteRefused: It is far too long.
+    """
+    if len(source) > day_file.LONGEST_FILE:
+        raise too_long(path)
+    return day_file.parse(day, source)
+
+
+def too_long(path: Path) -> NoteRefused:
+    """The error for a file that is longer than any day."""
+    return NoteRefused(
+        f"{path} is longer than {day_file.LONGEST_FILE:,} characters",
+        "Move a part of it into another file",
+    )
+
+
+def _day_of(name: str) -> date | None:
+    match = _NAME.fullmatch(name)
+    try:
+        return date.fromisoformat(match[1]) if match else None
+    except ValueError:
+        return None
+
+
+def _snapshot(version: int, days: Mapping[Path, _Day]) -> Snapshot:
+    entries = [entry for path in sorted(days) for entry in days[path].entries]
+    by_number: dict[int, Entry] = {}
+    for entry in entries:
+        for number in entry.memories:
+            best = by_number.get(number)
+            if best is None or best.importance.score < entry.importance.score:
+                by_number[number] = entry
+    return Snapshot(version, tuple(entries), {entry.id: entry for entry in entries}, by_number)
