@@ -18,10 +18,11 @@ from commands.moving import direction_commands
 from commands.notes import CmdNote, CmdNotes, CmdPin
 from commands.people import CmdWho
 from commands.recall import CmdMemories, CmdRecall
+from commands.sleep import CmdShout, CmdSleep, CmdWake, CmdWakeAgent
 from commands.things import CmdDescribe
 from commands.unloggedin import CmdUnconnectedCreate, CmdUnconnectedHelp
 
-PLAYER_COMMANDS = (*AGENT_COMMANDS, CmdDescribe, CmdWho)
+PLAYER_COMMANDS = (*AGENT_COMMANDS, CmdDescribe, CmdShout, CmdWake, CmdWho)
 """What people do in the world: what agents can do, and what only makes sense at a keyboard."""
 
 BUILDER_COMMANDS = (
@@ -34,6 +35,8 @@ BUILDER_COMMANDS = (
     CmdNotes,
     CmdNote,
     CmdPin,
+    CmdSleep,
+    CmdWakeAgent,
     CmdLlmStatus,
 )
 """What builders tend agents with."""

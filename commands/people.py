@@ -45,7 +45,12 @@ def _idle(seconds: float) -> str:
 
 def _agents() -> list[str]:
     agents = sorted(Agent.objects.all_family(), key=lambda agent: agent.key)
-    return [_row(a.key, a.location.key if a.location else "away") for a in agents] or ["  nobody"]
+    return [_row(agent.key, _whereabouts(agent)) for agent in agents] or ["  nobody"]
+
+
+def _whereabouts(agent: Agent) -> str:
+    place = agent.location.key if agent.location else "away"
+    return f"{place}, asleep" if agent.is_asleep else place
 
 
 def _row(name: str, note: str) -> str:

@@ -37,6 +37,9 @@ class Agent(Character):
         examples: Script lines that show its voice.
         talkativeness: How often it does something unasked, 0 to 1.
         paused: It perceives and remembers, but does not think.
+        asleep: It sleeps: it neither thinks nor perceives more than what is loud.
+        fell_asleep: Since when, in ISO format.
+        tiredness: Seconds awake since its last sleep, and tokens that its thoughts took.
         idle_interval: Seconds between idle thoughts, None for the configured ones.
         memory_folder: Its folder below ``vault/agents``; stays when it is renamed.
     """
@@ -51,6 +54,11 @@ class Agent(Character):
     def is_agent(self) -> bool:
         """True for agents, False for people."""
         return True
+
+    @property
+    def is_asleep(self) -> bool:
+        """Whether it sleeps."""
+        return bool(self.db.asleep)
 
     @property
     def mind(self) -> Mind | None:
@@ -78,7 +86,7 @@ class Agent(Character):
 
     def _perceive(self, mind: Mind, raw: str, facts: dict[str, Any], from_obj: Any) -> None:
         line = perception.perceive(raw, own_name=self.key)
-        if not line:
+        if not line or (mind.sleeper.asleep and not mind.sleeper.reached_by(from_obj, line, facts)):
             return
         place = self.location.key if self.location else ""
         kind = str(facts.get("type", ""))
@@ -93,11 +101,20 @@ class Agent(Character):
         mind.memory.remember(line, place=place, source=source, source_id=who)
         if source and (event := event_of(self, from_obj, line, facts)):
             mind.thinker.notice(event)
+            mind.sleeper.noticed(event)
+
+    def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
+        """Look around, unless it is on its way to bed and knows the way."""
+        mind = self.mind
+        if mind is None or not (mind.sleeper.going_home or mind.sleeper.asleep):
+            super().at_post_move(source_location, move_type=move_type, **kwargs)
 
     def at_object_post_copy(self, new_obj: Agent, **kwargs: Any) -> None:
         """Give a copy a memory of its own; two agents cannot write one archive."""
         close_mind(new_obj.id)
         new_obj.attributes.add("memory_folder", folder_name(new_obj.key))
+        for name in ("asleep", "fell_asleep", "tiredness"):
+            new_obj.attributes.remove(name)
 
     def at_rename(self, oldname: str, newname: str) -> None:
         """Let the mind go on under the new name, or go back to the old one if it may not."""

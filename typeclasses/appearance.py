@@ -38,13 +38,18 @@ class RoomAppearance:
         """Everybody else, as in ``Here: Mira and Tom``."""
         people = self.contents_get(content_type="character")
         people = self.filter_visible(people, looker, **kwargs)
-        names = [f"|c{person.get_display_name(looker, **kwargs)}|n" for person in people]
+        names = [_somebody(person, looker, **kwargs) for person in people]
         return f"|wHere:|n {iter_to_str(names, endsep=' and')}." if names else ""
 
     def get_display_things(self, looker: Any, **kwargs: Any) -> str:
         """What lies about, as in ``You see: a blue cup``."""
         line = super().get_display_things(looker, **kwargs).replace(", and ", " and ")
         return f"{line}." if line else ""
+
+
+def _somebody(person: Any, looker: Any, **kwargs: Any) -> str:
+    name = f"|c{person.get_display_name(looker, **kwargs)}|n"
+    return f"{name} (asleep)" if person.is_asleep else name
 
 
 def _way(way: Any, looker: Any) -> str:
@@ -55,7 +60,13 @@ def _way(way: Any, looker: Any) -> str:
 
 
 class CharacterAppearance:
-    """Mixed into characters: what a stranger sees, and what bystanders read when they walk."""
+    """Mixed into characters: what a stranger sees, and what bystanders read when they walk.
+
+    Attributes:
+        is_asleep: Whether they sleep.
+    """
+
+    is_asleep = False
 
     default_description = "A stranger, as yet undescribed."
 
@@ -63,6 +74,12 @@ class CharacterAppearance:
         """What somebody carries, as in ``Carries: a jar of honey``."""
         line = super().get_display_things(looker, **kwargs).replace(", and ", " and ")
         return f"|wCarries:|n {line.partition('|n ')[2]}." if line else ""
+
+    def get_display_desc(self, looker: Any, **kwargs: Any) -> str:
+        """The description, and that somebody sleeps, as everybody can see."""
+        text = super().get_display_desc(looker, **kwargs)
+        sleeps = f"{self.get_display_name(looker, **kwargs)} lies asleep."
+        return f"{text}\n{sleeps}" if self.is_asleep else text
 
     def announce_move_from(
         self, destination: Any, msg: str | None = None, mapping: Any = None, **kwargs: Any

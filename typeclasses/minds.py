@@ -10,19 +10,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from game.mind.journal.importance import Circumstances
+from game.mind.records import Memory
+from typeclasses.components.acquaintances import Acquaintances
 from typeclasses.components.actor import Actor
+from typeclasses.components.diary import Diary
 from typeclasses.components.examining import Examiner
 from typeclasses.components.fitting import Fitting
 from typeclasses.components.keeper import Keeper
 from typeclasses.components.memory import MemoryComponent
+from typeclasses.components.night_works import NightParts, NightWorks
+from typeclasses.components.nights import Nights
+from typeclasses.components.sleeper import TICK_SECONDS, Sleeper, SleepParts
 from typeclasses.components.thinker import Thinker
 from typeclasses.components.thinking import Parts
-from typeclasses.services import Services, running, services
+from typeclasses.services import Services, log, running, services
 
 if TYPE_CHECKING:
     from typeclasses.agents import Agent
 
 _minds: dict[int, Mind] = {}
+_next_tick: Any = None
 
 
 @dataclass
@@ -35,11 +43,16 @@ class Mind:
     fitting: Fitting
     thinker: Thinker
     examiner: Examiner
+    diary: Diary
+    acquaintances: Acquaintances
+    sleeper: Sleeper
 
     def close(self) -> None:
         """Stop thinking and bring the memory to the disk."""
         self.thinker.close()
+        self.sleeper.close()
         self.examiner.close()
+        self.acquaintances.close()
         self.memory.close()
 
 
@@ -52,7 +65,9 @@ def mind_of(agent: Any) -> Mind | None:
     if not running() or agent.id is None or agent.ndb.being_deleted:
         return None
     if agent.id not in _minds:
-        _minds[agent.id] = _open(agent, services())
+        _minds[agent.id] = mind = _open(agent, services())
+        mind.sleeper.start()
+        _tick_soon()
     return _minds[agent.id]
 
 
@@ -70,23 +85,79 @@ def close_mind(agent_id: int) -> None:
 
 def close_all() -> None:
     """Stop all thinking and bring every memory to the disk."""
+    global _next_tick  # noqa: PLW0603 - one for all minds, like the table they stand in
+    if _next_tick is not None and _next_tick.active():
+        _next_tick.cancel()
+    _next_tick = None
     for mind in open_minds():
         mind.close()
     _minds.clear()
 
 
+def _tick_soon() -> None:
+    """Have all minds told that a minute has passed; one call, however many there are."""
+    global _next_tick  # noqa: PLW0603 - as above
+    if _next_tick is None and running():
+        _next_tick = services().timer.callLater(TICK_SECONDS, _tick)
+
+
+def _tick() -> None:
+    global _next_tick  # noqa: PLW0603 - as above
+    _next_tick = None
+    for mind in open_minds():
+        try:
+            mind.sleeper.tick()
+        except Exception as error:
+            # Whatever is wrong with one agent, the others tire, sleep and wake.
+            log(f"[Error] {mind.memory.name}: Sleep could not be looked after: {error!r}")
+    _tick_soon()
+
+
 def _open(agent: Agent, shared: Services) -> Mind:
-    folder = shared.places.agents / agent.memory_folder
-    memory = MemoryComponent(agent.key, folder, shared)
-    keeper = Keeper(agent.key, folder, memory, shared)
-    examiner = Examiner(agent.key, memory, keeper.recaller, shared)
-    memory.pins = lambda: keeper.shown_pins
-    memory.compactor.moved = keeper.recaller.follow
-    memory.compactor.compacted = examiner.compacted
-    examiner.resume()
-    keeper.recaller.follow()
+    name, folder = agent.key, shared.places.agents / agent.memory_folder
+    memory = MemoryComponent(name, folder, shared)
+    diary = Diary(name, folder, memory, shared)
+    acquaintances = Acquaintances(name, folder, memory, shared)
+    keeper = Keeper(name, folder, memory, diary, shared)
+    examiner = Examiner(name, memory, keeper.recaller, shared)
     actor = Actor(memory, keeper, shared)
-    fitting = Fitting(agent.key, memory, shared)
-    thinker = Thinker(agent.id, Parts(memory, keeper, actor, fitting), shared)
-    memory.sleeps = lambda: thinker.asleep
-    return Mind(memory, keeper, actor, fitting, thinker, examiner)
+    fitting = Fitting(name, memory, shared)
+    parts = Parts(memory, keeper, actor, fitting, diary, acquaintances)
+    thinker = Thinker(agent.id, parts, shared)
+    works = NightWorks(
+        name, folder, NightParts(memory, keeper.recaller, diary, acquaintances), shared
+    )
+    nights = Nights(name, folder, works, shared)
+    sleeper = Sleeper(agent.id, SleepParts(memory, thinker, nights), shared)
+    mind = Mind(memory, keeper, actor, fitting, thinker, examiner, diary, acquaintances, sleeper)
+    _connect(mind)
+    return mind
+
+
+def _connect(mind: Mind) -> None:
+    """Let the components know of each other what each has to."""
+    memory, diary, acquaintances = mind.memory, mind.diary, mind.acquaintances
+    memory.pins = lambda: mind.keeper.shown_pins
+    memory.importance = diary.weight_of
+    memory.sleeps = lambda: mind.sleeper.may_compact
+    memory.leaving = diary.leaving
+    memory.compactor.moved = mind.keeper.recaller.follow
+    memory.compactor.compacted = mind.examiner.compacted
+    diary.circumstances = lambda memory: _circumstances(memory, acquaintances)
+    acquaintances.importance_of = diary.importance_of
+    # The diary first: whoever is new to the agent is so until its acquaintances have seen them.
+    memory.watchers += [diary.saw, acquaintances.saw]
+    mind.thinker.spent = mind.sleeper.spent
+    mind.thinker.drowsy = lambda: mind.sleeper.going_home
+    mind.examiner.resume()
+    mind.keeper.recaller.follow()
+    diary.open()
+    acquaintances.catch_up()
+
+
+def _circumstances(memory: Memory, acquaintances: Acquaintances) -> Circumstances:
+    """Whether who caused a memory, and where it was, are new to the agent."""
+    return Circumstances(
+        met=not memory.source_id or acquaintances.met(memory.source_id),
+        been_here=not memory.place or acquaintances.been(memory.place),
+    )

@@ -24,13 +24,13 @@ from game.llm.profiles import Profiles
 from game.mind.archive import Syncer
 from game.mind.compaction_config import CompactionConfig, load_compaction_config
 from game.mind.errors import ConfigError, KeepsakeError
-from game.mind.journal.config import JournalConfig
+from game.mind.journal.config import JournalConfig, load_journal_config
 from game.mind.markdown_config import ConfigFile
-from game.mind.people.config import PeopleConfig
+from game.mind.people.config import PeopleConfig, load_people_config
 from game.mind.ports import Clock, Embedder, SystemClock
 from game.mind.prompt import TemplateFile
 from game.mind.recall.config import RecallConfig, load_recall_config
-from game.mind.sleep.config import SleepConfig
+from game.mind.sleep.config import SleepConfig, load_sleep_config
 from game.mind.strategy import NARRATIVE, Strategies, Strategy
 from game.mind.thinking_config import ThinkingConfig, load_thinking_config
 from game.mind.tokens import Heuristic, Ledger
@@ -240,6 +240,9 @@ def start(places: Places, timer: Any) -> Services:
         ),
         thinking=ConfigFile(config / "thinking.md", load_thinking_config, ThinkingConfig(), report),
         recall=recall,
+        sleeping=ConfigFile(config / "sleep.md", load_sleep_config, SleepConfig(), report),
+        journal=ConfigFile(config / "journal.md", load_journal_config, JournalConfig(), report),
+        people=ConfigFile(config / "people.md", load_people_config, PeopleConfig(), report),
         indexes=IndexService(places, recall.current, embedder, log),
         embedder=embedder,
         syncer=Syncer(failed=report),

@@ -5,6 +5,7 @@ Runs on the reactor thread throughout.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ class State(StrEnum):
 
     IDLE = "idle"
     WAITING = "waiting for the model"
+    ASLEEP = "asleep"
     PAUSED = "paused"
     TROUBLED = "memory cannot be written"
     GONE = "gone"
@@ -42,6 +44,10 @@ class Thinker:
         agent_id: The agent's database number.
         parts: Its other components.
         services: What all agents share.
+
+    Attributes:
+        spent: Told how many tokens each answer has cost, prompt and all.
+        drowsy: Whether the agent is on its way to bed: then it thinks only about players.
     """
 
     def __init__(self, agent_id: int, parts: Parts, services: Services) -> None:
@@ -52,6 +58,9 @@ class Thinker:
         self._thinking = Thinking(
             f"agent-{agent_id}", lambda: self.agent, parts, self._thought_over, services
         )
+        self.spent: Callable[[int], None] = lambda _: None
+        self.drowsy: Callable[[], bool] = lambda: False
+        self._thinking.spent = self._spent
         self._wake_up: Any = None
         self._closed = False
 
@@ -68,7 +77,9 @@ class Thinker:
     # -- from the world
 
     def notice(self, event: Event) -> None:
-        """Something happened that may be worth a thought."""
+        """Something happened that may be worth a thought; to a sleeper nothing is."""
+        if self.asleep:
+            return
         self._attention.notice(event, self._now())
         self.schedule()
 
@@ -76,6 +87,10 @@ class Thinker:
         """Begin to have idle thoughts."""
         if self._attention.due(self._now()) is None:
             self.schedule()
+
+    def rest(self) -> None:
+        """Break off what it thinks just now; an answer that still comes is dropped."""
+        self._thinking.break_off()
 
     def close(self) -> None:
         """Stop thinking; an answer that still comes is dropped."""
@@ -100,15 +115,20 @@ class Thinker:
             return State.GONE
         if agent.db.paused:
             return State.PAUSED
+        if agent.db.asleep:
+            return State.ASLEEP
         if self._memory.problem is not None:
             return State.TROUBLED
         return State.WAITING if self.thinking else State.IDLE
 
     @property
     def asleep(self) -> bool:
-        """Whether the agent sleeps; a builder can set it until agents sleep by themselves."""
+        """Whether the agent sleeps."""
         agent = self.agent
         return agent is not None and bool(agent.db.asleep)
+
+    def _spent(self, tokens: int) -> None:
+        self.spent(tokens)
 
     # -- scheduling
 
@@ -139,10 +159,11 @@ class Thinker:
             self.schedule()
             return
         self._attention.thought_started(now)
-        if self.state is State.IDLE and agent.location is not None:
+        may_think = impulse.priority == "player" or not self.drowsy()
+        if may_think and self.state is State.IDLE and agent.location is not None:
             self._thinking.begin(impulse)
             return
-        # Paused, nowhere, or its memory cannot be written: the moment passes.
+        # Paused, asleep, nowhere, or its memory cannot be written: the moment passes.
         if self.state is State.TROUBLED:
             self._thinking.show_absent(agent, impulse)
         self._thought_over(None)

@@ -18,6 +18,7 @@ from game.mind.constrain import from_json
 from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.recall.related import Found
+from typeclasses.components.acquaintances import keys_with
 from typeclasses.components.actor import Act
 from typeclasses.components.prompting import kept_by, question_of
 from typeclasses.components.surroundings import people_near
@@ -34,7 +35,9 @@ from typeclasses.services import Services, log
 
 if TYPE_CHECKING:
     from typeclasses.agents import Agent
+    from typeclasses.components.acquaintances import Acquaintances
     from typeclasses.components.actor import Actor
+    from typeclasses.components.diary import Diary
     from typeclasses.components.fitting import Fitting
     from typeclasses.components.keeper import Keeper
     from typeclasses.components.memory import MemoryComponent
@@ -52,12 +55,16 @@ class Parts:
         keeper: Brings notes and past experiences into the prompt.
         actor: What turns the answer into an act.
         fitting: Keeps its prompts within the budget.
+        diary: What it wrote down.
+        acquaintances: Whom it knows.
     """
 
     memory: MemoryComponent
     keeper: Keeper
     actor: Actor
     fitting: Fitting
+    diary: Diary
+    acquaintances: Acquaintances
 
 
 class Thinking:
@@ -73,6 +80,7 @@ class Thinking:
     Attributes:
         current: The thought under way; None if there is none.
         answered: Thoughts that were answered, since the server started.
+        spent: Told how many tokens each answer has cost, prompt and all.
     """
 
     def __init__(
@@ -85,20 +93,28 @@ class Thinking:
     ) -> None:
         self.current: Thought | None = None
         self.answered = 0
+        self.spent: Callable[[int], None] = lambda _: None
         self._key, self._agent, self._over, self._services = key, agent, over, services
         self._memory, self._keeper = parts.memory, parts.keeper
         self._actor, self._fitting = parts.actor, parts.fitting
+        self._parts = parts
         self._closed = False
 
     def begin(self, impulse: Impulse) -> None:
         """Think, now that the moment has come."""
         self._think(Thought(impulse))
 
+    def break_off(self) -> None:
+        """Let go of the thought under way; an answer that still comes is dropped."""
+        if self.current is not None:
+            self._cancel_ticket(self.current)
+            self._finish(None)
+
     def close(self) -> None:
         """Stop thinking; an answer that still comes is dropped."""
         self._closed = True
-        if self.current is not None and self.current.ticket is not None:
-            self.current.ticket.cancel()
+        if self.current is not None:
+            self._cancel_ticket(self.current)
         self._end_thought()
 
     def _think(self, thought: Thought) -> None:
@@ -146,8 +162,13 @@ class Thinking:
                 with self._freed_by_faults(thought):
                     self._submit(thought)
 
+        def look() -> None:
+            if self.current is thought and not self._closed:
+                with self._freed_by_faults(thought):
+                    self._keeper.relate(asking, found, scene=thought.impulse.trigger == "idle")
+
         asking = question_of(agent, self._memory.context())
-        self._keeper.relate(asking, found, scene=thought.impulse.trigger == "idle")
+        self._parts.acquaintances.prepare(keys_with(agent), look)
 
     def _submit(self, thought: Thought) -> None:
         priority = _PRIORITIES[thought.impulse.priority]
@@ -161,9 +182,11 @@ class Thinking:
     def _build(self, profile: Profile) -> GenerationRequest | None:
         """The request, made when its turn has come; None if nobody needs it any more."""
         agent, thought = self._agent(), self.current
-        if agent is None or thought is None or agent.location is None or agent.db.paused:
+        if agent is None or thought is None or agent.location is None:
             return None
-        kept = kept_by(self._memory, self._keeper, thought.found)
+        if agent.db.paused or agent.db.asleep:
+            return None
+        kept = kept_by(agent, self._parts, thought.found)
         prompt = self._fitting.prompt(agent, kept, thought.nudge)
         if prompt is None:
             return None
@@ -177,8 +200,8 @@ class Thinking:
         agent, thought = self._agent(), self.current
         if agent is None or thought is None or self._closed:
             self._end_thought()
-        elif agent.db.paused:
-            self._finish(None)  # paused while the model wrote: nothing comes of it
+        elif agent.db.paused or agent.db.asleep:
+            self._finish(None)  # since when the model wrote: nothing comes of it
         elif isinstance(outcome, Generation):
             self._apply(agent, thought, outcome)
         elif outcome is None and self._fitting.too_large is not None:
@@ -198,6 +221,7 @@ class Thinking:
     def _answered(self, agent: Agent, thought: Thought, answer: Generation) -> None:
         self.answered += 1
         self._fitting.answered(answer.prompt_tokens)
+        self.spent(answer.prompt_tokens + answer.completion_tokens)
         self._keeper.thought_over()
         text = led(thought.lead, from_json(answer.text))
         act = self._actor.act(agent, text, addressee=addressee(thought.impulse))
@@ -263,6 +287,11 @@ class Thinking:
             agent.location.msg_contents(
                 (text, {"type": "thinking"}), exclude=[agent, *agents], from_obj=agent
             )
+
+    @staticmethod
+    def _cancel_ticket(thought: Thought) -> None:
+        if thought.ticket is not None:
+            thought.ticket.cancel()
 
     @staticmethod
     def _cancel_notice(thought: Thought) -> None:

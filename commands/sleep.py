@@ -1,0 +1,216 @@
+"""Sleep: builders put agents to bed and wake them; players shout and shake."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from evennia.objects.models import ObjectDB
+from evennia.utils.evmore import EvMore
+
+from commands.base import PlayerCommand, nobody, people_here
+from commands.builder import BuilderCommand, plain, table
+from commands.speech import SpeechCommand
+from game.mind.errors import KeepsakeError
+from game.mind.sleep.config import SleepConfig
+from game.mind.sleep.tiredness import Tiredness, wakes_at
+from typeclasses.agents import Agent, all_agents
+from typeclasses.minds import Mind, mind_of
+from typeclasses.services import services
+
+
+class CmdSleep(BuilderCommand):
+    """See which agents sleep, and put one to bed.
+
+    Usage:
+      @sleep                see who sleeps, and how tired the others are
+      @sleep <agent>        it goes home and falls asleep
+      @sleep/here <agent>   it lies down where it is
+
+    Agents also sleep by themselves, once they have been awake for long or have thought a
+    lot, and nobody talks to them; |wvault/config/sleep.md|n says when. Asleep, an agent puts
+    its journal and what it knows of people in order, reflects, has its memory compacted,
+    and dreams. What it is at stands in the table. It wakes at its hour, when somebody calls
+    it loudly, or by |w@wake|n; the rest of its night's work then waits for its next sleep.
+
+    Example:
+      @sleep mira
+
+    See also: |whelp @wake|n, |whelp @history|n, |whelp @journal|n
+    """
+
+    key = "@sleep"
+    switch_options = ("here",)
+
+    def run(self) -> None:
+        """Show the table, or put somebody to bed."""
+        if not self.args.strip():
+            if self.switches:
+                raise KeepsakeError("It is not clear who shall lie down", "As in: @sleep/here Mira")
+            EvMore(self.caller, _sleepers(), always_page=False, justify_kwargs=False)
+            return
+        agent = self.agent_named(self.args)
+        sleeper = self.mind(agent).sleeper
+        if sleeper.asleep:
+            raise KeepsakeError(f"{agent.key} is asleep already", f"@wake {agent.key} wakes it")
+        why = f"{plain(self.caller.key)} put it to bed"
+        if "here" in self.switches:
+            sleeper.fall_asleep(why)
+        else:
+            sleeper.go_to_bed(why)
+        home = agent.home.key if agent.home else "where it is"
+        done = "sleeps" if sleeper.asleep else f"goes home to sleep, to {home}"
+        self.caller.msg(f"{agent.key} {done}.")
+
+
+class CmdWakeAgent(BuilderCommand):
+    """Wake an agent, wherever it sleeps.
+
+    Usage:
+      @wake <agent>
+
+    It is as fresh as after a whole night. What is left of its night's work waits for its
+    next sleep; nothing is lost.
+
+    Example:
+      @wake mira
+
+    See also: |whelp @sleep|n
+    """
+
+    key = "@wake"
+
+    def run(self) -> None:
+        """Wake it."""
+        if not self.args.strip():
+            raise KeepsakeError("It is not clear whom to wake", "As in: @wake Mira")
+        agent = self.agent_named(self.args)
+        sleeper = self.mind(agent).sleeper
+        if sleeper.wake(self.caller.key, rested=True):
+            self.caller.msg(f"{agent.key} wakes up.")
+        elif sleeper.going_home:
+            sleeper.stay_up()
+            self.caller.msg(f"{agent.key} stays up.")
+        else:
+            raise KeepsakeError(f"{agent.key} is awake", "@sleep shows who sleeps")
+
+
+def _sleepers() -> str:
+    """The table of all agents: what they are about, how tired they are."""
+    agents = all_agents()
+    if not agents:
+        return "There are no agents. Make one with @agent/create <name> = <profile>."
+    rows = table("Agent", "State", "Awake", "Thought", "Tired")
+    for agent in agents:
+        rows.add_row(*_row(agent, mind_of(agent)))
+    config = services().sleeping.current
+    how = (
+        f"Tired after {config.awake_hours:g} hours awake"
+        + (f" or {config.awake_tokens:,} tokens" if config.awake_tokens else "")
+        if config.sleep
+        else "Agents do not tire here"
+    )
+    return f"{rows}\n{how}; |wvault/config/sleep.md|n."
+
+
+def _row(agent: Agent, mind: Mind | None) -> tuple[str, str, str, str, str]:
+    if mind is None:
+        return agent.key, "services not running", "", "", ""
+    config, tiredness = services().sleeping.current, mind.sleeper.tiredness
+    awake = f"{tiredness.awake_seconds / 3600:.1f} h"
+    state = _asleep(mind, config) if mind.sleeper.asleep else _awake(mind)
+    return agent.key, state, awake, f"{tiredness.tokens:,}", f"{_share(config, tiredness):.0%}"
+
+
+def _awake(mind: Mind) -> str:
+    return "going home to sleep" if mind.sleeper.going_home else mind.thinker.state.value
+
+
+def _asleep(mind: Mind, config: SleepConfig) -> str:
+    since, step = mind.sleeper.fell_asleep, mind.sleeper.nights.step
+    if since is None:
+        return "asleep"
+    until = wakes_at(since, config).astimezone()
+    work = f", {step.value}" if step else ", its work waits" if mind.sleeper.working else ""
+    return f"asleep {since.astimezone():%H:%M} to {until:%H:%M}{work}"
+
+
+def _share(config: SleepConfig, tiredness: Tiredness) -> float:
+    """How tired it is; 1.0 is tired enough to go to bed."""
+    hours = timedelta(seconds=tiredness.awake_seconds) / timedelta(hours=config.awake_hours)
+    tokens = tiredness.tokens / config.awake_tokens if config.awake_tokens else 0.0
+    return max(hours, tokens)
+
+
+class CmdShout(SpeechCommand):
+    """Shout, so that you are heard next door too.
+
+    Usage:
+      shout <words>
+
+    Whoever sleeps in the same room wakes when you shout their name, or |wWake up!|n
+
+    Example:
+      shout Mira! The roof is on fire!
+    """
+
+    key = "shout"
+    aliases = ("yell",)
+    arg_regex = r"\s|$"
+
+    def act(self) -> None:
+        """Let it be heard here, and one exit away."""
+        if not (speech := self.speech(self.args)):
+            self.fail("Shout what? For instance: shout Mira! The soup boils over!")
+            return
+        self.show(
+            "shout",
+            you='You shout, "{speech}"',
+            others='{actor} shouts, "{speech}"',
+            speech=speech,
+        )
+        here = self.caller.location
+        for room in next_door(here):
+            room.msg_contents(
+                ('{actor} shouts from {place}, "{speech}"', {"type": "shout"}),
+                from_obj=self.caller,
+                mapping={"actor": self.caller, "place": here, "speech": speech},
+            )
+
+
+def next_door(room: ObjectDB) -> list[ObjectDB]:
+    """The rooms that one exit leads to."""
+    rooms = dict.fromkeys(way.destination for way in room.exits)
+    return [other for other in rooms if other is not None and other is not room]
+
+
+class CmdWake(PlayerCommand):
+    """Shake somebody who sleeps until they wake.
+
+    Usage:
+      wake <name>
+
+    The beginning of a name will do. You can also |wshout|n their name.
+    """
+
+    key = "wake"
+    arg_regex = r"\s|$"
+
+    def func(self) -> None:
+        """Shake them."""
+        people = people_here(self.caller)
+        if not self.args:
+            self.fail("Wake whom? For instance: wake mira")
+            return
+        target = self.find(self.args.removeprefix("up "), people, nobody(self.args, self.caller))
+        if target is None:
+            return
+        if not target.is_asleep:
+            self.fail(f"{target.get_display_name(self.caller)} is awake.")
+            return
+        self.show(
+            "wake",
+            you="You shake {target} by the shoulder.",
+            others="{actor} shakes {target} by the shoulder.",
+            target=target,
+            to_target="{actor} shakes you by the shoulder.",
+        )

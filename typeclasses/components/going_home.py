@@ -1,0 +1,115 @@
+"""How an agent walks home: exit by exit, so that people see it go and may hold it up."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typeclasses.agents import Agent
+
+STEP_SECONDS = 3.0
+"""Between two exits."""
+FARTHEST = 200
+"""Rooms that are looked at for a way; whoever lives farther away than that is simply there."""
+
+
+def way_home(agent: Agent) -> list[Any] | None:
+    """The exits that lead from where the agent is to its home, the shortest way.
+
+    Only exits that it may pass. Empty when it is at home, or has none; None when there is no
+    way, or it is longer than is worth looking for.
+    """
+    start, home = agent.location, agent.home
+    if home is None or start is home:
+        return []
+    came_by: dict[Any, Any] = {start: None}
+    ahead = deque([start] if start is not None else [])
+    while ahead and len(came_by) < FARTHEST:
+        for way in ahead.popleft().exits:
+            room = way.destination
+            if room is None or room in came_by or not way.access(agent, "traverse"):
+                continue
+            came_by[room] = way
+            if room is home:
+                return _traced(came_by, home)
+            ahead.append(room)
+    return None
+
+
+def _traced(came_by: dict[Any, Any], room: Any) -> list[Any]:
+    ways: list[Any] = []
+    while (way := came_by[room]) is not None:
+        ways.append(way)
+        room = way.location
+    return ways[::-1]
+
+
+class GoingHome:
+    """One walk home; on the reactor thread.
+
+    Args:
+        agent: Gives the agent as it is now; None if it has been deleted.
+        timer: The reactor.
+        arrived: Called once, when it is at home or as near as it can get.
+    """
+
+    def __init__(
+        self, agent: Callable[[], Agent | None], timer: Any, arrived: Callable[[], None]
+    ) -> None:
+        self._agent, self._timer, self._arrived = agent, timer, arrived
+        self._ways: deque[Any] = deque()
+        self._next: Any = None
+
+    def start(self) -> None:
+        """Set off; whoever is at home arrives at once."""
+        agent = self._agent()
+        if agent is None:
+            return
+        ways = way_home(agent)
+        if ways is None:
+            self._vanish(agent)
+        elif ways:
+            self._ways = deque(ways)
+            self._tell(agent, "yawns, and sets off for home.")
+            self._next = self._timer.callLater(STEP_SECONDS, self._step)
+        else:
+            self._arrived()
+
+    def stop(self) -> None:
+        """Stay where the agent is now; nobody arrives."""
+        if self._next is not None and self._next.active():
+            self._next.cancel()
+        self._next = None
+
+    def _step(self) -> None:
+        self._next = None
+        agent = self._agent()
+        if agent is None:
+            return
+        before, way = agent.location, self._ways.popleft()
+        # Since it set off somebody may have moved it, or taken the exit away or locked it.
+        passable = way.id is not None and way.location is before and way.access(agent, "traverse")
+        if passable:
+            way.at_traverse(agent, way.destination)
+        if agent.location is before:
+            self._vanish(agent)
+        elif not self._ways:
+            self._arrived()
+        else:
+            self._next = self._timer.callLater(STEP_SECONDS, self._step)
+
+    def _vanish(self, agent: Agent) -> None:
+        """There is no way on foot: it is at home, and people are told so."""
+        self._tell(agent, "yawns, and goes home.")
+        agent.move_to(agent.home, quiet=True, move_type="teleport")
+        self._tell(agent, "comes home, tired.")
+        self._arrived()
+
+    @staticmethod
+    def _tell(agent: Agent, what: str) -> None:
+        if agent.location is not None:
+            agent.location.msg_contents(
+                (f"{agent.key} {what}", {"type": "move"}), exclude=[agent], from_obj=agent
+            )
