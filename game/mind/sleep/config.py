@@ -32,7 +32,7 @@ class SleepConfig:
     awake_hours: float = 16.0
     awake_tokens: int = 400_000
     quiet_minutes: float = 3.0
-    sleep_hours: float = 7.0
+    sleep_hours: float = 8.0
     wake_hour: int = 7
     profile: str = "summarizer"
     calls: int = 24

@@ -40,6 +40,7 @@ _SEAMS = (
     "Somebody had carried {place} there, piece by piece.",
 )
 _JOINTS = ("Then", "And at once", "From far away", "The same voice went on:")
+_TIME = re.compile(r"^time: '?(?P<time>[^'\n]+)'?$", re.M)
 _DAY_FILE = re.compile(r"\d{4}-\d{2}-\d{2}(?:-\d+)?\.md")
 
 
@@ -161,15 +162,22 @@ def _different(memories: Iterable[Memory]) -> Iterator[Memory]:
 
 
 def _dreamt(folder: Path, now: datetime) -> bool:
-    """Whether a dream of this night is there already."""
+    """Whether a dream of this night is there already.
+
+    By the time that stands in it: a file's own time changes when it is copied or read again.
+    """
     try:
         newest = max(each for each in folder.iterdir() if _DAY_FILE.fullmatch(each.name))
-        status = newest.stat()
+        text = newest.read_text(encoding="utf-8")
     except (OSError, ValueError):
         return False
     if newest.stem[:10] >= f"{now.astimezone():%Y-%m-%d}":
         return True
-    return now.timestamp() - status.st_mtime < SAME_NIGHT.total_seconds()
+    written = _TIME.search(text)
+    try:
+        return written is not None and now - datetime.fromisoformat(written["time"]) < SAME_NIGHT
+    except (TypeError, ValueError):
+        return False  # somebody has changed it: its day alone counts
 
 
 def _write(path: Path, text: str, chosen: Sequence[Memory], own_name: str, now: datetime) -> None:
