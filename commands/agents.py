@@ -6,7 +6,6 @@ from evennia.utils.evmore import EvMore
 
 from commands.builder import BuilderCommand, plain, shortened, table
 from game.mind.errors import KeepsakeError
-from game.mind.recall.related import Found
 from typeclasses.agents import (
     Agent,
     all_agents,
@@ -16,7 +15,7 @@ from typeclasses.agents import (
     kept_profile,
     summary_of,
 )
-from typeclasses.components.prompting import kept_by, prompt_for, question_of
+from typeclasses.components.prompting import Kept, look_up, prompt_for
 from typeclasses.components.thinker import SHORTEST_INTERVAL
 from typeclasses.services import services
 
@@ -92,12 +91,11 @@ class CmdAgent(BuilderCommand):
         mind, caller = self.mind(agent), self.caller
         context = mind.memory.context()
 
-        def show(found: Found | None) -> None:
-            kept = kept_by(mind.memory, mind.keeper, found)
+        def show(kept: Kept) -> None:
             prompt = prompt_for(agent, context, services(), kept).text
             EvMore(caller, plain(prompt), always_page=False, justify_kwargs=False)
 
-        mind.keeper.relate(question_of(agent, context), show, scene=False)
+        look_up(agent, mind, show)
 
     # -- making and mending
 

@@ -11,11 +11,10 @@ from game.mind.budget import chart
 from game.mind.errors import CompactionError, KeepsakeError
 from game.mind.integrity import IntegrityReport
 from game.mind.memory import CompactReason, Load, MemoryContext, MemoryStatus, Outcome
-from game.mind.recall.related import Found
 from game.mind.records import Summary
 from typeclasses.agents import Agent, all_agents
 from typeclasses.components.memory import Compacted, MemoryComponent
-from typeclasses.components.prompting import costs_of, kept_by, prompt_for, question_of
+from typeclasses.components.prompting import Kept, costs_of, look_up, prompt_for
 from typeclasses.services import services
 
 
@@ -106,8 +105,7 @@ class CmdMemoryStatus(BuilderCommand):
         context, config = mind.memory.context(), shared.compaction.current
         marks = {"low": config.low, "high": config.high, "emergency": config.emergency}
 
-        def show(found: Found | None) -> None:
-            kept = kept_by(mind.memory, mind.keeper, found)
+        def show(kept: Kept) -> None:
             prompt = prompt_for(agent, context, shared, kept)
             lines = chart(costs_of(prompt, shared.tokens, config.budget), marks)
             if mind.fitting.counted:
@@ -116,7 +114,7 @@ class CmdMemoryStatus(BuilderCommand):
             title = f"|w{agent.key}'s prompt|n"
             caller.msg("\n".join([title, *map(plain, lines)]))
 
-        mind.keeper.relate(question_of(agent, context), show, scene=False)
+        look_up(agent, mind, show)
 
     def _all(self) -> str:
         rows = table("Agent", "Memories", "Window", "Load", "Next at", "Compacted", "State")

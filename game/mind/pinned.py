@@ -2,12 +2,16 @@
 
 ``vault/agents/<name>/pinned.md``, a line that starts with ``- `` for each; whatever else
 stands in the file is for its reader and stays as it is.
+
+What the agent pinned itself carries a mark at its end, which no prompt shows. All else is the
+builders', who wrote or pinned it: the agent can neither let go of that nor crowd it out.
 """
 
 from __future__ import annotations
 
 import re
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 from game.mind import vault_files
@@ -18,8 +22,10 @@ from game.mind.vault_files import Stamp
 LIMIT = 1200
 """Characters of all pinned lines together, about 300 tokens of every prompt."""
 LONGEST_LINE = 300
+OWN = "<!-- by the agent itself -->"
+"""Behind a line that the agent pinned; whoever takes it away makes the line a builder's."""
 
-_LINE = re.compile(r"^[ \t]*-[ \t]+(?P<text>\S.*?)[ \t]*$")
+_LINE = re.compile(rf"^[ \t]*-[ \t]+(?P<text>\S.*?)[ \t]*(?P<own>{re.escape(OWN)}[ \t]*)?$")
 
 
 class Pinned:
@@ -33,7 +39,7 @@ class Pinned:
         self.path = path
         self._lock = threading.Lock()
         self._seen: Stamp | None = None
-        self._lines: tuple[str, ...] = ()
+        self._pins: tuple[_Pin, ...] = ()
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -42,25 +48,47 @@ class Pinned:
         Raises:
             NoteRefused: The file is there and cannot be read.
         """
-        with self._lock:
-            now = vault_files.stamp(self.path)
-            if now != self._seen:
-                self._lines = _items(self._source())
-                self._seen = now
-            return self._lines
+        return tuple(pin.text for pin in self._now())
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Those of :attr:`lines` that the agent pinned itself.
+
+        Raises:
+            NoteRefused: The file is there and cannot be read.
+        """
+        return tuple(pin.text for pin in self._now() if pin.own)
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """What of it a prompt shows: the first lines that keep within :data:`LIMIT`."""
-        room, kept = LIMIT, []
-        for line in self.lines:
-            if (room := room - len(line)) < 0:
-                break
-            kept.append(line)
-        return tuple(kept)
+        """What of it a prompt shows: the first lines that keep within :data:`LIMIT`.
 
-    def add(self, text: str) -> str:
+        The builders' lines have the first right to the room, wherever they stand.
+        """
+        pins, kept = self._now(), set[int]()
+        room = LIMIT
+        for own in (False, True):
+            for place, pin in enumerate(pins):
+                if pin.own is own:
+                    if (room := room - len(pin.text)) < 0:
+                        break
+                    kept.add(place)
+        return tuple(pins[place].text for place in sorted(kept))
+
+    def _now(self) -> tuple[_Pin, ...]:
+        with self._lock:
+            now = vault_files.stamp(self.path)
+            if now != self._seen:
+                self._pins = _pins(self._source())
+                self._seen = now
+            return self._pins
+
+    def add(self, text: str, *, own: bool = False) -> str:
         """Pin one line.
+
+        Args:
+            text: The line.
+            own: Whether the agent itself pins it.
 
         Returns:
             The line as it is kept.
@@ -81,19 +109,23 @@ class Pinned:
                     "Unpin something first: unpin <number>",
                 )
             head = f"{before.rstrip()}\n" if before and before.strip() else ""
-            return f"{head}- {line}\n"
+            return f"{head}- {line}{f' {OWN}' if own else ''}\n"
 
         vault_files.change(self.path, make)
         return line
 
-    def remove(self, which: str) -> str:
+    def remove(self, which: str, *, only_own: bool = False) -> str:
         """Take one line out: by its number, its words, or words that only it has.
+
+        Args:
+            which: Which one.
+            only_own: Whether only what the agent pinned itself may go.
 
         Returns:
             The line that is no longer pinned.
 
         Raises:
-            NoteRefused: No line is meant, or several may be.
+            NoteRefused: No line is meant, several may be, or it is not the agent's own.
         """
         removed = ""
 
@@ -101,8 +133,13 @@ class Pinned:
             nonlocal removed
             lines = (before or "").splitlines(keepends=True)
             places = [index for index, line in enumerate(lines) if _LINE.match(line.rstrip())]
-            index = _meant(which, _items(before or ""))
-            removed = _items(before or "")[index]
+            pins = _pins(before or "")
+            index = _meant(which, tuple(pin.text for pin in pins))
+            removed = pins[index].text
+            if only_own and not pins[index].own:
+                raise NoteRefused(
+                    f"{removed[:60]!r} was not pinned by you", "You can unpin what you pinned"
+                )
             del lines[places[index]]
             return "".join(lines)
 
@@ -123,7 +160,9 @@ class Pinned:
 
         def make(before: str | None) -> str:
             others = [line for line in (before or "").splitlines() if not _LINE.match(line)]
-            return "\n".join([*others, *(f"- {line}" for line in clean), ""])
+            own = {pin.text for pin in _pins(before or "") if pin.own}
+            marked = [f"- {line} {OWN}" if line in own else f"- {line}" for line in clean]
+            return "\n".join([*others, *marked, ""])
 
         vault_files.change(self.path, make)
 
@@ -134,12 +173,25 @@ class Pinned:
             raise vault_files.unusable(self.path, error) from error
 
 
+@dataclass(frozen=True, slots=True)
+class _Pin:
+    """One pinned line, and whether the agent pinned it."""
+
+    text: str
+    own: bool
+
+
+def _pins(source: str) -> tuple[_Pin, ...]:
+    found = map(_LINE.match, source.splitlines())
+    return tuple(_Pin(match["text"], match["own"] is not None) for match in found if match)
+
+
 def _items(source: str) -> tuple[str, ...]:
-    return tuple(match["text"] for line in source.splitlines() if (match := _LINE.match(line)))
+    return tuple(pin.text for pin in _pins(source))
 
 
 def _checked(text: str) -> str:
-    line = re.sub(r"^-\s+", "", " ".join(visible(text).split()))
+    line = re.sub(r"^-\s+", "", " ".join(visible(text).replace(OWN, " ").split()))
     if not any(char.isalnum() for char in line):
         raise NoteRefused("There is nothing to pin", "Write: pin <text>")
     if len(line) > LONGEST_LINE:

@@ -58,9 +58,11 @@ class PromptContext:
         commands: Usage lines, ``say <words>: speak so that …``.
         pinned: Facts that are always shown.
         noticed: What others asked of the agent and what it promised, each with its source.
+        journal: What mattered most of what it wrote down, from before the window.
         longterm_summary: Empty if there is none yet.
         recent_summary: Empty if there is none yet.
         window: The memories that are not summarised; the template sees script lines.
+        people: What it knows of those who are there, and of the place.
         related_notes: Own notes that may matter now.
         related_experiences: Memories from before the window that may matter now.
         remembered: Memories that the agent called back itself, for a few thoughts.
@@ -74,9 +76,11 @@ class PromptContext:
     commands: tuple[str, ...] = ()
     pinned: tuple[str, ...] = ()
     noticed: tuple[str, ...] = ()
+    journal: tuple[str, ...] = ()
     longterm_summary: str = ""
     recent_summary: str = ""
     window: tuple[RenderedMemory, ...] = ()
+    people: tuple[str, ...] = ()
     related_notes: tuple[str, ...] = ()
     related_experiences: tuple[str, ...] = ()
     remembered: tuple[str, ...] = ()
@@ -100,9 +104,11 @@ class PromptContext:
             ],  # ours: <thing> is meant
             "pinned": _lines(self.pinned),
             "noticed": _lines(self.noticed),
+            "journal": _lines(self.journal),
             "longterm_summary": _told(self.longterm_summary),
             "recent_summary": _told(self.recent_summary),
             "window": script(self.window, self.name),
+            "people": _lines(self.people),
             "related_notes": _lines(self.related_notes),
             "related_experiences": _lines(self.related_experiences),
             "remembered": _lines(self.remembered),
@@ -127,9 +133,11 @@ _TRIAL = PromptContext(
     commands=("say <words>",),
     pinned=("The mill is mine.",),
     noticed=("Tom told you: never sell the mill (memory 3)",),
+    journal=("[4 Mar, importance 8] Tom promised to bring the cup (memory 2)",),
     longterm_summary="I was born here.",
     recent_summary="I met Tom.",
     window=(RenderedMemory('Tom says, "Hello."', datetime(2025, 3, 4, tzinfo=UTC)),),
+    people=("Tom, a friend, last met 3 days ago; you like him.",),
     related_notes=("mill: it needs oil",),
     related_experiences=("Tom fell into the river.",),
     remembered=("17. Tom fell into the river.",),

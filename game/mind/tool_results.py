@@ -15,10 +15,11 @@ UNPINNED = "No longer pinned: "
 KEPT = "Kept as your note "
 ADDED = "Added to your note "
 PUT_AWAY = "You put the note "
+WRITTEN_DOWN = "Written into your journal: "
 COMPACTED = "You clear your mind: "
 RESULTS = (
     *(RECALLED, RECALLED_NOTHING, REMEMBERED, LISTED, PINNED, UNPINNED),
-    *(KEPT, ADDED, PUT_AWAY, COMPACTED),
+    *(KEPT, ADDED, PUT_AWAY, WRITTEN_DOWN, COMPACTED),
 )
 """How every result begins that comes of the agent's use of its own memory."""
 _TRIED = re.compile(rf"You tried to (?:{'|'.join(sorted(PRIVATE))})\b")

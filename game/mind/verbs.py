@@ -66,6 +66,13 @@ STANDARD_VERBS: tuple[Verb, ...] = (
     Verb(
         "note", "note <title>: <text>", "write into your private notes", Takes.ENTRY, private=True
     ),
+    Verb(
+        "journal",
+        "journal <text>",
+        "write down what mattered today",
+        Takes.WORDS,
+        private=True,
+    ),
     Verb("recall", "recall <words>", "search your memory and notes", Takes.WORDS, private=True),
     Verb(
         "remember",
@@ -112,7 +119,7 @@ _FORBIDDEN_WORDS = """
     unquell batchcode batchcommand password quit ic ooc charcreate chardelete alias channel cpattr
     mvattr nick script scripts sethelp setdesc sethome tickers typeclass unlink update userpassword
     admin llm-status memory-status compact-memories compact-memory compaction compactions
-    memories agent agents
+    memories agent agents history people
 """
 FORBIDDEN = frozenset(_FORBIDDEN_WORDS.split())
 """First words that are never corrected into a verb: commands of builders and admins."""

@@ -126,7 +126,7 @@ class LadderWorld(AgentsWorld):
 
     def costs(self, kept=None):
         mind = self.mind
-        kept = kept or kept_by(mind.memory, mind.keeper)
+        kept = kept or kept_by(self.mira, mind)
         prompt = prompt_for(self.mira, mind.memory.context(), self.services, kept)
         return costs_of(prompt, self.services.tokens, self.services.compaction.current.budget)
 
@@ -167,7 +167,7 @@ class TestBudget(LadderWorld):
     def test_blank_lines_cost_nothing_as_with_the_server(self):
         self.budget()
         mind, tokens = self.mind, self.services.tokens
-        kept = kept_by(mind.memory, mind.keeper)
+        kept = kept_by(self.mira, mind)
         prompt = prompt_for(self.mira, mind.memory.context(), self.services, kept)
         assert "" in [line for line, _ in prompt.lines]
         assert self.costs().used == sum(tokens.of(line) for line, _ in prompt.lines if line)

@@ -31,6 +31,8 @@ class Compactor:
         no_room: Why the last compaction at the emergency mark made no room; None if it did.
         moved: Called in a worker thread when memories have left the window, or come back.
         compacted: Called on the reactor thread with what a compaction did.
+        leaving: Called in a worker thread with the window, before a compaction; what is drawn
+            out of it there is kept whatever becomes of the compaction.
         slept: Called in a worker thread after a compaction in sleep, with the window of
             before and the number of the last memory that left it.
     """
@@ -39,6 +41,7 @@ class Compactor:
         self.running = False
         self.no_room: CompactionError | None = None
         self.moved: Callable[[], None] = lambda: None
+        self.leaving: Callable[[Sequence[Memory]], None] = lambda _: None
         self.compacted: Callable[[CompactionResult], None] = lambda _: None
         self.slept: Callable[[Sequence[Memory], int], None] = lambda _window, _last: None
         self._name, self._memory, self._services = name, memory, services
@@ -74,6 +77,7 @@ class Compactor:
         def change(memory: AgentMemory) -> CompactionResult:
             nonlocal window
             window = memory.context().window
+            self._leave(window)
             return memory.compact(reason)
 
         def ended(outcome: Compacted) -> None:
@@ -86,6 +90,13 @@ class Compactor:
                 self.slept(window, result.covered[1])
 
         self._in_background(change, ended, afterwards)
+
+    def _leave(self, window: Sequence[Memory]) -> None:
+        try:
+            self.leaving(window)
+        except Exception as error:
+            # Whatever goes wrong beside it, the compaction itself must be made.
+            log(f"[Memory] {self._name}: Nothing was drawn out before a compaction: {error!r}")
 
     def undo(self, done: Callable[[Undone | CompactionError], None]) -> None:
         """Take the last compaction back; ``done`` is called on the reactor thread."""

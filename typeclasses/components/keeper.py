@@ -1,4 +1,4 @@
-"""What an agent does with its own memory: notes, searches, pins.
+"""What an agent does with its own memory: notes, journal, searches, pins.
 
 These are tool calls. Nothing of them passes through the game's commands or its rooms:
 the act and its result go into the agent's own memory, and nowhere else.
@@ -17,6 +17,7 @@ from game.mind.answer import Command
 from game.mind.errors import KeepsakeError, NoteRefused
 from game.mind.notes import NoteBook
 from game.mind.perception import shorten
+from game.mind.persona import kept_as
 from game.mind.pinned import LIMIT, Pinned
 from game.mind.recall import related
 from game.mind.recall.config import RecallConfig
@@ -29,6 +30,7 @@ from typeclasses.components.recaller import Recaller
 from typeclasses.services import Services, log
 
 if TYPE_CHECKING:
+    from typeclasses.components.diary import Diary
     from typeclasses.components.memory import MemoryComponent
 
 LOOKUPS = frozenset({"recall", "remember", "notes"})
@@ -44,21 +46,29 @@ class Keeper:
         name: The agent's name, for log lines.
         folder: ``vault/agents/<name>``.
         memory: Where results are remembered.
+        diary: Its journal.
         services: What all agents share.
     """
 
     def __init__(
-        self, name: str, folder: Path, memory: MemoryComponent, services: Services
+        self,
+        name: str,
+        folder: Path,
+        memory: MemoryComponent,
+        diary: Diary,
+        services: Services,
     ) -> None:
         self.notes = NoteBook(folder / "notes", self._trouble)
         self.pinned = Pinned(folder / "pinned.md")
         self.recaller = Recaller(name, folder, self.notes, memory, services)
         self._name, self._memory, self._services = name, memory, services
+        self._diary = diary
         self._remembered: tuple[Memory, ...] = ()
         self._thoughts_left = 0
         self._told = ""
         self._tools: dict[str, Callable[[str, str, str], str]] = {
             "note": self._note,
+            "journal": self._journal,
             "recall": self._recall,
             "remember": self._remember,
             "pin": self._pin,
@@ -103,18 +113,23 @@ class Keeper:
         how = tool_results.ADDED if note.created != note.updated else tool_results.KEPT
         return f"{how}{note.title!r}"
 
+    def _journal(self, argument: str, place: str, _reason: str) -> str:
+        entry = self._diary.write(argument, place)
+        return f"{tool_results.WRITTEN_DOWN}{entry.text} (importance {entry.importance.score})"
+
     def _forget(self, argument: str, _place: str, _reason: str) -> str:
         aside = self.notes.forget(argument)
         self.recaller.follow()
         return f"{tool_results.PUT_AWAY}{aside.stem!r} away"
 
     def _pin(self, argument: str, _place: str, _reason: str) -> str:
-        line = self.pinned.add(argument)
+        kept = kept_as(argument, self._memory.context().window, self._name)
+        line = self.pinned.add(kept, own=True)
         used = sum(map(len, self.pinned.lines))
         return f"{tool_results.PINNED}{line} ({used:,} of {LIMIT:,} characters used)"
 
     def _unpin(self, argument: str, _place: str, _reason: str) -> str:
-        return f"{tool_results.UNPINNED}{self.pinned.remove(argument)}"
+        return f"{tool_results.UNPINNED}{self.pinned.remove(argument, only_own=True)}"
 
     def _list(self, _argument: str, _place: str, _reason: str) -> str:
         titles = ", ".join(note.title for note in self.notes.all()) or "none"

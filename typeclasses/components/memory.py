@@ -13,6 +13,7 @@ from game.mind.agent_memory import AgentMemory
 from game.mind.archive import Archive
 from game.mind.errors import ArchiveError, CompactionError, KeepsakeError
 from game.mind.integrity import IntegrityReport
+from game.mind.journal.importance import importance as judged
 from game.mind.memory import CompactReason, MemoryContext, Undone
 from game.mind.records import Memory, MemoryKind
 from game.mind.summaries import SummaryFolder
@@ -57,6 +58,9 @@ class MemoryComponent:
         compactor: What compacts it.
         pins: The pinned lines as a prompt shows them; asked from worker threads too.
         sleeps: Whether the agent sleeps now; asked on the reactor thread.
+        watchers: Each is given every memory once it is archived; quick.
+        leaving: Given the window in a worker thread, before a compaction takes a part of it.
+        importance: How much a memory matters, 1 to 10; asked in any thread.
     """
 
     def __init__(self, name: str, folder: Path, services: Services) -> None:
@@ -66,6 +70,9 @@ class MemoryComponent:
         self.noticed = Noticing(name, folder, services)
         self.pins: Callable[[], Sequence[str]] = lambda: ()
         self.sleeps: Callable[[], bool] = lambda: False
+        self.watchers: list[Callable[[Memory], None]] = []
+        self.leaving: Callable[[Sequence[Memory]], None] = lambda _: None
+        self.importance: Callable[[Memory], int] = lambda memory: judged(memory, name).score
         self._services = services
         self.summaries = SummaryFolder(folder / "summaries", name)
         self._memory: AgentMemory | None = None
@@ -74,9 +81,12 @@ class MemoryComponent:
         self._backlog: deque[Unsaved] = deque(maxlen=BACKLOG_LIMIT)
         self._try_again_at = services.clock.now()
         lines = Lines(self.always_shown, self.must_keep)
-        self._opener = Opener(name, self.summaries, services, lines, lambda: self._asleep)
+        self._opener = Opener(
+            name, self.summaries, services, lines, lambda: self._asleep, importance=self._importance
+        )
         self.compactor = Compactor(name, lambda: self.memory, services)
         self.compactor.slept = self._slept
+        self.compactor.leaving = self._leaving
         self._open()
 
     # -- remembering
@@ -140,6 +150,16 @@ class MemoryComponent:
                 time=waiting.time,
             )
             self.noticed.saw(memory)
+            self._watched(memory)
+
+    def _watched(self, memory: Memory) -> None:
+        """Let the watchers look at a memory; what breaks in one of them stays in it."""
+        for watcher in self.watchers:
+            try:
+                watcher(memory)
+            except Exception as error:
+                # Whatever somebody said: it is in the archive, and must not be archived again.
+                log(f"[Error] {self.name}: Memory {memory.number} was not looked at: {error!r}")
 
     @property
     def memory(self) -> AgentMemory:
@@ -214,6 +234,12 @@ class MemoryComponent:
     def check(self, done: Callable[[IntegrityReport | KeepsakeError], None]) -> None:
         """Check archive, tiers and files in the background; ``done`` on the reactor thread."""
         self.compactor.check(self.summaries, done)
+
+    def _leaving(self, window: Sequence[Memory]) -> None:
+        self.leaving(window)  # whoever is asked by then
+
+    def _importance(self, memory: Memory) -> int:
+        return self.importance(memory)
 
     def _slept(self, window: Sequence[Memory], last: int) -> None:
         """What left the window in sleep is read again, where there is a model; blocks."""

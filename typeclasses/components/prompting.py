@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from game.mind.budget import Costs, Section
 from game.mind.memory import MemoryContext
@@ -13,13 +13,16 @@ from game.mind.recall.related import Found, Related, question
 from game.mind.records import Memory, MemoryKind, Summary
 from game.mind.script import RenderedMemory
 from game.mind.verbs import COMPACT, STANDARD_VERBS, Verb
+from typeclasses.components.acquaintances import keys_with
 from typeclasses.components.surroundings import exits_of, people_near, things_near
 from typeclasses.services import Services
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from typeclasses.agents import Agent
+    from typeclasses.components.acquaintances import Acquaintances
+    from typeclasses.components.diary import Diary
     from typeclasses.components.keeper import Keeper
     from typeclasses.components.memory import MemoryComponent
 
@@ -28,6 +31,8 @@ _TITLES = {
     "profile": "who it is",
     "longterm_summary": "long-term summary",
     "recent_summary": "short-term summary",
+    "journal": "what mattered",
+    "people": "people here",
     "related_notes": "related notes",
     "related_experiences": "related past",
     "remembered": "called back",
@@ -46,6 +51,8 @@ class Kept:
         related: Notes and experiences that may matter to this thought.
         remembered: Memories that the agent has called back.
         examples: Whether the lines that show its voice may stand there.
+        journal: What mattered most of what it wrote down, from before the window.
+        people: What it knows of those who are there, and of the place.
     """
 
     pinned: tuple[str, ...] = ()
@@ -53,21 +60,86 @@ class Kept:
     related: Related = field(default_factory=Related)
     remembered: tuple[str, ...] = ()
     examples: bool = True
+    journal: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
 
     def ever_less(self) -> Iterator[Kept]:
         """This, and then with one more of what a thought can do without left out each time."""
         bare = replace(self, related=Related())
         yield self
         yield bare
-        yield (bare := replace(bare, remembered=()))
-        yield replace(bare, examples=False)
+        for without in _DISPENSABLE:
+            yield (bare := replace(bare, **without))
 
 
-def kept_by(memory: MemoryComponent, keeper: Keeper, found: Found | None = None) -> Kept:
-    """What the agent keeps, and what was found for this thought, as it is now."""
-    window = memory.context().window
-    noticed = memory.noticed.lines_before(window[0].number if window else None)
-    return Kept(keeper.shown_pins, noticed, keeper.related(found), tuple(keeper.remembered))
+_DISPENSABLE: tuple[dict[str, Any], ...] = (
+    {"remembered": ()},
+    {"journal": ()},
+    {"people": ()},
+    {"examples": False},
+)
+"""What a prompt that is too large is built without, one after the other."""
+
+
+class Remembering(Protocol):
+    """The components that remember: what a mind, and a thought, has of them."""
+
+    @property
+    def memory(self) -> MemoryComponent:
+        """What it lived through."""
+        ...
+
+    @property
+    def keeper(self) -> Keeper:
+        """Its notes and pins."""
+        ...
+
+    @property
+    def diary(self) -> Diary:
+        """Its journal."""
+        ...
+
+    @property
+    def acquaintances(self) -> Acquaintances:
+        """Whom it knows."""
+        ...
+
+
+def kept_by(agent: Agent, mind: Remembering, found: Found | None = None) -> Kept:
+    """What the agent keeps, and what was found for this thought, as it is now.
+
+    Args:
+        agent: Who thinks.
+        mind: Its components.
+        found: What recall brought.
+    """
+    window = mind.memory.context().window
+    return Kept(
+        pinned=mind.keeper.shown_pins,
+        noticed=mind.memory.noticed.lines_before(window[0].number if window else None),
+        journal=mind.diary.lines,
+        people=mind.acquaintances.lines(agent),
+        related=mind.keeper.related(found),
+        remembered=tuple(mind.keeper.remembered),
+    )
+
+
+def look_up(agent: Agent, mind: Remembering, done: Callable[[Kept], None]) -> None:
+    """Make ready what a thought of the agent would be given now, and hand it over.
+
+    Args:
+        agent: Who would think.
+        mind: Its components.
+        done: Called once, on the reactor thread.
+    """
+    asking = question_of(agent, mind.memory.context())
+
+    def found(result: Found | None) -> None:
+        done(kept_by(agent, mind, result))
+
+    mind.acquaintances.prepare(
+        keys_with(agent), lambda: mind.keeper.relate(asking, found, scene=False)
+    )
 
 
 def verbs_of(services: Services) -> tuple[Verb, ...]:
@@ -103,9 +175,11 @@ def prompt_for(
         commands=tuple(f"{verb.usage}: {verb.help}" for verb in verbs_of(services)),
         pinned=kept.pinned,
         noticed=kept.noticed,
+        journal=kept.journal,
         longterm_summary=_text(memory.longterm),
         recent_summary=_text(memory.recent),
         window=tuple(_rendered(each) for each in memory.shown),
+        people=kept.people,
         related_notes=kept.related.notes,
         related_experiences=kept.related.experiences,
         remembered=kept.remembered,

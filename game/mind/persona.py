@@ -1,0 +1,109 @@
+"""What an agent keeps of its own accord, told apart from what others put into its mouth.
+
+Whoever talks to an agent can get it to repeat a sentence, and to keep it: as a pin, or in the
+journal, it would speak to the agent in every later thought. So what somebody said stays what
+*they* said, with their name before it, and what looks like an instruction about who the agent
+is, is not kept at all. Cheap patterns, no model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from game.mind.errors import NoteRefused
+from game.mind.heard import Utterance, heard
+from game.mind.noticing import instructs
+from game.mind.patterns import pattern
+from game.mind.perception import for_prompt, shorten
+from game.mind.records import Memory
+from game.mind.words import COMMON_WORDS, sentences, stem, words
+
+MOSTLY = 0.75
+"""The share of its telling words from which a line counts as somebody's."""
+_REPORTING = COMMON_WORDS | {"think", "told", "tells", "hear", "heard", "believe", "remember"}
+"""Words that say nothing of what was said."""
+_SMALL = re.compile(r"[^\W\d_]{1,2}")
+_SAID = re.compile(
+    r"^(?P<who>[^:,]{1,60}?) (?:said|says|told|tells|asked|asks|whispered|whispers|promised"
+    r"|promises|claimed|claims|wants|wanted|thinks|thought|believes|believed|wrote)\b",
+    re.I,
+)
+# A line in the second person speaks to the agent, as its profile does.
+_SPEAKS_TO = re.compile(
+    r"(?:^|[:;.!?]\s)\W*(?:from now on|remember|always|never|and|but|so|that|,|\s)*"
+    r"\b(?:you(?:['’]re| are| were| will be| must| shall| should| have to| need to| can ?not)"
+    r"|your (?:real |true |new )?(?:name|role|task|job|purpose|goal|persona|character)"
+    r"|act as|pretend|play the (?:role|part)|behave)\b",
+    re.I,
+)
+_NEW_SELF = (
+    r"\b(?:my (?:real|true|new) (?:name|self|role|persona|character)"
+    r"|i(?:['’]m| am) (?:not|no longer|never) (?:really )?{name}"
+    r"|i(?:['’]m| am) (?:only |just |really )?(?:an? )?(?:ai|assistant|chatbot|bot|program))\b"
+)
+
+
+def kept_as(text: str, window: Iterable[Memory], own_name: str) -> str:
+    """``text`` as the agent may keep it: its own, or as what somebody said.
+
+    Args:
+        text: What the agent wants to keep.
+        window: What it lives through now; whatever others said in there stays theirs.
+        own_name: The agent's name.
+
+    Returns:
+        ``text`` itself, or ``Tom said: …`` in Tom's own words.
+
+    Raises:
+        NoteRefused: It looks like an instruction about the agent itself.
+    """
+    line = for_prompt(text)
+    said = _whose(line, window)
+    if said is not None:
+        line = for_prompt(f"{said.who} said: {_plain(said.words)}", limit=len(line) + 240)
+    if instructs(line) or (said is None and _is_persona(line, own_name)):
+        raise NoteRefused(
+            "That reads like an instruction about who you are, and is not kept",
+            "Write down what happened, and who said what",
+        )
+    return line
+
+
+def _is_persona(line: str, own_name: str) -> bool:
+    """Whether ``line`` would say who the agent is, as only its profile may."""
+    new_self = pattern(_NEW_SELF.format(name=re.escape(own_name)), re.I)
+    return bool(_SPEAKS_TO.search(line) or new_self.search(line))
+
+
+def _whose(line: str, window: Iterable[Memory]) -> Utterance | None:
+    """The newest sentence of somebody else that ``line`` repeats; None for none."""
+    wanted = _stems(line)
+    if not wanted:
+        return None
+    for memory in reversed(tuple(window)):
+        said = heard(memory)
+        if said is None or _names_its_source(line, said.who):
+            continue
+        for sentence in sentences(said.words):
+            have = _stems(sentence)
+            if len(wanted & have) >= MOSTLY * len(wanted):
+                return Utterance(said.who, shorten(sentence, 200), said.to)
+    return None
+
+
+def _names_its_source(line: str, who: str) -> bool:
+    """Whether ``line`` says already that it is ``who`` who says so."""
+    match = _SAID.match(line)
+    return match is not None and match["who"].strip().casefold() == who.casefold()
+
+
+def _stems(text: str) -> set[str]:
+    """The stems of the telling words; of all words where none tells anything."""
+    found = words(text)
+    telling = [word for word in found if word.casefold() not in _REPORTING]
+    return {stem(word) for word in telling or found if not _SMALL.fullmatch(word)}
+
+
+def _plain(text: str) -> str:
+    return text.replace('"', "'").lstrip("-*#> '")

@@ -1,0 +1,187 @@
+"""Whom an agent knows: what it lives through goes into its profiles, and back into its prompt.
+
+Profiles are files, so they are written and read in worker threads alone. What is new is
+gathered first: a crowd that talks would otherwise write a file with every sentence, and what
+was said a moment ago stands in the window anyway. Nothing is lost by that: the book knows the
+last memory that it holds, and what is newer is read from the archive.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from game.mind.errors import KeepsakeError
+from game.mind.journal.entries import Importance
+from game.mind.people import shown
+from game.mind.people.book import PeopleBook
+from game.mind.people.shown import Present
+from game.mind.records import Memory
+from typeclasses.components.identity import identity_of, place_key
+from typeclasses.components.in_time import in_time
+from typeclasses.components.surroundings import people_near
+from typeclasses.services import Services, log
+
+if TYPE_CHECKING:
+    from game.mind.archive import Archive
+    from typeclasses.components.memory import MemoryComponent
+
+GATHER_SECONDS = 10.0
+"""How long what happened waits for more of it before files are written."""
+MOST_WAITING = 1024
+"""Memories that wait; older ones are read from the archive."""
+CHUNK = 2000
+"""Memories that are read from the archive at once."""
+PATIENCE = 0.5
+"""Seconds that a thought waits for the profiles of those who are there."""
+
+
+class Acquaintances:
+    """The profiles of one agent; on the reactor thread, but for what is said to block.
+
+    Args:
+        name: The agent's name.
+        folder: ``vault/agents/<name>``.
+        memory: What it lives through.
+        services: What all agents share.
+
+    Attributes:
+        book: The profiles.
+        importance_of: How much a memory matters; asked in worker threads.
+    """
+
+    def __init__(
+        self, name: str, folder: Path, memory: MemoryComponent, services: Services
+    ) -> None:
+        self.book = PeopleBook(folder, lambda: services.people.current, self._trouble)
+        self.importance_of: Callable[[Memory], Importance] = lambda _: Importance(3)
+        self._name, self._memory, self._services = name, memory, services
+        self._waiting: deque[Memory] = deque(maxlen=MOST_WAITING)
+        self._new: set[str] = set()
+        """Whom and what it has met since the server started, in the book or not yet."""
+        self._taking = threading.Lock()
+        self._alarm: Any = None
+        self._open = self._closed = False
+        self._told = ""
+
+    # -- from what is lived to the profiles
+
+    def saw(self, memory: Memory) -> None:
+        """Gather a new memory; quick."""
+        if memory.repeats > 1:
+            return
+        self._waiting.append(memory)
+        self._new.update(key for key in (memory.source_id, _place(memory)) if key)
+        if self._alarm is None and not self._closed:
+            self._alarm = self._services.timer.callLater(GATHER_SECONDS, self._gathered)
+
+    def _gathered(self) -> None:
+        self._alarm = None
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Work in what is not in the profiles yet, in a worker thread."""
+        if not self._closed:
+            self._services.searchers.submit(self.settle)
+
+    def settle(self) -> None:
+        """Work in all that is not in the profiles yet; blocks, never raises.
+
+        After this the profiles hold whatever has happened, for somebody who wants to see them.
+        """
+        if self._closed:
+            return
+        try:
+            with self._taking:
+                self._settle()
+        except KeepsakeError as error:
+            self._trouble(str(error))
+        except Exception as error:
+            # Nobody looks at the future: without this line nobody would ever hear of it.
+            log(f"[Error] {self._name}: Profiles broke off: {error!r}")
+
+    def _settle(self) -> None:
+        self.book.open()
+        self._open = True
+        for chunk in self._chunks(self._memory.memory.archive):
+            if self._closed:
+                return
+            self.book.take(chunk, self._name, self.importance_of)
+
+    def _chunks(self, archive: Archive) -> Iterator[list[Memory]]:
+        """What is newer than the book, oldest first; from RAM if it is all there."""
+        waiting = []
+        while self._waiting:
+            waiting.append(self._waiting.popleft())
+        first = self.book.through + 1
+        end = waiting[0].number if waiting else archive.last_number + 1
+        while first < end:
+            last = min(first + CHUNK, end) - 1
+            yield archive.read(first, last)
+            first = last + 1
+        if waiting:
+            yield waiting
+
+    def close(self) -> None:
+        """The agent is gone, or goes on under another name; what is missing is caught up then."""
+        self._closed = True
+        if self._alarm is not None and self._alarm.active():
+            self._alarm.cancel()
+        self._alarm = None
+
+    # -- who is known
+
+    def met(self, key: str) -> bool:
+        """Whether it has met somebody of that identity; quick.
+
+        Until the book is open it is not known, and taken for true: to take a friend for a
+        stranger is worse than the other way round.
+        """
+        return not self._open or key in self._new or self.book.known(key)
+
+    def been(self, place: str) -> bool:
+        """Whether it has been in a place of that name; quick, see :meth:`met`."""
+        return self.met(place_key(place))
+
+    # -- from the profiles into the prompt
+
+    def prepare(self, keys: list[str], done: Callable[[], None]) -> None:
+        """Have these profiles in RAM, then call ``done``: at once if they are, or soon."""
+        missing = [key for key in keys if self.book.known(key) and self.book.loaded(key) is None]
+        if not missing:
+            done()
+            return
+        in_time(self._services, lambda: self.book.load(missing), PATIENCE, lambda _: done())
+
+    def lines(self, agent: Any) -> tuple[str, ...]:
+        """What a prompt says of those who are with the agent, and of the place; quick."""
+        config = self._services.people.current
+        if not config.budget:
+            return ()
+        now, tokens = self._services.clock.now(), self._services.tokens
+        return shown.lines(present_with(agent), self.book, config, now, tokens)
+
+    def _trouble(self, problem: str) -> None:
+        if problem != self._told:
+            log(f"[People] {self._name}: {problem}")
+        self._told = problem
+
+
+def present_with(agent: Any) -> list[Present]:
+    """Whoever is in the agent's room, and the room."""
+    here = [Present(identity_of(person), person.key) for person in people_near(agent)]
+    if agent.location is not None:
+        here.append(Present(place_key(agent.location.key), agent.location.key))
+    return here
+
+
+def keys_with(agent: Any) -> list[str]:
+    """Who that is, for :meth:`Acquaintances.prepare`."""
+    return [each.key for each in present_with(agent)]
+
+
+def _place(memory: Memory) -> str:
+    return place_key(memory.place) if memory.place else ""
