@@ -83,9 +83,7 @@ class SleepLog:
         """
         with self._lock:
             last = self.last
-            rest = last.left if last else ()
-            afresh = not rest or last is None or now - last.fell_asleep >= AFRESH
-            plan = (*rest, *(Step if afresh else ()))
+            plan = _plan(last, now)
             night = Night((last.number if last else 0) + 1, now, _words(why), plan=plan)
             self._append(
                 {
@@ -147,6 +145,15 @@ class SleepLog:
                 "Free some disk space or mend the permissions; the step will be done again",
             ) from error
         self.nights()
+
+
+def _plan(last: Night | None, now: datetime) -> tuple[Step, ...]:
+    """The rest of the last sleep; all there is, unless that was a moment ago or holds all."""
+    rest, whole = last.left if last else (), tuple(Step)
+    if last is None or not rest:
+        return whole
+    enough = len(rest) >= len(whole) or now - last.fell_asleep < AFRESH
+    return rest if enough else (*rest, *whole)
 
 
 def _write(fd: int, line: bytes) -> None:

@@ -92,12 +92,14 @@ def is_loud(words: str, own_name: str) -> bool:
     words = words[:_LONGEST]
     if _NOT.search(words):
         return False
-    return bool(_WAKE_UP.search(words)) or _shouted(words) or _called(words, own_name)
+    return bool(_WAKE_UP.search(words)) or _shouted(words, own_name) or _called(words, own_name)
 
 
-def _shouted(words: str) -> bool:
+def _shouted(words: str, own_name: str) -> bool:
+    if words == words.lower():
+        return False
     letters = [char for char in words if char.isalpha() and char.lower() != char.upper()]
-    if len(letters) < _LEAST_LETTERS:
+    if len(letters) < _LEAST_LETTERS and not names(words, own_name):
         return False
     return sum(char.isupper() for char in letters) >= _SHARE_OF_CAPITALS * len(letters)
 
