@@ -142,7 +142,7 @@ class NightWorks:
         hits = found.memories if found is not None else ()
         memories = self._of(hits) or self._by_words(question)
         return [
-            Evidence(each.number, for_prompt(each.line), each.time.isoformat(timespec="minutes"))
+            Evidence(each.number, for_prompt(each.line), each.time.astimezone())
             for each in memories[:FOUND]
         ]
 
