@@ -56,12 +56,14 @@ class Journal:
         return tuple(entry for entry in found if entry.id[:8] in kept)
 
     def entry(self, entry_id: str) -> Entry | None:
-        """The entry of that id, of any day; blocks."""
+        """The entry of that id, of any day; None if there is none, or it cannot be read; blocks."""
         if known := self._shelf.snapshot().by_id.get(entry_id):
             return known
         day = day_file.entry_day(entry_id)
-        # An older day than those that are looked at.
-        return read_day(day, self._shelf.path(day)).entry(entry_id) if day else None
+        try:  # an older day than those that are looked at
+            return read_day(day, self._shelf.path(day)).entry(entry_id) if day else None
+        except NoteRefused:
+            return None  # as it is for the days that are looked at, where it is reported
 
     def resting_on(self, number: int) -> Entry | None:
         """The weightiest entry that rests on a memory; quick, by what was read last."""
@@ -247,13 +249,13 @@ class Journal:
 
         def text(before: str | None) -> str:
             file = day_file.new_day(day) if before is None else parsed(day, path, before)
-            changed = make(file).text
-            if len(changed) > day_file.LONGEST_FILE:
+            changed = make(file)
+            if len(changed.text) > day_file.LONGEST_FILE:
                 raise too_long(path)
-            return changed
+            self._last[day] = max(changed.last, self._last.get(day, 0))
+            return changed.text
 
-        written = vault_files.change(path, text)
-        self._last[day] = max(parsed(day, path, written).last, self._last.get(day, 0))
+        vault_files.change(path, text)
         self._shelf.changed(path)
 
 

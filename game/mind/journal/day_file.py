@@ -20,9 +20,10 @@ only the lines that change are written anew; one that cannot be read is named an
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import pairwise
 
 from game.mind.journal import fields
 from game.mind.journal.entries import Entry
@@ -194,7 +195,7 @@ def parse(day: date, source: str) -> DayFile:
     parts = _parts(lines)
     taken: set[int] = set()
     blocks = []
-    for start, end in zip(parts, [*parts[1:], len(lines)], strict=True):
+    for start, end in pairwise([*parts, len(lines)]):
         block = _block(day, start + 1, tuple(lines[start:end]), taken)
         taken.add(block.number)
         blocks.append(block)
@@ -241,13 +242,25 @@ def _block(day: date, line: int, lines: tuple[str, ...], taken: Collection[int])
     number = int(heading["number"])
     if number in taken:
         return Block(line, lines, problem=f"there is an entry {heading['id']} already")
-    given = {m["key"].casefold(): m["value"] for m in map(_FIELD.match, lines[1:]) if m}
-    text = " ".join(each for each in lines[1:] if not _NO_TEXT.match(each))
+    body = [lines[index] for index in _unfenced(lines)]
+    # Of two the first, as it is the one that is written anew.
+    given = {m["key"].casefold(): m["value"] for m in map(_FIELD.match, reversed(body)) if m}
+    text = " ".join(each for each in body if not _NO_TEXT.match(each))
     try:
         entry = fields.read(heading["id"], day, heading["clock"] or "", text, given)
     except ValueError as problem:
         return Block(line, lines, None, number, f"{heading['id']}: {problem}")
     return Block(line, lines, entry, number)
+
+
+def _unfenced(lines: Sequence[str]) -> Iterator[int]:
+    """Where the lines below the heading stand that are in no fence."""
+    fenced = False
+    for index, line in enumerate(lines):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif index and not fenced:
+            yield index
 
 
 def _written(entry: Entry) -> tuple[str, ...]:
@@ -268,7 +281,7 @@ def _rewritten(block: Block, old: Entry, new: Entry) -> Block:
     for key in (key for key in now if now[key] != before[key]):
         _set(lines, key, now[key])
     if new.text != old.text:
-        body = [i for i, line in enumerate(lines) if i and not _NO_TEXT.match(line)]
+        body = [index for index in _unfenced(lines) if not _NO_TEXT.match(lines[index])]
         lines[body[0]] = new.text
         for index in reversed(body[1:]):
             del lines[index]
@@ -277,7 +290,8 @@ def _rewritten(block: Block, old: Entry, new: Entry) -> Block:
 
 def _set(lines: list[str], key: str, value: str) -> None:
     """Write one field: in its place, or after the last one."""
-    there = [(i, m["key"].casefold()) for i, line in enumerate(lines) if (m := _FIELD.match(line))]
+    found = ((index, _FIELD.match(lines[index])) for index in _unfenced(lines))
+    there = [(index, match["key"].casefold()) for index, match in found if match]
     index = next((i for i, name in there if name == key), None)
     if index is not None:
         lines[index : index + 1] = [_field(key, value)] if value else []

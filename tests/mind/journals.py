@@ -1,0 +1,66 @@
+"""What the tests of the journal are built from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from game.mind.journal.book import Journal
+from game.mind.journal.entries import Entry, Importance, Origin
+from game.mind.records import Memory, MemoryKind
+from game.mind.sleep.asking import NightOver
+
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def write(journal: Journal, text: str, score: int = 6, **other: Any) -> Entry:
+    given = {"origin": Origin.TOLD, "now": NOON, **other}
+    return journal.write(text, importance=Importance(score), **given)
+
+
+def seen(number: int, text: str, source: str = "Tom", **other: Any) -> Memory:
+    key = f"{source}-1" if source else ""
+    given = {"place": "Inn", "source": source, "source_id": key, **other}
+    return Memory(number, NOON, MemoryKind.PERCEPTION, text, **given)
+
+
+def told(number: int, words: str, source: str = "Tom", **other: Any) -> Memory:
+    return seen(number, f'{source} says to you, "{words}"', source, **other)
+
+
+def did(number: int, text: str) -> Memory:
+    return Memory(number, NOON, MemoryKind.ACT, text)
+
+
+def result(number: int, text: str) -> Memory:
+    return Memory(number, NOON, MemoryKind.RESULT, text)
+
+
+def days_ago(days: float) -> datetime:
+    return NOON - timedelta(days=days)
+
+
+@dataclass
+class Scripted:
+    """Asks a model that answers by a script, and wakes when told to."""
+
+    answer: Callable[[str], str] | None = None
+    wakes_after: int | None = None
+    prompts: list[str] = field(default_factory=list)
+    checks: int = 0
+
+    @property
+    def available(self) -> bool:
+        return self.answer is not None
+
+    def check(self) -> None:
+        self.checks += 1
+        if self.wakes_after is not None and self.checks > self.wakes_after:
+            raise NightOver("the agent has woken")
+
+    def __call__(self, prompt: str, stop: tuple[str, ...] = ()) -> str:
+        assert self.answer is not None
+        self.prompts.append(prompt)
+        return self.answer(prompt)

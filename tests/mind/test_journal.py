@@ -1,0 +1,496 @@
+"""A journal is a markdown file a day, which people may read and edit."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from game.mind import vault_files
+from game.mind.errors import ConfigError, NoteRefused
+from game.mind.journal.book import Journal, local_day
+from game.mind.journal.config import JournalConfig, load_journal_config
+from game.mind.journal.entries import Importance, Judge, Origin
+from game.mind.journal.folding import GATHERED
+from game.mind.journal.wording import LONGEST
+from game.paths import REPOSITORY
+from tests.mind.journals import NOON, days_ago, write
+
+CUP = 'Tom told me: "I will bring the blue cup back."'
+
+
+@pytest.fixture
+def log() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def journal(tmp_path: Path, log: list[str]) -> Journal:
+    return Journal(tmp_path / "journal", log.append)
+
+
+def file_of(journal: Journal, days: int = 0) -> Path:
+    return journal.folder / f"{local_day(NOON - timedelta(days=days)).isoformat()}.md"
+
+
+def again(journal: Journal) -> Journal:
+    """The same journal, opened anew."""
+    return Journal(journal.folder)
+
+
+# -- writing and reading
+
+
+def test_what_is_written_can_be_read_again(journal: Journal):
+    entry = journal.write(
+        CUP,
+        importance=Importance(8, reasons=("a promise", "said to me")),
+        origin=Origin.TOLD,
+        memories=(121, 120),
+        tags=("promise", "Tom"),
+        who=("5-20261101120000",),
+        now=NOON,
+    )
+    assert entry.id == f"{local_day(NOON):%Y%m%d}-1"
+    assert (entry.text, entry.time, entry.memories) == (CUP, NOON, (120, 121))
+    assert (entry.tags, entry.trust) == (("promise", "tom"), 0.9)
+    assert journal.entries() == again(journal).entries() == (entry,)
+    assert again(journal).entry(entry.id) == entry
+    assert journal.problems == ()
+
+
+def test_a_file_says_all_that_is_known_in_plain_words(journal: Journal):
+    write(journal, CUP, 8, memories=(120, 121, 122, 130), who=("name:Old Tom",), tags=("tom",))
+    text = file_of(journal).read_text()
+    assert CUP in text.splitlines()
+    assert "- **importance**: 8, by rules\n" in text
+    assert "- **source**: told to me (trust 0.9)\n" in text
+    assert "- **memories**: 120-122, 130\n" in text
+    assert "- **who**: name:Old Tom\n" in text
+
+
+def test_entries_come_oldest_first_and_by_days(journal: Journal):
+    texts = ["Tom gave me a cup.", "Ada moved to the ford.", "The mill burned down."]
+    for days, text in zip((5, 0, 2), texts, strict=True):
+        write(journal, text, now=days_ago(days))
+    assert [e.text for e in journal.entries()] == [texts[0], texts[2], texts[1]]
+    assert [e.text for e in journal.entries(2)] == [texts[2], texts[1]]
+    assert journal.entries(0) == ()
+
+
+def test_only_the_newest_days_are_read(tmp_path: Path):
+    journal = Journal(tmp_path, config=lambda: JournalConfig(days=2))
+    old = write(journal, "Long ago.", now=days_ago(9), memories=(1,))
+    write(journal, "A while ago.", now=days_ago(3))
+    write(journal, "Today.")
+    assert [entry.text for entry in journal.entries()] == ["A while ago.", "Today."]
+    assert journal.resting_on(1) is None
+    assert journal.entry(old.id) == old  # by its id it is still found
+    assert file_of(journal, 9).exists()
+
+
+@pytest.mark.parametrize("text", ["", "  \n ", "#", "---", "...", "\u200b\u202e", "[]<>**"])
+def test_an_entry_without_words_is_refused(journal: Journal, text: str):
+    with pytest.raises(NoteRefused, match="no words"):
+        write(journal, text)
+    assert not journal.folder.exists()
+
+
+def test_an_entry_that_is_too_long_is_refused(journal: Journal):
+    with pytest.raises(NoteRefused, match=f"at most {LONGEST}"):
+        write(journal, "word " * LONGEST)
+    assert len(write(journal, "w" * LONGEST).text) == LONGEST
+
+
+def test_importance_stays_within_bounds(journal: Journal):
+    assert write(journal, "One.", -3).importance.score == 1
+    assert write(journal, "Two.", 99).importance.score == 10
+    assert [entry.importance.score for entry in again(journal).entries()] == [1, 10]
+
+
+# -- doubles
+
+
+def test_what_stands_there_already_rests_on_more_memories(journal: Journal):
+    first = write(journal, CUP, 6, memories=(120,), who=("t",), tags=("tom",))
+    second = write(journal, CUP, 8, memories=(131,), who=("t",), tags=("promise",))
+    assert second.id == first.id
+    assert (second.memories, second.tags) == ((120, 131), ("tom", "promise"))
+    assert second.importance.score == 8
+    assert again(journal).entries() == (second,)
+
+
+def test_the_same_words_of_two_people_are_two_entries(journal: Journal):
+    write(journal, "A man called Tom gave me a cup.", who=("tom-1",))
+    write(journal, "A man called Tom gave me a cup.", who=("tom-2",))
+    assert len(journal.entries()) == 2
+
+
+def test_the_same_words_on_another_day_are_another_entry(journal: Journal):
+    write(journal, CUP, now=days_ago(1))
+    write(journal, CUP)
+    assert len(journal.entries()) == 2
+
+
+def test_what_the_agent_said_of_its_weight_stays(journal: Journal):
+    journal.write(CUP, importance=Importance(3, Judge.AGENT), origin=Origin.TOLD, now=NOON)
+    assert write(journal, CUP, 9).importance == Importance(3, Judge.AGENT)
+
+
+# -- finding by memory
+
+
+def test_the_weightiest_entry_that_rests_on_a_memory_is_found(journal: Journal):
+    write(journal, "Tom promised a cup.", 4, memories=(7, 8))
+    heavy = write(journal, "The cup is hidden under the stair.", 9, memories=(8,))
+    assert journal.resting_on(8) == heavy
+    assert (journal.weight(7), journal.weight(8), journal.weight(9)) == (4, 9, None)
+
+
+# -- replacing and merging
+
+
+def test_an_entry_can_be_replaced(journal: Journal):
+    entry = write(journal, CUP, memories=(1,))
+    other = write(journal, "Ada came by.", memories=(2,))
+    new = journal.replace(
+        entry.id, type(entry)(entry.id, NOON, "Tom kept his word.", Importance(9), Origin.SEEN)
+    )
+    assert again(journal).entries() == (new, other)
+    with pytest.raises(NoteRefused, match="no journal entry"):
+        journal.replace("20200101-1", entry)
+    with pytest.raises(NoteRefused, match="no journal entry"):
+        journal.replace("../../etc", entry)
+
+
+def test_merging_keeps_all_memories_people_and_the_highest_weight(journal: Journal):
+    keep = write(journal, CUP, 5, memories=(3,), who=("a",), tags=("x",))
+    near = write(journal, "Another thing.", 7, memories=(1,), who=("b",), tags=("y",))
+    far = write(journal, "A third thing.", 4, memories=(2,), now=days_ago(1))
+    merged = journal.merge(keep, [near.id, far.id, keep.id, "20200101-1"])
+    assert (merged.memories, merged.who, merged.tags) == ((1, 2, 3), ("a", "b"), ("x", "y"))
+    assert merged.importance.score == 7
+    assert again(journal).entries() == (merged,)
+
+
+def test_an_id_is_never_given_twice(journal: Journal):
+    first, second = write(journal, "One thing."), write(journal, "Another thing.")
+    journal.merge(first, [second.id])
+    assert write(again(journal), "A third thing.").id.endswith("-3")
+    file_of(journal).unlink()  # a person took the whole day out
+    assert write(journal, "A fourth thing.").id.endswith("-3")  # as far as this journal knows
+    assert write(journal, "A fifth thing.").id.endswith("-4")
+
+
+# -- limits of a day
+
+
+def test_what_is_too_much_for_a_day_goes_into_one_line(tmp_path: Path):
+    journal = Journal(tmp_path, config=lambda: JournalConfig(entries=4))
+    for number in range(1, 8):
+        write(journal, f"Thing number {number} happened.", number, memories=(number,))
+    entries = again(journal).entries()
+    assert [e.importance.score for e in entries if GATHERED not in e.tags] == [5, 6, 7]
+    (line,) = [e for e in entries if GATHERED in e.tags]
+    assert line.text.startswith("Less of that day: Thing number 1 happened; Thing number 2")
+    assert line.memories == (1, 2, 3, 4)
+    assert line.importance.score == 1
+    # What went into the line is not drawn out again, and weighs what the rules say.
+    assert journal.resting_on(2) == line
+    assert journal.weight(2) is None
+
+
+def test_whoever_talks_most_gives_way_first(tmp_path: Path):
+    journal = Journal(tmp_path, config=lambda: JournalConfig(entries=6))
+    write(journal, "Ada told me of her brother.", who=("ada",))
+    for number in range(40):
+        write(journal, f"Tom promised me {number} cups.", who=("tom",))
+    entries = journal.entries()
+    assert len(entries) == 6
+    assert entries[0].text == "Ada told me of her brother."
+    assert len(next(e for e in entries if GATHERED in e.tags).text) <= LONGEST
+
+
+def test_a_smaller_limit_is_kept_by_folding(tmp_path: Path):
+    limit = JournalConfig(entries=9)
+    journal = Journal(tmp_path, config=lambda: limit)
+    for number in range(1, 9):
+        write(journal, f"Thing number {number} happened.", number)
+    limit = JournalConfig(entries=3)
+    assert journal.fold(local_day(NOON), NOON) == 6
+    assert len(journal.entries()) == 3
+    assert journal.fold(local_day(NOON), NOON) == 0
+    assert journal.fold(local_day(days_ago(1)), NOON) == 0
+    assert not file_of(journal, 1).exists()
+
+
+# -- people at the files
+
+
+def test_a_persons_changes_are_seen(journal: Journal):
+    entry = write(journal, CUP, 6)
+    path = file_of(journal)
+    path.write_text(path.read_text().replace("blue", "red").replace("6, by rules", "9"))
+    (changed,) = journal.entries()
+    assert changed.text == CUP.replace("blue", "red")
+    assert changed.importance == Importance(9, Judge.AGENT)
+    assert changed.id == entry.id
+    path.unlink()
+    assert journal.entries() == ()
+
+
+def test_a_person_can_add_an_entry_with_a_heading_and_a_text(journal: Journal):
+    write(journal, CUP)
+    path = file_of(journal)
+    day = f"{local_day(NOON):%Y%m%d}"
+    with path.open("a") as file:
+        file.write(f"\n## {day}-900, 8:15\n\nAda owes me\ntwo pears.\n\n- **memories**: 4-6, 9\n")
+    added = journal.entries()[1]
+    assert added.text == "Ada owes me two pears."
+    assert added.memories == (4, 5, 6, 9)
+    assert added.importance.judge is Judge.AGENT
+    assert f"{added.time.astimezone():%H:%M}" == "08:15"
+    assert write(journal, "Rain.").id == f"{day}-901"
+
+
+PERSONS = """\
+---
+tags: [diary]
+last: 2
+mood: fine
+---
+# My own title
+
+Some words of mine. ## no heading
+
+## Thoughts
+
+* of a person
+
+## {day}-1, 12:00
+
+Tom gave me
+a cup.
+
+- **importance**: 6, by rules (a gift)
+- **mood**: merry
+
+> and a quotation
+
+### A heading below
+
+```
+## no heading
+- **importance**: 3
+```
+
+## {day}-2
+
+Broken.
+
+- **importance**: very
+
+# The end
+"""
+
+
+def test_what_a_person_wrote_stays_word_for_word(journal: Journal, log: list[str]):
+    path, day = file_of(journal), f"{local_day(NOON):%Y%m%d}"
+    source = PERSONS.format(day=day)
+    path.parent.mkdir()
+    path.write_text(source)
+    write(journal, "Rain fell.", 3)
+    (entry, rain) = journal.entries()
+    assert (entry.text, entry.importance.score) == ("Tom gave me a cup.", 6)
+    assert rain.id == f"{day}-3"
+    journal.merge(entry, [rain.id])
+    journal.replace(entry.id, replace(entry, importance=Importance(7)))
+    want = source.replace("6, by rules (a gift)", "7, by rules").replace("last: 2", "last: 3")
+    assert [line for line in path.read_text().splitlines() if line] == [
+        line for line in want.splitlines() if line
+    ]
+    assert len([line for line in log if "very" in line]) == 3  # once for each state of the file
+    assert "line 31" in journal.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        ("- **importance**: 11", "importance '11'"),
+        ("- **importance**: 0", "importance '0'"),
+        ("- **source**: a bird", "source 'a bird' is none of told to me, seen"),
+    ],
+)
+def test_a_broken_entry_is_named_and_left_alone(
+    journal: Journal, log: list[str], broken: str, why: str
+):
+    good, bad = write(journal, "Good.", 6), write(journal, "Bad.", 5)
+    path = file_of(journal)
+    key = broken.split(":", maxsplit=1)[0]
+    lines = path.read_text().split("\n")
+    index = max(i for i, line in enumerate(lines) if line.startswith(key))
+    lines[index] = broken
+    path.write_text("\n".join(lines))
+    assert journal.entries() == (good,)
+    assert why in journal.problems[0]
+    assert why in log[-1]
+    assert bad.id in log[-1]
+    write(journal, "Third.")
+    assert broken in path.read_text()
+    assert journal.entry(bad.id) is None
+    path.write_text(
+        path.read_text().replace(broken, f"{key}: " + ("5" if "imp" in key else "seen"))
+    )
+    assert journal.entry(bad.id) is not None
+    assert journal.problems == ()
+
+
+def test_a_copied_entry_counts_once(journal: Journal):
+    write(journal, "Once.", memories=(3,))
+    path = file_of(journal)
+    text = path.read_text()
+    copied = text[text.index("\n## ") :]
+    path.write_text(f"{text}{copied}")
+    write(journal, "Elsewhere.", now=days_ago(1))
+    yesterday = file_of(journal, 1)
+    yesterday.write_text(f"{yesterday.read_text()}{copied}")
+    assert sorted(e.text for e in journal.entries()) == ["Elsewhere.", "Once."]
+    problems = " ".join(journal.problems)
+    assert "already" in problems
+    assert "no entry of this day" in problems
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00broken", b"x" * 5_000_000], ids=["utf", "long"])
+def test_a_file_that_cannot_be_read_is_never_overwritten(
+    journal: Journal, log: list[str], content: bytes
+):
+    write(journal, "Yesterday.", now=days_ago(1))
+    path = file_of(journal)
+    path.write_bytes(content)
+    with pytest.raises(NoteRefused):
+        write(journal, "Today.")
+    assert path.read_bytes() == content
+    assert [entry.text for entry in journal.entries()] == ["Yesterday."]
+    assert len(journal.problems) == 1
+    assert path.name in log[0]
+    journal.entries()
+    assert len(log) == 1
+    path.unlink()
+    assert write(journal, "Today.")
+
+
+def test_other_files_in_the_folder_are_nobodys_days(journal: Journal):
+    write(journal, "Today.")
+    for name in ("2026-02-31.md", "notes.md", ".2026-11-20.md", "2026-11-20.md~", "٢٠٢٦-11-20.md"):
+        (journal.folder / name).write_text("## 20261120-1\n\nNo entry.\n")
+    (journal.folder / "2026-11-19.md").mkdir()
+    assert [entry.text for entry in journal.entries()] == ["Today."]
+
+
+def test_line_ends_of_another_system_stay(journal: Journal):
+    write(journal, "One.")
+    path = file_of(journal)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    write(journal, "Two.")
+    assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n")
+    assert [entry.text for entry in journal.entries()] == ["One.", "Two."]
+
+
+# -- crashes and threads
+
+
+def test_killed_between_the_two_files_of_a_merge(journal: Journal, monkeypatch: pytest.MonkeyPatch):
+    keep, gone = write(journal, CUP, memories=(2,)), None
+    gone = write(journal, CUP, memories=(1,), now=days_ago(1))
+    change, calls = vault_files.change, []
+
+    def killed(path: Path, make: Callable[[str | None], str]) -> str:
+        calls.append(path)
+        if len(calls) == 2:
+            raise SystemExit
+        return change(path, make)
+
+    monkeypatch.setattr(vault_files, "change", killed)
+    with pytest.raises(SystemExit):
+        journal.merge(keep, [gone.id])
+    monkeypatch.undo()
+    after = again(journal)
+    assert [e.memories for e in after.entries()] == [(1,), (1, 2)]  # nothing is lost
+    after.merge(after.entries()[1], [gone.id])
+    assert [e.memories for e in after.entries()] == [(1, 2)]  # nor does it stand twice
+
+
+def test_a_full_disk_changes_nothing(journal: Journal, monkeypatch: pytest.MonkeyPatch):
+    entry = write(journal, "One.")
+
+    def full(fd: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(NoteRefused, match="No space left"):
+        write(journal, "Two.")
+    monkeypatch.undo()
+    assert again(journal).entries() == (entry,)
+    assert [path.name for path in journal.folder.iterdir()] == [file_of(journal).name]
+
+
+def test_many_threads_lose_nothing_and_give_each_id_once(journal: Journal):
+    errors: list[BaseException] = []
+
+    def writer(name: str) -> None:
+        try:
+            for number in range(12):
+                write(journal, f"{name} did thing {number}.", memories=(number + 1,), who=(name,))
+        except BaseException as error:  # handed to the test's own thread
+            errors.append(error)
+
+    threads = [threading.Thread(target=writer, args=(name,)) for name in ("Ada", "Tom", "Eve")]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        journal.entries()
+        journal.resting_on(1)
+    assert not errors
+    entries = again(journal).entries()
+    assert len(entries) == len({entry.id for entry in entries}) == 36
+    assert journal.entries() == entries
+
+
+def test_a_person_who_saves_meanwhile_is_not_overrun(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+):
+    write(journal, "One.")
+    path = file_of(journal)
+    read, saved = vault_files.read, []
+
+    def read_and_save(asked: Path) -> str | None:
+        text = read(asked)
+        if not saved:
+            saved.append(True)
+            path.write_text(path.read_text().replace("One.", "One, as a person tells it."))
+        return text
+
+    monkeypatch.setattr(vault_files, "read", read_and_save)
+    write(journal, "Two.")
+    assert [e.text for e in again(journal).entries()] == ["One, as a person tells it.", "Two."]
+
+
+# -- its settings
+
+
+def test_the_shipped_settings_are_the_defaults():
+    assert load_journal_config(REPOSITORY / "vault/config/journal.md") == JournalConfig()
+
+
+@pytest.mark.parametrize(
+    "line", ["**budget**: -1", "**draw_from**: 11", "**days**: 0", "**entries**: 1", "**daze**: 3"]
+)
+def test_wrong_settings_are_refused(tmp_path: Path, line: str):
+    path = tmp_path / "journal.md"
+    path.write_text(line)
+    with pytest.raises(ConfigError, match=r"journal\.md, line 1"):
+        load_journal_config(path)
