@@ -41,7 +41,7 @@ _SEAMS = (
 )
 _JOINTS = ("Then", "And at once", "From far away", "The same voice went on:")
 _TIME = re.compile(r"^time: '?(?P<time>[^'\n]+)'?$", re.M)
-_DAY_FILE = re.compile(r"\d{4}-\d{2}-\d{2}(?:-\d+)?\.md")
+_DAY_FILE = re.compile(r"(?P<day>\d{4}-\d{2}-\d{2})(?:-(?P<number>\d{1,9}))?\.md")
 
 
 def dream(  # noqa: PLR0917 - each of the six is another thing, and none can be left out
@@ -75,7 +75,7 @@ def dream(  # noqa: PLR0917 - each of the six is another thing, and none can be 
         return {"dreams": 0, "fragments": len(chosen)}
     text = _by_model(chosen, own_name, ask) if ask.available else ""
     by = "a model" if text else "rules"
-    path = folder / FOLDER / f"{now.astimezone():%Y-%m-%d}.md"
+    path = _free_path(folder / FOLDER, now)
     _write(path, text or by_rules(chosen, own_name, rng), chosen, own_name, now)
     numbers = ", ".join(str(memory.number) for memory in chosen)
     return {"dreams": 1, "memories": numbers, "written by": by, "file": path.name}
@@ -164,20 +164,33 @@ def _different(memories: Iterable[Memory]) -> Iterator[Memory]:
 def _dreamt(folder: Path, now: datetime) -> bool:
     """Whether a dream of this night is there already.
 
-    By the time that stands in it: a file's own time changes when it is copied or read again.
+    By the time that stands in the newest: a file's own time changes when it is copied or
+    touched, and two nights may begin on one day.
     """
     try:
-        newest = max(each for each in folder.iterdir() if _DAY_FILE.fullmatch(each.name))
-        text = newest.read_text(encoding="utf-8")
-    except (OSError, ValueError):
+        newest = max(_day_files(folder))[1]
+        written = _TIME.search(newest.read_text(encoding="utf-8"))
+        if written is not None:
+            return now - datetime.fromisoformat(written["time"]) < SAME_NIGHT
+    except (OSError, TypeError, ValueError):
         return False
-    if newest.stem[:10] >= f"{now.astimezone():%Y-%m-%d}":
-        return True
-    written = _TIME.search(text)
-    try:
-        return written is not None and now - datetime.fromisoformat(written["time"]) < SAME_NIGHT
-    except (TypeError, ValueError):
-        return False  # somebody has changed it: its day alone counts
+    # Somebody has changed it: then its day counts.
+    return newest.stem[:10] >= f"{now.astimezone():%Y-%m-%d}"
+
+
+def _day_files(folder: Path) -> Iterator[tuple[tuple[str, int], Path]]:
+    """The dreams that are there, with what they are sorted by: day, and which of that day."""
+    for each in folder.iterdir():
+        if match := _DAY_FILE.fullmatch(each.name):
+            yield (match["day"], int(match["number"] or 1)), each
+
+
+def _free_path(folder: Path, now: datetime) -> Path:
+    """Where the next dream of this day goes: ``2026-11-21.md``, then ``2026-11-21-2.md``."""
+    day = f"{now.astimezone():%Y-%m-%d}"
+    names = (day, *(f"{day}-{number}" for number in range(2, 100)))
+    paths = [folder / f"{name}.md" for name in names]
+    return next((path for path in paths if not path.exists()), paths[-1])
 
 
 def _write(path: Path, text: str, chosen: Sequence[Memory], own_name: str, now: datetime) -> None:
