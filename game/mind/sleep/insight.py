@@ -110,7 +110,7 @@ def insight_in(answer: str, evidence: Sequence[Evidence], own_name: str) -> Insi
     if not numbers or len(numbers) > MOST_CITED or not set(numbers) <= by_number.keys():
         return None
     text = " ".join(sentences(verdict.clean(_CITED.sub("", raw)))[:2])
-    text = for_prompt(text.translate(_QUOTES).lstrip("-*#> '"))
+    text = for_prompt(text.translate(_QUOTES).replace("*", "").strip("-#> '_"))
     said = telling(text)
     bearing = [by_number[n] for n in numbers if said & telling(by_number[n].text)]
     if len(bearing) < FEWEST_CITED or why_not(text, [each.text for each in bearing], own_name):
@@ -133,7 +133,7 @@ def why_not(text: str, bearing: Sequence[str], own_name: str) -> str:
         return "it says who the agent is or what it has to do"
     if any(text.casefold().rstrip(".") in line.casefold() for line in bearing):
         return "it only repeats what was said"
-    if _NOT.search(text) and not any(_NOT.search(line) for line in bearing):
+    if not _denials(text) <= set().union(*map(_denials, bearing)):
         return "it denies what nobody denied"
     known = vocabulary([*bearing, own_name])
     for detail in details([text]).values():
@@ -143,6 +143,12 @@ def why_not(text: str, bearing: Sequence[str], own_name: str) -> str:
     if len(said & there) < 2 or len(said & (there | _LINKING)) < _LEAST_SHARE * len(said):
         return "most of its words are its own"
     return ""
+
+
+def _denials(text: str) -> set[str]:
+    """The words in ``text`` that deny something."""
+    found = (each.casefold() for each in _NOT.findall(text))
+    return {"not" if each[0] == "n" and each[-1] == "t" else each for each in found}
 
 
 def _line(evidence: Evidence) -> str:
