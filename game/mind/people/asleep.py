@@ -1,14 +1,80 @@
-"""What the rules miss about people: a model reads again while the agent sleeps."""
+"""What the rules miss about people: a model reads again while the agent sleeps.
+
+It is asked once for each person, and believed little: a fact must stand in the words of that
+person, in a sentence about themselves; a conclusion may use no word that was not said. Without
+a model what can be counted is concluded, and nothing else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from game.mind.journal.entries import Importance
+from game.mind.heard import heard
+from game.mind.journal.entries import Importance, Origin
+from game.mind.people.acquaintance import BROKEN, KEPT
 from game.mind.people.book import PeopleBook
+from game.mind.people.changes import SINGLE, with_fact
+from game.mind.people.facts import key_of
+from game.mind.people.fit import LONGEST_VALUE, is_fit, line
+from game.mind.people.profile import Conclusion, Fact, Kind, Profile
+from game.mind.people.statements import is_real, sentences
+from game.mind.perception import for_prompt, shorten
 from game.mind.records import Memory
 from game.mind.sleep.asking import Ask
 from game.mind.sleep.steps import Figures
+from game.mind.words import telling
+
+MOST_LINES = 30
+"""Lines of one person that a model is shown: the newest."""
+LEAST_LINES = 3
+"""Lines that somebody has to have said for a model to be asked."""
+MOST_NEW = 4
+"""Facts and conclusions of one answer that are looked at, of each."""
+LONGEST_THOUGHT = 160
+
+_STOP = ("\n\n", "\nQuestion", "\n#")
+_ATTRIBUTES = SINGLE | {
+    *("likes", "dislikes", "fears", "allergy", "skill", "owns", "brother", "sister", "son"),
+    *("daughter", "friend", "dog", "cat", "horse"),
+}
+_ASKED = """\
+Question: What did {name} say of themselves, and what may {own} think of them? Answer with one \
+line for each and the numbers of the lines behind it, as in
+
+work: shepherd [4]
+think: Somebody is worried about the sheep [4, 9]
+
+Answer:
+"""
+_LINE = re.compile(
+    r"^\W*(?P<what>[A-Za-z ]{3,20}?)\s*:\s*(?P<text>\S.*?)\s*"
+    r"[\[(](?:(?:line|memor)\w* )?(?P<numbers>\d[\d, ]*)[\])]\W*$"
+)
+_NUMBER = re.compile(r"\d{1,9}")
+_SELF = re.compile(r"\b(?:I|I['’]\w+|my|mine|me|we|our)\b", re.I)
+_JUDGING = telling(
+    "worried glad sad angry afraid happy lonely proud kind honest friendly shy curious hopes wants "
+    "needs misses cares seems trusts helpful generous restless tired seem trust worry proud "
+    "somebody they them their about"
+)
+"""Words that a conclusion may add of its own."""
+_COUNTED = re.compile(r"^Has kept \d+ of \d+ promises?\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a model's answer came to, as far as it holds.
+
+    Attributes:
+        facts: What the person said of themselves.
+        conclusions: What the agent makes of it.
+    """
+
+    facts: tuple[Fact, ...] = ()
+    conclusions: tuple[Conclusion, ...] = ()
 
 
 def update_profiles(
@@ -18,5 +84,159 @@ def update_profiles(
     own_name: str,
     importance_of: Callable[[Memory], Importance],
 ) -> Figures:
-    """Work in what is missing, then ask the model once for each person met; blocks."""
-    return {"profiles": book.take(memories, own_name, importance_of)}
+    """Work in what is missing, then go through whoever has said something new; blocks.
+
+    Who is done is kept with each profile, so it may be broken off and begun again.
+
+    Args:
+        book: The profiles.
+        memories: What the agent lived through since it last slept, oldest first.
+        ask: The model, one call for each person at most.
+        own_name: The agent's name.
+        importance_of: How much a memory matters.
+
+    Raises:
+        NightOver: The agent has woken.
+        ModelError: The model does not answer.
+        NoteRefused: A file cannot be written.
+    """
+    ask.check()
+    figures = {"worked_in": book.take(memories, own_name, importance_of)}
+    figures |= {"people": 0, "asked": 0, "facts": 0, "conclusions": 0}
+    said = _said(memories)
+    for light in book.all():
+        if light.kind is not Kind.PERSON or light.profile.studied >= light.profile.through:
+            continue
+        ask.check()
+        lines = [m for m in said.get(light.key, ()) if m.number > light.profile.studied]
+        figures["asked"] += _worth_asking(lines) and ask.available
+        new = _study(book, light.profile, lines[-MOST_LINES:], ask, own_name)
+        figures["people"] += 1
+        figures["facts"] += len(new.facts)
+        figures["conclusions"] += len(new.conclusions)
+    return figures
+
+
+def question(name: str, lines: Sequence[Memory], own_name: str) -> str:
+    """The prompt: numbered lines, what is asked, and where the answer begins."""
+    told = "\n".join(
+        f"{m.number}. {for_prompt(said.who)}: {shorten(for_prompt(said.words), 200)}"
+        for m in lines
+        if (said := heard(m)) is not None
+    )
+    head = f"What {own_name} heard from {for_prompt(name)}:"
+    return f"{head}\n\n{told}\n\n{_ASKED.format(name=for_prompt(name), own=own_name)}"
+
+
+def understood(answer: str, lines: Sequence[Memory], name: str) -> Read:
+    """What of a model's answer holds when it is compared with the lines that it was shown.
+
+    Args:
+        answer: ``work: shepherd [4]``, one a line; anything else is passed over.
+        lines: What one person said.
+        name: What that person is called.
+    """
+    by_number = {memory.number: memory for memory in lines}
+    facts: list[Fact] = []
+    thoughts: list[Conclusion] = []
+    for match in filter(None, map(_LINE.match, answer.splitlines()[: 4 * MOST_NEW])):
+        numbers = sorted({int(number) for number in _NUMBER.findall(match["numbers"])})
+        cited = [by_number[number] for number in numbers if number in by_number]
+        if not cited or len(cited) < len(numbers):
+            continue
+        what, text = match["what"].strip().casefold(), line(match["text"], LONGEST_THOUGHT)
+        if what in ("think", "thought", "conclusion"):
+            thoughts += _thought(text, cited, name)
+        elif what in _ATTRIBUTES:
+            facts += _fact(what, text, cited)
+    return Read(tuple(facts[:MOST_NEW]), tuple(thoughts[:MOST_NEW]))
+
+
+def counted(profile: Profile) -> tuple[Conclusion, ...]:
+    """What can be concluded by counting: how far somebody keeps what they promise."""
+    kept = [fact for fact in profile.facts if fact.attribute == KEPT]
+    broken = [fact for fact in profile.facts if fact.attribute == BROKEN]
+    if not broken and len(kept) < 2:
+        return ()
+    numbers = sorted({number for fact in (*kept, *broken) for number in fact.numbers})
+    total = len(kept) + len(broken)
+    text = f"Has kept {len(kept)} of {total} promise{'s' if total > 1 else ''} made to you."
+    return (Conclusion(text, tuple(numbers), max(f.since for f in (*kept, *broken))),)
+
+
+def _said(memories: Sequence[Memory]) -> Mapping[str, list[Memory]]:
+    said: dict[str, list[Memory]] = defaultdict(list)
+    for memory in memories:
+        if (words := heard(memory)) is not None and is_fit(words.words):
+            said[key_of(memory)].append(memory)
+    return said
+
+
+def _worth_asking(lines: Sequence[Memory]) -> bool:
+    return len(lines) >= LEAST_LINES
+
+
+def _study(
+    book: PeopleBook, head: Profile, lines: Sequence[Memory], ask: Ask, own_name: str
+) -> Read:
+    """Learn what is new of one person, and keep how far that went."""
+    read = Read()
+    if ask.available and _worth_asking(lines):
+        read = understood(ask(question(head.name, lines, own_name), _STOP), lines, head.name)
+    new = Read()
+
+    def edit(profile: Profile) -> Profile:
+        nonlocal new
+        learned, new = _learned(profile, read)
+        # As far as it went when the model was asked: more may have come meanwhile.
+        return replace(learned, studied=max(profile.studied, head.through))
+
+    book.change(head.key, edit)
+    return new
+
+
+def _learned(profile: Profile, read: Read) -> tuple[Profile, Read]:
+    """The profile with what is new in ``read``, and what that was."""
+    before = profile
+    for fact in read.facts:
+        profile = with_fact(profile, fact)
+    known = {each.text.casefold() for each in profile.conclusions}
+    fresh = [each for each in read.conclusions if each.text.casefold() not in known]
+    sums = [each for each in counted(profile) if each not in profile.conclusions]
+    others = [e for e in profile.conclusions if not (sums and _COUNTED.match(e.text))]
+    profile = replace(profile, conclusions=(*others, *fresh, *sums))
+    added = [fact for fact in profile.facts if fact not in before.facts]
+    return profile, Read(tuple(added), (*fresh, *sums))
+
+
+def _fact(attribute: str, value: str, cited: Sequence[Memory]) -> list[Fact]:
+    """A fact if its words stand in one sentence in which the speaker speaks of themselves."""
+    value = shorten(re.sub(r"[:;()\[\]]", " ", value).strip(" .,'"), LONGEST_VALUE)
+    wanted = telling(value)
+    if not wanted or not is_fit(value):
+        return []
+    for memory in cited:
+        said = heard(memory)
+        for sentence in sentences(said.words) if said is not None else ():
+            own = _SELF.search(sentence) and is_real(sentence) and not _DENIED.search(sentence)
+            if own and wanted <= telling(sentence):
+                told_by = line(said.who, 48) if said else ""
+                return [
+                    Fact(
+                        attribute, value, memory.time, None, (memory.number,), told_by, Origin.TOLD
+                    )
+                ]
+    return []
+
+
+_DENIED = re.compile(r"\b(?:not|never|no|nobody|neither|nor|hardly)\b|n['’]t\b", re.I)
+
+
+def _thought(text: str, cited: Sequence[Memory], name: str) -> list[Conclusion]:
+    """A conclusion if every word of it that says something was said."""
+    said = set[str]().union(*(telling(memory.text) for memory in cited))
+    strange = telling(text) - said - _JUDGING - telling(name)
+    if strange or len(telling(text)) < 2 or not is_fit(text):
+        return []
+    numbers = tuple(memory.number for memory in cited)
+    return [Conclusion(text, numbers, max(memory.time for memory in cited))]

@@ -1,16 +1,38 @@
-"""The profiles of one agent: markdown files that people may read and edit."""
+"""The profiles of one agent: markdown files that people may read and edit.
+
+Memories are worked in by number: every profile knows the last one that is in it, and the book
+the last one that was sorted. Both are on the disk, the profiles first, so that a crash at any
+moment costs doing the same again, which changes nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from game.mind.journal.entries import Importance
+from game.mind.people.acquaintance import closeness
 from game.mind.people.config import PeopleConfig
+from game.mind.people.cursor import Cursor, read_cursor, write_cursor
+from game.mind.people.fit import name as fit_name
+from game.mind.people.observing import within
+from game.mind.people.page import PageUnreadable
 from game.mind.people.profile import Closeness, Kind, Name, Profile
-from game.mind.records import Memory
+from game.mind.people.shelf import Shelf
+from game.mind.people.sorting import Edit, Sorter, Unknown
+from game.mind.records import Memory, MemoryKind
+
+MOST_FOUND = 20
+"""Profiles that one search brings."""
+BY_NAME = "name:"
+"""Begins the key of somebody of whom only the name is known."""
+
+type Weigh = Callable[[Memory], Importance]
+"""How much a memory matters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +45,7 @@ class Light:
         names: What they were called, the present name last.
         last_met: When they last met, with time zone.
         closeness: How well the agent knows them.
+        profile: The profile without facts, observations and conclusions.
     """
 
     key: str
@@ -30,10 +53,14 @@ class Light:
     names: tuple[Name, ...]
     last_met: datetime
     closeness: Closeness
+    profile: Profile
 
 
 class PeopleBook:
     """All that one agent knows of people, places and things; safe to use from several threads.
+
+    :meth:`known`, :meth:`loaded` and :meth:`names_of` are quick and may be called on the
+    reactor thread; all else reads or writes files and belongs in a worker thread.
 
     Args:
         folder: ``vault/agents/<name>``; ``people``, ``places`` and ``things`` lie in it.
@@ -49,53 +76,285 @@ class PeopleBook:
     ) -> None:
         self.folder = folder
         self._config = config
-        self._report = report
+        self._shelf = Shelf(folder, report)
+        self._turn = threading.RLock()
+        self._cursor: Cursor | None = None
+        self._sorter: Sorter | None = None
+        self._by_name: dict[str, tuple[str, ...]] = {}
+
+    # -- quick
+
+    def loaded(self, key: str) -> Profile | None:
+        """The profile if it is in RAM."""
+        return self._shelf.loaded(key)
+
+    def known(self, key: str) -> bool:
+        """Whether there is a profile; False for all until the book was opened."""
+        return self._shelf.head(key) is not None
+
+    def names_of(self, key: str) -> tuple[str, ...]:
+        """What they were called, the present name first; empty for nobody known."""
+        head = self._shelf.head(key)
+        return tuple(each.name for each in reversed(head.names)) if head else ()
+
+    # -- reading
 
     def open(self) -> None:
-        """Learn whom there is; blocks. Every blocking method does it when nobody has."""
+        """Learn whom there is; every other blocking method does it when nobody has."""
+        with self._turn:
+            if self._cursor is None:
+                self._shelf.scan()
+                self._name_all()
+                self._cursor = read_cursor(self._cursor_path)
 
     @property
     def through(self) -> int:
-        """Number of the last memory that is worked in; blocks the first time."""
-        return 0
+        """Number of the last memory that is worked in everywhere.
+
+        It falls back when a file that could not be read is mended: what came meanwhile is
+        still to be worked into that one. Give :meth:`take` all memories after this one.
+        """
+        with self._turn:
+            cursor = self._opened()
+            mended = [n for key, n in cursor.behind.items() if not self._shelf.broken(key)]
+            return min([cursor.through, *mended])
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with files that cannot be read, one sentence each; blocks."""
-        return []
-
-    def take(
-        self,
-        memories: Iterable[Memory],
-        own_name: str,
-        importance_of: Callable[[Memory], Importance],
-    ) -> int:
-        """Work memories in; blocks. Gives how many profiles changed."""
-        return 0
+        """What is wrong with files that cannot be read, one sentence each."""
+        self._opened()
+        self._shelf.scan()
+        return self._shelf.problems()
 
     def profile(self, key: str) -> Profile | None:
-        """The profile of that key, from its file where it is not in RAM; may block."""
-        return None
+        """The profile as its file is now; None for nobody known."""
+        self._opened()
+        page = self._shelf.page(key)
+        return page.profile if page else None
 
     def load(self, keys: Iterable[str]) -> None:
-        """Have these profiles in RAM as their files are now; blocks."""
-
-    def loaded(self, key: str) -> Profile | None:
-        """The profile if it is in RAM; quick."""
-        return None
-
-    def known(self, key: str) -> bool:
-        """Whether there is a profile; quick."""
-        return False
-
-    def names_of(self, key: str) -> tuple[str, ...]:
-        """What they were called, the present name first; quick."""
-        return ()
+        """Have these profiles in RAM as their files are now; unknown keys are passed over."""
+        for key in keys:
+            self.profile(key)
 
     def find(self, words: str) -> list[Profile]:
-        """Profiles by a name, the beginning of one, or a key; blocks."""
-        return []
+        """Profiles by a name, present or past, by the beginning of one, or by key.
 
-    def all(self) -> list[Light]:
-        """Everybody and everything, those met last first; blocks."""
-        return []
+        Those that are called just so come first, and people before places and things.
+        """
+        self._opened()
+        self._shelf.scan()
+        wanted = " ".join(words.split()).casefold()
+        ranked = [(_rank(head, wanted), head) for head in self._shelf.heads() if wanted]
+        best = sorted(
+            ((rank, head) for rank, head in ranked if rank is not None),
+            key=lambda each: (each[0], -each[1].last_met.timestamp()),
+        )
+        found = (self.profile(head.key) for _, head in best[:MOST_FOUND])
+        return [profile for profile in found if profile is not None]
+
+    def all(self, now: datetime | None = None) -> list[Light]:
+        """Everybody and everything, those met last first.
+
+        Args:
+            now: When closeness is asked for; when they last met if not given.
+        """
+        self._opened()
+        self._shelf.scan()
+        heads = sorted(self._shelf.heads(), key=lambda head: head.last_met, reverse=True)
+        return [
+            Light(h.key, h.kind, h.names, h.last_met, closeness(h, now or h.last_met), h)
+            for h in heads
+        ]
+
+    # -- writing
+
+    def take(self, memories: Iterable[Memory], own_name: str, importance_of: Weigh) -> int:
+        """Work memories in, oldest first; those that are in already change nothing.
+
+        Args:
+            memories: All that the agent lived through after :attr:`through`, in one go or in
+                several; what is left out is never worked in.
+            own_name: The agent's name.
+            importance_of: How much each matters.
+
+        Returns:
+            How many profiles changed.
+
+        Raises:
+            NoteRefused: A file could not be written. Nothing is lost: give the same again.
+        """
+        with self._turn:
+            cursor = self._opened()
+            start = min([cursor.through, *cursor.behind.values()])
+            fresh = sorted((m for m in memories if m.number > start), key=lambda m: m.number)
+            if not fresh:
+                return 0
+            work = self._sorted(fresh, own_name, importance_of)
+            behind = dict(cursor.behind)
+            changed = sum(
+                self._work_in(key, edits, fresh[0].number, cursor, behind)
+                for key, edits in work.items()
+            )
+            through = max(cursor.through, fresh[-1].number)
+            mended = [key for key in behind if key not in work and not self._shelf.broken(key)]
+            for key in mended:  # nothing in between was about them
+                if fresh[0].number <= behind[key] + 1:
+                    del behind[key]
+            self._advance(Cursor(through, behind))
+            if changed:
+                self._clear_things()
+            return changed
+
+    def change(self, key: str, edit: Callable[[Profile], Profile]) -> bool:
+        """Change a known profile; whether anything changed. ``edit`` may be called again.
+
+        Raises:
+            NoteRefused: Its file cannot be read or written.
+        """
+        with self._turn:
+            self._opened()
+            if self._shelf.page(key) is None:
+                return False
+            return self._shelf.change(key, lambda old: self._limited(edit(_sure(old))))
+
+    def _opened(self) -> Cursor:
+        if self._cursor is None:
+            self.open()
+        assert self._cursor is not None
+        return self._cursor
+
+    @property
+    def _cursor_path(self) -> Path:
+        return self.folder / "people" / ".worked_in.json"
+
+    def _advance(self, cursor: Cursor) -> None:
+        if cursor != self._cursor:
+            write_cursor(self._cursor_path, cursor)
+            self._cursor = cursor
+
+    def _sorted(
+        self, memories: Sequence[Memory], own_name: str, importance_of: Weigh
+    ) -> dict[str, list[tuple[int, Edit]]]:
+        """What is to be done to each profile."""
+        if self._sorter is None or self._sorter.own_name != own_name:
+            self._sorter = Sorter(own_name, self._named, self.known)
+        work: dict[str, list[tuple[int, Edit]]] = defaultdict(list)
+        for memory in memories:
+            if memory.kind is MemoryKind.PERCEPTION and memory.source_id:
+                self._take_over(memory, work)
+            for key, edit in self._sorter.edits(memory, importance_of(memory).score):
+                work[key].append((memory.number, edit))
+        return work
+
+    def _work_in(
+        self,
+        key: str,
+        edits: Sequence[tuple[int, Edit]],
+        first: int,
+        cursor: Cursor,
+        behind: dict[str, int],
+    ) -> bool:
+        """Write one profile; one that cannot be read, or lacks what came before, has to wait."""
+        if key in cursor.behind:
+            if first > cursor.behind[key] + 1 or self._shelf.broken(key):
+                return False
+        elif first <= cursor.through:
+            edits = [(n, edit) for n, edit in edits if n > self._in_already(key, cursor)]
+        if not edits:
+            return False
+        try:
+            changed = self._shelf.change(key, lambda old: self._edited(key, old, edits))
+        except Unknown:  # somebody threw the file away meanwhile
+            return False
+        except PageUnreadable:
+            head = self._shelf.head(key)
+            behind[key] = min(cursor.through, head.through if head else cursor.through)
+            return False
+        behind.pop(key, None)
+        self._name(key)
+        return changed
+
+    def _in_already(self, key: str, cursor: Cursor) -> int:
+        """What was worked in and is known no more, of a profile thrown away, stays so."""
+        head = self._shelf.head(key)
+        return head.through if head else cursor.through
+
+    def _edited(self, key: str, old: Profile | None, edits: Sequence[tuple[int, Edit]]) -> Profile:
+        profile = old
+        for _, edit in edits:
+            try:
+                profile = edit(profile)
+            except Unknown:  # only said of somebody who is not known any more
+                continue
+        if profile is None:
+            raise Unknown
+        return self._limited(replace(profile, key=key))
+
+    def _limited(self, profile: Profile) -> Profile:
+        return within(profile, self._config())
+
+    def _take_over(self, memory: Memory, work: dict[str, list[tuple[int, Edit]]]) -> None:
+        """The first who comes under a name that was known without an identity is that person."""
+        key, old = memory.source_id, f"{BY_NAME}{memory.source}"
+        if self.known(key) or key in work or not (self.known(old) or old in work):
+            return
+        if any(other != old for other in self._named(memory.source)):
+            return
+        if self.known(old):
+            try:
+                self._shelf.change(old, lambda profile: replace(_sure(profile), key=key))
+            except PageUnreadable:
+                return  # it stays by name until somebody mends it
+            self._name_all()
+        if old in work:
+            work[key] = work.pop(old)
+
+    def _clear_things(self) -> None:
+        """Keep no more things than the limit; those not seen for longest go."""
+        things = [head for head in self._shelf.heads() if head.kind is Kind.THING]
+        surplus = len(things) - self._config().things
+        for head in sorted(things, key=lambda each: each.last_met)[: max(surplus, 0)]:
+            self._shelf.remove(head.key)
+
+    # -- names
+
+    def _named(self, name: str) -> tuple[str, ...]:
+        return self._by_name.get(fit_name(name).casefold(), ())
+
+    def _name_all(self) -> None:
+        names: dict[str, list[str]] = defaultdict(list)
+        for head in self._shelf.heads():
+            if head.kind is Kind.PERSON:
+                names[head.name.casefold()].append(head.key)
+        self._by_name = {name: tuple(keys) for name, keys in names.items()}
+
+    def _name(self, key: str) -> None:
+        """Know somebody by the present name, and by that alone."""
+        head = self._shelf.head(key)
+        if head is None or head.kind is not Kind.PERSON:
+            return
+        for each in {one.name.casefold() for one in head.names}:
+            others = tuple(other for other in self._by_name.get(each, ()) if other != key)
+            self._by_name[each] = others
+        mine = head.name.casefold()
+        self._by_name[mine] = (*self._by_name.get(mine, ()), key)
+
+
+def _rank(head: Profile, wanted: str) -> tuple[int, int] | None:
+    """How well a profile answers to a name, best first; None for not at all."""
+    kind = 0 if head.kind is Kind.PERSON else 1
+    names = [each.name.casefold() for each in reversed(head.names)]
+    if wanted in (head.key.casefold(), names[0]):
+        return 0, kind
+    if wanted in names:
+        return 1, kind
+    if any(name.startswith(wanted) for name in names):
+        return 2, kind
+    return (3, kind) if any(wanted in name for name in names) else None
+
+
+def _sure(profile: Profile | None) -> Profile:
+    if profile is None:
+        raise Unknown
+    return profile

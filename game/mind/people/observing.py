@@ -99,6 +99,7 @@ def _met(profile: Profile, memory: Memory, *, again: bool) -> Profile:
         names=names,
         first_met=min(profile.first_met, memory.time),
         last_met=max(profile.last_met, memory.time),
+        before=profile.last_met if again else profile.before,
         meetings=profile.meetings + again,
         warmed=0.0 if again else profile.warmed,
     )

@@ -110,6 +110,7 @@ class Profile:
         names: What they were called, the present name last; never empty.
         first_met: When they first met, with time zone.
         last_met: When they last met, with time zone.
+        before: When the meeting before this one ended, with time zone; None at the first.
         meetings: How many times; two with an hour or more between them are two.
         exchanges: How often one of them said something to the other.
         warmth: What the agent feels, -1 (hatred) to 1 (love).
@@ -119,6 +120,7 @@ class Profile:
         conclusions: What the agent made of it, oldest first.
         shared: What they last shared that mattered; None for nothing.
         through: Number of the last memory that was worked into it.
+        studied: Number of the last memory that a model has gone through for it, in sleep.
     """
 
     key: str
@@ -135,6 +137,8 @@ class Profile:
     conclusions: tuple[Conclusion, ...] = ()
     shared: Observation | None = None
     through: int = 0
+    studied: int = 0
+    before: datetime | None = None
 
     @property
     def name(self) -> str:

@@ -1,14 +1,39 @@
-"""What a prompt says of whoever is in the room."""
+"""What a prompt says of whoever is in the room.
+
+Quick, from what is in RAM: the cost depends on who is there, never on how many people the
+agent has met. What is told comes first from whom the agent knows best; what does not fit is
+left out fact by fact.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
+from game.mind.journal.entries import Origin
+from game.mind.people.acquaintance import BROKEN, KEPT, closeness, feeling
 from game.mind.people.book import PeopleBook
 from game.mind.people.config import PeopleConfig
+from game.mind.people.fit import line
+from game.mind.people.fit import name as fit_name
+from game.mind.people.observing import MEETING
+from game.mind.people.profile import Closeness, Fact, Kind, Profile
+from game.mind.people.surroundings import PLACE
+from game.mind.perception import for_prompt
 from game.mind.ports import Tokens
+
+MOST_FACTS = 10
+"""Facts of one person that a prompt shows."""
+MOST_THOUGHTS = 2
+_RENAMED = timedelta(days=30)
+_LONGEST_LINE = 700
+_ORDER = (
+    *("promise", BROKEN, KEPT, "name", "work", "home", "spouse", "betrothed", "plan", "birthday"),
+    *("children", "son", "daughter", "brother", "sister", "mother", "father"),
+)
+_SORT = {attribute: place for place, attribute in enumerate(_ORDER)}
+_RANK = {close: rank for rank, close in enumerate(reversed(Closeness))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +49,16 @@ class Present:
     name: str
 
 
+@dataclass(slots=True)
+class _Line:
+    """What will be said of one person, and what it costs."""
+
+    head: str
+    last: str = ""
+    facts: list[tuple[Fact, str]] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+
+
 def lines(
     present: Sequence[Present],
     book: PeopleBook,
@@ -31,5 +66,193 @@ def lines(
     now: datetime,
     tokens: Tokens,
 ) -> tuple[str, ...]:
-    """Lines for a prompt about ``present``, best known first; quick, from RAM alone."""
-    return ()
+    """Lines for a prompt about ``present``, best known first, without a bullet.
+
+    Args:
+        present: Who is there, and the place; each once.
+        book: Where :meth:`.book.PeopleBook.load` was called for their keys.
+        config: How much may be shown.
+        now: The present time, with time zone.
+        tokens: What a line costs.
+
+    Returns:
+        At most ``config.shown`` people within ``config.budget`` tokens; none at all for 0.
+    """
+    if config.budget <= 0:
+        return ()
+    places = [_place_line(each, book.loaded(each.key), now) for each in present if _is_place(each)]
+    people = [(each, book.loaded(each.key)) for each in present if not _is_place(each)]
+    best = sorted(people, key=lambda each: _nearness(each[1], now))[: config.shown]
+    heads = [_head(each, profile, now) for each, profile in best]
+    room, told = config.budget, list[str]()
+    costs = [tokens.of(head) for head in heads]
+    for place, (head, cost) in enumerate(zip(heads, costs, strict=True)):
+        if cost > room:
+            break
+        # Whoever comes after is at least named.
+        spare = room - cost - min(sum(costs[place + 1 :]), room // 2)
+        text = _filled(_Line(head), best[place][0], best[place][1], spare, now, tokens)
+        room -= max(tokens.of(text), cost)
+        told.append(text)
+    return (*told, *(text for text in places if text and tokens.of(text) <= room))
+
+
+def _is_place(each: Present) -> bool:
+    return each.key.startswith(PLACE)
+
+
+def _nearness(profile: Profile | None, now: datetime) -> tuple[int, int]:
+    if profile is None:
+        return len(_RANK), 0
+    return _RANK[closeness(profile, now)], -profile.exchanges
+
+
+def _head(each: Present, profile: Profile | None, now: datetime) -> str:
+    """``Tom, a friend, last met 3 days ago; you like them.``"""
+    name = fit_name(each.name)
+    if profile is None or profile.kind is not Kind.PERSON:
+        return f"{name}, whom you have never met."
+    close = closeness(profile, now)
+    known_as = _known_as(name, profile, now)
+    met = _met(profile, now)
+    if close is Closeness.STRANGER and not feeling(profile):
+        return f"{name}{known_as}, a stranger, {met}."
+    article = "an" if close is Closeness.ACQUAINTANCE else "a"
+    felt = f"; {feeling(profile)}" if feeling(profile) else ""
+    return f"{name}{known_as}, {article} {close.value}, {met}{felt}."
+
+
+def _known_as(name: str, profile: Profile, now: datetime) -> str:
+    """The name before, as long as the new one is new."""
+    former = [each for each in profile.names if each.name != name]
+    if not former or (profile.name == name and now - profile.names[-1].since > _RENAMED):
+        return ""
+    return f" (you knew them as {former[-1].name})"
+
+
+def _met(profile: Profile, now: datetime) -> str:
+    here_now = now - profile.last_met < MEETING
+    last = profile.before if here_now else profile.last_met
+    return f"last met {_ago(now - last)}" if last is not None else "met just now for the first time"
+
+
+def _filled(
+    chosen: _Line, each: Present, profile: Profile | None, spare: int, now: datetime, tokens: Tokens
+) -> str:
+    """The head with as much of the rest as ``spare`` tokens hold: what was shared first."""
+    if profile is None or profile.kind is not Kind.PERSON:
+        return chosen.head
+    name = fit_name(each.name)
+
+    def fits(trial: _Line) -> bool:
+        return tokens.of(_text(trial, name)) - tokens.of(chosen.head) <= spare
+
+    best = chosen
+    for trial in _trials(profile, now):
+        more = _Line(
+            best.head,
+            trial.last or best.last,
+            [*best.facts, *trial.facts],
+            [*best.thoughts, *trial.thoughts],
+        )
+        if fits(more):
+            best = more
+    return _text(best, name)
+
+
+def _trials(profile: Profile, now: datetime) -> list[_Line]:
+    """What may be added, the most telling first, one at a time."""
+    trials = []
+    if profile.shared is not None:
+        shared = f"{profile.shared.text.rstrip('.')} (memory {profile.shared.number})"
+        trials.append(_Line("", last=shared))
+    trials += [_Line("", facts=[each]) for each in _facts(profile, now)]
+    thoughts = [each.text for each in profile.conclusions[-MOST_THOUGHTS:]]
+    return [*trials[:4], *(_Line("", thoughts=[each]) for each in thoughts), *trials[4:]]
+
+
+def _text(chosen: _Line, name: str) -> str:
+    told = [said for fact, said in chosen.facts if fact.origin is Origin.TOLD]
+    known = [said for fact, said in chosen.facts if fact.origin is not Origin.TOLD]
+    parts = [
+        chosen.head,
+        f"{name} told you: {'; '.join(told)}." if told else "",
+        f"You know: {'; '.join(known)}." if known else "",
+        f"You think: {' '.join(_stopped(each) for each in chosen.thoughts)}"
+        if chosen.thoughts
+        else "",
+        f"Last: {chosen.last}." if chosen.last else "",
+    ]
+    return for_prompt(" ".join(part for part in parts if part), limit=_LONGEST_LINE * 2)
+
+
+def _stopped(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+def _facts(profile: Profile, now: datetime) -> list[tuple[Fact, str]]:
+    """Facts as they are told, the most telling first; what is over beside what took its place."""
+    holding = [fact for fact in profile.facts if fact.holds]
+    order = sorted(
+        holding, key=lambda f: (_SORT.get(f.attribute, len(_SORT)), -f.since.timestamp())
+    )
+    told = [(fact, _fact(fact, _previous(profile, fact), now)) for fact in order]
+    attributes = {fact.attribute for fact in holding}
+    over = [
+        fact
+        for fact in profile.facts
+        if not fact.holds and fact.attribute not in attributes and fact.attribute != "promise"
+    ]
+    latest = {fact.attribute: fact for fact in over}
+    told += [
+        (fact, f"no longer {fact.attribute}: {fact.value} (until {_day(fact.until, now)})")
+        for fact in latest.values()
+    ]
+    return told[:MOST_FACTS]
+
+
+def _fact(fact: Fact, before: Fact | None, now: datetime) -> str:
+    value = line(fact.value)
+    if fact.attribute in ("promise", BROKEN, KEPT):
+        return f"{fact.attribute}: {value} ({_day(fact.since, now)})"
+    if before is None:
+        return f"{fact.attribute}: {value}"
+    return (
+        f"{fact.attribute}: {value} (before: {line(before.value)}, until {_day(before.until, now)})"
+    )
+
+
+def _previous(profile: Profile, fact: Fact) -> Fact | None:
+    """What held before a fact of which there is one at a time."""
+    over = [
+        each
+        for each in profile.facts
+        if each.attribute == fact.attribute and each.until is not None and each.until <= fact.since
+    ]
+    return max(over, key=lambda each: each.until or each.since, default=None)
+
+
+def _place_line(each: Present, profile: Profile | None, now: datetime) -> str:
+    """What is worth saying of a place; empty for one that says nothing."""
+    name = fit_name(each.name)
+    if profile is None or (profile.meetings == 1 and now - profile.first_met < MEETING):
+        return f"{name}: you are here for the first time."
+    thoughts = " ".join(_stopped(t.text) for t in profile.conclusions[-MOST_THOUGHTS:])
+    return for_prompt(f"{name}, where you have been before: {thoughts}") if thoughts else ""
+
+
+def _day(time: datetime | None, now: datetime) -> str:
+    """``12 Nov``, with the year if it is another."""
+    if time is None:
+        return "now"
+    here = time.astimezone(now.tzinfo)
+    return f"{here.day} {here:%b}" if here.year == now.year else f"{here.day} {here:%b %Y}"
+
+
+def _ago(span: timedelta) -> str:
+    minutes = max(int(span.total_seconds() // 60), 0)
+    for size, unit in ((525_600, "year"), (43_200, "month"), (1440, "day"), (60, "hour")):
+        if minutes >= size:
+            count = minutes // size
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return f"{minutes} minutes ago" if minutes > 1 else "a moment ago"

@@ -35,10 +35,12 @@ class Handled:
     Attributes:
         name: What it is, without its article.
         whereabouts: Where it is now: ``with you``, ``with Tom``, ``in The Kettle``.
+        to: Whom the agent gave it to; empty if it did not.
     """
 
     name: str
     whereabouts: str
+    to: str = ""
 
     @property
     def key(self) -> str:
@@ -69,14 +71,14 @@ def handled(memory: Memory) -> Handled | None:
         return _handled(match["a"], "with you")
     if match["dropped"]:
         return _handled(match["b"], f"in {fit_name(memory.place)}" if memory.place else "left")
-    return _handled(match["c"], f"with {fit_name(match['whom'])}")
+    return _handled(match["c"], f"with {fit_name(match['whom'])}", match["whom"])
 
 
-def _handled(what: str, where: str) -> Handled | None:
+def _handled(what: str, where: str, to: str = "") -> Handled | None:
     name = fit_name(_ARTICLE.sub("", what))
     if len(what) > _LONGEST_THING or not any(c.isalnum() for c in what):
         return None
-    return Handled(name, where)
+    return Handled(name, where, to)
 
 
 def been_at(profile: Profile | None, memory: Memory, importance: int) -> Profile:
@@ -120,6 +122,7 @@ def _visited(profile: Profile, memory: Memory) -> Profile:
     return replace(
         profile,
         last_met=max(profile.last_met, memory.time),
+        before=profile.last_met if again else profile.before,
         meetings=profile.meetings + again,
         through=memory.number,
     )
