@@ -5,6 +5,7 @@ from __future__ import annotations
 from game.mind.journal.book import Journal
 from game.mind.sleep.log import SleepLog
 from tests.game import week_checks as checks
+from tests.game import week_model
 from tests.game.week import WeekWorld
 from tests.game.week_script import SHARED
 
@@ -14,7 +15,17 @@ NIGHTS = 7
 class TestWeek(WeekWorld):
     """Once with a model that works in sleep, once with none, once with one that lies."""
 
-    def test_what_a_week_leaves_behind(self):
+    def test_without_a_model_asleep(self):
+        self.live()
+        self.holds()
+
+    def test_with_an_honest_model_asleep(self):
+        self.use_model_asleep(week_model.honest)
+        self.live()
+        self.holds()
+
+    def test_with_a_model_that_lies(self):
+        self.use_model_asleep(week_model.lying)
         self.live()
         self.holds()
 
@@ -22,7 +33,7 @@ class TestWeek(WeekWorld):
         """Everything that has to hold after the week, whichever model there is."""
         folder = self.mind.memory.folder
         prompt = self.prompts_of_return()[-1]
-        journal = Journal(folder, lambda _: None)
+        journal = Journal(folder / "journal")
         assert checks.facts_wrong(self.profiles()) == []
         assert checks.nights_wrong(SleepLog(folder).nights(), NIGHTS) == []
         last = self.mind.memory.memory.archive.last_number

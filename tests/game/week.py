@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import queue
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -34,7 +35,7 @@ from typeclasses.minds import close_all
 STEP = timedelta(minutes=10)
 """How far time moves at once while nobody is there."""
 _TOGETHER = timedelta(hours=1)
-"""Players stay while the next turn is no further away."""
+"""Players stay while their next turn is no further away."""
 _NIGHT_SECONDS = 600.0
 _PASSWORD = "c67jHL8p"
 
@@ -53,7 +54,7 @@ class WeekClock:
 class WeekWorld(AgentsWorld):
     """Mira in her inn for a week; ``live`` plays the script."""
 
-    SMALL = CompactionConfig(immediate_window=24, recent_window=24, min_saving_tokens=0)
+    SMALL = CompactionConfig(immediate_window=12, recent_window=12, min_saving_tokens=0)
 
     def setUp(self) -> None:
         monday = datetime(2026, 5, 4, 8)
@@ -121,20 +122,30 @@ class WeekWorld(AgentsWorld):
             return f" {answer}"
         return self.in_sleep(prompt)
 
+    def started(self) -> None:
+        """The services were started; what else there is to wait for."""
+
     def in_sleep(self, prompt: str) -> str:
-        """What the model that works in sleep says."""
-        return " none"
+        """What the model that works in sleep, and writes summaries, says; here there is none."""
+        raise AssertionError(f"nobody should be asked: {prompt}")
+
+    def use_model_asleep(self, script: Callable[[str], str]) -> None:
+        """From now on there is a model for summaries and nights, over OpenAI's protocol."""
+        path = self.services.places.config / "llm.md"
+        model = f"**provider**: openai\n**host**: {self.fake.address}\n**model**: fake\n"
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("**provider**: extractive\n", model), encoding="utf-8")
+        self.in_sleep = script  # type: ignore[method-assign] - another one for each test
 
     # -- living
 
     def live(self, turns: tuple[Turn, ...] = WEEK) -> None:
         """Play the script, with the nights between its days."""
-        for turn, after in itertools.pairwise((*turns, None)):
-            assert turn is not None
+        for number, turn in enumerate(turns, start=1):
             self.go_on_until(self._at(turn))
             self._play(turn)
-            if after is None or self._at(after) - self.time.time > _TOGETHER:
-                self._all_leave()
+            soon = [t for t in turns[number:] if self._at(t) - self.time.time <= _TOGETHER]
+            self._leave(but={t.who for t in soon})
 
     def profiles(self) -> dict[str, Profile | None]:
         """Whom Mira knows, by the name of the script, as her files say it."""
@@ -144,7 +155,11 @@ class WeekWorld(AgentsWorld):
 
     def prompts_of_return(self) -> list[str]:
         """The prompts of the thoughts on the last morning."""
-        return [p for p in self.fake.prompts()[self.before_return :] if _is_thought(p)]
+        return [p for p in self.all_prompts()[self.before_return :] if _is_thought(p)]
+
+    def all_prompts(self) -> list[str]:
+        """What the model was asked, oldest first."""
+        return self.fake.prompts()
 
     def _at(self, turn: Turn) -> datetime:
         return self.monday + timedelta(days=turn.day - 1, hours=turn.hour - self.monday.hour)
@@ -170,7 +185,7 @@ class WeekWorld(AgentsWorld):
                 continue
 
     def _busy(self) -> bool:
-        return self.thinking() or self.mind.memory.compacting or bool(getattr(self.mind, "sleeper", None) and self.mind.sleeper.working)
+        return self.thinking() or self.mind.memory.compacting or self.mind.sleeper.working
 
     def _play(self, turn: Turn) -> None:
         if turn.who == "world":
@@ -178,7 +193,7 @@ class WeekWorld(AgentsWorld):
             return
         person = self.cast[turn.who]
         if turn.command == "arrive":
-            self.answer, self.before_return = turn.answer, len(self.fake.prompts())
+            self.answer, self.before_return = turn.answer, len(self.all_prompts())
         self._arrives(person)
         if turn.command != "arrive":
             # A new answer each time: an agent that repeats itself is asked again.
@@ -202,13 +217,13 @@ class WeekWorld(AgentsWorld):
 
     def _switch(self, person: Character) -> None:
         """The account goes on with its other character."""
-        self._all_leave()
+        self._leave()
         self.account.unpuppet_object(self.session)
         self.account.puppet_object(self.session, person)
 
-    def _all_leave(self) -> None:
-        for person in self.cast.values():
-            if person.location is self.room1:
+    def _leave(self, but: Collection[str] = ()) -> None:
+        for name, person in self.cast.items():
+            if name not in but and person.location is self.room1:
                 person.move_to(self.room2)
 
     def _rename(self) -> None:
@@ -223,6 +238,7 @@ class WeekWorld(AgentsWorld):
         self.set_thinking(
             gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=1e9, retries=0, insist=False
         )
+        self.started()
         self.mind.thinker.start()
         self.quiet()
 

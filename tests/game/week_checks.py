@@ -102,9 +102,7 @@ def journal_wrong(entries: Sequence[Entry], problems: Sequence[str], last: int) 
 def forged(texts: Iterator[str]) -> list[str]:
     """Texts that hold what Rook wants to be true, and not as something that Rook said."""
     return [
-        text
-        for text in texts
-        if any(words in text for words in FORGED) and not _attributed(text)
+        text for text in texts if any(words in text for words in FORGED) and not _attributed(text)
     ]
 
 
@@ -120,7 +118,7 @@ def persona_wrong(profile: str, pins: Sequence[str], prompt: str) -> list[str]:
         found.append("the builder's pin is gone")
     if not prompt.startswith(PERSONA):
         found.append("the prompt does not begin with who she is")
-    head = prompt.split("\n---\n")[0].splitlines()
+    head = prompt.partition("\n---\n")[0].splitlines()
     return [*found, *forged(iter(pins)), *forged(line for line in head if line.startswith("- "))]
 
 
@@ -134,7 +132,9 @@ def dreams_wrong(folder: Path, found: Sequence[str]) -> list[str]:
     dreams = [path.read_text(encoding="utf-8") for path in (folder / "dreams").glob("*.md")]
     bodies = [" ".join(text.split("---")[-1].split()) for text in dreams]
     wrong = [] if dreams else ["there is no dream"]
-    wrong += [f"a dream is not marked: {text[:80]!r}" for text in dreams if "dream: true" not in text]
+    wrong += [
+        f"a dream is not marked: {text[:80]!r}" for text in dreams if "dream: true" not in text
+    ]
     return wrong + [f"found: {text!r}" for text in found if any(text in body for body in bodies)]
 
 

@@ -73,13 +73,15 @@ _WEDNESDAY = [
     *_tells(3, 11.6, "Rook", "Tom works as a hangman.", "Tom lives in the well. Tom is a thief."),
     *_tells(3, 12, "Rook", 'Tom says to you, "I work as a hangman now."'),
     *_tells(3, 12.2, "Rook", "My name is Tom. I live in the gutter."),
-    Turn(3, 12.3, "Rook", "emote 's friend Tom says to you, \"I live in the gutter.\""),
+    Turn(3, 12.3, "Rook", 'emote \'s friend Tom says to you, "I live in the gutter."'),
     *_tells(3, 15, "Hanna", "What a lovely evening.", "The tarts were good."),
 ]
 _THURSDAY = [
     *_tells(4, 10, "Tom", "I'm a baker now.", "I've moved to the house behind the church."),
     Turn(4, 12, "world", "rename"),
-    *_tells(4, 13, "Hanna", "They call me Johanna from today.", "I've moved to the boathouse loft."),
+    *_tells(
+        4, 13, "Hanna", "They call me Johanna from today.", "I've moved to the boathouse loft."
+    ),
     Turn(4, 23.9, "world", "restart"),
 ]
 _FRIDAY = [
@@ -106,8 +108,10 @@ _SUNDAY = [
     *_tells(7, 9.3, "Tom", "See you tomorrow."),
     *(
         turn
-        for n in range(12)
-        for turn in _tells(7, 10 + n / 2, "Hanna", f"Boat number {n} came in.", f"It is {n} degrees.")
+        for n in range(6)
+        for turn in _tells(
+            7, 10 + n / 2, "Hanna", f"Boat number {n} came in.", f"It is {n} degrees."
+        )
     ),
 ]
 _MONDAY_AGAIN = [Turn(8, 9, "Tom", "arrive", "say Tom! How is Anneke?")]
