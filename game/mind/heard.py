@@ -16,8 +16,12 @@ from game.mind.records import Memory, MemoryKind
 LONGEST = 1200
 """Characters of one line that are looked at; speech in the game has at most 1,000."""
 
-_SAID = re.compile(r' (?:says|whispers)(?: to (?P<to>[^,"]{1,48}))?, "(?P<words>.*)')
-_NAMED = re.compile(r"(?P<who>[A-Z][\w'’-]{0,23}(?: [A-Z][\w'’-]{0,23}){0,2}) (?:says|whispers)\b")
+_SAID = re.compile(
+    r' (?:says|whispers|shouts)(?: to (?P<to>[^,"]{1,48})| from [^"]{1,80}?)?, "(?P<words>.*)'
+)
+_NAMED = re.compile(
+    r"(?P<who>[A-Z][\w'’-]{0,23}(?: [A-Z][\w'’-]{0,23}){0,2}) (?:says|whispers|shouts)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,459 @@
+"""How sleep looks from the world: agents tire, go home, lie down, and are woken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from unittest import mock
+
+from evennia.utils import create
+
+from game.mind.sleep.config import SleepConfig
+from game.mind.sleep.steps import Step
+from tests.game.agents_world import AgentsWorld, FixedConfig
+from typeclasses.agents import Agent
+from typeclasses.components.sleeper import ITS_HOUR
+from typeclasses.components.thinker import State
+from typeclasses.minds import close_all
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+class MovableClock:
+    """The world's own time."""
+
+    def __init__(self) -> None:
+        self.time = NOON
+
+    def now(self) -> datetime:
+        return self.time
+
+
+class SleepWorld(AgentsWorld):
+    """Mira lives in the inn; the quay and the square lie beyond it."""
+
+    def setUp(self) -> None:
+        self.time = MovableClock()
+        super().setUp()
+        self.set_thinking(gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=1e9, retries=0)
+        self.heard = self.hears(self.char1)
+
+    def start_services(self):
+        new = super().start_services()
+        new.clock = self.time
+        return new
+
+    def set_sleep(self, **values):
+        config = replace(self.services.sleeping.current, **values)
+        self.services.sleeping = FixedConfig(config)
+
+    def room(self, name):
+        return create.create_object("typeclasses.rooms.Room", key=name)
+
+    def way(self, name, start, end):
+        return create.create_object(
+            "typeclasses.exits.Exit", key=name, location=start, destination=end
+        )
+
+    @property
+    def sleeper(self):
+        return self.mind.sleeper
+
+    def let_sleep(self):
+        """Wait for the end of the night's work."""
+        self.settle(lambda: not self.sleeper.working)
+
+    def put_to_bed(self):
+        self.sleeper.fall_asleep("a test said so")
+        self.let_sleep()
+
+    def passes(self, minutes):
+        """Let time pass minute by minute, on both clocks."""
+        for _ in range(int(minutes)):
+            self.time.time += timedelta(minutes=1)
+            self.clock.advance(60)
+            self.settle()
+
+    def types(self, line):
+        self.heard.clear()
+        self.char1.execute_cmd(line)
+        self.settle()
+        return " | ".join(self.heard)
+
+    def types_as(self, who, line):
+        heard = self.hears(who)
+        who.execute_cmd(line)
+        self.settle()
+        return " | ".join(heard)
+
+    def kept(self):
+        """What Mira remembers since the server started."""
+        return [memory.line for memory in self.mind.memory.context().window]
+
+
+class TestTiring(SleepWorld):
+    def test_hours_awake_put_it_to_bed(self):
+        self.set_sleep(awake_hours=1.0, quiet_minutes=0.0)
+        self.passes(58)
+        assert not self.mira.db.asleep
+        self.passes(4)
+        assert self.mira.db.asleep
+        assert self.mind.thinker.state is State.ASLEEP
+        assert any("lies down and falls asleep" in line for line in self.heard)
+        assert any(
+            "You lie down and fall asleep (1 hours awake)" in line
+            or "You lie down and fall asleep (60 minutes awake)" in line
+            for line in self.kept()
+        )
+
+    def test_not_where_sleep_is_switched_off(self):
+        self.set_sleep(awake_hours=1.0, quiet_minutes=0.0, sleep=False)
+        self.passes(90)
+        assert not self.mira.db.asleep
+
+    def test_not_while_paused(self):
+        self.set_sleep(awake_hours=1.0, quiet_minutes=0.0)
+        self.mira.db.paused = True
+        self.passes(90)
+        assert not self.mira.db.asleep
+        self.mira.attributes.remove("paused")
+        self.passes(1)
+        assert self.mira.db.asleep
+
+    def test_tokens_tire_as_well(self):
+        self.set_sleep(awake_tokens=100, quiet_minutes=0.0)
+        self.mira.location.msg_contents(
+            ('Tom says, "Good evening, Mira."', {"type": "say"}), from_obj=self.char1
+        )
+        self.pass_time(3)
+        assert self.sleeper.tiredness.tokens > 0
+        self.sleeper.spent(100)
+        self.passes(1)
+        assert self.mira.db.asleep
+
+    def test_a_talk_keeps_it_up(self):
+        self.set_sleep(awake_hours=0.5, quiet_minutes=5.0)
+        for _ in range(20):
+            self.passes(2)
+            self.mira.location.msg_contents(
+                ('Tom says, "And then, Mira?"', {"type": "say"}), from_obj=self.played(self.char1)
+            )
+        assert not self.mira.db.asleep
+        self.passes(6)
+        assert self.mira.db.asleep
+
+    def played(self, somebody):
+        """As if a person played them just now."""
+        patch = mock.patch.object(type(somebody), "has_account", True)
+        patch.start()
+        self.addCleanup(patch.stop)
+        return somebody
+
+    def test_hours_awake_outlive_a_restart_but_hours_down_do_not_count(self):
+        self.passes(60)
+        self.stop_services()
+        self.time.time += timedelta(hours=30)
+        self.services = self.start_services()
+        awake = self.sleeper.tiredness.awake_seconds
+        assert 3500 <= awake <= 3700
+        assert not self.mira.db.asleep
+
+
+class TestGoingHome(SleepWorld):
+    def setUp(self):
+        super().setUp()
+        self.square, self.quay = self.room("The Square"), self.room("The Quay")
+        self.way("out", self.room1, self.square)
+        self.way("in", self.square, self.room1)
+        self.south = self.way("south", self.square, self.quay)
+        self.north = self.way("north", self.quay, self.square)
+        self.mira.home = self.room1
+        self.mira.move_to(self.quay, quiet=True)
+        self.heard.clear()
+
+    def walk(self):
+        self.clock.advance(3.5)
+        self.settle()
+
+    def test_it_walks_exit_by_exit_and_then_sleeps(self):
+        before = len(self.kept())
+        self.sleeper.go_to_bed("a test said so")
+        assert self.mira.location is self.quay
+        assert self.sleeper.going_home
+        self.walk()
+        assert self.mira.location is self.square
+        assert not self.mira.db.asleep
+        self.walk()
+        assert self.mira.location is self.room1
+        assert self.mira.db.asleep
+        assert any("Mira arrives from The Square" in line for line in self.heard)
+        # It knows the way: rooms that it passes are no news to it.
+        assert self.kept()[before:] == ["You lie down and fall asleep (a test said so)."]
+
+    def test_whoever_speaks_to_it_holds_it_up(self):
+        self.sleeper.go_to_bed("a test said so")
+        self.walk()
+        self.char1.move_to(self.square, quiet=True)
+        with mock.patch.object(type(self.char1), "has_account", True):
+            self.char1.execute_cmd("talk mira Good evening!")
+            self.pass_time(1)
+        assert not self.sleeper.going_home
+        self.walk()
+        assert self.mira.location is self.square
+        assert not self.mira.db.asleep
+
+    def test_without_a_way_it_is_at_home_all_the_same(self):
+        self.north.delete()
+        self.sleeper.go_to_bed("a test said so")
+        assert self.mira.location is self.room1
+        assert self.mira.db.asleep
+        assert any("comes home" in line for line in self.heard)
+
+    def test_an_exit_that_is_locked_meanwhile(self):
+        self.sleeper.go_to_bed("a test said so")
+        self.north.locks.add("traverse:false()")
+        self.walk()
+        assert self.mira.location is self.room1
+        assert self.mira.db.asleep
+
+    def test_moved_by_somebody_on_the_way(self):
+        self.sleeper.go_to_bed("a test said so")
+        self.mira.move_to(self.room("Elsewhere"), quiet=True)
+        self.walk()
+        assert self.mira.location is self.room1
+        assert self.mira.db.asleep
+
+    def test_deleted_on_the_way(self):
+        self.sleeper.go_to_bed("a test said so")
+        self.mira.delete()
+        self.clock.advance(10)
+        self.settle()
+
+    def test_no_home(self):
+        self.mira.home = None
+        self.sleeper.go_to_bed("a test said so")
+        assert self.mira.location is self.quay
+        assert self.mira.db.asleep
+
+
+class TestAsleep(SleepWorld):
+    def setUp(self):
+        super().setUp()
+        self.put_to_bed()
+
+    def test_everybody_sees_it(self):
+        assert "|cMira|n (asleep)" in self.types("look")
+        assert "Mira lies asleep." in self.types("look mira")
+        assert "asleep" in self.types("who")
+
+    def test_talk_is_not_heard_and_the_speaker_is_told(self):
+        before = self.kept()
+        said = self.types("talk mira The key lies under the mat.")
+        assert "Mira is asleep, and does not hear you." in said
+        assert "wake mira" in said
+        self.types("say Nice fire.")
+        self.types("whisper mira = WAKE UP MIRA!")
+        self.types("emote hops about Mira!")
+        assert self.kept() == before
+        assert self.mira.db.asleep
+        assert self.fake_calls() == 0
+
+    def fake_calls(self):
+        return len(self.fake.calls("/api/generate"))
+
+    def test_a_gift_is_noticed_without_waking(self):
+        self.thing("cup").move_to(self.char1, quiet=True)
+        said = self.types("give cup to mira")
+        assert "takes it without waking" in said
+        assert self.mira.db.asleep
+        assert any("gives you a cup" in line for line in self.kept())
+
+    def test_a_talk_between_others_goes_past_it(self):
+        other = self.another_agent("Oswin")
+        before = self.kept()
+        self.char1.execute_cmd("talk oswin MIRA! WAKE UP!")
+        self.settle()
+        assert self.mira.db.asleep
+        assert self.kept() == before
+        assert self.lines(other)
+
+    def test_loud_words_wake_it(self):
+        self.types("talk mira WAKE UP, MIRA!")
+        assert not self.mira.db.asleep
+        assert any("Mira wakes up" in line for line in self.heard)
+        assert 'Tom says to you, "WAKE UP, MIRA!"' in self.kept()
+        assert any(
+            line.startswith("You wake up after") and "Tom woke you" in line for line in self.kept()
+        )
+
+    def test_it_thinks_about_whoever_woke_it(self):
+        self.said = ["say What is it?"]
+        self.types("wake mira")
+        self.pass_time(5)
+        assert any("What is it?" in line for line in self.heard)
+
+    def test_shaking_wakes_it(self):
+        said = self.types("wake mi")
+        assert "You shake Mira by the shoulder." in said
+        assert not self.mira.db.asleep
+        assert "Tom shakes you by the shoulder." in self.kept()
+        assert "Mira is awake." in self.types("wake mira")
+
+    def test_nobody_else_can_be_shaken(self):
+        assert "is awake" in self.types(f"wake {self.char2.key}")
+        assert "Nobody called" in self.types("wake Hamlet")
+        assert "Wake whom?" in self.types("wake")
+
+    def test_shouts_wake_by_name_or_wake_up(self):
+        self.types("shout Fire somewhere else!")
+        assert self.mira.db.asleep
+        self.types("shout Mira, the roof burns")
+        assert not self.mira.db.asleep
+
+    def test_shouts_are_heard_next_door(self):
+        cellar = self.room("The Cellar")
+        self.way("up", cellar, self.room1)
+        self.char1.move_to(cellar, quiet=True)
+        self.types("shout Wake up!")
+        assert self.mira.db.asleep  # meant for nobody here
+        heard = self.hears(self.char2)
+        self.types("shout Mira!")
+        assert not self.mira.db.asleep
+        assert 'Tom shouts from The Cellar, "Mira!"' in self.kept()
+        assert any("shouts from The Cellar" in line for line in heard)
+
+    def test_comings_and_goings_do_not_make_it_think(self):
+        self.char2.move_to(self.room("Elsewhere"))
+        self.char2.move_to(self.room1)
+        self.pass_time(5)
+        assert self.fake_calls() == 0
+        assert self.mind.thinker.state is State.ASLEEP
+
+    def test_it_wakes_at_its_hour(self):
+        self.set_sleep(sleep_hours=7.0)
+        self.passes(6 * 60 + 50)
+        assert self.mira.db.asleep
+        self.passes(12)
+        assert not self.mira.db.asleep
+        night = self.sleeper.nights.log.last
+        self.settle(lambda: self.sleeper.nights.log.last.woke is not None)
+        assert night is not None
+        assert self.sleeper.nights.log.last.woken_by == ITS_HOUR
+        assert self.sleeper.tiredness.awake_seconds < 600
+
+    def test_a_sleeper_that_is_carried_about_sees_nothing_of_it(self):
+        before = self.kept()
+        self.mira.move_to(self.room("The Quay"))
+        assert self.kept() == before
+
+    def test_the_state_outlives_a_restart(self):
+        since = self.sleeper.fell_asleep
+        self.stop_services()
+        self.time.time += timedelta(hours=1)
+        self.services = self.start_services()
+        assert self.mind.thinker.state is State.ASLEEP
+        assert self.sleeper.fell_asleep == since
+        self.let_sleep()
+        assert len(self.sleeper.nights.log.nights()) == 1
+        self.set_sleep(sleep_hours=7.0)
+        self.passes(6 * 60 + 2)
+        assert not self.mira.db.asleep
+
+    def test_a_copy_is_awake(self):
+        twin = self.mira.copy(new_key="Mara")
+        assert isinstance(twin, Agent)
+        assert not twin.db.asleep
+        twin.delete()
+
+    def test_renamed_it_sleeps_on(self):
+        self.mira.key = "Myra"
+        self.mira.at_rename("Mira", "Myra")
+        self.let_sleep()
+        assert self.mind.sleeper.asleep
+        assert len(self.sleeper.nights.log.nights()) == 1
+
+    def test_deleted_in_its_sleep(self):
+        self.mira.delete()
+        self.settle()
+
+
+class TestByHand(SleepWorld):
+    """Builders set and remove the attribute as they could before agents slept by themselves."""
+
+    def test_set(self):
+        self.mira.db.asleep = True
+        self.passes(1)
+        self.let_sleep()
+        assert self.sleeper.fell_asleep is not None
+        assert self.sleeper.nights.log.last.next_step is None
+
+    def test_removed(self):
+        self.put_to_bed()
+        self.mira.attributes.remove("asleep")
+        self.passes(1)
+        self.settle(lambda: self.sleeper.nights.log.last.woke is not None)
+        assert self.mind.thinker.state is State.IDLE
+
+    def test_nonsense_in_the_attributes(self):
+        self.mira.db.tiredness = "very"
+        self.mira.db.asleep, self.mira.db.fell_asleep = True, "yesterday"
+        close_all()
+        assert self.mind.sleeper.asleep
+        self.passes(2)
+        self.let_sleep()
+        assert self.sleeper.tiredness.tokens == 0
+
+
+class TestBuilders(SleepWorld):
+    def setUp(self):
+        super().setUp()
+        self.char1.permissions.add("Builder")
+
+    def test_to_bed_and_up_again(self):
+        assert "Mira sleeps" in self.types("@sleep mira")
+        self.let_sleep()
+        assert "asleep already" in self.types("@sleep mira")
+        assert "asleep" in self.types("@sleep")
+        assert "Mira wakes up" in self.types("@wake mira")
+        assert not self.mira.db.asleep
+        assert "is awake" in self.types("@wake mira")
+        assert "idle" in self.types("@sleep")
+
+    def test_on_the_way_home(self):
+        quay = self.room("The Quay")
+        self.way("in", quay, self.room1)
+        self.mira.move_to(quay, quiet=True)
+        assert "goes home to sleep, to The Inn" in self.types("@sleep mira")
+        assert "going home" in self.types("@sleep")
+        assert "stays up" in self.types("@wake mira")
+        assert "Mira sleeps" in self.types("@sleep/here mira")
+        assert self.mira.location is quay
+
+    def test_who_is_not_there(self):
+        assert "There is no agent" in self.types("@sleep Hamlet")
+        assert "whom to wake" in self.types("@wake")
+        assert "who shall lie down" in self.types("@sleep/here")
+
+    def test_players_may_not(self):
+        assert "not available" in self.types_as(self.char2, "@sleep mira")
+        assert "not available" in self.types_as(self.char2, "@wake mira")
+        assert not self.mira.db.asleep
+
+    def test_woken_by_a_builder_it_is_fresh(self):
+        self.set_sleep(awake_hours=1.0, quiet_minutes=0.0)
+        self.passes(62)
+        assert self.mira.db.asleep
+        self.types("@wake mira")
+        self.passes(5)
+        assert not self.mira.db.asleep
+
+    def test_shaken_awake_it_is_as_tired_as_its_sleep_was_short(self):
+        self.set_sleep(awake_hours=1.0, quiet_minutes=2.0, sleep_hours=2.0, wake_hour=23)
+        self.passes(63)
+        assert self.mira.db.asleep
+        self.passes(30)
+        self.types("wake mira")
+        share = self.sleeper.tiredness.awake_seconds / 3600
+        assert 0.5 < share < 0.9
+        assert SleepConfig().sleep
+        assert Step.TIDY in [done.step for done in self.sleeper.nights.log.last.steps]
