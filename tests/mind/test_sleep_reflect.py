@@ -249,7 +249,7 @@ LINES = [Evidence(number, text, NOON) for number, text in SAID.items()]
 @pytest.mark.parametrize(
     ("answer", "text", "numbers"),
     [
-        ("Tom keeps what he promises (30, 41)", "Tom keeps what he promises.", (30, 41)),
+        ("Tom mends what he promises (30, 41)", "Tom mends what he promises.", (30, 41)),
         ("Tom mends nets and lamps [23, 41].", "Tom mends nets and lamps.", (23, 41)),
         (
             "Tom mends things for others. (memories 23 and 41)",

@@ -57,7 +57,8 @@ def events(
         *(event for night in log.nights() for event in _night(night)),
         *(_insight(entry) for entry in insights(journal.entries() if journal else ())),
     ]
-    return tuple(sorted(found, key=lambda event: event.time, reverse=True))
+    # Turned round rather than sorted so: of one moment, what is told later is the newer.
+    return tuple(sorted(found, key=lambda event: event.time)[::-1])
 
 
 def insights(entries: Iterable[Entry]) -> Iterator[Entry]:

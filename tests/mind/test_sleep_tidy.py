@@ -1,0 +1,129 @@
+"""Tidying removes what a crash of ours left, and nothing of anybody's."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from game.mind import summaries, vault_files
+from game.mind.journal.book import Journal
+from game.mind.sleep.tidy import tidy
+
+NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
+
+
+def aged(path: Path, hours: float) -> Path:
+    time = (NOW - timedelta(hours=hours)).timestamp()
+    os.utime(path, (time, time), follow_symlinks=False)
+    return path
+
+
+def put(path: Path, hours: float = 48, text: str = "x") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return aged(path, hours)
+
+
+@pytest.fixture
+def crashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """What is left behind when the game is killed in the middle of writing, by the real code."""
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", lambda *_, **__: None)  # killed before it could clear up
+        vault_files.change(tmp_path / "notes" / "a long title of a note.md", lambda _: "text")
+        vault_files.change(tmp_path / "journal" / "2026-11-20.md", lambda _: "text")
+        summaries._temporary(tmp_path / "summaries" / "recent.md", "text")
+    return [aged(path, 48) for path in tmp_path.rglob("*.tmp")]
+
+
+def test_what_a_crash_left_is_removed(tmp_path: Path, crashed: list[Path]):
+    assert len(crashed) == 3
+    assert tidy(tmp_path, None, NOW)["temporary files"] == 3
+    assert not any(path.exists() for path in crashed)
+    assert (tmp_path / "notes" / "a long title of a note.md").read_text() == "text"
+    assert (tmp_path / "journal" / "2026-11-20.md").exists()
+
+
+def test_what_may_be_in_use_stays(tmp_path: Path):
+    young = put(tmp_path / ".recent-abcd1234.tmp", hours=23)
+    tidy(tmp_path, None, NOW)
+    assert young.exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "recent-abcd1234.tmp",
+        ".recent-abcd1234.md",
+        ".lock",
+        ".recent.tmp",
+        ".recent-ABCD1234.tmp",
+        ".recent-abcd1234.tmp.md",
+        "notes.tmp",
+        ".~lock.recent.md#",
+        "torn-20261121.txt",
+    ],
+)
+def test_what_is_not_ours_stays(tmp_path: Path, name: str):
+    path = put(tmp_path / "notes" / name, hours=10_000)
+    assert tidy(tmp_path, None, NOW)["temporary files"] == 0
+    assert path.exists()
+
+
+def test_empty_folders_go_from_the_deepest(tmp_path: Path):
+    deepest = tmp_path / "notes" / "old" / "older"
+    deepest.mkdir(parents=True)
+    for path in (deepest, deepest.parent, deepest.parent.parent):
+        aged(path, 48)
+    assert tidy(tmp_path, None, NOW)["empty folders"] == 1
+    assert deepest.parent.exists()  # it has changed just now; another night
+    young = tmp_path / "places"
+    young.mkdir()
+    aged(young, 1)
+    aged(tmp_path, 48)
+    tidy(tmp_path, None, NOW)
+    assert young.exists()
+
+
+def test_the_agents_own_folder_stays_and_so_do_full_ones(tmp_path: Path):
+    folder = tmp_path / "Mira"
+    folder.mkdir()
+    aged(folder, 480)
+    tidy(folder, None, NOW)
+    assert folder.exists()
+    put(folder / "notes" / "garden.md")
+    aged(folder / "notes", 480)
+    tidy(folder, None, NOW)
+    assert (folder / "notes" / "garden.md").exists()
+
+
+def test_links_lead_nowhere(tmp_path: Path):
+    folder, outside = tmp_path / "Mira", tmp_path / "outside"
+    target = put(outside / ".recent-abcd1234.tmp")
+    folder.mkdir()
+    (folder / "elsewhere").symlink_to(outside)
+    link = folder / ".other-abcd1234.tmp"
+    link.symlink_to(target)
+    aged(link, 480)
+    assert tidy(folder, None, NOW)["temporary files"] == 0
+    assert target.exists()
+    assert link.is_symlink()
+    assert (folder / "elsewhere").is_symlink()
+
+
+def test_no_folder_is_nothing_to_do(tmp_path: Path):
+    assert tidy(tmp_path / "nobody", None, NOW) == {
+        "temporary files": 0,
+        "empty folders": 0,
+        "unreadable": 0,
+    }
+
+
+def test_files_that_cannot_be_read_are_counted_and_left(tmp_path: Path):
+    path = put(tmp_path / "journal" / "2026-11-20.md")
+    path.write_bytes(b"\xff\xfe\x00")
+    journal = Journal(tmp_path / "journal", lambda _: None)
+    assert tidy(tmp_path, journal, NOW)["unreadable"] == 1
+    assert path.read_bytes() == b"\xff\xfe\x00"
