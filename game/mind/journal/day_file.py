@@ -39,7 +39,7 @@ _HEADING = re.compile(
 _PART = re.compile(r"##?[ \t]")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _FIELD = re.compile(r"[-*+][ \t]+\*\*(?P<key>\w+)\*\*[ \t]*:[ \t]*(?P<value>.*?)[ \t]*$")
-_NO_TEXT = re.compile(r"\s*$|[ \t]*(?:[-*+#>|~]|```|<!--)")
+_NO_TEXT = re.compile(r"\s*$|[ \t]*(?:[-*+#>|]|```|~~~|<!--)")
 _LAST = re.compile(r"last:[ \t]*(\d{1,6})[ \t]*$", re.ASCII)
 _NEW_FILE = """\
 ---

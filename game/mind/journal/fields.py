@@ -76,7 +76,7 @@ def clock(moment: datetime) -> str:
 
 def reasons(given: Sequence[str]) -> tuple[str, ...]:
     """Reasons as a file can hold them."""
-    plain = (" ".join(_NO_REASON.sub(" ", wording.clean(each)).split()) for each in given)
+    plain = (wording.clean(_NO_REASON.sub(" ", each[:1000])) for each in given)
     return tuple(each[:_LONGEST_REASON].strip() for each in plain if each)[:_MOST_REASONS]
 
 

@@ -29,7 +29,7 @@ def clean(text: str) -> str:
 
     Twice is the same as once. What is longer than :data:`LONGEST` is cut at a word.
     """
-    line = writable(text[: 20 * LONGEST]).translate(_STANDINS).replace("**", "")
+    line = for_prompt(writable(text[: 20 * LONGEST]), limit=20 * LONGEST).translate(_STANDINS)
     # Without the first sign there may be a heading's second one, a cursor, a broken pair.
     for _ in range(8):
         before, line = line, for_prompt(line, limit=LONGEST).lstrip(_START).replace("**", "")
