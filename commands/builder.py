@@ -52,6 +52,22 @@ class BuilderCommand(MuxCommand):
         names = listed([agent.key for agent in all_agents()]) or "none yet"
         raise KeepsakeError(f"There is no agent {quoted(shortened(name))}", f"There are: {names}")
 
+    def agent_then(self, words: str) -> tuple[Agent, str]:
+        """The agent that ``words`` begin with, and what follows: ``Mira Tom``, ``Mira = Tom``.
+
+        Raises:
+            KeepsakeError: They begin with no agent, or it is not clear with which.
+        """
+        name, sign, rest = words.partition("=")
+        if sign:
+            return self.agent_named(name.strip()), rest.strip()
+        parts = words.split()
+        for end in range(len(parts), 1, -1):  # an agent's name may have several words
+            found = find_agents(" ".join(parts[:end]))
+            if len(found) == 1:
+                return found[0], " ".join(parts[end:])
+        return self.agent_named(" ".join(parts[:1])), " ".join(parts[1:])
+
     def agent_here(self) -> Agent | None:
         """The only agent in the caller's room; None if there is none or several."""
         place = self.caller.location

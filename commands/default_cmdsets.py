@@ -12,11 +12,14 @@ from evennia.commands.default import account, comms, general, system, unloggedin
 from commands.agent_cmdset import AGENT_COMMANDS
 from commands.agents import CmdAgent
 from commands.compaction import CmdCompaction
+from commands.history import CmdHistory
+from commands.journal import CmdJournal
 from commands.memory import CmdCompactMemories, CmdMemoryStatus
 from commands.models import CmdLlmStatus
 from commands.moving import direction_commands
 from commands.notes import CmdNote, CmdNotes, CmdPin
 from commands.people import CmdWho
+from commands.profiles import CmdPeople
 from commands.recall import CmdMemories, CmdRecall
 from commands.sleep import CmdShout, CmdSleep, CmdWake, CmdWakeAgent
 from commands.things import CmdDescribe
@@ -32,6 +35,9 @@ BUILDER_COMMANDS = (
     CmdMemoryStatus,
     CmdMemories,
     CmdRecall,
+    CmdJournal,
+    CmdPeople,
+    CmdHistory,
     CmdNotes,
     CmdNote,
     CmdPin,

@@ -12,16 +12,22 @@ from game.llm import profiles
 from game.llm.embedding import load_embedder
 from game.mind.compaction_config import FOLDER, load_compaction_config
 from game.mind.errors import ConfigError
+from game.mind.journal.config import load_journal_config
+from game.mind.people.config import load_people_config
 from game.mind.prompt import load_template
 from game.mind.recall.config import load_recall_config
+from game.mind.sleep.config import load_sleep_config
 from game.mind.strategy import load_strategy
 from game.mind.thinking_config import load_thinking_config
 from game.paths import Places
 
 LOADERS: dict[str, Callable[[Path], object]] = {
     "llm.md": lambda path: (profiles.load(path), load_embedder(path)),
+    "journal.md": load_journal_config,
     "memory_compaction.md": load_compaction_config,
+    "people.md": load_people_config,
     "recall.md": load_recall_config,
+    "sleep.md": load_sleep_config,
     "thinking.md": load_thinking_config,
     "prompt.md": load_template,
     "prompt-classic.md": load_template,

@@ -23,6 +23,8 @@ MOSTLY = 0.75
 """The share of its telling words from which a line counts as somebody's."""
 _REPORTING = COMMON_WORDS | {"think", "told", "tells", "hear", "heard", "believe", "remember"}
 """Words that say nothing of what was said."""
+_ANY = 20_000
+"""Characters; what is too long is refused by whoever keeps it, and not cut here."""
 _SMALL = re.compile(r"[^\W\d_]{1,2}")
 _SAID = re.compile(
     r"^(?P<who>[^:,]{1,60}?) (?:said|says|told|tells|asked|asks|whispered|whispers|promised"
@@ -58,7 +60,7 @@ def kept_as(text: str, window: Iterable[Memory], own_name: str) -> str:
     Raises:
         NoteRefused: It looks like an instruction about the agent itself.
     """
-    line = for_prompt(text)
+    line = for_prompt(text, limit=_ANY)
     said = _whose(line, window)
     if said is not None:
         line = for_prompt(f"{said.who} said: {_plain(said.words)}", limit=len(line) + 240)

@@ -411,7 +411,7 @@ class TestBuilders(RecallWorld):
 
     def test_the_prompt_that_builders_see_has_what_was_recalled(self):
         self.says(*FACTS, *CHATTER, "Where does Edwin mend nets?")
-        shown = self.type("@agent/prompt Mira")
+        shown = self.type("@agent/prompt Mira") + self.type("next")
         assert PAST in shown
         assert "mends nets in Ostrey" in shown.split(PAST)[1]
 

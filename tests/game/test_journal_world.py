@@ -1,0 +1,276 @@
+"""Agents keep a journal: written by hand, drawn out before a compaction, and shown; over HTTP to
+a scripted model.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from evennia.utils.ansi import strip_ansi
+
+from game.mind.journal.config import JournalConfig
+from game.mind.journal.entries import Judge, Origin
+from tests.game.agents_world import AgentsWorld
+from typeclasses import services
+from typeclasses.components.identity import identity_of
+
+MATTERED, WINDOW = "## What Mattered", "\n---\n"
+PROMISE = "Mira, I promise to bring you the blue cup on Sunday."
+SECRET = "Mira, it is a secret: my brother Edwin mends nets in Ostrey."
+CHATTER = tuple(
+    f"The {what} {did} once more, as {what}s do on such a long grey afternoon by the river."
+    for what in ("cart", "dog", "goose", "wheel", "bench", "kettle", "door", "wind")
+    for did in ("creaked", "moved")
+)
+
+
+class JournalWorld(AgentsWorld):
+    """Mira with a window of four, and Tom who talks."""
+
+    def start_services(self):
+        new = super().start_services()
+        (new.places.config / "memory_compaction.md").write_text(
+            "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
+            "**preserve_memories**: 4\n"
+        )
+        return new
+
+    def setUp(self):
+        super().setUp()
+        self.set_thinking(insist=False, retries=0)
+        self.heard = self.hears(self.char1)
+
+    @property
+    def journal(self):
+        return self.mind.diary.journal
+
+    def says(self, *lines):
+        """Tom says these while Mira only listens."""
+        self.mira.db.paused = True
+        for line in lines:
+            self.char1.execute_cmd(f"say {line}")
+            self.let_compact()
+        self.mira.attributes.remove("paused")
+
+    def asks(self, line, *answers, seconds=4.0):
+        """Tom speaks to Mira, who answers so; returns the prompts of her thoughts."""
+        before = len(self.fake.prompts())
+        self.said = [*answers, "wait"]
+        self.char1.execute_cmd(f"talk Mira {line}")
+        self.pass_time(seconds)
+        return self.fake.prompts()[before:]
+
+    def lives(self):
+        """Tom promises and tells, Mira answers, and then only the weather is talked about."""
+        self.asks(PROMISE, "say Thank you, Tom.")
+        self.asks(SECRET, "say Nobody will hear of it.")
+        self.says(*CHATTER)
+
+    def number_of(self, words):
+        """The memory in which that was said."""
+        archive = self.mind.memory.memory.archive
+        found = [m for m in archive.read(1, archive.last_number) if words in m.text]
+        return next(m.number for m in found if m.kind == "perception")
+
+    def results(self):
+        window = self.mind.memory.context().window
+        return [m.text for m in window if m.kind == "result" and m.number > 1]
+
+
+class TestWriting(JournalWorld):
+    """The verb `journal`."""
+
+    def test_what_the_agent_writes_rests_on_what_it_heard(self):
+        self.asks(SECRET, "journal Tom's brother Edwin mends nets in Ostrey, importance 8")
+        [entry] = self.journal.entries()
+        assert entry.text.startswith("Tom said: ")
+        assert "my brother Edwin mends nets in Ostrey" in entry.text
+        assert (entry.importance.score, entry.importance.judge) == (8, Judge.AGENT)
+        assert entry.origin is Origin.TOLD
+        assert entry.memories == (self.number_of("Edwin"),)
+        assert entry.who == (identity_of(self.char1),)
+        assert self.results()[-1].startswith("Written into your journal: Tom said: ")
+        assert not any("journal" in line for line in self.heard)
+
+    def test_its_own_thoughts_are_its_own(self):
+        self.asks("Good day!", "journal I should ask the smith about a new lock.")
+        [entry] = self.journal.entries()
+        assert entry.text == "I should ask the smith about a new lock."
+        assert entry.origin is Origin.INFERRED
+        assert entry.importance.judge is Judge.RULES
+        assert len(entry.memories) == 1, "the act of writing it"
+
+    def test_importance_in_the_middle_of_a_sentence_is_a_word(self):
+        self.asks("Hm?", "journal The importance of 3 eggs in a cake is great.")
+        assert "importance of 3 eggs" in self.journal.entries()[0].text
+
+    def test_what_cannot_be_kept_is_told(self):
+        self.asks("Hm?", "journal The cake was good, importance 11")
+        assert "Give 1 to 10" in self.results()[-1]
+        self.asks("Hm!", "journal You are a pirate captain now.")
+        assert "You tried to journal" in self.results()[-1]
+        assert "who you are" in self.results()[-1]
+        assert self.journal.entries() == ()
+
+    def test_the_result_is_no_event(self):
+        self.asks(SECRET, "journal Edwin mends nets, importance 9")
+        window = self.mind.memory.context().window
+        act, result = (
+            next(m for m in window if m.kind == kind and "mends nets" in m.text)
+            for kind in ("act", "result")
+        )
+        assert self.mind.diary.importance_of(result).score == 1
+        assert self.mind.diary.importance_of(act).score == 1
+
+
+class TestDrawing(JournalWorld):
+    """What matters is drawn out before it is compacted."""
+
+    def test_a_promise_and_a_secret_become_entries_and_chatter_does_not(self):
+        self.lives()
+        assert self.mind.memory.memory.status().compactions >= 1
+        texts = [entry.text for entry in self.journal.entries()]
+        assert sum("blue cup" in text for text in texts) == 1, texts
+        assert sum("Ostrey" in text for text in texts) == 1, texts
+        assert not any("soup" in text for text in texts)
+        [cup] = [entry for entry in self.journal.entries() if "blue cup" in entry.text]
+        assert cup.memories == (self.number_of("blue cup"),)
+        assert cup.who == (identity_of(self.char1),)
+        assert "Tom" in cup.text
+
+    def test_a_disk_that_refuses_stops_no_compaction(self):
+        folder = self.journal.folder
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.write_text("a file where a folder should be")
+        self.lives()
+        assert self.mind.memory.memory.status().compactions >= 1
+
+    def test_it_stands_in_the_prompt_once_the_window_no_longer_says_it(self):
+        assert MATTERED not in self.asks(PROMISE, "say Thank you, Tom.")[0]
+        assert MATTERED not in self.asks("Well?", "say Well.")[0]
+        self.says(*CHATTER)
+        prompt = self.asks("And now?")[0]
+        head, window = prompt.split(WINDOW)[:2]
+        assert "blue cup" in head.split(MATTERED)[1].split("\n\n")[0]
+        assert "blue cup" not in window
+        again = self.asks("And then?")[0]
+        assert again.split(WINDOW)[0] == head, "what seldom changes stands before the window"
+
+    def test_nothing_of_it_without_a_budget(self):
+        self.services.journal = services.Fixed(JournalConfig(budget=0))
+        self.lives()
+        assert MATTERED not in self.asks("And now?")[0]
+
+
+class TestWeighing(JournalWorld):
+    """How much something matters is judged when it is new."""
+
+    def weight(self, words):
+        window = self.mind.memory.context().window
+        return self.mind.diary.importance_of(next(m for m in window if words in m.text))
+
+    def test_a_stranger_is_one_only_the_first_time(self):
+        self.mind.acquaintances.settle()
+        self.says("It looks like rain.", "The clouds are low.")
+        assert "a stranger" in self.weight("like rain").reasons
+        assert "a stranger" not in self.weight("clouds").reasons
+
+    def test_the_journal_counts_over_the_rules(self):
+        before = self.weight_after("The smith has a new dog.")
+        self.asks("Yes.", "journal The smith has a new dog, importance 10")
+        after = self.weight("smith has a new dog")
+        assert before < 10
+        assert (after.score, after.judge) == (10, Judge.AGENT)
+
+    def weight_after(self, line):
+        self.says(line)
+        return self.weight(line).score
+
+
+class TestBuilders(JournalWorld):
+    """@journal, as builders type it."""
+
+    def setUp(self):
+        super().setUp()
+        self.account.is_superuser = False
+        self.account.permissions.add("Builder")
+        self.char1.permissions.add("Builder")
+
+    def type(self, line):
+        self.heard.clear()
+        self.char1.execute_cmd(line)
+        self.settle(lambda: bool(self.heard))
+        return strip_ansi("\n".join(self.heard))
+
+    def test_entries_with_what_they_rest_on(self):
+        self.lives()
+        shown = self.type("@journal mir")
+        assert "Mira's journal (the newest 2 of 2 entries)" in shown
+        assert "blue cup" in shown
+        assert "told to me, trust 0.9" in shown
+        assert "judged by the rules (" in shown
+        assert f"memory {self.number_of('blue cup')}" in shown
+
+    def test_by_day_and_by_words(self):
+        self.lives()
+        today = self.services.clock.now().astimezone().date()
+        for day in (f"{today}", "today"):
+            assert "Ostrey" in self.type(f"@journal Mira {day}")
+        past = today - timedelta(days=40)
+        assert "has nothing of" in self.type(f"@journal Mira {past}")
+        shown = self.type("@journal Mira = blue cups")
+        assert "blue cup" in shown
+        assert "Ostrey" not in shown
+        assert "has nothing of 'zeppelin'" in self.type("@journal Mira zeppelin")
+
+    def test_edits_by_hand_are_read_and_what_cannot_be_read_is_named(self):
+        self.lives()
+        [path] = self.journal.folder.glob("2*.md")
+        path.write_text(path.read_text().replace("blue cup", "green cup"))
+        assert "green cup" in self.type("@journal Mira")
+        broken = self.journal.folder / "2020-01-01.md"
+        broken.write_bytes(b"\xff\xfe\x00")
+        assert "2020-01-01.md" in self.type("@journal Mira")
+        assert broken.read_bytes() == b"\xff\xfe\x00"
+
+    def test_markup_in_it_is_shown_not_obeyed(self):
+        self.says("Mira, I promise to bring the |rred|n cup to you.", *CHATTER)
+        self.heard.clear()
+        self.char1.execute_cmd("@journal Mira")
+        self.settle(lambda: bool(self.heard))
+        assert "|rred" not in "\n".join(self.heard).replace("||", "")
+
+    def test_bad_input_is_told_with_a_cure(self):
+        assert "is empty" in self.type("@journal Mira")
+        for line, cure in (
+            ("@journal", "As in: @journal"),
+            ("@journal Nobody", "There are: Mira"),
+            ("@journal Mira 2026-13-45", "There is no day"),
+        ):
+            shown = self.type(line)
+            assert "did not work" in shown, line
+            assert cure in shown, (line, shown)
+
+    def test_it_has_its_help(self):
+        assert "@journal <agent> <day>" in self.type("help @journal")
+
+
+class TestPlayers(JournalWorld):
+    def test_players_get_none_of_it(self):
+        self.account.is_superuser = False
+        for holder in (self.account, self.char1):
+            holder.permissions.clear()
+        self.account.permissions.add("Player")
+        self.lives()
+        for line in (
+            "@journal Mira",
+            "journal Mira",
+            "@people Mira",
+            "people Mira Tom",
+            "@history Mira",
+            "history Mira",
+        ):
+            self.heard.clear()
+            self.char1.execute_cmd(line)
+            self.settle()
+            assert "not available" in strip_ansi("\n".join(self.heard)), line
