@@ -59,7 +59,7 @@ class Light:
 class PeopleBook:
     """All that one agent knows of people, places and things; safe to use from several threads.
 
-    :meth:`known`, :meth:`loaded` and :meth:`names_of` are quick and may be called on the
+    :meth:`known`, :meth:`loaded`, :meth:`head` and :meth:`names_of` are quick and may be called on the
     reactor thread; all else reads or writes files and belongs in a worker thread.
 
     Args:
@@ -91,6 +91,10 @@ class PeopleBook:
     def known(self, key: str) -> bool:
         """Whether there is a profile; False for all until the book was opened."""
         return self._shelf.head(key) is not None
+
+    def head(self, key: str) -> Profile | None:
+        """The profile without facts, observations and conclusions, which is always in RAM."""
+        return self._shelf.head(key)
 
     def names_of(self, key: str) -> tuple[str, ...]:
         """What they were called, the present name first; empty for nobody known."""

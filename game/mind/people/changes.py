@@ -15,6 +15,8 @@ SINGLE = frozenset(
 )
 """Attributes that have one value at a time: a new one takes the place of the old one."""
 _OPPOSITE = {"likes": "dislikes", "dislikes": "likes", "skill": "cannot", "cannot": "skill"}
+_ROOT = 4
+"""Letters that a trade and its place share at the least: mill, miller."""
 MOST_NUMBERS = 8
 """Memories that one fact keeps as its evidence: the first and the newest."""
 
@@ -52,9 +54,11 @@ def same(one: str, other: str) -> bool:
 
 
 def meant(known: str, ended: str) -> bool:
-    """Whether what is over is this value: ``the mill`` is ``miller at the mill``'s end too."""
+    """Whether what is over is this value: who leaves ``the mill`` is ``miller`` no more."""
     one, other = telling(known), telling(ended)
-    return same(known, ended) or bool(one and other and (one <= other or other <= one))
+    if same(known, ended) or (one and other and (one <= other or other <= one)):
+        return True
+    return any(a[:_ROOT] == b[:_ROOT] for a in one for b in other if min(len(a), len(b)) >= _ROOT)
 
 
 def _over_if(known: Fact, opposite: str, fact: Fact) -> Fact:

@@ -33,7 +33,7 @@ _IN = (
     r"|with|below|beneath|among)"
 )
 _AT = (
-    r"(?:at(?! (?:night|home|once|times|dawn|dusk|noon|my|last|least)\b)|in(?! (?:peace|silence|vain"
+    r"(?:at(?! (?:it|them|night|home|once|times|dawn|dusk|noon|my|last|least)\b)|in(?! (?:peace|silence|vain"
     r"|shifts|secret|the dark|the rain)\b)|for(?! (?:free|nothing|a living|money|fun|love|hours)\b)"
     r"|down at|over at|up at|out at|with)"
 )
@@ -94,7 +94,8 @@ RULES: tuple[Rule, ...] = (
         rf"(?: (?:as (?:an? |the )?|{_AT} ){V})?",
         rf"{_IVE}(?:{_DONE}|retired from|been dismissed from|stopped working {_AT}|walked out of)"
         rf" (?:{_AT} |working {_AT} |my (?:place|post) at )?(?P<v>(?:the|my|that) "
-        rf"(?:[\w'’-]+ ){{0,2}}?{WORKPLACE})\b(?! ?['’]s)",
+        rf"(?:[\w'’-]+ ){{0,2}}?{WORKPLACE})(?=$|[,.!…]| (?:for (?:good|ever)|now|today|yesterday"
+        r"|last \w+|this \w+|at last|behind me|in \w+)\b(?! \w+ \w))",
         rf"I was (?:sacked|dismissed|fired|let go|thrown out)(?: (?:from|by) {V})?",
         rf"(?:{_IM}|{_IVE})(?:retired|out of work|without work)(?P<v>)\b",
         ends=True,
@@ -183,7 +184,9 @@ RULES: tuple[Rule, ...] = (
     *_rules(
         "birthday",
         rf"my birthday(?: is|['’]s| falls) (?:on )?(?:the )?(?!not|soon|over|past|coming|near){V}",
-        rf"I was born on (?:the )?{V}",
+        r"I was born on (?:the )?(?P<v>(?:\d|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth"
+        r"|tenth|\w+teenth|twent|thirt|midsummer|midwinter|new year|january|february|march|april|may"
+        r"|june|july|august|september|october|november|december)[\w'’ -]*)",
     ),
     *_rules(
         "origin",

@@ -157,17 +157,23 @@ _NO_NAME = re.compile(r"^(?:OK|I|Sir|Madam|God|Lord)$|(?:ish|ese)$")
 
 # -- promises
 
-_TO_YOU = re.compile(r"\b(?:you|your|yours|back|here)\b", re.I)
 _DEED = re.compile(
-    r"\b(?:bring|give|pay|mend|fix|repair|return|help|send|lend|teach|fetch|bake|write|visit|deliver"
-    r"|promise|swear|vow|word|find|buy|build|carve|carry|guard|keep|tell|show)\b",
+    r"(?:bring|give|pay|mend|fix|repair|return|help|send|lend|teach|fetch|bake|write|visit|deliver"
+    r"|find|buy|build|carve|carry|guard|keep|tell|show|make|cook|sew|knit|ask|meet|wake|feed|water"
+    r"|(?:come|be|go) (?:back|home|again|here|by|for you)|look (?:after|for)|take (?:you|care)"
+    r"|wait for)\b",
     re.I,
 )
+_VOW = re.compile(r"\b(?:promise|swear|vow|my word|count on me|rely on me)\b", re.I)
 _PROMISED = re.compile(
     r"\b(?:I (?:promise|swear|vow)(?: you)?(?: that)?(?: to)?|you have my word(?: that)?"
     r"|I give you my (?:word|promise)(?: that)?(?: to)?)\s*,?\s*(?P<v>\w[^.!?;]*)"
     r"|\bI(?:['’]ll| will| shall)\s+(?:be sure to |certainly |surely |gladly |then |also )?"
     r"(?P<w>\w[^.!?;]*)|\bI(?:['’]m| am) going to (?P<x>\w[^.!?;]*)",
+    re.I,
+)
+_NO_DEED = re.compile(
+    r"(?:need|hurt|kill|burn|beat|break|destroy|have|be (?!back|here|there)|get you|see|want|like)\b",
     re.I,
 )
 _WILL = re.compile(r"^(?:I(?:['’]ll| will| shall)|to)\s+", re.I)
@@ -177,12 +183,13 @@ def promised(words: str) -> list[str]:
     """What the speaker promises: ``bring you the blue cup tomorrow``."""
     found = []
     for sentence in sentences(words):
-        if not promises(sentence) or not (_TO_YOU.search(sentence) or _DEED.search(sentence)):
+        if not (promises(sentence) and is_real(sentence)):
             continue
-        if not is_real(sentence) or (match := _PROMISED.search(sentence)) is None:
+        if (match := _PROMISED.search(sentence)) is None:
             continue
         raw = match["v"] or match["w"] or match["x"]
         value = shorten(line(_WILL.sub("", raw)).strip(" ,-'’"), 2 * LONGEST_VALUE)
-        if value and is_fit(value):
+        meant = _VOW.search(sentence) and not _NO_DEED.match(value)
+        if len(value.split()) > 1 and is_fit(value) and (meant or _DEED.match(value)):
             found.append(re.sub(r"[:()\[\]]", " ", value))
     return found

@@ -32,6 +32,7 @@ _ORDER = (
     *("promise", BROKEN, KEPT, "name", "work", "home", "spouse", "betrothed", "plan", "birthday"),
     *("children", "son", "daughter", "brother", "sister", "mother", "father"),
 )
+_PROMISES = {"promise": "promised", BROKEN: "broke a promise", KEPT: "kept a promise"}
 _SORT = {attribute: place for place, attribute in enumerate(_ORDER)}
 _RANK = {close: rank for rank, close in enumerate(reversed(Closeness))}
 
@@ -80,8 +81,9 @@ def lines(
     """
     if config.budget <= 0:
         return ()
-    places = [_place_line(each, book.loaded(each.key), now) for each in present if _is_place(each)]
-    people = [(each, book.loaded(each.key)) for each in present if not _is_place(each)]
+    known = [(each, book.loaded(each.key) or book.head(each.key)) for each in present]
+    places = [_place_line(each, profile, now) for each, profile in known if _is_place(each)]
+    people = [(each, profile) for each, profile in known if not _is_place(each)]
     best = sorted(people, key=lambda each: _nearness(each[1], now))[: config.shown]
     heads = [_head(each, profile, now) for each, profile in best]
     room, told = config.budget, list[str]()
@@ -172,10 +174,13 @@ def _trials(profile: Profile, now: datetime) -> list[_Line]:
 
 
 def _text(chosen: _Line, name: str) -> str:
-    told = [said for fact, said in chosen.facts if fact.origin is Origin.TOLD]
-    known = [said for fact, said in chosen.facts if fact.origin is not Origin.TOLD]
+    promised = [said for fact, said in chosen.facts if fact.attribute in _PROMISES]
+    facts = [each for each in chosen.facts if each[0].attribute not in _PROMISES]
+    told = [said for fact, said in facts if fact.origin is Origin.TOLD]
+    known = [said for fact, said in facts if fact.origin is not Origin.TOLD]
     parts = [
         chosen.head,
+        *(f"{name} {said}." for said in promised),
         f"{name} told you: {'; '.join(told)}." if told else "",
         f"You know: {'; '.join(known)}." if known else "",
         f"You think: {' '.join(_stopped(each) for each in chosen.thoughts)}"
@@ -213,8 +218,8 @@ def _facts(profile: Profile, now: datetime) -> list[tuple[Fact, str]]:
 
 def _fact(fact: Fact, before: Fact | None, now: datetime) -> str:
     value = line(fact.value)
-    if fact.attribute in ("promise", BROKEN, KEPT):
-        return f"{fact.attribute}: {value} ({_day(fact.since, now)})"
+    if fact.attribute in _PROMISES:
+        return f"{_PROMISES[fact.attribute]}: '{value}' ({_day(fact.since, now)})"
     if before is None:
         return f"{fact.attribute}: {value}"
     return (

@@ -134,4 +134,5 @@ def _worth_keeping(profile: Profile, memory: Memory, importance: int) -> tuple[O
         looked = False  # what it looks like is told once
     if not looked and importance < NOTEWORTHY:
         return ()
-    return (Observation(memory.number, memory.time, line(memory.text), max(importance, 3)),)
+    text = f"You: {memory.text}" if memory.kind is MemoryKind.ACT else memory.text
+    return (Observation(memory.number, memory.time, line(text), max(importance, 3)),)
