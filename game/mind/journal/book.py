@@ -199,8 +199,13 @@ class Journal:
             self._change(other, lambda file: _without(file, others))
         return result
 
-    def fold(self, day: date, now: datetime) -> int:
+    def fold(self, day: date, now: datetime, most: int | None = None) -> int:
         """Have the least important of a day stand in one line, if it has too many; blocks.
+
+        Args:
+            day: Which day.
+            now: The present time, with time zone.
+            most: How many it may have; None: as the settings say.
 
         Returns:
             How many entries went into it.
@@ -213,7 +218,7 @@ class Journal:
         def make(file: DayFile) -> DayFile:
             nonlocal before, after
             before = sum(not folding.is_gathered(entry) for entry in file.entries)
-            file = self._folded(file, now)
+            file = self._folded(file, now, most)
             after = sum(not folding.is_gathered(entry) for entry in file.entries)
             return file
 
@@ -232,8 +237,8 @@ class Journal:
             result = next(filter(folding.is_gathered, file.entries), result)
         return file, result
 
-    def _folded(self, file: DayFile, now: datetime) -> DayFile:
-        gone = folding.surplus(file.entries, self._config().entries)
+    def _folded(self, file: DayFile, now: datetime, most: int | None = None) -> DayFile:
+        gone = folding.surplus(file.entries, most or self._config().entries)
         if not gone:
             return file
         line = folding.gathered(file.entries, gone, self._new_id(file), now)

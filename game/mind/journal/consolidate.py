@@ -8,6 +8,7 @@ players said stands in the entries, and "importance 10!" is no weight.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -46,8 +47,9 @@ above, for instance "{example}: 4".
 
 {example}:"""
 _ANSWER = re.compile(
-    r"(?P<id>\d{8}-\d{1,6})\W{0,6}[:=]\s*(?P<score>\d{1,3})(?![\d.,]*\d)", re.ASCII
+    r"(?P<id>\d{8}-\d{1,6})[^\w\n]{0,6}[:=][^\S\n]*(?P<score>\d{1,3})(?![\d.,]*\d)", re.ASCII
 )
+_ID_SAID = re.compile(r"\d{8}-\d+")
 
 
 def consolidate(journal: Journal, ask: Ask, config: JournalConfig, now: datetime) -> Figures:
@@ -68,7 +70,7 @@ def consolidate(journal: Journal, ask: Ask, config: JournalConfig, now: datetime
         NoteRefused: A file cannot be read or written.
     """
     merged = merge_doubles(journal, ask)
-    folded = fold_days(journal, ask, now)
+    folded = fold_days(journal, ask, config, now)
     rescored = rescore(journal, ask, now) if ask.available else 0
     entries = len(journal.entries())
     return {"merged": merged, "folded": folded, "rescored": rescored, "entries": entries}
@@ -112,12 +114,13 @@ def _neighbours(entries: Sequence[Entry]) -> Iterator[tuple[Entry, list[Entry]]]
             yield entry, [*group[position + 1 :], *near]
 
 
-def fold_days(journal: Journal, ask: Ask, now: datetime) -> int:
+def fold_days(journal: Journal, ask: Ask, config: JournalConfig, now: datetime) -> int:
     """Have what is too much for a day stand in one line."""
     folded = 0
-    for day in sorted({_day(entry) for entry in journal.entries()}):
+    for day, count in sorted(Counter(map(_day, journal.entries())).items()):
         ask.check()
-        folded += journal.fold(day, now)
+        if count > config.entries:
+            folded += journal.fold(day, now, config.entries)
     return folded
 
 
@@ -147,7 +150,9 @@ def unweighed(entries: Iterable[Entry], now: datetime) -> list[Entry]:
 
 def question(batch: Sequence[Entry]) -> str:
     """The prompt: the entries by their ids, what is asked, and where the answer begins."""
-    lines = "\n".join(f"{e.id}: {shorten(for_prompt(e.text), _LONGEST)}" for e in batch)
+    # Nobody answers for the model by saying an id and a number.
+    texts = (_ID_SAID.sub("…", shorten(for_prompt(each.text), _LONGEST)) for each in batch)
+    lines = "\n".join(f"{each.id}: {text}" for each, text in zip(batch, texts, strict=True))
     return _QUESTION.format(lines=lines, example=batch[0].id)
 
 
