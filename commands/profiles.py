@@ -65,7 +65,7 @@ def _shown(name: str, known: Acquaintances, kind: Kind, who: str, now: datetime)
 
 
 def _all(name: str, book: PeopleBook, kind: Kind, now: datetime) -> str:
-    found = [each for each in book.all() if each.kind is kind]
+    found = [each for each in book.all(now) if each.kind is kind]
     if not found:
         return f"{name} knows no {_NOUNS[kind]} yet."
     cut = f", the {MOST} met last" if len(found) > MOST else ""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,9 @@ from game.mind.journal.entries import Importance
 from game.mind.people import shown
 from game.mind.people.book import PeopleBook
 from game.mind.people.shown import Present
+from game.mind.people.surroundings import place_key
 from game.mind.records import Memory
-from typeclasses.components.identity import identity_of, place_key
+from typeclasses.components.identity import identity_of
 from typeclasses.components.in_time import in_time
 from typeclasses.components.surroundings import people_near
 from typeclasses.services import Services, log
@@ -37,6 +39,7 @@ CHUNK = 2000
 """Memories that are read from the archive at once."""
 PATIENCE = 0.5
 """Seconds that a thought waits for the profiles of those who are there."""
+_place_key = lru_cache(maxsize=1024)(place_key)
 
 
 class Acquaintances:
@@ -144,7 +147,7 @@ class Acquaintances:
 
     def been(self, place: str) -> bool:
         """Whether it has been in a place of that name; quick, see :meth:`met`."""
-        return self.met(place_key(place))
+        return self.met(_place_key(place))
 
     # -- from the profiles into the prompt
 
@@ -174,7 +177,7 @@ def present_with(agent: Any) -> list[Present]:
     """Whoever is in the agent's room, and the room."""
     here = [Present(identity_of(person), person.key) for person in people_near(agent)]
     if agent.location is not None:
-        here.append(Present(place_key(agent.location.key), agent.location.key))
+        here.append(Present(_place_key(agent.location.key), agent.location.key))
     return here
 
 
@@ -184,4 +187,4 @@ def keys_with(agent: Any) -> list[str]:
 
 
 def _place(memory: Memory) -> str:
-    return place_key(memory.place) if memory.place else ""
+    return _place_key(memory.place) if memory.place else ""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC
-from functools import lru_cache
 from typing import Any
-
-from game.mind.names import folder_name
 
 
 def identity_of(somebody: Any) -> str:
@@ -24,9 +21,3 @@ def identity_of(somebody: Any) -> str:
         return ""
     made = somebody.db_date_created
     return f"{somebody.id}-{made.astimezone(UTC) if made.tzinfo else made:%Y%m%d%H%M%S}"
-
-
-@lru_cache(maxsize=1024)
-def place_key(name: str) -> str:
-    """What tells a place from every other: ``place:The-Inn``; places go by their names."""
-    return f"place:{folder_name(name)}"
