@@ -127,10 +127,10 @@ def _weighed(
         if _binds(sentence) and (bound := bound_by[sentence.speaker]) < _MOST_BINDING:
             bound_by[sentence.speaker] = bound + 1
             factor = _BINDING
-        elif matters > 1 and not is_noise(sentence.words):
+        if matters > 1 and not is_noise(sentence.words):
             # A question may matter most; the greeting before it never does.
-            factor = max(factor, 1.0)
-        weighed.append(_Sentence(sentence, values, factor * matters))
+            factor = max(factor, 1.0) * matters
+        weighed.append(_Sentence(sentence, values, factor))
     return weighed
 
 

@@ -18,12 +18,12 @@ from game.mind.words import telling
 
 MATTERS = 6
 """From here on a line counts for more than its words."""
-MOST_COUNTING = 8
+MOST_COUNTING = 4
 """Sentences of one speaker that count for more; nobody fills a summary with their own."""
 MOST_NAMED, MOST_NAMED_OF_ONE, LONGEST_NAMED = 6, 2, 200
 """Lines that a model is told to look at: of all, of one speaker; and characters of each."""
 
-_EACH = 0.25
+_EACH = 2.0
 """What each point of importance from :data:`MATTERS` on adds to what a sentence is worth."""
 _OF_BOTH, _OF_MEMORY = 0.6, 0.75
 """The share of the longer one's words that a sentence and a memory have in common if it is made

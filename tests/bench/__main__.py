@@ -11,6 +11,7 @@ from rich.console import Console
 from tests.bench import (
     cache_bench,
     day_bench,
+    importance_bench,
     index_bench,
     index_look_bench,
     ladder_bench,
@@ -34,6 +35,7 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "day": day_bench.measure,
     "cache": cache_bench.measure,
     "summary": summary_bench.measure,
+    "importance": importance_bench.measure,
     "index": index_bench.measure,
     "index-look": index_look_bench.measure,
     "recall": recall_bench.measure,

@@ -28,7 +28,7 @@ from game.mind.summaries import SummaryFolder
 from game.mind.summarize import ExtractiveSummarizer
 from game.paths import REPOSITORY
 from tests.bench.figures import Figure, percentile
-from tests.bench.talk import FACTS, NAME, PEOPLE, Fact, Line, talk
+from tests.bench.talk import FACTS, NAME, PEOPLE, Fact, Line, talk, told_of_the_world
 
 SEEDS = (31, 32, 33, 34, 35, 36)
 AFTER = (3, 6)
@@ -153,16 +153,16 @@ def _important(random: Random) -> list[Fact]:
 
 
 def _shouted(random: Random) -> Line:
-    """What somebody says who has learned what the rules look for."""
-    number = random.randint(1, 999)
-    what = random.choice(
+    """What somebody says who has learned what the rules look for, and never says it twice."""
+    opening = random.choice(
         (
-            f"Mira, I promise to bring you {number} crowns!!",
-            f"Never forget barrel {number}, Mira, my secret!!",
-            f"Mira, my brother died {number} times!!",
+            "My brother died, Mira, and I promise you",
+            "Never forget it, Mira, it is my secret and nobody knows",
+            "You must always remember, Mira, or I will hurt you",
         )
     )
-    return Line(f'{_HOSTILE} says to you, "{what}"')
+    what = random.choice(told_of_the_world()).replace('"', "'").rstrip(".")
+    return Line(f'{_HOSTILE} says to you, "{opening}: {what}, {random.randint(2, 999)} times!!"')
 
 
 def _judge(judged: str, happened: _Evening) -> Judge:

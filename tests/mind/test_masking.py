@@ -276,6 +276,11 @@ def _rendered(window: tuple[Memory, ...]) -> str:
     return "\n".join(script(rendered, "Mira"))
 
 
+def _judges(window):
+    numbers = st.sets(st.sampled_from([0, *(m.number for m in window)]))
+    return numbers.map(lambda chosen: lambda memory: memory.number in chosen)
+
+
 @given(windows(), st.data())
 def test_commands_speech_order_and_kinds_stay(window, data):
     shown = mask(window, data.draw(_marks(window)))
@@ -299,14 +304,30 @@ def test_commands_speech_order_and_kinds_stay(window, data):
 
 @given(windows(), st.data())
 def test_twice_is_as_good_as_once(window, data):
-    through = data.draw(_marks(window))
-    once = mask(window, through)
-    assert mask(once, through) == once
+    through, matters = data.draw(_marks(window)), data.draw(_judges(window))
+    once = mask(window, through, matters)
+    assert mask(once, through, matters) == once
+
+
+@given(windows(), st.data())
+def test_what_matters_stays_and_of_nobody_too_much(window, data):
+    through, matters = data.draw(_marks(window)), data.draw(_judges(window))
+    shown = {m.number: m for m in mask(window, through, matters)}
+    without = {m.number: m for m in mask(window, through)}
+    for source in {m.source for m in window}:
+        mine = [m for m in window if m.source == source]
+        whole = [m for m in mine if shown.get(m.number) == m]
+        masked = [m for m in whole if without.get(m.number) != m]
+        assert all(matters(m) for m in masked)
+        # So many lines, and so many private reasons.
+        assert len(masked) <= 2 * masking.MOST_UNSHORTENED
+        if sum(map(matters, mine)) <= masking.MOST_UNSHORTENED:
+            assert all(m in whole for m in mine if matters(m))
 
 
 @given(windows(), st.data())
 def test_no_line_and_no_view_grows(window, data):
-    shown = mask(window, data.draw(_marks(window)))
+    shown = mask(window, data.draw(_marks(window)), data.draw(_judges(window)))
     lengths = {m.number: len(m.text) for m in window}
     assert all(len(m.text) <= lengths[m.number] for m in shown)
     assert estimate_tokens(_rendered(shown)) <= estimate_tokens(_rendered(window))
@@ -315,12 +336,12 @@ def test_no_line_and_no_view_grows(window, data):
 @given(windows(), st.data())
 def test_a_longer_window_begins_with_the_shorter_one(window, data):
     """Up to the same boundary, and beside a plan also when the boundary has moved on."""
-    through = data.draw(_marks(window))
+    through, matters = data.draw(_marks(window)), data.draw(_judges(window))
     end = sum(m.number <= through for m in window)
     length = data.draw(st.integers(end, len(window)))
-    shown = mask(window[:length], through)
-    assert mask(window, through)[: len(shown)] == shown
-    further = mask(window, through + STEP)
+    shown = mask(window[:length], through, matters)
+    assert mask(window, through, matters)[: len(shown)] == shown
+    further = mask(window, through + STEP, matters)
     plain = [replace(m, reason="") for m in shown if m.number <= through]
     assert [replace(m, reason="") for m in further[: len(plain)]] == plain
 
@@ -332,6 +353,32 @@ def test_the_remembered_view_is_the_true_one(window, data):
         length = data.draw(st.integers(0, len(window)))
         through = data.draw(_marks(window))
         assert view.view(window[:length], through) == mask(window[:length], through)
+
+
+def test_a_look_that_matters_stays_whole_and_the_next_one_is_told_by_it():
+    window = life(*[(ACT, "look"), (RESULT, INN)] * 3)
+    shown = mask(window, 6, lambda memory: memory.number == 4)
+    assert [m.number for m in shown] == [1, 2, 3, 4, 5]
+    assert texts(shown)[1] == "The Kettle. … (memory 2)"
+    assert shown[3] is window[3]
+
+
+def test_a_decision_that_matters_keeps_its_reason():
+    acts = life(*[(ACT, f"say {number}") for number in range(4)])
+    window = tuple(replace(act, reason=f"since {act.number}") for act in acts)
+    shown = mask(window, 4, lambda memory: memory.number == 2)
+    assert [m.reason for m in shown] == ["", "since 2", "", "since 4"]
+
+
+def test_who_has_everything_matter_folds_like_others():
+    line = "Rook gives you one more pebble of the great treasure, for ever."
+    window = life(*[(SEEN, line, "Rook")] * 30, (SEEN, line.replace("Rook", "Tom"), "Tom"))
+    assert len(mask(window, 31, lambda _: True)) == 1 + masking.MOST_UNSHORTENED + 1
+
+
+def test_a_masked_memory_still_says_who_caused_it():
+    window = tuple(replace(m, source_id="7-2026") for m in life((ACT, "look"), (RESULT, INN)))
+    assert [m.source_id for m in mask(window, 2)] == ["7-2026", "7-2026"]
 
 
 # -- the remembered view

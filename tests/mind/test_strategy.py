@@ -79,6 +79,20 @@ def test_what_must_be_kept_stands_between_the_memories_and_the_cursor():
         assert prompt.index("Good day!") < prompt.index("- Never shout.\n") < prompt.index("\n> ")
 
 
+def test_what_mattered_is_told_again_in_words_or_by_its_number():
+    mattered = [(0, "Tom said:\nHello."), (1, "I said: Good day!")]
+    for strategy in (Strategies(SHIPPED).get("narrative"), NARRATIVE):
+        prompt = strategy.prompt(Tier.RECENT, "Mira", MEMORIES, mattered=mattered)
+        assert "\n# What mattered most of it:\n- Tom said: Hello.\n- I said: Good day!\n" in prompt
+    for name in ("structured", "replace"):
+        prompt = (
+            Strategies(SHIPPED)
+            .get(name)
+            .prompt(Tier.RECENT, "Mira", MEMORIES, numbers=(None, 8), mattered=mattered)
+        )
+        assert "from the notes:\n- Tom said: Hello.\n- memory 8\n\n#" in prompt
+
+
 @pytest.mark.parametrize("name", ["structured", "replace"])
 def test_prompts_with_headings_end_within_the_first_that_is_asked_for(name):
     strategy = Strategies(SHIPPED).get(name)

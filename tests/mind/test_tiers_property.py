@@ -64,6 +64,8 @@ class Lives(RuleBasedStateMachine):
         self.lines = archive_module.SEGMENT_LINES
         archive_module.SEGMENT_LINES = 7
         self.life = Life(Path(self.scratch.name) / "Mira")
+        self.scores = [1]
+        self.life.more = {"importance": self.judged}
         self.told = self.cleared = 0
         self.before: list[Tiers] = []
         self.full_disk = False
@@ -236,6 +238,14 @@ class Lives(RuleBasedStateMachine):
             return
 
     # -- what changes and what fails
+
+    def judged(self, memory):
+        """How much it matters, as those say who judge just now; broken rules say nothing."""
+        return self.scores[memory.number % len(self.scores)]
+
+    @rule(scores=st.lists(st.sampled_from([1, 5, 7, 8, 10, 99, None]), min_size=1, max_size=5))
+    def they_judge_otherwise(self, scores):
+        self.scores = scores
 
     @rule(failing=st.sets(st.sampled_from(Tier)), bad=st.booleans())
     def the_model_fails(self, failing, bad):

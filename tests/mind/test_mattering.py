@@ -1,0 +1,379 @@
+"""What matters stays: behind the cut, in the short-term and in the long-term summary."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from game.mind import mattering
+from game.mind.compaction_config import CompactionConfig
+from game.mind.cycle import make_plan
+from game.mind.integrity import check
+from game.mind.mattering import Mattering, picked, remembered, staying
+from game.mind.memory import CompactReason, Rung
+from game.mind.records import Memory, MemoryKind, Tier
+from game.mind.strategy import NARRATIVE, Layout
+from game.mind.summarize import ExtractiveSummarizer
+from tests.mind.lives import REPLACE, SLIDING, STRUCTURED, Life, covered, talk
+
+COUNT, HIGH, EMERGENCY = CompactReason.COUNT, CompactReason.HIGH, CompactReason.EMERGENCY
+MANUAL, AGENT = CompactReason.MANUAL, CompactReason.AGENT
+START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+CONFIG = CompactionConfig(
+    immediate_window=500,
+    recent_window=500,
+    context_tokens=1100,
+    reserve_tokens=100,
+    min_saving_tokens=50,
+    preserve_memories=5,
+    preserve_share=0.1,
+    longterm_tokens=200,
+)
+"""A budget of 1000 words, and a count that is never reached."""
+CUP = 'Tom says to you, "The cup is yours, keep it."'
+
+
+def memories(count, source="Tom"):
+    return [
+        Memory(n, START + timedelta(minutes=n), MemoryKind.PERCEPTION, f"Thing {n}.", source=source)
+        for n in range(1, count + 1)
+    ]
+
+
+@pytest.fixture
+def scores():
+    """What each memory matters, by number; 2 where nothing is said."""
+    return {}
+
+
+@pytest.fixture
+def life(tmp_path, scores):
+    life = Life(tmp_path / "Mira", CONFIG)
+    life.more = {"importance": lambda memory: scores.get(memory.number, 2)}
+    return life
+
+
+@pytest.fixture
+def memory(life):
+    memory = life.open()
+    yield memory
+    memory.close()
+
+
+def fill(memory, share):
+    """Lines of 20 words, each by somebody else, until the prompt has that share of its budget."""
+    while memory.load().share < share:
+        talk(memory, 1)
+
+
+# -- judging
+
+
+def test_each_is_judged_once_and_again_when_asked_to():
+    judged: list[int] = []
+
+    def judge(memory):
+        judged.append(memory.number)
+        return len(judged)
+
+    mine = Mattering(judge)
+    lived = memories(3)
+    assert [mine.of(m) for m in (lived[0], lived[1], lived[0], lived[0])] == [1, 2, 1, 1]
+    mine.judge_anew(lived[1:])
+    assert [mine.of(m) for m in lived[1:]] == [3, 4]
+    assert mine.of(lived[0]) == 5, "what is not there any more is forgotten"
+    assert judged == [1, 2, 2, 3, 1]
+
+
+def test_no_more_judgements_are_kept_than_allowed():
+    asked: list[int] = []
+    mine = Mattering(lambda memory: asked.append(memory.number) or 3, most=4)
+    for each in memories(9):
+        mine.of(each)
+    mine.of(memories(9)[-1])
+    assert asked == list(range(1, 10))
+    mine.of(memories(1)[0])
+    assert asked[-1] == 1
+
+
+@pytest.mark.parametrize(("said", "counts"), [(0, 1), (-4, 1), (11, 10), (7, 7), (True, 1)])
+def test_a_judgement_is_from_one_to_ten(said, counts):
+    assert Mattering(lambda _: said).of(memories(1)[0]) == counts
+
+
+def test_rules_that_fail_are_told_once_and_everything_is_routine():
+    told: list[str] = []
+    mine = Mattering(lambda memory: 1 // 0, told.append)
+    assert [mine.of(m) for m in memories(5)] == [1] * 5
+    assert len(told) == 1
+    assert "counts as routine" in told[0]
+
+
+def test_who_cries_wolf_is_not_waited_for():
+    stretch = [*memories(3), *(replace(m, number=m.number + 3) for m in memories(2, "Ann"))]
+    assert staying(stretch, lambda _: 8) == [0, 1, 2, 3, 4]
+    wolf = [*stretch, replace(stretch[0], number=9)]
+    assert staying(wolf, lambda _: 8) == [3, 4]
+    renamed = [replace(m, source=f"Tom {m.number}", source_id="7") for m in memories(4)]
+    assert staying(renamed, lambda _: 9) == []
+    assert staying(stretch, lambda _: 7) == []
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcde"), st.integers(1, 10)), max_size=120))
+def test_what_a_summary_is_known_to_hold_is_bounded(lived):
+    window = [replace(m, source=lived[m.number - 1][0]) for m in memories(len(lived))]
+
+    def judge(memory):
+        return lived[memory.number - 1][1]
+
+    kept = remembered(window, judge)
+    numbers = [m.number for m in kept]
+    assert numbers == sorted(set(numbers))
+    assert len(kept) <= mattering.MOST_REMEMBERED
+    assert all(judge(m) >= mattering.REMEMBERED for m in kept)
+    for source in "abcde":
+        mine = [judge(m) for m in window if m.source == source and judge(m) >= 6]
+        count = sum(m.source == source for m in kept)
+        assert count <= mattering.MOST_OF_ONE
+        if len(kept) < mattering.MOST_REMEMBERED:
+            assert count == min(len(mine), mattering.MOST_OF_ONE)
+            best = sorted(mine, reverse=True)[:count]
+            assert sorted((judge(m) for m in kept if m.source == source), reverse=True) == best
+
+
+@given(st.sets(st.integers(1, 30_000), max_size=20))
+def test_single_memories_are_read_in_few_goes(wanted):
+    goes: list[tuple[int, int]] = []
+
+    def read(first, last):
+        goes.append((first, last))
+        return [replace(memories(1)[0], number=n) for n in range(first, last + 1) if n in wanted]
+
+    found = picked(read, sorted(wanted))
+    assert [m.number for m in found] == sorted(wanted)
+    assert all(b > a for (_, a), (b, _) in pairwise(goes))
+
+
+# -- behind the cut
+
+
+def compacted(life, memory, scores, reason=HIGH, **marked):
+    """Numbers that stay, without and with what is marked; both from the same window."""
+    with_it = memory.compact(reason)
+    first = memory.context().window[0].number
+    memory.undo()
+    scores.update({first + int(k[1:]): v for k, v in marked.items()})
+    again = memory.compact(reason)
+    assert with_it.number
+    assert again.number
+    assert covered(memory.context()) == list(range(1, memory.status().total + 1))
+    assert check(memory.archive, memory.context(), memory.summaries).problems == ()
+    return first, memory.context().window[0].number
+
+
+@pytest.mark.parametrize("reason", [HIGH, MANUAL, AGENT])
+def test_what_matters_most_stays_just_behind_the_cut(life, memory, scores, reason):
+    fill(memory, 0.88)
+    first, again = compacted(life, memory, scores, reason, **{"_-2": 8})
+    assert again == first - 2
+    high, low = CONFIG.high * CONFIG.budget, CONFIG.low * CONFIG.budget
+    assert memory.load().used <= low + (high - low) / 4 + 1
+
+
+def test_what_matters_less_or_lies_further_back_does_not(life, memory, scores):
+    fill(memory, 0.88)
+    first, again = compacted(life, memory, scores, **{"_-2": 7, "_-12": 10})
+    assert again == first
+
+
+def test_by_count_it_stays_too(life, memory, scores):
+    life.config = replace(
+        CONFIG, immediate_window=16, recent_window=16, context_tokens=1600, min_saving_tokens=0
+    )
+    talk(memory, 33)
+    assert memory.next_turn() is COUNT
+    scores[15] = 9
+    memory.compact(COUNT)
+    assert [memory.context().window[0].number, len(memory.context().window)] == [15, 19]
+    assert memory.next_turn() is None
+
+
+def test_in_an_emergency_nothing_is_waited_for(life, memory, scores):
+    life.config = replace(CONFIG, on_high=False)
+    fill(memory, 0.96)
+    first, again = compacted(life, memory, scores, EMERGENCY, **{"_-1": 10})
+    assert again == first
+
+
+def test_who_has_everything_matter_changes_nothing(life, memory, scores):
+    fill(memory, 0.88)
+    first, again = compacted(life, memory, scores, **{f"_-{n}": 9 for n in range(1, 30)})
+    assert again == first
+
+
+def test_several_people_move_it_by_a_quarter_at_most(tmp_path):
+    life = Life(tmp_path / "Mira", CONFIG)
+    life.more = {"importance": lambda _: 10}
+    memory = life.open()
+    for number in range(60):
+        memory.append(f"Person{number} " + "word " * 18 + f"{number}.", source=f"Person{number}")
+    config = replace(CONFIG, preserve_memories=1)
+    now = memory._view.snapshot()
+    least = make_plan(HIGH, Layout.CASCADE, config, replace(now, importance=lambda _: 1))
+    most = make_plan(HIGH, Layout.CASCADE, config, now)
+    memory.close()
+    assert least is not None
+    assert most is not None
+    assert 0 < len(least.leaving) - len(most.leaving) <= len(least.staying) // 4
+    assert most.worth.pays(config)
+
+
+# -- in summaries
+
+
+def test_the_summarizer_is_told_what_each_line_matters(life, memory, scores):
+    scores.update({3: 9, 4: 6})
+    fill(memory, 0.9)
+    memory.compact(HIGH)
+    source = life.summarizer.sources[0]
+    assert len(source.importance) == len(source.lines)
+    assert source.importance[:5] == (2, 2, 9, 6, 2)
+
+
+def plain_and_weighty(life, memory, scores, strategy, cycles):
+    """Plain words that matter among lines that tell more, and so many compactions."""
+    life.summarizer = ExtractiveSummarizer()
+    life.strategy = strategy
+    talk(memory, 4)
+    memory.append(CUP, source="Tom")
+    cup = memory.status().total
+    for _ in range(cycles):
+        fill(memory, 0.88)
+        assert memory.compact(HIGH).number
+    return cup
+
+
+def told(memory):
+    context = memory.context()
+    return " ".join(each.text for each in (context.longterm, context.recent) if each)
+
+
+@pytest.mark.parametrize("strategy", [NARRATIVE, STRUCTURED, REPLACE])
+def test_plain_words_that_matter_outlive_many_compactions(life, memory, scores, strategy):
+    scores[5] = 8
+    cup = plain_and_weighty(life, memory, scores, strategy, 5)
+    assert cup == 5
+    assert "The cup is yours" in told(memory)
+    context = memory.context()
+    assert cup in (context.longterm or context.recent).mattered
+
+
+def test_without_it_they_are_gone_at_once(life, memory, scores):
+    plain_and_weighty(life, memory, scores, life.strategy, 5)
+    assert "The cup is yours" not in told(memory)
+
+
+def test_after_a_restart_it_is_known_as_before(life, scores, tmp_path):
+    scores[5] = 8
+    memory = life.open()
+    plain_and_weighty(life, memory, scores, life.strategy, 2)
+    before = memory.context()
+    memory.close()
+    memory = life.open()
+    assert memory.context() == before
+    for _ in range(3):
+        fill(memory, 0.88)
+        memory.compact(HIGH)
+    assert "The cup is yours" in told(memory)
+    memory.close()
+
+
+def test_what_comes_to_matter_less_is_let_go(life, memory, scores):
+    scores[5] = 9
+    plain_and_weighty(life, memory, scores, life.strategy, 2)
+    assert "The cup is yours" in told(memory)
+    scores[5] = 2
+    for _ in range(3):
+        fill(memory, 0.88)
+        memory.compact(HIGH)
+    assert "The cup is yours" not in told(memory)
+    assert 5 not in memory.context().longterm.mattered
+
+
+def test_an_archive_that_cannot_be_read_stops_no_compaction(life, scores, monkeypatch):
+    scores[5] = 9
+    memory = life.open()
+    plain_and_weighty(life, memory, scores, life.strategy, 2)
+    memory.close()
+    memory = life.open()
+    fill(memory, 0.88)
+
+    def unreadable(first, last):
+        raise OSError("no such disk")
+
+    monkeypatch.setattr(memory.archive, "read", unreadable)
+    assert memory.compact(HIGH).number
+    assert any("cannot be looked up" in line for line in life.log)
+    memory.close()
+
+
+def test_lines_of_before_it_was_kept_are_read(life, memory, scores):
+    fill(memory, 0.9)
+    memory.compact(HIGH)
+    memory.close()
+    segment = next((life.folder / "archive").glob("0*.jsonl"))
+    lines = [json.loads(line) for line in segment.read_text().splitlines()]
+    assert not any("mattered" in (line.get("recent") or {}) for line in lines), "nothing matters"
+    memory = life.open()
+    assert memory.context().recent.mattered == ()
+    memory.close()
+
+
+def test_an_edit_by_hand_and_an_undoing_keep_what_is_known(life, memory, scores):
+    scores[3] = 9
+    life.summarizer = ExtractiveSummarizer()
+    fill(memory, 0.9)
+    memory.compact(HIGH)
+    file = memory.summaries.path(Tier.RECENT)
+    file.write_text(file.read_text().rstrip() + " And that was that.\n")
+    memory.adopt_edits()
+    assert memory.context().recent.model == "edited by hand"
+    assert memory.context().recent.mattered == (3,)
+    fill(memory, 0.9)
+    memory.compact(HIGH)
+    memory.undo()
+    assert memory.context().recent.mattered == (3,)
+
+
+def test_summaries_made_shorter_again_keep_what_matters(life, memory, scores):
+    life.config = replace(CONFIG, longterm_tokens=50)
+    scores[5] = 9
+    life.summarizer = ExtractiveSummarizer()
+    plain_and_weighty(life, memory, scores, life.strategy, 1)
+    seen = []
+    for _ in range(3):
+        fill(memory, 0.88)
+        seen += [step.rung for step in memory.compact(HIGH).steps]
+    assert Rung.RESUMMARISE in seen
+    assert "The cup is yours" in told(memory)
+
+
+def test_a_sliding_window_shows_what_matters_whole(life, scores):
+    life.strategy = SLIDING
+    scores[2] = 8
+    memory = life.open()
+    for place in ("The Mill", "The Ferry"):
+        memory.append(f"look {place}", MemoryKind.ACT)
+        chairs = " ".join(f"chair{number}" for number in range(40))
+        memory.append(f"{place}. There is {chairs}. Exits: north.", MemoryKind.RESULT)
+    talk(memory, 60, 6)
+    shown = memory.context().shown
+    assert "chair39" in shown[1].text
+    assert "chair39" not in shown[3].text
+    memory.close()
