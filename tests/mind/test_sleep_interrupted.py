@@ -1,0 +1,413 @@
+"""A real night, woken and killed at every single place where it asks or writes.
+
+The journal, the profiles, the memory and the sleep log are the real ones, on the disk. The
+night is killed before each thing that it does to the disk and before each question to the
+model, and in the middle of each line that it appends; then the world is opened anew and the
+night goes on. It is also woken at each of these places, and sleeps again. What stands on the
+disk in the end must be what a night leaves that nobody disturbed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from game.mind.compaction_config import CompactionConfig
+from game.mind.history import compactions
+from game.mind.journal.book import Journal
+from game.mind.journal.config import JournalConfig
+from game.mind.journal.consolidate import consolidate
+from game.mind.journal.entries import Entry, Importance, Origin
+from game.mind.journal.importance import importance
+from game.mind.memory import CompactReason
+from game.mind.people.asleep import update_profiles
+from game.mind.people.book import PeopleBook
+from game.mind.people.profile import Profile
+from game.mind.ports import Generation
+from game.mind.records import Memory
+from game.mind.sleep.asking import Ask
+from game.mind.sleep.config import SleepConfig
+from game.mind.sleep.course import NAME as REFLECTION
+from game.mind.sleep.course import load
+from game.mind.sleep.dream import FOLDER, dream
+from game.mind.sleep.history import insights
+from game.mind.sleep.log import SleepLog
+from game.mind.sleep.night import Asking, run
+from game.mind.sleep.reflect import Evidence, reflect
+from game.mind.sleep.steps import Figures, Night, Step, Work
+from game.mind.sleep.tidy import tidy
+from tests.mind.lives import Life, ManualClock, covered
+from tests.mind.sleepers import Killed, generation
+
+NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
+CONFIG = SleepConfig(reflect_after=20, questions=2)
+WINDOWS = CompactionConfig(context_tokens=300, min_saving_tokens=0)
+"""So few tokens that a day is over the sleep mark."""
+TOM, ADA = "5-20261101120000", "6-20261101120000"
+
+SAID = (
+    ("Tom", TOM, "I work as a baker now."),
+    ("Ada", ADA, "Tom mended my net and asked nothing for it."),
+    ("Tom", TOM, "I will bring the blue cup back tomorrow."),
+    ("Ada", ADA, "I live by the ford."),
+    ("Tom", TOM, "My brother Ostrey sails on Friday."),
+    ("Ada", ADA, "A heron stole the eels from my net."),
+    ("Tom", TOM, "I promise to mend your lamp on Sunday."),
+    ("Ada", ADA, "Tom mends lamps for the whole village."),
+    ("Tom", TOM, "The blue cup lies below the boathouse."),
+)
+
+
+def model(prompt: str) -> str:
+    """An honest model: the same answer to the same question, whatever was asked before."""
+    if "How much does each matter" in prompt:
+        ids = re.findall(r"^(\d{8}-\d+): ", prompt, re.M)
+        return "\n".join(f"{each}: {5 + crc32(_line(prompt, each)) % 4}" for each in ids)
+    if "Questions:" in prompt:
+        return " What does Tom mend?\n2. What does Ada say of her net?"
+    if "think:" in prompt:
+        numbers = re.findall(r"^(\d+)\. ", prompt, re.M)
+        name = re.findall(r"heard from (\w+)", prompt)[0]
+        return f"think: {name} is worried about the net and the cup [{', '.join(numbers)}]"
+    if "What does Tom mend?" in prompt:
+        return f" Tom mends nets and lamps {_cite(prompt, 'mend')}."
+    if "What does Ada say" in prompt:
+        return f" Tom mended the net that a heron stole from {_cite(prompt, 'net')}."
+    return " I saw the blue cup below the boathouse, and a heron stole my net."
+
+
+def _line(prompt: str, entry: str) -> bytes:
+    return re.findall(rf"^{entry}: (.*)$", prompt, re.M)[0].encode()
+
+
+def _cite(prompt: str, word: str) -> str:
+    numbers = re.findall(rf"^\[(\d+)\] .*{word}", prompt, re.M)
+    return f"({', '.join(numbers[:3])})"
+
+
+class World:
+    """One agent's folder, opened as a server opens it.
+
+    Args:
+        folder: ``vault/agents/Mira``.
+    """
+
+    def __init__(self, folder: Path, clock: ManualClock) -> None:
+        self.folder, self.clock = folder, clock
+        self.memory = Life(folder, config=WINDOWS, clock=clock, asleep=True).open()
+        self.journal = Journal(folder / "journal")
+        self.book = PeopleBook(folder)
+        self.log = SleepLog(folder)
+
+    def live(self) -> None:
+        """A day: talk, and what the agent wrote down of it."""
+        for who, key, words in SAID:
+            self.clock.advance(60)
+            text = f'{who} says to you, "{words}"'
+            self.memory.append(text, place="The Kettle", source=who, source_id=key)
+        # The day before it wrote the same with a word less, which the night merges into one.
+        cup = "Tom told me: 'I will bring the blue cup tomorrow.'"
+        self._note(self.lived()[2], cup, self.clock.now() - timedelta(days=1))
+        for memory in self.lived():
+            text = memory.text.replace(' says to you, "', " told me: '")[:-1] + "'"
+            self._note(memory, text, self.clock.now())
+
+    def _note(self, memory: Memory, text: str, now: datetime) -> None:
+        self.journal.write(
+            text,
+            importance=importance(memory, "Mira"),
+            origin=Origin.TOLD,
+            memories=(memory.number,),
+            who=(memory.source_id,),
+            now=now,
+        )
+
+    def lived(self) -> list[Memory]:
+        archive = self.memory.archive
+        return list(archive.read(1, archive.last_number))
+
+    def works(self) -> dict[Step, Work]:
+        now = self.clock.now()
+        return {
+            Step.CONSOLIDATE: lambda ask: consolidate(self.journal, ask, JournalConfig(), now),
+            Step.PROFILES: self._profiles,
+            Step.REFLECT: self._reflect,
+            Step.COMPACT: self._compact,
+            Step.DREAM: self._dream,
+            Step.TIDY: lambda _: tidy(self.folder, self.journal, now),
+        }
+
+    def _profiles(self, ask: Ask) -> Figures:
+        weigh: Callable[[Memory], Importance] = lambda memory: importance(memory, "Mira")  # noqa: E731
+        return update_profiles(self.book, self.lived(), ask, "Mira", weigh)
+
+    def _reflect(self, ask: Ask) -> Figures:
+        def recall(question: str) -> Sequence[Evidence]:
+            return [Evidence(each.number, each.text, each.time) for each in self.lived()]
+
+        people = [(TOM, "Tom"), (ADA, "Ada")]
+        now = self.clock.now()
+        return reflect(self.journal, recall, ask, CONFIG, "Mira", now, people)[0]
+
+    def _compact(self, _: Ask) -> Figures:
+        if self.memory.next_turn() is None:
+            return {"due": 0}
+        return {"kept": self.memory.compact(CompactReason.SLEEP).kept}
+
+    def _dream(self, ask: Ask) -> Figures:
+        dice = random.Random("Mira")
+        return dream(self.lived(), "Mira", ask, dice, self.folder, self.clock.now())
+
+    def close(self) -> None:
+        self.memory.close()
+
+
+@dataclass
+class Accident:
+    """Happens at one of the places where a night asks or writes.
+
+    Attributes:
+        at: At which of them, 1 for the first; 0 for never.
+        what: ``killed`` before it, ``torn`` in the middle of a line, or ``woken`` after it.
+        places: What there was, in order.
+    """
+
+    at: int = 0
+    what: str = "killed"
+    places: list[str] = field(default_factory=list)
+    asking: Asking | None = None
+    armed: bool = False
+    dead: bool = False
+
+    def place(self, name: str, do: Callable[[], Any], torn: Callable[[], Any]) -> Any:
+        if not self.armed:
+            return do()
+        if self.dead:
+            raise Killed(name)  # nothing runs after a kill, no cleaning up either
+        self.places.append(name)
+        if len(self.places) != self.at:
+            return do()
+        if self.what == "woken":
+            result = do()
+            assert self.asking is not None
+            self.asking.wake()
+            return result
+        self.dead = True
+        if self.what == "torn":
+            torn()
+        raise Killed(name)
+
+    def ask(self, prompt: str, stop: tuple[str, ...]) -> Generation:
+        answer = self.place("ask", lambda: generation(model(prompt)), lambda: None)
+        assert isinstance(answer, Generation)
+        return answer
+
+
+_WRITES = ("link", "replace", "unlink", "rmdir", "write")
+
+
+@contextmanager
+def waylaid(accident: Accident, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Everything that changes what is on the disk for good passes by the accident."""
+    owner = threading.get_ident()
+
+    def watched(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **more: Any) -> Any:
+            idle = name == "unlink" and not os.path.lexists(args[0])
+            if idle or threading.get_ident() != owner:
+                return real(*args, **more)
+            half = lambda: name == "write" and real(args[0], args[1][: len(args[1]) // 2])  # noqa: E731
+            return accident.place(name, lambda: real(*args, **more), half)
+
+        return call
+
+    with monkeypatch.context() as patched:
+        for name in _WRITES:
+            patched.setattr(os, name, watched(name, getattr(os, name)))
+        for name in ("fsync", "fdatasync"):  # a process is killed here; the power stays on
+            patched.setattr(os, name, lambda _: None)
+        accident.armed = True
+        try:
+            yield
+        finally:
+            accident.armed = False
+
+
+@dataclass(frozen=True)
+class End:
+    """What stands on the disk after a night."""
+
+    entries: tuple[Entry, ...]
+    profiles: tuple[Profile, ...]
+    reflection: object
+    dreams: tuple[str, ...]
+    covered: tuple[int, ...]
+    compactions: int
+    steps: tuple[Step, ...]
+
+
+def end_of(folder: Path, clock: ManualClock) -> End:
+    world = World(folder, clock)
+    try:
+        profiles = [world.book.profile(each.key) for each in world.book.all()]
+        return End(
+            entries=world.journal.entries(),
+            profiles=tuple(sorted(filter(None, profiles), key=lambda each: each.key)),
+            reflection=load(folder / "journal" / REFLECTION),
+            dreams=tuple(path.read_text() for path in sorted((folder / FOLDER).glob("*.md"))),
+            covered=tuple(covered(world.memory.context())),
+            compactions=len(compactions(world.memory.archive)),
+            steps=tuple(each.step for night in world.log.nights() for each in night.steps),
+        )
+    finally:
+        world.close()
+
+
+@pytest.fixture(scope="module")
+def evening(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an agent that has lived through a day and has just fallen asleep."""
+    folder = tmp_path_factory.mktemp("evening") / "Mira"
+    world = World(folder, ManualClock(NIGHT - timedelta(hours=2)))
+    world.live()
+    world.log.begin("tired", NIGHT)
+    world.close()
+    return folder
+
+
+class Bed:
+    """A copy of the evening, in which one night goes its way."""
+
+    def __init__(self, evening: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder = folder / "Mira"
+        shutil.copytree(evening, self.folder)
+        self.clock = ManualClock(NIGHT)
+        self._monkeypatch = monkeypatch
+
+    def sleep(self, accident: Accident, *, with_model: bool = True) -> Night | None:
+        """The night as far as it comes; None if it was killed."""
+        world = World(self.folder, self.clock)
+        accident.asking = Asking(accident.ask if with_model else None, 24)
+        told: list[str] = []
+        try:
+            with waylaid(accident, self._monkeypatch):
+                night = run(
+                    "Mira", world.works(), world.log, accident.asking, self.clock, told.append
+                )
+        except Killed:
+            return None
+        finally:
+            os.close(world.memory.archive._fd)  # as the system does it when a process dies
+            os.close(world.memory.archive._lock_fd)
+        assert [each.problem for each in night.steps if each.problem] == []
+        return night
+
+    def wake_and_sleep_again(self) -> None:
+        log = SleepLog(self.folder)
+        log.woke("Tom", self.clock.now())
+        log.begin("tired", self.clock.now())
+
+    def end(self) -> End:
+        return end_of(self.folder, self.clock)
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["with a model", "by rules"])
+def undisturbed(
+    request: pytest.FixtureRequest, evening: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[bool, End, list[str]]:
+    """With a model or without, what a quiet night leaves, and its places."""
+    accident = Accident()
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        bed = Bed(evening, tmp_path_factory.mktemp("quiet"), monkeypatch)
+        night = bed.sleep(accident, with_model=request.param)
+    assert night is not None
+    assert night.next_step is None
+    return request.param, bed.end(), accident.places
+
+
+def test_the_quiet_night_has_done_it_all(undisturbed: tuple[bool, End, list[str]]):
+    with_model, end, places = undisturbed
+    assert end.steps == tuple(Step)
+    assert end.compactions == 1
+    assert len(end.dreams) == 1
+    assert len(end.entries) == len(SAID) + len(list(insights(end.entries)))  # one was merged
+    assert {each.name for each in end.profiles} >= {"Tom", "Ada"}
+    assert len(list(insights(end.entries))) == (2 if with_model else 1)
+    assert places.count("ask") == (7 if with_model else 0)
+    assert len(places) > (40 if with_model else 30)
+
+
+def test_killed_anywhere_the_night_goes_on_as_if_nothing_had_been(
+    undisturbed: tuple[bool, End, list[str]],
+    evening: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    with_model, quiet, places = undisturbed
+    for at in range(1, len(places) + 2):
+        bed = Bed(evening, tmp_path / str(at), monkeypatch)
+        night = bed.sleep(Accident(at), with_model=with_model)
+        assert (night is None) == (at <= len(places))
+        again = bed.sleep(Accident(), with_model=with_model)
+        assert again is not None
+        assert again.next_step is None
+        assert bed.end() == quiet, f"killed before {places[at - 1 : at]}, place {at}"
+
+
+def test_killed_in_the_middle_of_a_line_it_goes_on_too(
+    undisturbed: tuple[bool, End, list[str]],
+    evening: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    with_model, quiet, places = undisturbed
+    for at in [at for at, name in enumerate(places, start=1) if name == "write"]:
+        bed = Bed(evening, tmp_path / str(at), monkeypatch)
+        assert bed.sleep(Accident(at, "torn"), with_model=with_model) is None
+        bed.sleep(Accident(), with_model=with_model)
+        assert bed.end() == quiet, f"torn at place {at}"
+
+
+def test_woken_anywhere_nothing_is_lost_and_nothing_done_twice(
+    undisturbed: tuple[bool, End, list[str]],
+    evening: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    with_model, quiet, places = undisturbed
+    for at in range(1, len(places) + 2):
+        bed = Bed(evening, tmp_path / str(at), monkeypatch)
+        night = bed.sleep(Accident(at, "woken"), with_model=with_model)
+        assert night is not None
+        if night.next_step is not None:
+            bed.wake_and_sleep_again()
+            again = bed.sleep(Accident(), with_model=with_model)
+            assert again is not None
+            assert again.next_step is None
+        assert bed.end() == quiet, f"woken at place {at} ({places[at - 1 : at]})"
+
+
+def test_killed_again_and_again_it_still_comes_to_its_end(
+    undisturbed: tuple[bool, End, list[str]],
+    evening: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """Each try lives for a few places only; all of them together make the night."""
+    with_model, quiet, places = undisturbed
+    bed = Bed(evening, tmp_path, monkeypatch)
+    for _ in range(len(places)):
+        if bed.sleep(Accident(13), with_model=with_model) is not None:
+            break
+    assert bed.end() == quiet
