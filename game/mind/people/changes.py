@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from game.mind.people.profile import Fact, Profile
@@ -40,12 +41,12 @@ def with_fact(profile: Profile, fact: Fact) -> Profile:
     for place, known in enumerate(facts):
         if known.holds and known.attribute == fact.attribute and same(known.value, fact.value):
             facts[place] = _again(known, fact)
-            return replace(profile, facts=tuple(facts))
+            return replace(profile, facts=by_time(facts))
     if opposite := _OPPOSITE.get(fact.attribute):
         facts = [_over_if(f, opposite, fact) for f in facts]
     if is_single(fact.attribute):
         return _superseding(profile, facts, fact)
-    return replace(profile, facts=_by_time((*facts, fact)))
+    return replace(profile, facts=by_time((*facts, fact)))
 
 
 def same(one: str, other: str) -> bool:
@@ -88,7 +89,7 @@ def _superseding(profile: Profile, facts: list[Fact], fact: Fact) -> Profile:
     new = replace(fact, until=min(newer)) if newer else fact
     if new in kept:
         return profile
-    return replace(profile, facts=_by_time((*kept, new)))
+    return replace(profile, facts=by_time((*kept, new)))
 
 
 def _ended(profile: Profile, fact: Fact) -> Profile:
@@ -100,9 +101,10 @@ def _ended(profile: Profile, fact: Fact) -> Profile:
             if known.holds and fact.until is not None and known.since <= fact.until:
                 facts[place] = replace(known, until=fact.until, numbers=_both(known, fact))
     if found or not fact.value:
-        return replace(profile, facts=tuple(facts))
-    return replace(profile, facts=_by_time((*facts, fact)))
+        return replace(profile, facts=by_time(facts))
+    return replace(profile, facts=by_time((*facts, fact)))
 
 
-def _by_time(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    return tuple(sorted(facts, key=lambda fact: fact.since))
+def by_time(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Oldest first, and always in the same order."""
+    return tuple(sorted(facts, key=lambda f: (f.since, f.attribute, f.value, f.holds)))

@@ -19,6 +19,7 @@ import yaml
 
 from game.mind.errors import NoteRefused
 from game.mind.journal.entries import Origin
+from game.mind.people.changes import by_time
 from game.mind.people.fit import LONGEST_NAME, line
 from game.mind.people.fit import name as fit_name
 from game.mind.people.profile import Conclusion, Fact, Kind, Name, Observation, Profile
@@ -46,6 +47,8 @@ _SEEN = re.compile(
 )
 _NUMBER = re.compile(r"\d{1,9}")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 class PageUnreadable(NoteRefused):
@@ -92,7 +95,7 @@ def parse_page(path: Path, source: str, changed: datetime) -> Page:
 def written(page: Page) -> str:
     """The page as a file."""
     profile, by_hand = page.profile, dict(page.by_hand)
-    head = yaml.safe_dump(_meta(profile), sort_keys=False, allow_unicode=True, width=1000)
+    head = yaml.dump(_meta(profile), Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
     lists = {
         FACTS: [_fact_line(fact) for fact in profile.facts if fact.holds],
         BEFORE: [_fact_line(fact) for fact in profile.facts if not fact.holds],
@@ -147,7 +150,6 @@ def _profile(meta: Mapping[str, Any], read: Mapping[str, list[Any]], changed: da
     names = tuple(_names(meta.get("names"), changed))
     if not key or not names:
         raise ValueError("it needs a key and names")
-    facts = sorted((*read[FACTS], *read[BEFORE]), key=lambda fact: fact.since)
     return Profile(
         key=key,
         kind=Kind(str(meta.get("kind", "person"))),
@@ -159,7 +161,7 @@ def _profile(meta: Mapping[str, Any], read: Mapping[str, list[Any]], changed: da
         exchanges=max(int(meta.get("exchanges", 0)), 0),
         warmth=min(max(float(meta.get("warmth", 0.0)), -1.0), 1.0),
         warmed=min(max(float(meta.get("warmed", 0.0)), -1.0), 1.0),
-        facts=tuple(facts),
+        facts=by_time((*read[FACTS], *read[BEFORE])),
         observations=tuple(sorted(read[OBSERVED], key=lambda seen: seen.number)),
         conclusions=tuple(read[THOUGHTS]),
         shared=read[SHARED][-1] if read[SHARED] else None,

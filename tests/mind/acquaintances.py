@@ -1,0 +1,70 @@
+"""What the tests of profiles are built from: a few days among people, line by line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from game.mind.journal.entries import Importance
+from game.mind.records import Memory, MemoryKind
+
+START = datetime(2026, 11, 1, 10, 0, tzinfo=UTC)
+TOM, ADA, RUAN = "12-20261101090000", "13-20261101090100", "14-20261101090200"
+
+
+def six(_: Memory) -> Importance:
+    """Everything matters enough to be observed and shared."""
+    return Importance(6)
+
+
+@dataclass
+class Days:
+    """Memories of an agent called Mira, one minute apart."""
+
+    memories: list[Memory] = field(default_factory=list)
+    now: datetime = START
+    place: str = "The Kettle"
+
+    def later(self, **span: float) -> Days:
+        self.now += timedelta(**span)
+        return self
+
+    def add(self, text: str, kind: MemoryKind, who: str = "", key: str = "") -> Memory:
+        self.now += timedelta(minutes=1)
+        number = len(self.memories) + 1
+        memory = Memory(number, self.now, kind, text, self.place, who, source_id=key)
+        self.memories.append(memory)
+        return memory
+
+    def says(self, who: str, key: str, words: str, to: str = " to you") -> Memory:
+        return self.add(f'{who} says{to}, "{words}"', MemoryKind.PERCEPTION, who, key)
+
+    def does(self, who: str, key: str, what: str) -> Memory:
+        return self.add(f"{who} {what}", MemoryKind.PERCEPTION, who, key)
+
+    def acts(self, line: str) -> Memory:
+        return self.add(line, MemoryKind.ACT)
+
+    def sees(self, line: str) -> Memory:
+        return self.add(line, MemoryKind.RESULT)
+
+
+def eventful() -> Days:
+    """Tom changes his work, his house and his name; Ada speaks ill of him; a cup goes round."""
+    days = Days()
+    days.says("Tom", TOM, "Good evening, Mira.")
+    days.says("Tom", TOM, "I'm a miller. I live in the tower. My brother Ostrey keeps bees.")
+    days.acts("say Nice to meet you, Tom.")
+    days.says("Ada", ADA, "Tom is a thief, and I work as a clerk at the customs house.")
+    days.says("Tom", TOM, "I'll bring you the blue cup tomorrow.")
+    days.later(days=3)
+    days.says("Tom", TOM, "I've left the mill. I'm a baker now. I've moved to the ford.")
+    days.says("Tom", TOM, "I forgot the cup, I'm sorry.")
+    days.does("Ada", ADA, "gives you a blue cup.")
+    days.acts("give cup to tom")
+    days.sees("You give a blue cup to Tom.")
+    days.place = "The Mill Pond"
+    days.later(hours=5)
+    days.says("Thomas", TOM, "The keeper of the old lighthouse has left me a map.")
+    days.says("Ada", ADA, "Thank you, Mira, you are a good friend.")
+    return days
