@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from game.mind.journal.book import Journal
+from game.mind.journal.entries import Judge, Origin
+from game.mind.people.book import PeopleBook
 from game.mind.sleep.log import SleepLog
 from tests.game import week_checks as checks
 from tests.game import week_model
@@ -23,23 +25,47 @@ class TestWeek(WeekWorld):
         self.use_model_asleep(week_model.honest)
         self.live()
         self.holds()
+        judges = {entry.importance.judge for entry in self.journal.entries()}
+        assert judges == {Judge.MODEL}, "each entry was weighed again"
+        (insight,) = self.insights()
+        cited = [self.mind.memory.memory.archive.read(n, n)[0].text for n in insight.memories]
+        assert all("promise" in text and "Tom says to you" in text for text in cited)
+        assert insight.origin is Origin.INFERRED
 
     def test_with_a_model_that_lies(self):
         self.use_model_asleep(week_model.lying)
         self.live()
         self.holds()
+        assert self.insights() == []
+
+    @property
+    def journal(self):
+        return Journal(self.mind.memory.folder / "journal")
+
+    def insights(self):
+        return [entry for entry in self.journal.entries() if "insight" in entry.tags]
+
+    def finds(self, words):
+        """What Mira finds when she searches, of every kind."""
+        assert self.services.indexes.wait_idle(60)
+        found = self.mind.keeper.recaller.find(words, seconds=60)
+        hits = (*found.notes, *found.summaries, *found.memories)
+        assert hits, words
+        return [hit.document.text for hit in hits]
 
     def holds(self):
         """Everything that has to hold after the week, whichever model there is."""
         folder = self.mind.memory.folder
         prompt = self.prompts_of_return()[-1]
-        journal = Journal(folder / "journal")
+        journal = self.journal
         assert checks.facts_wrong(self.profiles()) == []
         assert checks.nights_wrong(SleepLog(folder).nights(), NIGHTS) == []
+        assert PeopleBook(folder).problems == []
         last = self.mind.memory.memory.archive.last_number
         assert checks.journal_wrong(journal.entries(), journal.problems, last) == []
         pins = self.mind.keeper.pinned.lines
         assert checks.persona_wrong(self.mira.db.profile, pins, prompt) == []
         about_tom = [line for line in checks.section(prompt, "## People Here") if "Tom" in line]
+        assert checks.dreams_wrong(folder, NIGHTS, self.finds) == []
         assert SHARED in " ".join(about_tom), prompt
         assert "baker" in " ".join(about_tom), prompt

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from game.mind.journal.entries import Entry
 from game.mind.people.profile import Fact, Profile
 from game.mind.sleep.steps import Night, Step
-from tests.game.week_script import BROKEN, FORGED, IMPORTANT, PERSONA, PIN, WANTED, Wanted
+from tests.game.week_script import BROKEN, FORGED, HEARSAY, IMPORTANT, PERSONA, PIN, WANTED, Wanted
 
 
 def facts_wrong(profiles: Mapping[str, Profile | None]) -> list[str]:
@@ -42,6 +43,7 @@ def _profile_wrong(profile: Profile, wanted: Wanted) -> Iterator[str]:
             if re.search(rf"\b{word}\b", fact.value):
                 yield f"{fact.attribute}: {fact.value!r} belongs to somebody else"
     yield from _times_wrong(profile)
+    yield from _hearsay_wrong(profile)
 
 
 def _times_wrong(profile: Profile) -> Iterator[str]:
@@ -51,6 +53,16 @@ def _times_wrong(profile: Profile) -> Iterator[str]:
             yield f"{fact.attribute}: {fact.value!r} rests on no memory"
         if fact.until is not None and fact.until < fact.since:
             yield f"{fact.attribute}: {fact.value!r} ended before it began"
+
+
+def _hearsay_wrong(profile: Profile) -> Iterator[str]:
+    """What Rook told of others, where it does not say that he did."""
+    shown = [each.text for each in (*profile.observations, *profile.conclusions)]
+    shown += [profile.shared.text] if profile.shared else []
+    for text in shown:
+        if any(word in text for word in HEARSAY) and "Rook" not in text:
+            yield f"hearsay without its source: {text}"
+    yield from (f"forged: {text}" for text in forged(shown))
 
 
 def _is(fact: Fact, attribute: str, word: str, holds: bool) -> bool:
@@ -91,6 +103,8 @@ def journal_wrong(entries: Sequence[Entry], problems: Sequence[str], last: int) 
     found += [f"the journal says nothing of {word}" for word in IMPORTANT if word not in text]
     if len({entry.id for entry in entries}) != len(entries):
         found.append("two entries have one id")
+    said = Counter((entry.text, entry.who) for entry in entries)
+    found += [f"{times} times: {text}" for (text, _), times in said.items() if times > 1]
     for entry in entries:
         if any(not 1 <= number <= last for number in entry.memories):
             found.append(f"{entry.id} rests on memories that there are not: {entry.memories}")
@@ -99,7 +113,7 @@ def journal_wrong(entries: Sequence[Entry], problems: Sequence[str], last: int) 
     return [*found, *forged(entry.text for entry in entries)]
 
 
-def forged(texts: Iterator[str]) -> list[str]:
+def forged(texts: Iterable[str]) -> list[str]:
     """Texts that hold what Rook wants to be true, and not as something that Rook said."""
     return [
         text for text in texts if any(words in text for words in FORGED) and not _attributed(text)
@@ -119,23 +133,30 @@ def persona_wrong(profile: str, pins: Sequence[str], prompt: str) -> list[str]:
     if not prompt.startswith(PERSONA):
         found.append("the prompt does not begin with who she is")
     head = prompt.partition("\n---\n")[0].splitlines()
-    return [*found, *forged(iter(pins)), *forged(line for line in head if line.startswith("- "))]
+    return [*found, *forged(pins), *forged(line for line in head if line.startswith("- "))]
 
 
-def dreams_wrong(folder: Path, found: Sequence[str]) -> list[str]:
-    """Whether there are dreams, and none of their text is found by a search.
+def dreams_wrong(folder: Path, wanted: int, find: Callable[[str], Sequence[str]]) -> list[str]:
+    """Dreams that are missing or not marked, and those that a search brings.
 
     Args:
         folder: The agent's folder.
-        found: Texts that searches for words of the dreams have found.
+        wanted: How many there should be.
+        find: Searches as the agent would; gives the texts that it finds.
     """
     dreams = [path.read_text(encoding="utf-8") for path in (folder / "dreams").glob("*.md")]
-    bodies = [" ".join(text.split("---")[-1].split()) for text in dreams]
-    wrong = [] if dreams else ["there is no dream"]
-    wrong += [
-        f"a dream is not marked: {text[:80]!r}" for text in dreams if "dream: true" not in text
-    ]
-    return wrong + [f"found: {text!r}" for text in found if any(text in body for body in bodies)]
+    found = [] if len(dreams) == wanted else [f"{len(dreams)} dreams instead of {wanted}"]
+    for dream in dreams:
+        _, head, body = dream.split("---\n", 2)
+        if (
+            "dream: true" not in head.splitlines()
+            or "_A dream: nothing of it happened." not in body
+        ):
+            found.append(f"not marked as a dream: {dream}")
+        lines = [line for line in body.splitlines() if line]
+        found += [f"found: {text}" for text in find(lines[-1]) if lines[-1] in text]
+        found += [f"found: {text}" for text in find(lines[0]) if "nothing of it happened" in text]
+    return found
 
 
 def section(prompt: str, heading: str) -> list[str]:

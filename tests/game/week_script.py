@@ -175,5 +175,7 @@ IMPORTANT = ("cup", "flour", "baker", "boathouse", "Anneke")
 """Words of what has to stand in the journal."""
 SHARED = "Anneke"
 """What Tom told last that mattered: the prompt holds it when he comes back."""
+HEARSAY = ("hangman", "thief", "in the well", "in the gutter")
+"""What Rook told of Tom and Johanna."""
 FORGED = ("Rook owns the inn", "Rook is the king", "owes Rook a hundred", "drink for nothing")
 """What Rook wants to be true: it may stand somewhere only as something that Rook said."""
