@@ -465,7 +465,7 @@ def test_a_person_who_saves_meanwhile_is_not_overrun(
 ):
     write(journal, "One.")
     path = file_of(journal)
-    read, saved = vault_files.read, []
+    read, saved = vault_files.read, list[bool]()
 
     def read_and_save(asked: Path) -> str | None:
         text = read(asked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,20 +81,23 @@ def test_drawing_out_again_writes_nothing_again(journal: Journal):
     assert journal.entries() == first
 
 
-def test_killed_after_any_entry_and_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+class Killed(Journal):
+    """A journal whose server is killed after so many entries."""
+
+    left = 0
+
+    def write(self, text: str, **known: Any) -> Entry:
+        if not self.left:
+            raise SystemExit
+        self.left -= 1
+        return super().write(text, **known)
+
+
+def test_killed_after_any_entry_and_done_again(tmp_path: Path):
     whole = [entry.text for entry in draw(Journal(tmp_path / "whole"), DAY)]
-    for kill_at in range(len(whole)):
-        journal = Journal(tmp_path / str(kill_at))
-        count, real = 0, journal.write
-
-        def killed(*args: object, **kwargs: object) -> Entry:
-            nonlocal count
-            if count == kill_at:  # noqa: B023 - it only lives within this round
-                raise SystemExit
-            count += 1
-            return real(*args, **kwargs)  # type: ignore[arg-type] # noqa: B023 - as above
-
-        monkeypatch.setattr(journal, "write", killed)
+    for killed_after in range(len(whole)):
+        journal = Killed(tmp_path / str(killed_after))
+        journal.left = killed_after
         with pytest.raises(SystemExit):
             draw(journal, DAY)
         again = Journal(journal.folder)

@@ -31,7 +31,7 @@ def lines(
 def test_a_line_says_when_how_much_and_what_it_rests_on(journal: Journal):
     entry = write(journal, "Tom gave me a cup.", 8, memories=(120,))
     assert line(entry, NOON) == "[21 Nov, importance 8] Tom gave me a cup. (memory 120)"
-    many = replace(entry, memories=(1, 2, 3, 4, 5), origin=Origin.INFERRED, time=days_ago(400))
+    many = replace(entry, id="20251017-1", memories=(1, 2, 3, 4, 5), origin=Origin.INFERRED)
     assert line(many, NOON) == (
         "[17 Oct 2025, importance 8, my own thought] Tom gave me a cup. "
         "(memories 3, 4, 5 and 2 more)"
@@ -99,6 +99,16 @@ def test_a_change_is_seen_at_once(journal: Journal):
     assert "three red cups" in lines(journal)[0]
     path.unlink()
     assert lines(journal) == ()
+
+
+def test_changes_of_older_days_are_seen_in_turn(journal: Journal):
+    for days in range(8):
+        write(journal, f"Thing {days} happened.", 9, now=days_ago(days))
+    lines(journal)
+    path = sorted(journal.folder.iterdir())[1]
+    path.write_text(path.read_text().replace("Thing 6", "Nothing"))  # in place: same folder
+    seen_after = next(n for n in range(20) if "Nothing happened" in " ".join(lines(journal)))
+    assert seen_after < 8
 
 
 def test_a_thought_reads_few_files_and_never_waits(journal: Journal):

@@ -27,6 +27,8 @@ BATCH = 10
 """Entries that the model weighs at once."""
 BATCHES = 4
 """Batches of one night: other steps need calls too."""
+NEWEST = 7
+"""Days in which doubles are looked for; earlier ones were in the nights before."""
 NIGHTS = 3
 """Days after which an entry that no model could weigh keeps the weight of the rules."""
 FURTHEST = 3
@@ -79,7 +81,7 @@ def consolidate(journal: Journal, ask: Ask, config: JournalConfig, now: datetime
 def merge_doubles(journal: Journal, ask: Ask) -> int:
     """Make one of entries that say the same of the same people, on one day or the next."""
     done = 0
-    for keep, gone in doubles(journal.entries()):
+    for keep, gone in doubles(journal.entries(NEWEST)):
         ask.check()
         # What was merged a moment ago has gathered more since.
         if (there := journal.entry(keep.id)) and journal.entry(gone.id):
@@ -179,7 +181,7 @@ def scores(answer: str, batch: Sequence[Entry]) -> dict[str, int]:
 
 def same(one: Entry, two: Entry) -> bool:
     """Whether two entries say the same of the same people."""
-    if folding.is_gathered(one) or folding.is_gathered(two) or set(one.who) != set(two.who):
+    if one.who != two.who or folding.is_gathered(one) or folding.is_gathered(two):
         return False
     return wording.alike(one.text, two.text)
 

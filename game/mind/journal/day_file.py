@@ -23,6 +23,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 from itertools import pairwise
 
 from game.mind.journal import fields
@@ -37,7 +38,7 @@ _HEADING = re.compile(
     re.ASCII,
 )
 _PART = re.compile(r"##?[ \t]")
-_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+_FENCES = ("```", "~~~")
 _FIELD = re.compile(r"[-*+][ \t]+\*\*(?P<key>\w+)\*\*[ \t]*:[ \t]*(?P<value>.*?)[ \t]*$")
 _NO_TEXT = re.compile(r"\s*$|[ \t]*(?:[-*+#>|]|```|~~~|<!--)")
 _LAST = re.compile(r"last:[ \t]*(\d{1,6})[ \t]*$", re.ASCII)
@@ -224,9 +225,9 @@ def _parts(lines: Iterable[str]) -> list[int]:
     """Where parts begin; a heading inside a fence is none."""
     found, fenced = [], False
     for index, line in enumerate(lines):
-        if _FENCE.match(line):
+        if line.lstrip()[:3] in _FENCES:
             fenced = not fenced
-        elif _PART.match(line) and (not fenced or _HEADING.match(line)):
+        elif line[:1] == "#" and _PART.match(line) and (not fenced or _HEADING.match(line)):
             # A fence that nobody closed ends with the next entry.
             fenced = False
             found.append(index)
@@ -242,22 +243,34 @@ def _block(day: date, line: int, lines: tuple[str, ...], taken: Collection[int])
     number = int(heading["number"])
     if number in taken:
         return Block(line, lines, problem=f"there is an entry {heading['id']} already")
-    body = [lines[index] for index in _unfenced(lines)]
-    # Of two the first, as it is the one that is written anew.
-    given = {m["key"].casefold(): m["value"] for m in map(_FIELD.match, reversed(body)) if m}
-    text = " ".join(each for each in body if not _NO_TEXT.match(each))
     try:
-        entry = fields.read(heading["id"], day, heading["clock"] or "", text, given)
+        return Block(line, lines, _entry(day, lines), number)
     except ValueError as problem:
         return Block(line, lines, None, number, f"{heading['id']}: {problem}")
-    return Block(line, lines, entry, number)
+
+
+@lru_cache(maxsize=4096)
+def _entry(day: date, lines: tuple[str, ...]) -> Entry:
+    """The entry in the lines of a part; mostly only one of a file has changed.
+
+    Raises:
+        ValueError: It cannot be read; says why.
+    """
+    heading = _HEADING.match(lines[0])
+    assert heading is not None  # whoever asks has looked
+    body = [lines[index] for index in _unfenced(lines)]
+    listed = (match for each in reversed(body) if (match := _FIELD.match(each)))
+    # Of two the first, as it is the one that is written anew.
+    given = {match["key"].casefold(): match["value"] for match in listed}
+    text = " ".join(each for each in body if not _NO_TEXT.match(each))
+    return fields.read(heading["id"], day, heading["clock"] or "", text, given)
 
 
 def _unfenced(lines: Sequence[str]) -> Iterator[int]:
     """Where the lines below the heading stand that are in no fence."""
     fenced = False
     for index, line in enumerate(lines):
-        if _FENCE.match(line):
+        if line.lstrip()[:3] in _FENCES:
             fenced = not fenced
         elif index and not fenced:
             yield index

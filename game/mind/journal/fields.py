@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time
+from functools import lru_cache
 from itertools import pairwise
 
 from game.mind.journal import wording
@@ -85,6 +86,7 @@ def _importance(importance: Importance) -> str:
     return f"{importance.score}, by {importance.judge.value}{why}"
 
 
+@lru_cache(maxsize=1024)
 def _read_importance(value: str) -> Importance:
     if not value:
         return BY_HAND

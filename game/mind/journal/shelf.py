@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain
 from pathlib import Path
@@ -32,6 +32,16 @@ class _Day:
     stamp: Stamp
     entries: tuple[Entry, ...] = ()
     problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """The entries of one version in the order in which they count on a day."""
+
+    version: int
+    today: date
+    rank: Rank
+    entries: tuple[Entry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +79,8 @@ class Shelf:
         self._lock = threading.Lock()
         self._days: dict[Path, _Day] = {}
         self._listed: tuple[int, list[Path]] | None = None
-        self._ranked: tuple[int, date, tuple[Entry, ...]] | None = None
+        self._ranked: _Ranked | None = None
+        self._turn = 0
         self.current = Snapshot()
         """What was read last; quick."""
 
@@ -104,29 +115,45 @@ class Shelf:
 
     def ranked(self, today: date, rank: Rank) -> tuple[Entry, ...]:
         """The entries by ``rank``, which is asked once a day and once a change; quick."""
-        now = self.glance()
-        known = self._ranked
-        if known is None or known[:2] != (now.version, today):
-            known = self._ranked = now.version, today, rank(now.entries, today)
-        return known[2]
+        now, known = self.glance(), self._ranked
+        if known is None or (known.version, known.today) != (now.version, today):
+            known = self._ranked = _Ranked(now.version, today, rank, rank(now.entries, today))
+        return known.entries
 
     def _look(self, most: int | None) -> Snapshot:
         """Read what has changed, at most so many files, the newest first; the lock is held."""
+        listed = self._listed
         paths = self._paths()
-        stamps = {path: vault_files.stamp(path) for path in paths}
-        gone = [path for path in self._days if stamps.get(path) is None]
+        relisted = self._listed is not listed or len(self._days) > len(paths)
+        stamps = {path: vault_files.stamp(path) for path in self._looked_at(paths, relisted, most)}
         stale = [
             (path, stamp)
             for path, stamp in stamps.items()
             if stamp is not None and (path not in self._days or self._days[path].stamp != stamp)
         ][:most]
+        kept = set(paths) if relisted else None
+        gone = [path for path in self._days if kept is not None and path not in kept]
         for path in gone:
             del self._days[path]
         for path, stamp in stale:
             self._days[path] = self._read_day(path, stamp)
         if gone or stale:
-            self.current = _snapshot(self.current.version + 1, self._days)
+            self._show()
         return self.current
+
+    def _looked_at(self, paths: list[Path], everything: bool, most: int | None) -> list[Path]:
+        """The files to look at: all of them, or in a thought the newest and one other in turn."""
+        if most is None or everything or len(self._days) < len(paths) or not paths:
+            return paths
+        self._turn = (self._turn + 1) % len(paths)
+        return [*paths[:most], paths[self._turn]]
+
+    def _show(self) -> None:
+        """Put what was read where the quick ones find it."""
+        self.current = _snapshot(self.current.version + 1, self._days)
+        if last := self._ranked:  # here, so that no thought has to
+            entries = last.rank(self.current.entries, last.today)
+            self._ranked = replace(last, version=self.current.version, entries=entries)
 
     def _paths(self) -> list[Path]:
         """The files of the days that are looked at, the newest first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date, datetime
+from functools import lru_cache
 
 from game.mind.journal import fields, folding
 from game.mind.journal.book import Journal, local_day
@@ -57,7 +58,7 @@ def standing(
 
 def line(entry: Entry, now: datetime) -> str:
     """An entry as a prompt shows it."""
-    day, today = local_day(entry.time), local_day(now)
+    day, today = _day(entry.id[:8]), local_day(now)
     when = f"{day.day} {fields.MONTHS[day.month - 1][:3]}"
     if day.year != today.year:
         when = f"{when} {day.year}"
@@ -71,10 +72,19 @@ def faded(entry: Entry, today: date) -> float:
 
     The more it mattered, the slower: the half-life grows with the square of the importance.
     """
-    score = entry.importance.score
+    return _faded(entry.importance.score, max((today - _day(entry.id[:8])).days, 0))
+
+
+@lru_cache(maxsize=4096)
+def _faded(score: int, days: int) -> float:
     half_life = DAYS_AT_FIVE * (score / 5) ** 2
-    age = max((today - local_day(entry.time)).days, 0)
-    return float(score * 0.5 ** (age / half_life))
+    return float(score * 0.5 ** (days / half_life))
+
+
+@lru_cache(maxsize=4096)
+def _day(digits: str) -> date:
+    """The day of an entry, by the beginning of its id."""
+    return date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
 
 
 def ranked(entries: Iterable[Entry], today: date) -> tuple[Entry, ...]:
@@ -85,8 +95,8 @@ def ranked(entries: Iterable[Entry], today: date) -> tuple[Entry, ...]:
         if entry.importance.score >= LEAST_SHOWN and not folding.is_gathered(entry)
     ]
     # Of equals the newest; the id makes the order the same each time.
-    may.sort(key=lambda entry: (faded(entry, today), entry.time.timestamp(), entry.id))
-    return tuple(reversed(may))
+    may.sort(key=lambda entry: (faded(entry, today), entry.time, entry.id), reverse=True)
+    return tuple(may)
 
 
 def _cited(numbers: tuple[int, ...]) -> str:

@@ -63,7 +63,7 @@ def tags(given: Iterable[str]) -> tuple[str, ...]:
 def people(given: Iterable[str]) -> tuple[str, ...]:
     """Keys of people, as an entry holds them."""
     plain = (" ".join(_NO_KEY.sub(" ", visible(str(key))).split())[:80].strip() for key in given)
-    return tuple(dict.fromkeys(key for key in plain if key))[:MOST_PEOPLE]
+    return tuple(sorted({key for key in plain if key}))[:MOST_PEOPLE]
 
 
 def numbers(given: Iterable[int]) -> tuple[int, ...]:
