@@ -18,10 +18,12 @@ from tests.bench import (
     look_bench,
     mask_bench,
     memory_bench,
+    people_bench,
     recall_bench,
     summary_bench,
     thought_bench,
     token_bench,
+    week_bench,
 )
 from tests.bench.figures import Figure, save, show
 
@@ -39,6 +41,8 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "index": index_bench.measure,
     "index-look": index_look_bench.measure,
     "recall": recall_bench.measure,
+    "people": people_bench.measure,
+    "week": week_bench.measure,
 }
 
 
