@@ -18,7 +18,16 @@ from typeclasses.minds import Mind, mind_of
 from typeclasses.services import services
 
 
-class CmdSleep(BuilderCommand):
+class SleepCommand(BuilderCommand):
+    """A command about an agent's sleep."""
+
+    def tell(self, agent: Agent, what: str) -> None:
+        """Say what came of it, unless it happens before the caller's eyes."""
+        if agent.location != self.caller.location:
+            self.caller.msg(f"{agent.key} {what}.")
+
+
+class CmdSleep(SleepCommand):
     """See which agents sleep, and put one to bed.
 
     Usage:
@@ -26,11 +35,13 @@ class CmdSleep(BuilderCommand):
       @sleep <agent>        it goes home and falls asleep
       @sleep/here <agent>   it lies down where it is
 
-    Agents also sleep by themselves, once they have been awake for long or have thought a
-    lot, and nobody talks to them; |wvault/config/sleep.md|n says when. Asleep, an agent puts
-    its journal and what it knows of people in order, reflects, has its memory compacted,
-    and dreams. What it is at stands in the table. It wakes at its hour, when somebody calls
-    it loudly, or by |w@wake|n; the rest of its night's work then waits for its next sleep.
+    Agents also sleep by themselves, once they have been awake for long or
+    have thought a lot, and nobody talks to them; |wvault/config/sleep.md|n
+    says when. Asleep, an agent puts its journal and what it knows of people
+    in order, reflects, has its memory compacted when that is due, dreams,
+    and tidies up; the table shows what it is at. It wakes at its hour, when
+    somebody calls it loudly or shakes it, and by |w@wake|n. What is left of its
+    night's work then waits for its next sleep.
 
     Example:
       @sleep mira
@@ -52,24 +63,25 @@ class CmdSleep(BuilderCommand):
         sleeper = self.mind(agent).sleeper
         if sleeper.asleep:
             raise KeepsakeError(f"{agent.key} is asleep already", f"@wake {agent.key} wakes it")
-        why = f"{plain(self.caller.key)} put it to bed"
+        why = f"{plain(self.caller.key)} said so"
         if "here" in self.switches:
             sleeper.fall_asleep(why)
         else:
             sleeper.go_to_bed(why)
-        home = agent.home.key if agent.home else "where it is"
-        done = "sleeps" if sleeper.asleep else f"goes home to sleep, to {home}"
-        self.caller.msg(f"{agent.key} {done}.")
+        if not sleeper.asleep:
+            self.caller.msg(f"{agent.key} goes home to sleep, to {agent.home.key}.")
+        else:
+            self.tell(agent, "sleeps")
 
 
-class CmdWakeAgent(BuilderCommand):
+class CmdWakeAgent(SleepCommand):
     """Wake an agent, wherever it sleeps.
 
     Usage:
       @wake <agent>
 
-    It is as fresh as after a whole night. What is left of its night's work waits for its
-    next sleep; nothing is lost.
+    It is as fresh as after a whole night. What is left of its night's work
+    waits for its next sleep; nothing is lost.
 
     Example:
       @wake mira
@@ -86,7 +98,7 @@ class CmdWakeAgent(BuilderCommand):
         agent = self.agent_named(self.args)
         sleeper = self.mind(agent).sleeper
         if sleeper.wake(self.caller.key, rested=True):
-            self.caller.msg(f"{agent.key} wakes up.")
+            self.tell(agent, "wakes up")
         elif sleeper.going_home:
             sleeper.stay_up()
             self.caller.msg(f"{agent.key} stays up.")

@@ -69,12 +69,15 @@ def welcome(account: Any, session: Any) -> None:
     agent = next((obj for obj in here if isinstance(obj, Agent)), None)
     hint = "Type |wlook|n to look around, |whelp start|n for the first minute."
     if agent is not None:
-        name = agent.key
-        hint = (
-            f"|c{name}|n is here with you. Try: |wtalk {name.lower()} Good evening.|n\n"
-            "|whelp start|n tells what else you can do."
-        )
+        hint = f"{_greeted(agent)}\n|whelp start|n tells what else you can do."
     session.msg(f"\n{hint}")
+
+
+def _greeted(agent: Agent) -> str:
+    name = agent.key
+    if agent.is_asleep:
+        return f"|c{name}|n is here, asleep. Try: |wwake {name.lower()}|n"
+    return f"|c{name}|n is here with you. Try: |wtalk {name.lower()} Good evening.|n"
 
 
 def _safe(error: object) -> str:

@@ -65,7 +65,7 @@ class TestNoticedAsleep(ModelWorld):
         assert self.mind.memory.noticed.block.items == ()
         self.mira.db.asleep = True
         self.budget(on_count=False, on_high=False, context_tokens=1600)
-        self.says(chatter=1)
+        self.mind.memory.compact_if_due()  # as the housekeeping asks every two seconds
         self.settle(lambda: bool(self.past()))
         assert [past.reason for past in self.past()] == ["sleep"]
         assert self.mind.memory.context().recent.model != "extractive"
@@ -122,8 +122,9 @@ class TestNoModelAsleep(LadderWorld):
     def test_without_a_model_nobody_is_asked(self):
         self.fill(0.75, context_tokens=1600)
         self.budget(context_tokens=1600)
-        self.mira.db.asleep = True
         self.char1.execute_cmd(f"talk Mira {TestNoticedAsleep.WORDS}")
+        self.mira.db.asleep = True
+        self.mind.memory.compact_if_due()
         self.settle(lambda: bool(self.past()))
         self.settle()
         assert [past.reason for past in self.past()] == ["sleep"]

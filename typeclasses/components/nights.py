@@ -99,7 +99,7 @@ class Nights:
 
     def _sleep(self, asking: night.Asking, why: str, fell_asleep: datetime) -> None:
         try:
-            if self._begun(asking, why, fell_asleep):
+            if self._begun(asking, why, fell_asleep) and self._has_work():
                 works = self._told(asking, self._works(self.log, fell_asleep))
                 done = night.run(
                     self._name, works, self.log, asking, self._services.clock, self._tell
@@ -122,6 +122,9 @@ class Nights:
             if (last := self.log.last) is None or last.woke is not None:
                 self.log.begin(why, fell_asleep)
         return True
+
+    def _has_work(self) -> bool:
+        return (last := self.log.last) is not None and last.next_step is not None
 
     def _told(self, asking: night.Asking, works: Mapping[Step, Work]) -> Mapping[Step, Work]:
         """The same works, which also say what the night is at."""

@@ -282,7 +282,7 @@ class Sleeper:
             return self.wake(speaker.key)
         event = event_of(agent, speaker, line, facts)
         if event is not None and event.kind in _FOR_IT and kind != "shout":
-            how = "" if speaker.is_agent else f" Shout, or: |wwake {agent.key.lower()}|n"
+            how = "" if speaker.is_agent else f" Shout, or type |wwake {agent.key.lower()}|n."
             self._answer(agent, speaker, f"{agent.key} is asleep, and does not hear you.{how}")
         return False
 
@@ -307,7 +307,7 @@ class Sleeper:
 
     def _remember(self, agent: Agent, text: str) -> None:
         place = agent.location.key if agent.location else ""
-        self._memory.remember(text, MemoryKind.PERCEPTION, place=place)
+        self._memory.remember(text, MemoryKind.RESULT, place=place)
 
     @staticmethod
     def _show(agent: Agent, what: str) -> None:
