@@ -29,7 +29,7 @@ MEMORIES = 3000
 HERE = 5
 WANTED = 1.2
 """How many times as much a thought may cost with the many."""
-_THOUGHTS, _WARM_UP, _LOADS = 100, 10, 60
+_THOUGHTS, _WARM_UP = 100, 10
 _SECONDS = 900
 _SAYINGS = (
     "I work as a {work}.",
@@ -172,18 +172,12 @@ def _in_the_world(met: int) -> list[Figure]:  # noqa: C901 - one life, in one cl
 
 
 def _book_figures(met: int, book: PeopleBook, keys: list[str]) -> Iterator[Figure]:
-    """What opening the book costs, and reading a profile; both in worker threads."""
+    """What opening the book costs, once a start, and how large a profile is."""
     began = time.perf_counter()
     book.open()
     opened = 1000 * (time.perf_counter() - began)
     assert all(map(book.known, keys)), "somebody has been forgotten"
     yield Figure("opening the book, in a worker", met, opened, "ms")
-    times = []
-    for key in keys[-_LOADS:]:
-        began = time.perf_counter()
-        book.load([key])
-        times.append(1000 * (time.perf_counter() - began))
-    yield Figure("reading a profile, in a worker", met, statistics.median(times), "ms")
     files = list((book.folder / "people").glob("*.md"))
     largest = max(path.stat().st_size for path in files)
     yield Figure("largest profile", met, largest, "bytes", f"{len(files)} files")
