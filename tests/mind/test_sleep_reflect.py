@@ -16,6 +16,7 @@ from game.mind.errors import ModelTimeout, NoteRefused
 from game.mind.journal.book import Journal
 from game.mind.journal.entries import Entry, Importance, Origin
 from game.mind.ports import Generation
+from game.mind.sleep import course
 from game.mind.sleep.asking import NightOver
 from game.mind.sleep.config import SleepConfig
 from game.mind.sleep.course import NAME, Course, Evidence, Insight, load
@@ -23,7 +24,7 @@ from game.mind.sleep.history import insights
 from game.mind.sleep.insight import insight_in, questions_in
 from game.mind.sleep.night import Asking
 from game.mind.sleep.reflect import reflect
-from tests.mind.sleepers import Free, Script, generation
+from tests.mind.sleepers import Free, Killed, Script, generation
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 CONFIG = SleepConfig(reflect_after=20, questions=2)
@@ -230,6 +231,46 @@ def test_drawn_but_not_in_the_journal_yet(journal: Journal):
     assert found == ()
     assert len(list(insights(journal.entries()))) == 1
     assert load(path).open == ()
+
+
+@pytest.mark.parametrize("at", range(1, 6))
+@pytest.mark.parametrize("written", [True, False])
+def test_killed_at_any_line_a_moody_model_writes_nothing_twice(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, at: int, written: bool
+):
+    """Asked again it would say something else: a question that is answered is not asked again."""
+    said = iter(["(17, 41)", "(23, 41)", "(17, 23)", "(30, 41)", "(12, 41)"])
+
+    def moody(prompt: str) -> str:
+        if "Questions:" in prompt:
+            return answers(prompt)
+        cited = next(said)
+        words = " and ".join(telling_words(SAID[int(n)]) for n in re.findall(r"\d+", cited))
+        return f" Tom and Ada: {words} {cited}." if "Ada" in words else f" Tom: {words} {cited}."
+
+    real, saved = course.save, [0]
+
+    def save(path: Path, state: Course) -> None:
+        saved[0] += 1
+        if saved[0] == at and not written:
+            raise Killed
+        real(path, state)
+        if saved[0] == at:
+            raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(course, "save", save)
+        with pytest.raises(Killed):
+            reflect(journal, evidence, Free(Script(moody)), CONFIG, "Mira", NOON)
+    again = Journal(journal.folder)
+    reflect(again, evidence, Free(Script(moody)), CONFIG, "Mira", NOON)
+    assert len(list(insights(again.entries()))) == 2
+    assert load(journal.folder / NAME).open == ()
+
+
+def telling_words(text: str) -> str:
+    """The longest words of a memory, as a model would take them up."""
+    return " ".join(sorted(re.findall(r"[A-Za-z]+", text), key=len)[-3:])
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"through": 1, "drawn": {"text": "x"}}', "null"])
