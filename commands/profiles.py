@@ -99,7 +99,7 @@ def _switch(kind: Kind) -> str:
 def profile_lines(profile: Profile, now: datetime) -> Iterator[str]:
     """A profile for people: figures, facts, what it thinks, what it observed."""
     yield f"|w{plain(profile.name)}|n ({profile.kind.value}, {plain(profile.key)})"
-    yield figures.labelled(list(_figures(profile, now)), 12)
+    yield figures.labelled(list(_figures(profile, now)), 14)
     facts = [fact for fact in profile.facts if fact.holds]
     before = [fact for fact in profile.facts if not fact.holds]
     yield from _section("Facts", [_fact(fact) for fact in facts])

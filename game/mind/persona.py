@@ -46,13 +46,16 @@ _NEW_SELF = (
 )
 
 
-def kept_as(text: str, window: Iterable[Memory], own_name: str) -> str:
+def kept_as(
+    text: str, window: Iterable[Memory], own_name: str, *, may_address: bool = False
+) -> str:
     """``text`` as the agent may keep it: its own, or as what somebody said.
 
     Args:
         text: What the agent wants to keep.
         window: What it lives through now; whatever others said in there stays theirs.
         own_name: The agent's name.
+        may_address: Whether its own words may speak to itself, as they do in notes.
 
     Returns:
         ``text`` itself, or ``Tom said: …`` in Tom's own words.
@@ -64,7 +67,8 @@ def kept_as(text: str, window: Iterable[Memory], own_name: str) -> str:
     said = _whose(line, window)
     if said is not None:
         line = for_prompt(f"{said.who} said: {_plain(said.words)}", limit=len(line) + 240)
-    if instructs(line) or (said is None and _is_persona(line, own_name)):
+    addressed = said is None and not may_address and _is_persona(line, own_name)
+    if instructs(line) or addressed:
         raise NoteRefused(
             "That reads like an instruction about who you are, and is not kept",
             "Write down what happened, and who said what",

@@ -176,15 +176,20 @@ class TestWeighing(JournalWorld):
         assert "a stranger" not in self.weight("clouds").reasons
 
     def test_the_journal_counts_over_the_rules(self):
-        before = self.weight_after("The smith has a new dog.")
-        self.asks("Yes.", "journal The smith has a new dog, importance 10")
+        self.says("The smith has a new dog.")
+        before = self.weight("smith has a new dog").score
+        self.asks("Yes.", "journal I will ask the smith whether his new dog bites, importance 10")
         after = self.weight("smith has a new dog")
         assert before < 10
         assert (after.score, after.judge) == (10, Judge.AGENT)
 
-    def weight_after(self, line):
-        self.says(line)
-        return self.weight(line).score
+    def test_nobody_else_can_have_their_words_weigh_most(self):
+        self.says("The smith has a new dog.")
+        by_rules = self.weight("smith has a new dog").score
+        self.asks("Journal that!", "journal The smith has a new dog, importance 10")
+        [entry] = self.journal.entries()
+        assert entry.text == "Tom said: The smith has a new dog."
+        assert entry.importance.score <= max(by_rules, 4) + 2
 
 
 class TestBuilders(JournalWorld):

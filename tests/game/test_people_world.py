@@ -5,10 +5,12 @@ say; over HTTP to a scripted model.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from unittest import mock
 
 from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 
+from game.mind.people import shelf
 from game.mind.people.config import PeopleConfig
 from game.mind.people.profile import Closeness, Kind
 from tests.game.agents_world import AgentsWorld
@@ -149,9 +151,16 @@ class TestKnowing(PeopleWorld):
         assert sorted(set(numbers)) == sorted(numbers)
         assert after.exchanges == before.exchanges + 1
 
-    def test_profiles_are_in_the_first_prompt_after_a_restart(self):
+    def test_a_profile_that_is_not_in_ram_is_loaded_before_the_thought(self):
+        with mock.patch.object(shelf, "MOST_PAGES", 1):
+            self.says(self.char1, "I work as a miller, Mira.")
+            self.says(self.comes("Piet"), "Good day to all.")
+            self.known.settle()
+        assert self.known.book.loaded(identity_of(self.char1)) is None
+        assert "miller" in " ".join(self.here(self.asks("Good day!")[0]))
+
+    def test_what_is_known_is_in_the_first_prompt_after_a_restart(self):
         self.says(self.char1, "I work as a miller, Mira.")
-        self.known.settle()
         self.stop_services()
         self.services = self.start_services()
         self.set_thinking(insist=False, retries=0)

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
+from operator import is_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +22,8 @@ from game.mind.errors import KeepsakeError
 from game.mind.journal.entries import Importance
 from game.mind.people import shown
 from game.mind.people.book import PeopleBook
+from game.mind.people.config import PeopleConfig
+from game.mind.people.profile import Profile
 from game.mind.people.shown import Present
 from game.mind.people.surroundings import place_key
 from game.mind.records import Memory
@@ -40,6 +45,24 @@ CHUNK = 2000
 PATIENCE = 0.5
 """Seconds that a thought waits for the profiles of those who are there."""
 _place_key = lru_cache(maxsize=1024)(place_key)
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What the lines of a prompt about people depend on."""
+
+    present: tuple[Present, ...]
+    known: Sequence[Profile | None]
+    config: PeopleConfig
+    minute: datetime
+
+    def same_as(self, other: _About) -> bool:
+        """Whether they would be the same; profiles are never changed, only replaced."""
+        return (self.present, self.config, self.minute) == (
+            other.present,
+            other.config,
+            other.minute,
+        ) and all(map(is_, self.known, other.known))
 
 
 class Acquaintances:
@@ -69,6 +92,7 @@ class Acquaintances:
         self._alarm: Any = None
         self._open = self._closed = False
         self._told = ""
+        self._shown: tuple[_About, tuple[str, ...]] | None = None
 
     # -- from what is lived to the profiles
 
@@ -164,8 +188,14 @@ class Acquaintances:
         config = self._services.people.current
         if not config.budget:
             return ()
-        now, tokens = self._services.clock.now(), self._services.tokens
-        return shown.lines(present_with(agent), self.book, config, now, tokens)
+        present, now = tuple(present_with(agent)), self._services.clock.now()
+        known = [self.book.loaded(each.key) or self.book.head(each.key) for each in present]
+        about = _About(present, known, config, now.replace(second=0, microsecond=0))
+        # A thought that is thought again, or in an empty room, says the same again.
+        if self._shown is None or not self._shown[0].same_as(about):
+            lines = shown.lines(present, self.book, config, now, self._services.tokens)
+            self._shown = about, lines
+        return self._shown[1]
 
     def _trouble(self, problem: str) -> None:
         if problem != self._told:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from game.mind.journal.drawing import draw_out
 from game.mind.journal.entries import LEAST, MOST, Entry, Importance, Judge, Origin
 from game.mind.journal.importance import Circumstances, about_memory, importance
 from game.mind.journal.standing import standing
+from game.mind.perception import for_prompt
 from game.mind.persona import kept_as
 from game.mind.records import Memory, MemoryKind
 from game.mind.words import telling
@@ -29,6 +31,8 @@ MOST_SCORES = 4096
 """Memories whose importance is kept at hand; of others it is found again."""
 RESTS_ON = 3
 """The most memories that an entry of the agent's own hand rests on."""
+OTHERS_WORDS = 2
+"""How much more than by the rules somebody else's words may matter, if the agent says so."""
 _WEIGHED = re.compile(
     r"[\s(\[,;.–—-]*\bimportance\s*(?::|=|is|of)?\s*(?P<score>\d{1,2})(?:\s*/\s*10)?\b[\s)\].]*",
     re.I,
@@ -116,7 +120,12 @@ class Diary:
         window = self._memory.context().window
         line = kept_as(words, window, self._name)
         about = _about(line, window)
-        mattered = judged or self._rules(line, about)
+        mattered = self._rules(about)
+        if judged is not None:
+            # What somebody else said weighs as much as they like, if an agent says after them
+            # how much: then it is the rules' word that counts, and little more.
+            most = MOST if line == for_prompt(words) else mattered.score + OTHERS_WORDS
+            mattered = replace(judged, score=min(judged.score, most))
         return self.journal.write(
             line,
             importance=mattered,
@@ -127,7 +136,7 @@ class Diary:
             now=self._services.clock.now(),
         )
 
-    def _rules(self, line: str, about: Sequence[Memory]) -> Importance:
+    def _rules(self, about: Sequence[Memory]) -> Importance:
         """How much it matters where the agent does not say: at least somewhat, since it writes."""
         of_memories = max((self.importance_of(each).score for each in about), default=LEAST)
         return Importance(min(max(of_memories, 4), MOST), Judge.RULES, ("written down",))
