@@ -31,6 +31,9 @@ MOST_LINES = 30
 """Lines of one person that a model is shown: the newest."""
 LEAST_LINES = 3
 """Lines that somebody has to have said for a model to be asked."""
+LEFT = "left"
+"""The figure that says of how many people nothing was asked, as the calls were spent; whoever
+asks again gives the same memories once more."""
 MOST_NEW = 4
 """Facts and conclusions of one answer that are looked at, of each."""
 LONGEST_THOUGHT = 160
@@ -103,12 +106,15 @@ def update_profiles(
     ask.check()
     figures = {"worked_in": book.take(memories, own_name, importance_of)}
     figures |= {"people": 0, "asked": 0, "facts": 0, "conclusions": 0}
-    said = _said(memories)
+    said, with_model = _said(memories), ask.available
     for light in book.all():
         if light.kind is not Kind.PERSON or light.profile.studied >= light.profile.through:
             continue
         ask.check()
         lines = [m for m in said.get(light.key, ()) if m.number > light.profile.studied]
+        if with_model and not ask.available and _worth_asking(lines):
+            figures[LEFT] = figures.get(LEFT, 0) + 1  # the calls are spent: another night
+            continue
         figures["asked"] += _worth_asking(lines) and ask.available
         new = _study(book, light.profile, lines[-MOST_LINES:], ask, own_name)
         figures["people"] += 1

@@ -79,8 +79,8 @@ class PeopleBook:
         self._shelf = Shelf(folder, report)
         self._turn = threading.RLock()
         self._cursor: Cursor | None = None
-        self._sorter: Sorter | None = None
         self._by_name: dict[str, tuple[str, ...]] = {}
+        self._taken_over: dict[str, str] = {}
 
     # -- quick
 
@@ -194,7 +194,8 @@ class PeopleBook:
             fresh = sorted((m for m in memories if m.number > start), key=lambda m: m.number)
             if not fresh:
                 return 0
-            work = self._sorted(fresh, own_name, importance_of)
+            sorter = Sorter(own_name, self._named, self.known, cursor.scene)
+            work = self._sorted(fresh, sorter, importance_of)
             behind = dict(cursor.behind)
             changed = sum(
                 self._work_in(key, edits, fresh[0].number, cursor, behind)
@@ -205,7 +206,7 @@ class PeopleBook:
             for key in mended:  # nothing in between was about them
                 if fresh[0].number <= behind[key] + 1:
                     del behind[key]
-            self._advance(Cursor(through, behind))
+            self._advance(Cursor(through, behind, sorter.scene(fresh[-1].time)))
             if changed:
                 self._clear_things()
             return changed
@@ -238,17 +239,16 @@ class PeopleBook:
             self._cursor = cursor
 
     def _sorted(
-        self, memories: Sequence[Memory], own_name: str, importance_of: Weigh
+        self, memories: Sequence[Memory], sorter: Sorter, importance_of: Weigh
     ) -> dict[str, list[tuple[int, Edit]]]:
         """What is to be done to each profile."""
-        if self._sorter is None or self._sorter.own_name != own_name:
-            self._sorter = Sorter(own_name, self._named, self.known)
         work: dict[str, list[tuple[int, Edit]]] = defaultdict(list)
         for memory in memories:
             if memory.kind is MemoryKind.PERCEPTION and memory.source_id:
                 self._take_over(memory, work)
-            for key, edit in self._sorter.edits(memory, importance_of(memory).score):
-                work[key].append((memory.number, edit))
+            for key, edit in sorter.edits(memory, importance_of(memory).score):
+                if not self._is_in(key, memory):
+                    work[key].append((memory.number, edit))
         return work
 
     def _work_in(
@@ -305,14 +305,26 @@ class PeopleBook:
             return
         if any(other != old for other in self._named(memory.source)):
             return
+
+        def identified(profile: Profile | None) -> Profile:
+            known = _sure(profile)
+            return replace(known, key=key, formerly=(*known.formerly, old))
+
         if self.known(old):
             try:
-                self._shelf.change(old, lambda profile: replace(_sure(profile), key=key))
+                self._shelf.change(old, identified)
             except PageUnreadable:
                 return  # it stays by name until somebody mends it
             self._name_all()
+        else:
+            work[old].append((memory.number, identified))
         if old in work:
             work[key] = work.pop(old)
+
+    def _is_in(self, key: str, memory: Memory) -> bool:
+        """Whether a memory by name alone is in the profile of whoever took that name over."""
+        head = self._shelf.head(self._taken_over.get(key, ""))
+        return head is not None and memory.number <= head.through
 
     def _clear_things(self) -> None:
         """Keep no more things than the limit; those not seen for longest go."""
@@ -331,6 +343,7 @@ class PeopleBook:
         for head in self._shelf.heads():
             if head.kind is Kind.PERSON:
                 names[head.name.casefold()].append(head.key)
+                self._taken_over.update((old, head.key) for old in head.formerly)
         self._by_name = {name: tuple(keys) for name, keys in names.items()}
 
     def _name(self, key: str) -> None:
@@ -341,6 +354,7 @@ class PeopleBook:
         for each in {one.name.casefold() for one in head.names}:
             others = tuple(other for other in self._by_name.get(each, ()) if other != key)
             self._by_name[each] = others
+        self._taken_over.update((old, key) for old in head.formerly)
         mine = head.name.casefold()
         self._by_name[mine] = (*self._by_name.get(mine, ()), key)
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from game.mind import vault_files
+from game.mind.people.sorting import Scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +20,12 @@ class Cursor:
     Attributes:
         through: Number of the last memory that is worked in.
         behind: For each key whose file could not be read then, the last that is in that one.
+        scene: What the next memories are understood by.
     """
 
     through: int = 0
     behind: Mapping[str, int] = field(default_factory=dict)
+    scene: Scene = field(default_factory=Scene)
 
 
 def read_cursor(path: Path) -> Cursor:
@@ -31,8 +36,8 @@ def read_cursor(path: Path) -> Cursor:
     try:
         data = json.loads(vault_files.read(path) or "{}")
         behind = {str(key): int(number) for key, number in data.get("behind", {}).items()}
-        return Cursor(max(int(data.get("through", 0)), 0), behind)
-    except (OSError, ValueError, TypeError, AttributeError):
+        return Cursor(max(int(data.get("through", 0)), 0), behind, _scene(data.get("scene", {})))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return Cursor()
 
 
@@ -42,5 +47,27 @@ def write_cursor(path: Path, cursor: Cursor) -> None:
     Raises:
         NoteRefused: It cannot be written.
     """
-    text = json.dumps({"through": cursor.through, "behind": dict(cursor.behind)})
-    vault_files.change(path, lambda _: text + "\n")
+    scene = cursor.scene
+    data = {
+        "through": cursor.through,
+        "behind": dict(cursor.behind),
+        "scene": {
+            "present": [[key, name, at.isoformat()] for key, name, at in scene.present],
+            "speaker": [scene.speaker[0], scene.speaker[1].isoformat()] if scene.speaker else None,
+            "looked_at": scene.looked_at,
+        },
+    }
+    vault_files.change(path, lambda _: json.dumps(data, ensure_ascii=False) + "\n")
+
+
+def _scene(data: Mapping[str, Any]) -> Scene:
+    present = tuple(
+        (str(key), str(name), datetime.fromisoformat(at))
+        for key, name, at in data.get("present") or ()
+    )
+    speaker = data.get("speaker")
+    return Scene(
+        present,
+        (str(speaker[0]), datetime.fromisoformat(speaker[1])) if speaker else None,
+        str(data.get("looked_at", "")),
+    )

@@ -167,6 +167,7 @@ def _profile(meta: Mapping[str, Any], read: Mapping[str, list[Any]], changed: da
         shared=read[SHARED][-1] if read[SHARED] else None,
         through=max(int(meta.get("through", 0)), 0),
         studied=max(int(meta.get("studied", 0)), 0),
+        formerly=tuple(str(each) for each in meta.get("formerly") or ()),
     )
 
 
@@ -272,6 +273,7 @@ def _meta(profile: Profile) -> dict[str, Any]:
         "warmed": profile.warmed,
         "through": profile.through,
         "studied": profile.studied,
+        **({"formerly": list(profile.formerly)} if profile.formerly else {}),
     }
 
 

@@ -120,6 +120,7 @@ class Profile:
         conclusions: What the agent made of it, oldest first.
         shared: What they last shared that mattered; None for nothing.
         through: Number of the last memory that was worked into it.
+        formerly: Keys that it had before, when only the name was known.
         studied: Number of the last memory that a model has gone through for it, in sleep.
     """
 
@@ -139,6 +140,7 @@ class Profile:
     through: int = 0
     studied: int = 0
     before: datetime | None = None
+    formerly: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from game.mind.heard import heard, own_words
 from game.mind.people.facts import key_of
 from game.mind.people.fit import is_fit
+from game.mind.people.fit import name as fit_name
 from game.mind.people.observing import observe, spoken_of
 from game.mind.people.profile import Profile
 from game.mind.people.surroundings import (
@@ -32,27 +33,49 @@ type Named = Callable[[str], tuple[str, ...]]
 
 _ANSWERED = timedelta(minutes=10)
 _PRESENT = timedelta(hours=1)
-_MOST_PRESENT = 50
+_MOST_PRESENT = 20
 _MOST_NAMED = 3
 _LOOKS = ("look ", "examine ", "look at ")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What later memories are understood by; kept with the cursor, so that a restart is no gap.
+
+    Attributes:
+        present: Who was met lately, the newest last: key, name and when.
+        speaker: Who spoke to the agent last, and when; None for nobody.
+        looked_at: The key of the thing that the agent has just turned to.
+    """
+
+    present: tuple[tuple[str, str, datetime], ...] = ()
+    speaker: tuple[str, datetime] | None = None
+    looked_at: str = ""
+
+
 class Sorter:
     """Gives each memory to the profiles that it changes.
 
-    Attributes:
+    Args:
         own_name: The agent's name.
         named: Who bears a name.
         known: Whether there is a profile of a key.
+        scene: What came before.
     """
 
-    own_name: str
-    named: Named
-    known: Callable[[str], bool]
-    _present: OrderedDict[str, tuple[str, datetime]] = field(default_factory=OrderedDict)
-    _speaker: tuple[str, datetime] | None = None
-    _looked_at: str = ""
+    def __init__(
+        self, own_name: str, named: Named, known: Callable[[str], bool], scene: Scene
+    ) -> None:
+        self.own_name = own_name
+        self._bearers, self._known = named, known
+        self._new: dict[str, dict[str, None]] = {}
+        self._present = OrderedDict((key, (name, at)) for key, name, at in scene.present)
+        self._speaker, self._looked_at = scene.speaker, scene.looked_at
+
+    def scene(self, now: datetime) -> Scene:
+        """What is to be known of the time before ``now``."""
+        near = [(key, name, at) for key, (name, at) in self._present.items() if now - at < _PRESENT]
+        return Scene(tuple(near), self._speaker, self._looked_at)
 
     def edits(self, memory: Memory, importance: int) -> Iterator[tuple[str, Edit]]:
         """Keys and what the memory does to their profiles.
@@ -88,7 +111,9 @@ class Sorter:
 
     def _saw(self, key: str, memory: Memory) -> None:
         said = heard(memory)
-        self._present[key] = (memory.source or (said.who if said else ""), memory.time)
+        name = memory.source or (said.who if said else "")
+        self._new.setdefault(fit_name(name).casefold(), {})[key] = None
+        self._present[key] = (name, memory.time)
         self._present.move_to_end(key)
         while len(self._present) > _MOST_PRESENT:
             self._present.popitem(last=False)
@@ -117,7 +142,7 @@ class Sorter:
         for name in _capitalised(said.words):
             if name.casefold() == self.own_name.casefold():
                 continue
-            keys = self.named(name)
+            keys = list(dict.fromkeys((*self._bearers(name), *self._new.get(name.casefold(), ()))))
             if len(keys) == 1 and keys[0] not in (speaker, *found):
                 found.append(keys[0])
         return found[:_MOST_NAMED]
@@ -136,7 +161,7 @@ class Sorter:
             return ""
         what = memory.text.partition(" ")[2].removeprefix("at ")
         key = thing_key(what)
-        return key if self.known(key) else ""
+        return key if self._known(key) else ""
 
 
 def _capitalised(text: str) -> Iterator[str]:
