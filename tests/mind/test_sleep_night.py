@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,7 +19,11 @@ from game.mind.errors import (
     ModelUnavailable,
     NoteRefused,
 )
+from game.mind.journal.entries import Importance
+from game.mind.people.asleep import update_profiles
+from game.mind.people.book import PeopleBook
 from game.mind.ports import Generation
+from game.mind.records import Memory, MemoryKind
 from game.mind.sleep.asking import Ask, CallsSpent, NightOver
 from game.mind.sleep.log import SleepLog
 from game.mind.sleep.night import Asking, run
@@ -318,3 +323,39 @@ def test_a_disk_that_is_full_ends_the_night_and_nothing_else(
     assert night.next_step is Step.CONSOLIDATE
     assert "the disk is full" in sleeper.told[0]
     assert sleeper.sleep().next_step is None
+
+
+def test_whom_the_calls_did_not_reach_is_read_of_in_another_night(tmp_path: Path):
+    """With the real book of people: nobody counts as read whom no model was asked about."""
+    clock = ManualClock()
+    said = ["I work as a baker.", "I live by the ford.", "My net is torn.", "I fear the river."]
+    memories = [
+        Memory(
+            3 * number + who,
+            clock.now(),
+            MemoryKind.PERCEPTION,
+            f'{name} says to you, "{words}"',
+            source=name,
+            source_id=f"{who}-20261101120000",
+        )
+        for number, words in enumerate(said)
+        for who, name in enumerate(("Tom", "Ada", "Eve"), start=1)
+    ]
+    script = Script()
+
+    def profiles(ask: Ask) -> Figures:
+        book = PeopleBook(tmp_path)
+        return update_profiles(book, memories, ask, "Mira", lambda _: Importance(3))
+
+    log = SleepLog(tmp_path)
+    left = []
+    for _ in range(3):
+        log.begin("tired", clock.now())
+        ask = Asking(script, 2)  # one for the profiles, what is left of the other is not theirs
+        night = run("Mira", {Step.PROFILES: profiles}, log, ask, clock, pytest.fail)
+        (step,) = [each for each in night.steps if each.step is Step.PROFILES]
+        left.append(step.figures.get("left", 0))
+        clock.advance(80_000)
+    assert left == [2, 1, 0]
+    asked = [re.findall(r"heard from (\w+)", prompt)[0] for prompt in script.prompts]
+    assert sorted(asked) == ["Ada", "Eve", "Tom"]
