@@ -151,6 +151,14 @@ def test_the_weightiest_entry_that_rests_on_a_memory_is_found(journal: Journal):
     assert (journal.weight(7), journal.weight(8), journal.weight(9)) == (4, 9, None)
 
 
+def test_a_thought_about_a_memory_does_not_tell_of_it(journal: Journal):
+    write(journal, "Tom can be relied upon.", 9, memories=(7, 8), origin=Origin.INFERRED)
+    assert journal.resting_on(7) is None
+    assert journal.weight(7) is None
+    told = write(journal, "Tom brought the cup.", 6, memories=(7,))
+    assert journal.resting_on(7) == told
+
+
 # -- replacing and merging
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,20 @@ def test_killed_after_any_entry_and_done_again(tmp_path: Path):
 def test_what_an_entry_rests_on_is_not_drawn_out(journal: Journal):
     write(journal, "Tom is a baker, I wrote.", memories=(2,))
     assert 2 not in {entry.memories[0] for entry in draw(journal, DAY)}
+
+
+def test_what_was_only_thought_about_is_still_drawn_out(journal: Journal):
+    write(journal, "Tom works hard.", memories=(2,), origin=Origin.INFERRED)
+    assert 2 in {entry.memories[0] for entry in draw(journal, DAY)}
+
+
+def test_two_threads_that_draw_out_the_same_write_it_once(journal: Journal):
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(draw, journal, DAY) for _ in range(2)]:
+            done.result()
+    texts = [entry.text for entry in journal.entries()]
+    assert sorted(texts) == sorted(set(texts))
+    assert draw(journal, DAY) == ()
 
 
 def test_only_so_many_are_drawn_the_weightiest_first(journal: Journal):

@@ -25,7 +25,8 @@ class Journal:
 
     Args:
         folder: ``vault/agents/<name>/journal``; made when the first entry is written.
-        report: Told once about each state of a file in which something cannot be read.
+        report: Told once about each state of a file in which something cannot be read; must
+            not ask the journal.
         config: How much a day holds, and how many days are looked at.
     """
 
@@ -66,11 +67,14 @@ class Journal:
             return None  # as it is for the days that are looked at, where it is reported
 
     def resting_on(self, number: int) -> Entry | None:
-        """The weightiest entry that rests on a memory; quick, by what was read last."""
+        """The entry that tells of a memory, of several the weightiest; quick.
+
+        By what was read last. What the agent only thought about a memory does not tell of it.
+        """
         return self._shelf.current.by_number.get(number)
 
     def weight(self, number: int) -> int | None:
-        """How much a memory matters by the entry that rests on it; quick, None for none."""
+        """How much a memory matters by the entry that tells of it; quick, None for none."""
         entry = self._shelf.current.by_number.get(number)
         return None if entry is None or folding.is_gathered(entry) else entry.importance.score
 

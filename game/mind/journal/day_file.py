@@ -305,13 +305,15 @@ def _set(lines: list[str], key: str, value: str) -> None:
     """Write one field: in its place, or after the last one."""
     found = ((index, _FIELD.match(lines[index])) for index in _unfenced(lines))
     there = [(index, match["key"].casefold()) for index, match in found if match]
-    index = next((i for i, name in there if name == key), None)
-    if index is not None:
-        lines[index : index + 1] = [_field(key, value)] if value else []
-    elif value and there:
-        lines.insert(there[-1][0] + 1, _field(key, value))
+    mine = [index for index, name in there if name == key]
+    new = [_field(key, value)] if value else []
+    if mine:
+        for index in reversed(mine[1:]):  # of two the first counted
+            del lines[index]
+        lines[mine[0] : mine[0] + 1] = new
+    elif there:
+        lines[there[-1][0] + 1 : there[-1][0] + 1] = new
     elif value:
-        end = len(lines)
-        while not lines[end - 1].strip():
-            end -= 1
-        lines[end:] = ["", _field(key, value), ""]
+        # Not behind a fence that nobody closed, where it would be no field.
+        end = max((index for index in _unfenced(lines) if lines[index].strip()), default=0) + 1
+        lines[end:end] = ["", *new, ""]

@@ -80,7 +80,7 @@ _HARM = re.compile(
 _STRONG = re.compile(
     r"\b(?:help me|emergency|danger|beware|urgent|terrible|horrible|wonderful|never forget"
     r"|most important|please forgive|forgive me|i(?:'m| am) (?:so )?sorry"
-    r"|thank you (?:so much|for)|grateful|proud of|afraid|ashamed|heartbroken|fire|fight"
+    r"|thank you (?:so much|for)|grateful|proud of|ashamed|heartbroken"
     r"|weeps?|sobs?|screams?|shouts?)\b"
 )
 _BROKEN = re.compile(
@@ -110,7 +110,7 @@ _WEIGHTY: tuple[tuple[frozenset[str], re.Pattern[str], int, str], ...] = tuple(
         ("my i", *(_PERSONAL, 6, PERSONAL)),
         (
             "help emergency danger beware urgent terrible horrible wonderful forget important "
-            "forgive sorry thank grateful proud afraid ashamed heartbroken fire fight weep weeps "
+            "forgive sorry thank grateful proud ashamed heartbroken weep weeps "
             "sob sobs scream screams shout shouts",
             *(_STRONG, 5, STRONG),
         ),

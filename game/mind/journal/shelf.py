@@ -14,7 +14,8 @@ from game.mind import vault_files
 from game.mind.errors import NoteRefused
 from game.mind.journal import day_file
 from game.mind.journal.day_file import DayFile
-from game.mind.journal.entries import Entry
+from game.mind.journal.entries import Entry, Origin
+from game.mind.journal.folding import is_gathered
 from game.mind.vault_files import Stamp
 
 _NAME = re.compile(r"(\d{4}-\d\d-\d\d)\.md", re.ASCII)
@@ -52,7 +53,7 @@ class Snapshot:
         version: Rises with each change.
         entries: Oldest first.
         by_id: The same by their ids.
-        by_number: The weightiest entry that rests on a memory, by its number.
+        by_number: The entry that tells of a memory, by its number: of several the weightiest.
     """
 
     version: int = 0
@@ -235,9 +236,14 @@ def _day_of(name: str) -> date | None:
 def _snapshot(version: int, days: Mapping[Path, _Day]) -> Snapshot:
     entries = [entry for path in sorted(days) for entry in days[path].entries]
     by_number: dict[int, Entry] = {}
-    for entry in entries:
+    for entry in filter(tells, entries):
         for number in entry.memories:
             best = by_number.get(number)
             if best is None or best.importance.score < entry.importance.score:
                 by_number[number] = entry
     return Snapshot(version, tuple(entries), {entry.id: entry for entry in entries}, by_number)
+
+
+def tells(entry: Entry) -> bool:
+    """Whether an entry says what its memories say; a thought only points at them."""
+    return entry.origin is not Origin.INFERRED or is_gathered(entry)
