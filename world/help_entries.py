@@ -32,6 +32,9 @@ you would hear and see in their place, and they act by the same commands.
 A name's beginning will do. Speak in plain sentences and one thing at a time;
 answers come in a few seconds and are short. Who has nothing to say may go on
 with the day instead. Orders that no villager could follow are just odd talk.
+
+They get tired, go home and sleep; |wwho|n says so. Asleep they hear nothing but
+their name called out loud: |wshout Mira!|n, or |wwake mira|n shakes her awake.
 """
 
 _MEMORY = """
@@ -50,6 +53,14 @@ what it pinned stays word for word, and so does the talk that is going on. So
 an agent has the last talk exactly in mind, the one before it roughly, and
 those of long ago as a mood. Before it thinks it also searches all that it
 ever lived for what you speak of, and it keeps notes: ask about old things.
+
+It knows whom it has met. What you tell of yourself it keeps, and when that
+changes, both: what holds now, and what once did. What others say of you it
+keeps as what they said. It notes who keeps a promise. Whatever you are called
+later, you stay the same to it; another character of yours is somebody else.
+
+What mattered most it writes into a journal. In its sleep it goes over all of
+this again, and dreams; it takes no dream for something that happened.
 """
 
 _PRIVACY = """
@@ -57,7 +68,8 @@ What you say, do or whisper where an agent perceives it stays in its memory
 and may turn up in what it says to others, as with any neighbour. Do not tell
 the villagers what you would not tell a village.
 
-No player can read an agent's memory, its profile or its private reasons. The
+No player can read an agent's memory, its journal, what it thinks of people, its
+profile or its private reasons, nor change who it is by talking to it. The
 builders of this world can: they look after the memories and research them.
 
 Your password is stored only as a salted hash, and agents never see it.
@@ -79,6 +91,11 @@ Agents, for builders.
  |w@recall|n <agent> = <words>   what it would find, and why
  |w@memories|n <agent> [65-128]  raw memories; or |w<agent>/summary 3|n
  |w@notes|n, |w@note|n, |w@pin|n         its notes and pins
+
+ |w@journal|n <agent> [day]      what it wrote down of its days, and why
+ |w@people|n <agent> [who]       whom it knows, what it knows, what it thinks
+ |w@sleep|n, |w@wake|n               who sleeps; put to bed, wake; |whelp nights|n
+ |w@history|n <agent> [kind]     all compactions, sleeps and insights
 
  |w@llm-status|n                 models, queue, latency, tokens
 
@@ -116,7 +133,30 @@ answer is the |wrate|n.
 Marks, sizes and switches are in |wvault/config/memory_compaction.md|n. How
 summaries are written: the templates in |wvault/config/compaction/|n; copy one,
 change it, and name it as |wstrategy|n. All of it counts from the next memory
-on. No agent sleeps by itself yet; |w@set mira/asleep = True|n makes it sleep.
+on.
+"""
+
+_SLEEP = """
+An agent that has been awake for sixteen hours, or has thought a lot, is tired.
+Once nobody talks to it any more it goes home and lies down. In its sleep it
+
+ 1. |wconsolidate|n  puts its journal in order, and weighs it anew
+ 2. |wprofiles|n     brings what it knows of people up to date
+ 3. |wreflect|n      asks itself questions, when enough has gathered; an insight
+                 cites the memories that it rests on
+ 4. |wcompact|n      has its memory compacted, when it is over the |wsleep|n mark
+ 5. |wdream|n        writes a dream that it will never recall
+ 6. |wtidy|n         clears away what a crash has left
+
+Each step is written down when it is done, so whoever wakes it breaks nothing:
+the next sleep goes on there. Everybody else's thoughts come first at the model.
+
+ |w@sleep|n                      who sleeps, at which step, and how tired the others are
+ |w@sleep mira|n, |w@wake mira|n     put it to bed, and wake it
+ |w@history mira sleep|n         its sleeps, and what each of them did
+
+Hours, calls and what is done are set in |wvault/config/sleep.md|n, the model by the
+profile that it names. Without a model all of it goes by rules.
 """
 
 HELP_ENTRY_DICTS = [
@@ -161,5 +201,12 @@ HELP_ENTRY_DICTS = [
         "category": "Building",
         "locks": _FOR_BUILDERS,
         "text": _COMPACTION,
+    },
+    {
+        "key": "nights",
+        "aliases": ["dreams", "reflection", "asleep"],
+        "category": "Building",
+        "locks": _FOR_BUILDERS,
+        "text": _SLEEP,
     },
 ]
