@@ -68,8 +68,8 @@ What you say, do or whisper where an agent perceives it stays in its memory
 and may turn up in what it says to others, as with any neighbour. Do not tell
 the villagers what you would not tell a village.
 
-No player can read an agent's memory, its journal, what it thinks of people, its
-profile or its private reasons, nor change who it is by talking to it. The
+No player can read an agent's memory, its journal, what it thinks of people,
+its profile or its private reasons, nor change who it is by talking to it. The
 builders of this world can: they look after the memories and research them.
 
 Your password is stored only as a salted hash, and agents never see it.
@@ -136,8 +136,8 @@ change it, and name it as |wstrategy|n. All of it counts from the next memory
 on.
 """
 
-_SLEEP = """
-An agent that has been awake for sixteen hours, or has thought a lot, is tired.
+_NIGHTS = """
+An agent that has been awake for sixteen hours, or has thought a lot, tires.
 Once nobody talks to it any more it goes home and lies down. In its sleep it
 
  1. |wconsolidate|n  puts its journal in order, and weighs it anew
@@ -149,14 +149,14 @@ Once nobody talks to it any more it goes home and lies down. In its sleep it
  6. |wtidy|n         clears away what a crash has left
 
 Each step is written down when it is done, so whoever wakes it breaks nothing:
-the next sleep goes on there. Everybody else's thoughts come first at the model.
+the next sleep goes on there. Everybody else comes first at the model.
 
- |w@sleep|n                      who sleeps, at which step, and how tired the others are
+ |w@sleep|n                      who sleeps, at which step; how tired the rest are
  |w@sleep mira|n, |w@wake mira|n     put it to bed, and wake it
  |w@history mira sleep|n         its sleeps, and what each of them did
 
-Hours, calls and what is done are set in |wvault/config/sleep.md|n, the model by the
-profile that it names. Without a model all of it goes by rules.
+Hours, calls and what is done are set in |wvault/config/sleep.md|n, and the
+model by the profile that it names. Without a model all of it goes by rules.
 """
 
 HELP_ENTRY_DICTS = [
@@ -207,6 +207,6 @@ HELP_ENTRY_DICTS = [
         "aliases": ["dreams", "reflection", "asleep"],
         "category": "Building",
         "locks": _FOR_BUILDERS,
-        "text": _SLEEP,
+        "text": _NIGHTS,
     },
 ]
