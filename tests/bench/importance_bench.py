@@ -112,7 +112,7 @@ def measure() -> Iterator[Figure]:
     loud = [evening(seed, hostile=True) for seed in SEEDS]
     for judged in ("nothing", "rules"):
         yield from _kept(ways.get("narrative"), loud, judged, "with one who shouts, ")
-    yield _cost(evenings[0])
+    yield from _cost(evenings[0])
 
 
 def evening(seed: int, *, hostile: bool = False) -> _Evening:
@@ -262,24 +262,31 @@ def _agreement(evenings: Sequence[_Evening]) -> Figure:
     return Figure("what mattered, found by rules", planted, 100 * found / planted, "%", note)
 
 
-def _cost(happened: _Evening) -> Figure:
-    """What judging adds to a turn, which is taken on the reactor thread."""
+def _cost(happened: _Evening) -> Iterator[Figure]:
+    """What judging adds to a turn, which is taken on the reactor thread, and to a compaction."""
     way = Strategies(REPOSITORY / "vault" / "config" / "compaction").get("narrative")
     turns: dict[str, list[float]] = {"nothing": [], "rules": []}
+    made: dict[str, list[float]] = {"nothing": [], "rules": []}
     for judged, times in turns.items():
         with TemporaryDirectory() as folder:
             memory = opened(Path(folder), way, _judge(judged, happened))
             memory.weigh(OVERHEAD)
-            for line in happened.lines[:128]:
-                began = time.perf_counter()
+            for line in happened.lines:
+                began = time.thread_time()
                 memory.append(line.text, line.kind, source=_source(line))
-                memory.next_turn()
+                reason = memory.next_turn()
                 memory.context()
-                times.append((time.perf_counter() - began) * 1000)
+                times.append((time.thread_time() - began) * 1000)
+                if reason:
+                    began = time.process_time()
+                    memory.compact(reason)
+                    made[judged].append((time.process_time() - began) * 1000)
             memory.close()
-    nothing, rules = turns["nothing"], turns["rules"]
-    note = (
-        f"95th percentile {percentile(rules, 0.95):.2f} ms; with nothing judged "
-        f"{statistics.median(nothing):.3f} and {percentile(nothing, 0.95):.2f} ms"
-    )
-    return Figure("one memory taken in, judged by rules", 128, statistics.median(rules), "ms", note)
+    for name, of in (("one memory taken in", turns), ("one compaction", made)):
+        value, without = statistics.median(of["rules"]), statistics.median(of["nothing"])
+        worst = percentile(of["rules"], 0.95), percentile(of["nothing"], 0.95)
+        note = (
+            f"of the processor; 95th percentile {worst[0]:.2f} ms; "
+            f"with nothing judged {without:.3f} and {worst[1]:.2f} ms"
+        )
+        yield Figure(f"{name}, judged by rules", len(of["rules"]), value, "ms", note)
