@@ -19,11 +19,11 @@ from game.mind.journal.consolidate import (
     FURTHEST,
     NIGHTS,
     consolidate,
-    doubles,
     question,
     scores,
     unweighed,
 )
+from game.mind.journal.doubles import doubles
 from game.mind.journal.entries import Entry, Importance, Judge
 from game.mind.journal.folding import GATHERED
 from game.mind.sleep.asking import Ask, NightOver

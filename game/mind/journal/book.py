@@ -14,9 +14,11 @@ from pathlib import Path
 from game.mind import vault_files
 from game.mind.errors import NoteRefused
 from game.mind.journal import day_file, fields, folding, wording
+from game.mind.journal.blocks import entry_day
 from game.mind.journal.config import JournalConfig
 from game.mind.journal.day_file import DayFile
-from game.mind.journal.entries import LEAST, MOST, Entry, Importance, Judge, Origin
+from game.mind.journal.doubles import joined, same_that_day
+from game.mind.journal.entries import LEAST, MOST, Entry, Importance, Origin
 from game.mind.journal.shelf import Rank, Shelf, parsed, read_day, too_long
 
 
@@ -60,7 +62,7 @@ class Journal:
         """The entry of that id, of any day; None if there is none, or it cannot be read; blocks."""
         if known := self._shelf.snapshot().by_id.get(entry_id):
             return known
-        day = day_file.entry_day(entry_id)
+        day = entry_day(entry_id)
         try:  # an older day than those that are looked at
             return read_day(day, self._shelf.path(day)).entry(entry_id) if day else None
         except NoteRefused:
@@ -232,7 +234,7 @@ class Journal:
 
     def _with(self, file: DayFile, new: Entry) -> tuple[DayFile, Entry]:
         """The file with ``new`` in it, and the entry that holds it then."""
-        if same := next((each for each in file.entries if _same(each, new)), None):
+        if same := next((each for each in file.entries if same_that_day(each, new)), None):
             result = joined(same, [new])
             return file.replaced(result), result
         result = replace(new, id=self._new_id(file))
@@ -268,19 +270,6 @@ class Journal:
         self._shelf.changed(path)
 
 
-def joined(keep: Entry, others: Iterable[Entry]) -> Entry:
-    """``keep`` with the memories, people, tags and weight of others that say the same."""
-    together = (keep, *others)
-    weight = max((each.importance for each in together), key=_authority)
-    return replace(
-        keep,
-        importance=weight,
-        memories=wording.numbers(number for each in together for number in each.memories),
-        tags=wording.tags(tag for each in together for tag in each.tags),
-        who=wording.people(key for each in together for key in each.who),
-    )
-
-
 def unknown(entry_id: str) -> NoteRefused:
     """The error that there is no such entry."""
     return NoteRefused(
@@ -291,19 +280,6 @@ def unknown(entry_id: str) -> NoteRefused:
 def local_day(moment: datetime) -> date:
     """The day of a moment by the machine's own clock."""
     return moment.astimezone().date()
-
-
-def _authority(importance: Importance) -> tuple[bool, int]:
-    return importance.judge is Judge.AGENT, importance.score
-
-
-def _same(one: Entry, two: Entry) -> bool:
-    """Whether two entries of a day say the same of the same people."""
-    if folding.is_gathered(one) or folding.is_gathered(two):
-        return False
-    return (not one.who or not two.who or set(one.who) == set(two.who)) and wording.alike(
-        one.text, two.text
-    )
 
 
 def _without(file: DayFile, gone: Sequence[Entry]) -> DayFile:
@@ -317,7 +293,7 @@ def _within(importance: Importance) -> Importance:
 
 
 def _day_or_refuse(entry_id: str) -> date:
-    day = day_file.entry_day(entry_id)
+    day = entry_day(entry_id)
     if day is None:
         raise unknown(entry_id)
     return day

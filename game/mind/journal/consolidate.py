@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
-from itertools import batched, groupby
+from itertools import batched
 
-from game.mind.journal import folding, wording
+from game.mind.journal import folding
+from game.mind.journal.blocks import entry_day
 from game.mind.journal.book import Journal, local_day
 from game.mind.journal.config import JournalConfig
-from game.mind.journal.day_file import entry_day
+from game.mind.journal.doubles import doubles
 from game.mind.journal.entries import LEAST, MOST, Entry, Importance, Judge
 from game.mind.perception import for_prompt, shorten
 from game.mind.sleep.asking import Ask
@@ -90,32 +91,6 @@ def merge_doubles(journal: Journal, ask: Ask) -> int:
     return done
 
 
-def doubles(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
-    """Pairs that say the same: the one that stays, and the one that goes.
-
-    The fuller one stays, of equals the older; nothing goes twice.
-    """
-    gone: set[str] = set()
-    for one, near in _neighbours(entries):
-        for two in near:
-            if one.id in gone:
-                break
-            if two.id not in gone and same(one, two):
-                keep, less = (two, one) if len(two.text) > len(one.text) else (one, two)
-                gone.add(less.id)
-                yield keep, less
-
-
-def _neighbours(entries: Sequence[Entry]) -> Iterator[tuple[Entry, list[Entry]]]:
-    """Each entry with those after it on its day and on the next."""
-    days = [(day, list(group)) for day, group in groupby(sorted(entries, key=_day), key=_day)]
-    for index, (day, group) in enumerate(days):
-        after = days[index + 1][1] if index + 1 < len(days) else []
-        near = after if after and _day(after[0]) - day <= timedelta(days=1) else []
-        for position, entry in enumerate(group):
-            yield entry, [*group[position + 1 :], *near]
-
-
 def fold_days(journal: Journal, ask: Ask, config: JournalConfig, now: datetime) -> int:
     """Have what is too much for a day stand in one line."""
     folded = 0
@@ -177,13 +152,6 @@ def scores(answer: str, batch: Sequence[Entry]) -> dict[str, int]:
     sure = {key: score for key, score in sure.items() if LEAST <= score <= MOST}
     # Whoever finds all alike has not looked.
     return {} if len(sure) >= _ALL_THE_SAME and len(set(sure.values())) == 1 else sure
-
-
-def same(one: Entry, two: Entry) -> bool:
-    """Whether two entries say the same of the same people."""
-    if one.who != two.who or folding.is_gathered(one) or folding.is_gathered(two):
-        return False
-    return wording.alike(one.text, two.text)
 
 
 def _weigh(journal: Journal, entry_id: str, score: int) -> bool:

@@ -7,9 +7,9 @@ from datetime import date, datetime
 from functools import lru_cache
 
 from game.mind.journal import fields, folding
+from game.mind.journal.blocks import entry_number
 from game.mind.journal.book import Journal, local_day
 from game.mind.journal.config import JournalConfig
-from game.mind.journal.day_file import entry_number
 from game.mind.journal.entries import Entry, Origin
 from game.mind.perception import for_prompt
 from game.mind.ports import Tokens
