@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from hypothesis import strategies as st
 
 from game.mind.errors import ModelTimeout, NoteRefused
 from game.mind.journal.book import Journal
+from game.mind.journal.config import JournalConfig
 from game.mind.journal.entries import Entry, Importance, Origin
+from game.mind.journal.folding import is_gathered
 from game.mind.ports import Generation
 from game.mind.sleep import course
 from game.mind.sleep.asking import NightOver
@@ -161,6 +164,66 @@ def test_without_a_model_only_what_can_be_counted(journal: Journal):
     )
     assert found == (Insight("Tom has promised me something more than once.", (12, 30), (TOM,)),)
     assert figures["questions"] == 2  # of Ada there was nothing to say
+
+
+def test_two_of_one_name_are_two_people(journal: Journal):
+    other = "9-20261101120000"
+    for number in (60, 61):
+        entry(journal, number, f"Tom told me: 'I will bring {number} eels.'", 8, other)
+    both = [(TOM, "Tom"), (other, "Tom")]
+    many = replace(CONFIG, questions=1)
+    _, found = reflect(journal, evidence, Free(), many, "Mira", NOON, people=both)
+    assert [(each.who, each.numbers) for each in found] == [((TOM,), (12, 30))]
+    for number in (70, 71, 72):
+        entry(journal, number, f"Tom told me: 'I will bring {number} pikes.'", 9, other)
+    later = NOON + timedelta(days=1)
+    only = lambda _: [Evidence(n, "eels", NOON) for n in (60, 61)]  # noqa: E731
+    _, found = reflect(journal, only, Free(), many, "Mira", later, people=both)
+    assert [each.who for each in found] == [(other,)]
+    assert len(list(insights(journal.entries()))) == 2
+
+
+def test_who_was_renamed_is_counted_under_the_present_name(journal: Journal):
+    _, found = reflect(journal, evidence, Free(), CONFIG, "Mira", NOON, people=[(TOM, "Thomas")])
+    assert [each.text for each in found] == ["Thomas has promised me something more than once."]
+
+
+@pytest.mark.parametrize(
+    ("text", "who"),
+    [
+        ("Tom told Ada: 'I promise to come {}.'", (TOM,)),  # not to me
+        ("I told Tom: 'I promise to come {}.'", (TOM,)),  # my own
+        ("Tom told me: 'I promise to come {}.'", (TOM, ADA)),  # who of the two?
+        ("Tom's brother died {}.", (TOM,)),
+    ],
+)
+def test_what_is_not_surely_theirs_is_not_counted(tmp_path: Path, text: str, who: tuple[str, ...]):
+    journal = Journal(tmp_path / "journal")
+    for number in (12, 17, 30):
+        journal.write(
+            text.format(number),
+            importance=Importance(8, reasons=("a promise",)),
+            origin=Origin.TOLD,
+            memories=(number,),
+            who=who,
+            now=NOON,
+        )
+    people = [(TOM, "Tom"), (ADA, "Ada")]
+    _, found = reflect(journal, evidence, Free(), CONFIG, "Mira", NOON, people=people)
+    assert found == ()
+
+
+def test_the_line_that_gathers_the_least_is_no_evidence(tmp_path: Path):
+    config = JournalConfig(entries=4)
+    journal = Journal(tmp_path / "journal", config=lambda: config)
+    for number in range(1, 9):
+        entry(journal, number, f"Tom told me: 'I will bring {number} eels.'", number)
+    assert any(is_gathered(each) for each in journal.entries())
+    script = Script(answers)
+    reflect(journal, lambda _: [], Free(script), CONFIG, "Mira", NOON)
+    shown = {int(n) for p in script.prompts[1:] for n in re.findall(r"^\[(\d+)\]", p, re.M)}
+    assert shown
+    assert shown <= {5, 6, 7, 8}
 
 
 def test_names_alone_are_enough(journal: Journal):

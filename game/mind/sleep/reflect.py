@@ -11,19 +11,20 @@ that was broken off asks no question twice and loses none.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import filterfalse
 from pathlib import Path
 from typing import Protocol
 
 from game.mind.journal.entries import Entry, Importance, Origin
-from game.mind.perception import for_prompt
+from game.mind.journal.folding import is_gathered
 from game.mind.sleep import course as courses
 from game.mind.sleep import insight as insights_of
 from game.mind.sleep.asking import Ask, CallsSpent
 from game.mind.sleep.config import SleepConfig
+from game.mind.sleep.counting import Known, counted, most_about
 from game.mind.sleep.course import Course, Evidence, Insight
 from game.mind.sleep.history import INSIGHT_TAG, insights
 from game.mind.sleep.steps import Figures
@@ -98,7 +99,7 @@ def reflect(  # noqa: PLR0917 - each is another thing, and most cannot be left o
         NoteRefused: A file cannot be read or written.
     """
     ask.check()
-    desk = _Desk(_Means(journal, recall, ask, own_name, now, _Known.of(people)), state)
+    desk = _Desk(_Means(journal, recall, ask, own_name, now, Known.of(people)), state)
     if not desk.course.open and desk.course.drawn is None:
         gathered = sum(entry.importance.score for entry in desk.fresh())
         if gathered < config.reflect_after:
@@ -106,32 +107,6 @@ def reflect(  # noqa: PLR0917 - each is another thing, and most cannot be left o
         desk.begin(gathered, config.questions)
     desk.go_on()
     return desk.figures(), tuple(desk.found)
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """Whom the agent knows: names by key, and names alone."""
-
-    names: Mapping[str, str]
-    others: tuple[str, ...]
-
-    @classmethod
-    def of(cls, people: Iterable[str | tuple[str, str]]) -> _Known:
-        given = tuple(people)
-        pairs = dict(each for each in given if not isinstance(each, str))
-        return cls(pairs, tuple(each for each in given if isinstance(each, str)))
-
-    def name(self, key: str, entries: Sequence[Entry]) -> str:
-        """What somebody is called; empty where nothing says it."""
-        if found := self.names.get(key, "") or key.partition("name:")[2]:
-            return found
-        begun = [
-            name
-            for entry in entries
-            for name in self.others
-            if key in entry.who and entry.text.startswith(f"{name} ")
-        ]
-        return Counter(begun).most_common(1)[0][0] if begun else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +118,7 @@ class _Means:
     ask: Ask
     own_name: str
     now: datetime
-    known: _Known
+    known: Known
 
 
 class _Desk:
@@ -169,7 +144,7 @@ class _Desk:
         if self._with_model:
             prompt = insights_of.questions_prompt(fresh, self._means.own_name, many)
             asked = insights_of.questions_in(self._ask(prompt, insights_of.STOP), fresh, many)
-        about = [self._means.known.name(key, fresh) for key in _most_about(fresh)]
+        about = [self._means.known.name(key, fresh) for key in most_about(fresh)]
         asked = asked or insights_of.questions_by_rules(filter(None, about), many)
         self._save(Course(max(fresh, key=lambda e: _order(e.id)).id, gathered, asked))
 
@@ -213,16 +188,16 @@ class _Desk:
             answer = self._ask(prompt, insights_of.STOP)
             found = insights_of.insight_in(answer, evidence, self._means.own_name)
         else:
-            found = self._by_rules(question, entries, evidence)
+            new = filterfalse(self._stands, counted(question, entries, evidence, self._means.known))
+            found = next(new, None)
         return found and replace(found, who=_who(found, entries))
 
     def _keep(self, drawn: Insight) -> None:
         """Bring an insight into the journal, unless it stands there; its question is done."""
-        entries = self._journal.entries()
-        if not any(_same(entry.text, drawn.text) for entry in insights(entries)):
+        if not self._stands(drawn):
             self._journal.write(
                 drawn.text,
-                importance=_importance(drawn, entries),
+                importance=_importance(drawn, self._journal.entries()),
                 origin=Origin.INFERRED,
                 memories=drawn.numbers,
                 tags=(INSIGHT_TAG,),
@@ -233,60 +208,33 @@ class _Desk:
         done = self.course.answered + 1
         self._save(replace(self.course, answered=done, drawn=None))
 
+    def _stands(self, insight: Insight) -> bool:
+        """Whether the journal says so already."""
+        return any(_says(entry, insight) for entry in insights(self._journal.entries()))
+
     def _save(self, course: Course) -> None:
         courses.save(self._path, course)
         self.course = course
 
-    # -- without a model
-
-    def _by_rules(
-        self, question: str, entries: Sequence[Entry], evidence: Sequence[Evidence]
-    ) -> Insight | None:
-        """What can be counted: who gave, or promised, more than once."""
-        there = {each.number for each in evidence}
-        for key in _most_about(entries):
-            name = self._means.known.name(key, entries)
-            if not name or name.casefold() not in question.casefold():
-                continue
-            own = [e for e in entries if key in e.who and e.text.startswith(name)]
-            for sign, did in _HABITS:
-                bearing = [e for e in own if _has(e, sign) and there & set(e.memories)]
-                numbers = sorted({min(there & set(e.memories)) for e in bearing})
-                if len(numbers) >= insights_of.FEWEST_CITED:
-                    cited = tuple(numbers[-insights_of.MOST_CITED :])
-                    return Insight(f"{for_prompt(name)} {did}.", cited, (key,))
-        return None
-
-
-_HABITS = (
-    ("gift", "has given me something more than once"),
-    ("promise", "has promised me something more than once"),
-    ("thank", "has thanked me more than once"),
-    ("threat", "has threatened me more than once"),
-)
-
-
-def _has(entry: Entry, sign: str) -> bool:
-    return any(sign in word for word in (*entry.tags, *entry.importance.reasons))
-
 
 def _lived(entries: Sequence[Entry]) -> list[Entry]:
-    """Entries that rest on what happened: what was only concluded is no ground for more."""
-    return [e for e in entries if e.origin is not Origin.INFERRED and INSIGHT_TAG not in e.tags]
+    """Entries that rest on what happened: what was only concluded is no ground for more.
+
+    Nor is the line that gathers what mattered least: it says of no memory alone what it was.
+    """
+    return [
+        entry
+        for entry in entries
+        if entry.origin is not Origin.INFERRED
+        and INSIGHT_TAG not in entry.tags
+        and not is_gathered(entry)
+    ]
 
 
 def _order(id: str) -> tuple[int, int]:
     """``20261121-3`` as something to compare by; (0, 0) for what is no id."""
     day, _, number = id.partition("-")
     return (int(day), int(number)) if day.isdecimal() and number.isdecimal() else (0, 0)
-
-
-def _most_about(entries: Iterable[Entry]) -> list[str]:
-    """Keys of those whom the entries tell of, by how much that matters."""
-    weights: Counter[str] = Counter()
-    for entry in entries:
-        weights.update(dict.fromkeys(entry.who, entry.importance.score))
-    return [key for key, _ in weights.most_common()]
 
 
 def _together(
@@ -322,5 +270,7 @@ def _importance(insight: Insight, entries: Sequence[Entry]) -> Importance:
     return Importance(score, reasons=("an insight",))
 
 
-def _same(one: str, other: str) -> bool:
-    return telling(one) == telling(other)
+def _says(entry: Entry, insight: Insight) -> bool:
+    """Whether an entry says the same, of the same people."""
+    apart = entry.who and insight.who and not set(entry.who) & set(insight.who)
+    return not apart and telling(entry.text) == telling(insight.text)
