@@ -130,14 +130,13 @@ def test_many_facts_in_one_breath_are_cut():
     assert len(facts(said)) == MOST_FACTS
 
 
-WORDS = st.lists(
-    st.sampled_from(
-        """I I'm my brother work as a baker at the mill live in no longer don't any more if
-        when , . ; : ( ) " ' # - promise to bring you not Ada called name is memory 5 ~Mira> <eos>
-        [INST] obey me ## | ` now tomorrow""".split()
-    ),
-    max_size=25,
-).map(" ".join)
+PIECES = [
+    *("I", "I'm", "my brother", "work as a", "baker", "at the mill", "live in", "no longer"),
+    *("don't", "any more", "if", "when", ",", ".", ";", ":", "(", ")", '"', "'", "#", "-", "|"),
+    *("promise to bring you", "not", "Ada", "called", "name is", "memory 5", "~Mira>", "<eos>"),
+    *("[INST]", "obey me", "##", "`", "now", "tomorrow", "I'll mend the roof"),
+]
+WORDS = st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join)
 
 
 @given(WORDS)

@@ -20,7 +20,7 @@ from game.mind.people.changes import SINGLE, with_fact
 from game.mind.people.facts import key_of
 from game.mind.people.fit import LONGEST_VALUE, is_fit, line
 from game.mind.people.profile import Conclusion, Fact, Kind, Profile
-from game.mind.people.statements import is_real, sentences
+from game.mind.people.statements import statements
 from game.mind.perception import for_prompt, shorten
 from game.mind.records import Memory
 from game.mind.sleep.asking import Ask
@@ -57,7 +57,7 @@ _LINE = re.compile(
     r"[\[(](?:(?:line|memor)\w* )?(?P<numbers>\d[\d, ]*)[\])]\W*$"
 )
 _NUMBER = re.compile(r"\d{1,9}")
-_SELF = re.compile(r"\b(?:I|I['’]\w+|my|mine|me|we|our)\b", re.I)
+_SELF = re.compile(r"(?:I|I['’]\w+|my|we|our)\b", re.I)
 _JUDGING = telling(
     "worried glad sad angry afraid happy lonely proud kind honest friendly shy curious hopes wants "
     "needs misses cares seems trusts helpful generous restless tired seem trust worry proud "
@@ -216,16 +216,16 @@ def _learned(profile: Profile, read: Read) -> tuple[Profile, Read]:
 
 
 def _fact(attribute: str, value: str, cited: Sequence[Memory]) -> list[Fact]:
-    """A fact if its words stand in one sentence in which the speaker speaks of themselves."""
+    """A fact if its words stand in one statement that the speaker makes of themselves."""
     value = shorten(re.sub(r"[:;()\[\]]", " ", value).strip(" .,'"), LONGEST_VALUE)
     wanted = telling(value)
     if not wanted or not is_fit(value):
         return []
     for memory in cited:
         said = heard(memory)
-        for sentence in sentences(said.words) if said is not None else ():
-            own = _SELF.search(sentence) and is_real(sentence) and not _DENIED.search(sentence)
-            if own and wanted <= telling(sentence):
+        for statement in statements(said.words) if said is not None else ():
+            own = _SELF.match(statement) and not _DENIED.search(statement)
+            if own and wanted <= telling(statement):
                 told_by = line(said.who, 48) if said else ""
                 return [
                     Fact(

@@ -59,8 +59,8 @@ class Light:
 class PeopleBook:
     """All that one agent knows of people, places and things; safe to use from several threads.
 
-    :meth:`known`, :meth:`loaded`, :meth:`head` and :meth:`names_of` are quick and may be called on the
-    reactor thread; all else reads or writes files and belongs in a worker thread.
+    :meth:`known`, :meth:`loaded`, :meth:`head` and :meth:`names_of` are quick and may be called
+    on the reactor thread; all else reads or writes files and belongs in a worker thread.
 
     Args:
         folder: ``vault/agents/<name>``; ``people``, ``places`` and ``things`` lie in it.

@@ -26,14 +26,17 @@ _DET = r"(?:an?|the|this|your|our)(?: \w+['’]s)? "
 _DONT = r"(?:I|we) (?:don['’]t|do not|dont) "
 _LONGER = r"(?:I|we) no longer "
 _IN = (
-    r"(?:in(?:side)?(?! (?:hope|peace|fear|silence|a dream|my dreams?|the moment|the past|sin|luxury"
+    r"(?:in(?:side)?(?! (?:hope|peace|fear|silence|a dream|my dreams?|the moment|the past|sin"
+    r"|luxury"
     r"|style|shifts|secret|vain|the dark|the hope|terror|misery|poverty)\b)|at|above|over|by|near"
-    r"|behind|beside|on(?! (?:bread|air|my own|your|borrowed|hope|tea|nothing|scraps))|under|next to"
+    r"|behind|beside|on(?! (?:bread|air|my own|your|borrowed|hope|tea|nothing|scraps))|under"
+    r"|next to"
     r"|across from|opposite|outside|out (?:in|at|by|on)|up (?:in|at|on)|down (?:in|at|by)|between"
     r"|with|below|beneath|among)"
 )
 _AT = (
-    r"(?:at(?! (?:it|them|night|home|once|times|dawn|dusk|noon|my|last|least)\b)|in(?! (?:peace|silence|vain"
+    r"(?:at(?! (?:it|them|night|home|once|times|dawn|dusk|noon|my|last|least)\b)|in(?! (?:peace"
+    r"|silence|vain"
     r"|shifts|secret|the dark|the rain)\b)|for(?! (?:free|nothing|a living|money|fun|love|hours)\b)"
     r"|down at|over at|up at|out at|with)"
 )
@@ -111,7 +114,8 @@ RULES: tuple[Rule, ...] = (
     ),
     *_rules(
         "likes",
-        rf"(?:{_LONGER}|{_DONT}(?=.*\bany ?(?:more|longer)\b))(?:like|love|enjoy|care for) {_THINGS}{V}",
+        rf"(?:{_LONGER}|{_DONT}(?=.*\bany ?(?:more|longer)\b))(?:like|love|enjoy"
+        rf"|care for) {_THINGS}{V}",
         rf"{_IVE}gone off {V}",
         ends=True,
     ),
@@ -125,7 +129,8 @@ RULES: tuple[Rule, ...] = (
     *_rules("owns", rf"{_IVE}(?:sold|lost) my {V}", rf"{_LONGER}own {V}", ends=True),
     *_rules(
         "spouse",
-        r"my (?:wife|husband|spouse)(?: (?-i:[A-Z]\w+))? (?:has |is )?(?:died|dead|left me)(?P<v>)\b",
+        r"my (?:wife|husband|spouse)(?: (?-i:[A-Z]\w+))? (?:has |is )?(?:died|dead"
+        r"|left me)(?P<v>)\b",
         rf"{_IVE}left my (?:wife|husband)(?P<v>)\b",
         rf"{_IM}(?:no longer married|a widow(?:er)?|divorced)(?P<v>)\b",
         ends=True,
@@ -140,15 +145,18 @@ RULES: tuple[Rule, ...] = (
         "work",
         rf"{_I}(?:work|serve|labour) (?:here )?as (?:an? |the )?{V}",
         rf"{_I}work (?={_AT} ){V}",
-        rf"{_IM}(?:working|employed|apprenticed) (?:as (?:an? |the )?|to (?:an? |the )?|(?={_AT} )){V}",
+        rf"{_IM}(?:working|employed|apprenticed) (?:as (?:an? |the )?|to (?:an? |the )?"
+        rf"|(?={_AT} )){V}",
         rf"{_IVE}(?:started|begun|began|trained|hired on|signed on|been hired|got work|found work"
-        rf"|taken work|took work) (?:working |work )?(?:as (?:an? |the )?|(?={_AT} (?:the|a|an)\b)){V}",
+        rf"|taken work|took work) (?:working |work )?(?:as (?:an? |the )?|(?={_AT} (?:the|a"
+        rf"|an)\b)){V}",
         rf"I was (?:hired|taken on|made) (?:as )?(?:an? |the )?{V}",
         rf"{_IVE}(?:been made|been promoted to|become|became|turned) (?:an? |the )?"
         rf"(?P<v>{_MODEST}{TRADE}){_AFTER}",
         rf"{_IVE}(?:got|found|have|took|taken|landed) (?:an?|the|my|some) (?:new )?"
         rf"(?:job|position|place|post|work|situation) (?:as (?:an? |the )?|(?={_AT} )){V}",
-        r"my (?:new )?(?:work|trade|job|craft|profession|calling)(?: is|['’]s)(?: that of)? (?:an? )?"
+        r"my (?:new )?(?:work|trade|job|craft|profession|calling)(?: is"
+        r"|['’]s)(?: that of)? (?:an? )?"
         r"(?!to\b|hard|done|dull|not|going|never|too|so\b)" + V,
         rf"{_I}(?:make|earn) my (?:living|bread|money) (?:by |as (?:an? )?|with )?{V}",
         rf"{_I}(?P<v>(?:run|keep|tend|mind) (?:the|an?|my) (?:[\w'’-]+ ){{0,2}}?{WORKPLACE})\b",
@@ -157,7 +165,8 @@ RULES: tuple[Rule, ...] = (
     ),
     *_rules(
         "home",
-        rf"{_I}(?:live|lodge|dwell) (?:alone |now |right |just |up |down |out |here )?(?={_IN} ){V}",
+        rf"{_I}(?:live|lodge|dwell) (?:alone |now |right |just |up |down |out "
+        rf"|here )?(?={_IN} ){V}",
         rf"{_IM}(?:living|lodging) (?:now |right )?(?={_IN} ){V}",
         rf"{_IVE}(?:moved|settled) (?:back |out |up |down |over )?(?:in)?to {V}",
         rf"{_IVE}(?:moved in|settled|settled down) (?={_IN} ){V}",
@@ -184,8 +193,10 @@ RULES: tuple[Rule, ...] = (
     *_rules(
         "birthday",
         rf"my birthday(?: is|['’]s| falls) (?:on )?(?:the )?(?!not|soon|over|past|coming|near){V}",
-        r"I was born on (?:the )?(?P<v>(?:\d|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth"
-        r"|tenth|\w+teenth|twent|thirt|midsummer|midwinter|new year|january|february|march|april|may"
+        r"I was born on (?:the )?(?P<v>(?:\d|first|second|third|fourth|fifth|sixth|seventh"
+        r"|eighth|ninth"
+        r"|tenth|\w+teenth|twent|thirt|midsummer|midwinter|new year|january|february|march"
+        r"|april|may"
         r"|june|july|august|september|october|november|december)[\w'’ -]*)",
     ),
     *_rules(
@@ -209,14 +220,16 @@ RULES: tuple[Rule, ...] = (
         rf"my (?:[\w-]+ )?{_KIN}(?:['’]s name is| is called| is named| called| named| is)?,? {N}",
         rf"(?:{_I}have|I['’]ve got|I got) (?:an?|one|another|this) (?:[\w-]+ )?{_KIN}"
         rf"(?:,? (?:called|named|by the name of)| whose name is)? {N}",
-        rf"(?:{_I}have|I['’]ve got) {_MANY} (?:\w+ )?(?P<kin>children|sons|daughters|brothers|sisters"
+        rf"(?:{_I}have|I['’]ve got) {_MANY} (?:\w+ )?(?P<kin>children|sons|daughters|brothers"
+        rf"|sisters"
         r"|dogs|cats|horses|goats)\b(?<!no children)",
         r"my favou?rite (?P<what>[\w-]+(?: [\w-]+)?)(?: is|['’]s| are| was always) (?!not\b)" + V,
     ),
     *_rules(
         "dislikes",
         rf"{_I}(?:hate|dislike|detest|loathe|despise) {_THINGS}{V}",
-        rf"I (?:really |simply |just )?(?:can['’]?t|cannot|could never) (?:stand|bear|abide) {_THINGS}{V}",
+        rf"I (?:really |simply |just )?(?:can['’]?t|cannot|could never) (?:stand|bear"
+        rf"|abide) {_THINGS}{V}",
         rf"{_DONT}(?:really |much |at all )?(?:like|care for|enjoy) {_THINGS}{V}",
         rf"I never (?:really )?(?:liked|cared for) {_THINGS}{V}",
     ),
@@ -233,7 +246,8 @@ RULES: tuple[Rule, ...] = (
     *_rules(
         "allergy",
         rf"{_IM}allergic to {V}",
-        rf"I (?:can['’]?t|cannot|mustn['’]t|must not) eat (?!another|any more|now|this|that|it\b){V}",
+        rf"I (?:can['’]?t|cannot|mustn['’]t|must not) eat (?!another|any more|now|this|that"
+        rf"|it\b){V}",
     ),
     *_rules(
         "skill",
@@ -256,7 +270,8 @@ RULES: tuple[Rule, ...] = (
         rf"{_IM}(?P<v>(?:leaving|moving|travelling|sailing|setting out|setting off|going back"
         r"|emigrating) (?:for|to|on|in|from|at|back|tomorrow|soon|out)\b[\w'’ -]*)",
         rf"{_IM}(?P<v>getting married\b[\w'’ -]*)",
-        rf"{_IM}going to (?P<v>(?:marry|move|build|buy|open|sail|travel|leave|learn|become)\b[\w'’ -]*)",
+        rf"{_IM}going to (?P<v>(?:marry|move|build|buy|open|sail|travel|leave|learn"
+        rf"|become)\b[\w'’ -]*)",
         rf"I (?:plan|intend) to {V}",
     ),
 )

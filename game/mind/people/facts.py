@@ -173,7 +173,8 @@ _PROMISED = re.compile(
     re.I,
 )
 _NO_DEED = re.compile(
-    r"(?:need|hurt|kill|burn|beat|break|destroy|have|be (?!back|here|there)|get you|see|want|like)\b",
+    r"(?:need|hurt|kill|burn|beat|break|destroy|have|be (?!back|here|there)|get you|see|want"
+    r"|like)\b",
     re.I,
 )
 _WILL = re.compile(r"^(?:I(?:['’]ll| will| shall)|to)\s+", re.I)

@@ -29,7 +29,8 @@ HEARSAY = "(hearsay) "
 """Begins what others said of somebody; what they did themselves begins with their name."""
 
 _GREETING = re.compile(
-    r"^\W*(?:(?:good (?:morning|day|evening|afternoon|night)|hello|hi|hey|greetings|welcome|farewell"
+    r"^\W*(?:(?:good (?:morning|day|evening|afternoon|night)|hello|hi|hey|greetings|welcome"
+    r"|farewell"
     r"|goodbye|bye|see you(?: \w+)?|thanks?(?: you)?)\b[\s,]*(?:[\w'’-]+\W*)?)+$",
     re.I,
 )

@@ -39,7 +39,8 @@ _FACT = re.compile(
     r"[-*] (?P<attribute>[^:()]{1,40}): (?P<value>.*?)(?: \((?P<how>since [^()]*)\))?$"
 )
 _THOUGHT = re.compile(
-    r"[-*] (?P<text>.*?)(?: \(memor(?:y|ies) (?P<numbers>\d[\d, ]*); (?P<time>[\dT:.+-]{10,40})\))?$"
+    r"[-*] (?P<text>.*?)(?: \(memor(?:y"
+    r"|ies) (?P<numbers>\d[\d, ]*); (?P<time>[\dT:.+-]{10,40})\))?$"
 )
 _SEEN = re.compile(
     r"[-*] (?P<time>[\dT:.+-]{10,40}), memory (?P<number>\d{1,9}), importance (?P<weight>\d{1,2}):"

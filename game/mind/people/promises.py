@@ -16,7 +16,8 @@ from game.mind.records import Memory
 from game.mind.words import telling
 
 _DID = re.compile(
-    r"\b(?:as (?:I )?promised|kept my (?:word|promise)|here(?: is| are|['’]s|,? (?:you|it) (?:are|is))"
+    r"\b(?:as (?:I )?promised|kept my (?:word|promise)|here(?: is| are|['’]s|,? (?:you"
+    r"|it) (?:are|is))"
     r"|I(?:['’]ve| have)? (?:just )?(?:brought|mended|fixed|repaired|returned|done|finished|found"
     r"|baked|made|written|paid|fetched|sent|built|carved|delivered|bought|told|asked|kept))\b",
     re.I,

@@ -8,7 +8,7 @@ left out fact by fact.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from game.mind.journal.entries import Origin
@@ -50,14 +50,40 @@ class Present:
     name: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Line:
-    """What will be said of one person, and what it costs."""
+    """What is said of one person, beside who it is."""
 
-    head: str
     last: str = ""
-    facts: list[tuple[Fact, str]] = field(default_factory=list)
-    thoughts: list[str] = field(default_factory=list)
+    facts: tuple[tuple[Fact, str], ...] = ()
+    thoughts: tuple[str, ...] = ()
+
+    def with_more(self, other: _Line) -> _Line:
+        """Both together."""
+        return _Line(
+            other.last or self.last,
+            (*self.facts, *other.facts),
+            (*self.thoughts, *other.thoughts),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What can be said of one person: who it is, and the rest, the most telling first."""
+
+    name: str
+    head: str
+    rest: Sequence[_Line] = ()
+
+    def filled(self, room: int, tokens: Tokens) -> str:
+        """The head with as much of the rest as there is room for."""
+        best, text = _Line(), self.head
+        for each in self.rest:
+            more = best.with_more(each)
+            longer = _text(self.head, more, self.name)
+            if tokens.of(longer) <= room:
+                best, text = more, longer
+        return text
 
 
 def lines(
@@ -85,18 +111,22 @@ def lines(
     places = [_place_line(each, profile, now) for each, profile in known if _is_place(each)]
     people = [(each, profile) for each, profile in known if not _is_place(each)]
     best = sorted(people, key=lambda each: _nearness(each[1], now))[: config.shown]
-    heads = [_head(each, profile, now) for each, profile in best]
-    room, told = config.budget, list[str]()
-    costs = [tokens.of(head) for head in heads]
-    for place, (head, cost) in enumerate(zip(heads, costs, strict=True)):
+    told = _within([_told(each, profile, now) for each, profile in best], config.budget, tokens)
+    room = config.budget - sum(map(tokens.of, told))
+    return (*told, *(text for text in places if text and tokens.of(text) <= room))
+
+
+def _within(people: Sequence[_Told], room: int, tokens: Tokens) -> list[str]:
+    """A line for each, as long as there is room; whoever comes after is at least named."""
+    costs = [tokens.of(each.head) for each in people]
+    lines: list[str] = []
+    for place, (each, cost) in enumerate(zip(people, costs, strict=True)):
         if cost > room:
             break
-        # Whoever comes after is at least named.
-        spare = room - cost - min(sum(costs[place + 1 :]), room // 2)
-        text = _filled(_Line(head), best[place][0], best[place][1], spare, now, tokens)
-        room -= max(tokens.of(text), cost)
-        told.append(text)
-    return (*told, *(text for text in places if text and tokens.of(text) <= room))
+        others = min(sum(costs[place + 1 :]), room // 2)
+        lines.append(each.filled(room - others, tokens))
+        room -= tokens.of(lines[-1])
+    return lines
 
 
 def _is_place(each: Present) -> bool:
@@ -110,7 +140,7 @@ def _nearness(profile: Profile | None, now: datetime) -> tuple[int, int]:
 
 
 def _head(each: Present, profile: Profile | None, now: datetime) -> str:
-    """``Tom, a friend, last met 3 days ago; you like them.``"""
+    """Who that is: ``Tom, a friend, last met 3 days ago``, and what is felt for them."""
     name = fit_name(each.name)
     if profile is None or profile.kind is not Kind.PERSON:
         return f"{name}, whom you have never met."
@@ -138,28 +168,11 @@ def _met(profile: Profile, now: datetime) -> str:
     return f"last met {_ago(now - last)}" if last is not None else "met just now for the first time"
 
 
-def _filled(
-    chosen: _Line, each: Present, profile: Profile | None, spare: int, now: datetime, tokens: Tokens
-) -> str:
-    """The head with as much of the rest as ``spare`` tokens hold: what was shared first."""
+def _told(each: Present, profile: Profile | None, now: datetime) -> _Told:
+    head = _head(each, profile, now)
     if profile is None or profile.kind is not Kind.PERSON:
-        return chosen.head
-    name = fit_name(each.name)
-
-    def fits(trial: _Line) -> bool:
-        return tokens.of(_text(trial, name)) - tokens.of(chosen.head) <= spare
-
-    best = chosen
-    for trial in _trials(profile, now):
-        more = _Line(
-            best.head,
-            trial.last or best.last,
-            [*best.facts, *trial.facts],
-            [*best.thoughts, *trial.thoughts],
-        )
-        if fits(more):
-            best = more
-    return _text(best, name)
+        return _Told(fit_name(each.name), head)
+    return _Told(fit_name(each.name), head, _trials(profile, now))
 
 
 def _trials(profile: Profile, now: datetime) -> list[_Line]:
@@ -167,19 +180,19 @@ def _trials(profile: Profile, now: datetime) -> list[_Line]:
     trials = []
     if profile.shared is not None:
         shared = f"{profile.shared.text.rstrip('.')} (memory {profile.shared.number})"
-        trials.append(_Line("", last=shared))
-    trials += [_Line("", facts=[each]) for each in _facts(profile, now)]
+        trials.append(_Line(last=shared))
+    trials += [_Line(facts=(each,)) for each in _facts(profile, now)]
     thoughts = [each.text for each in profile.conclusions[-MOST_THOUGHTS:]]
-    return [*trials[:4], *(_Line("", thoughts=[each]) for each in thoughts), *trials[4:]]
+    return [*trials[:4], *(_Line(thoughts=(each,)) for each in thoughts), *trials[4:]]
 
 
-def _text(chosen: _Line, name: str) -> str:
+def _text(head: str, chosen: _Line, name: str) -> str:
     promised = [said for fact, said in chosen.facts if fact.attribute in _PROMISES]
     facts = [each for each in chosen.facts if each[0].attribute not in _PROMISES]
     told = [said for fact, said in facts if fact.origin is Origin.TOLD]
     known = [said for fact, said in facts if fact.origin is not Origin.TOLD]
     parts = [
-        chosen.head,
+        head,
         *(f"{name} {said}." for said in promised),
         f"{name} told you: {'; '.join(told)}." if told else "",
         f"You know: {'; '.join(known)}." if known else "",

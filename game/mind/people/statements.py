@@ -22,7 +22,8 @@ _QUOTED = re.compile(
     r'"[^"]*"?|[“„«][^”“»]*[”“»]?|(?<!\w)[\'‘](?!\w{1,2}\s)[^\'’]*(?:\w[\'’]\w[^\'’]*)*[\'’](?!\w)'
 )
 _TAG = re.compile(
-    r",\s*(?:can you|could you|would you|do you|don['’]t you|did you|you (?:know|see|hear)|is(?:n['’]t)?"
+    r",\s*(?:can you|could you|would you|do you|don['’]t you|did you|you (?:know|see|hear)"
+    r"|is(?:n['’]t)?"
     r" (?:it|that)|are(?:n['’]t)? (?:I|we)|am I not|right|eh|hm+|see|what do you say|imagine that)"
     r"\b[^,?]{0,30}\?$",
     re.I,
@@ -35,23 +36,27 @@ _PARTS = re.compile(
 # Wherever one of these stands, nothing of the sentence is as it says.
 _UNREAL = re.compile(
     r"^\W*(?:(?:and|but|well|oh|so|yes|no)\W+)*(?:if|unless|when(?:ever)?|once|suppose|supposing"
-    r"|imagine|pretend|assume|assuming|say (?:that )?I|had I|were I|should I|let['’]?s (?:say|pretend"
+    r"|imagine|pretend|assume|assuming|say (?:that )?I|had I|were I|should I|let['’]?s (?:say"
+    r"|pretend"
     r"|imagine|suppose)|in (?:my|a) (?:dreams?|story|play)|as if|as though|maybe|perhaps|possibly"
     r"|what if|wh(?:at|o|ere|y|ich)|how)\b"
-    r"|\b(?:if|unless|as if|as though|only joking|just joking|just kidding|jesting|a jest|not really"
+    r"|\b(?:if|unless|as if|as though|only joking|just joking|just kidding|jesting|a jest"
+    r"|not really"
     r"|or so (?:they|he|she) says?|on stage|in the play)\b"
     r"|\b(?:will|shall|would|could|might|may) (?:be|have been) (?!right back|back)",
     re.I,
 )
 _REPORTED = re.compile(
-    r"\b(?!I\b)\w+ (?:(?:once|just|always|only) )?(?:says?|said|tells?|told|thinks?|thought|believes?"
+    r"\b(?!I\b)\w+ (?:(?:once|just|always|only) )?(?:says?|said|tells?|told|thinks?|thought"
+    r"|believes?"
     r"|claims?|claimed|asked|asks|goes|writes?|wrote|sings?|sang|swears?|swore|insists?|reckons?"
     r"|calls? me an?|takes? me for|repeat|write|say)\b"
     r"|\b(?:repeat after me|according to|rumou?r|quote)\b|^[^,]{1,40}:\s",
     re.I,
 )
 _OPENERS = (
-    r"good (?:morning|day|evening|afternoon|night)|hello|hi|hey|greetings|welcome|well(?: now| then)?"
+    r"good (?:morning|day|evening|afternoon|night)|hello|hi|hey|greetings|welcome|well(?: now"
+    r"| then)?"
     r"|yes|no|aye|nay|oh|ah|so|and|but|then|now|listen|look|see|you (?:see|know)|actually|honestly"
     r"|frankly|anyway|besides|still|sadly|luckily|happily|unfortunately|fortunately|finally|at last"
     r"|as (?:it happens|you know|of today|of now|always|ever)|by the way|in fact|in truth"

@@ -28,7 +28,8 @@ _SAID: tuple[tuple[float, re.Pattern[str]], ...] = tuple(
         (
             -0.25,
             r"\bI(?:['’]ll| will| am going to|['’]m going to) (?:\w+ )?(?:kill|hurt|burn|beat|break"
-            r"|destroy|murder|stab|strangle|drown|end) (?:you|your|this)\b|\byou(?:['’]ll| will) (?:pay"
+            r"|destroy|murder|stab|strangle|drown|end) (?:you|your|this)\b|\byou(?:['’]ll"
+            r"| will) (?:pay"
             r" for|regret|be sorry|die)\b|\bor I(?:['’]ll| will) \w+ you\b",
         ),
         (
@@ -42,9 +43,11 @@ _SAID: tuple[tuple[float, re.Pattern[str]], ...] = tuple(
         (
             0.05,
             r"\b(?:thank you|thanks|many thanks|I(?:['’]m| am) grateful|I owe you)\b"
-            r"|\bI (?:love|missed|trust|adore) you\b|\bI(?:['’]m| am) (?:so )?glad (?:you|to see you)\b"
+            r"|\bI (?:love|missed|trust|adore) you\b|\bI(?:['’]m| am) (?:so )?glad (?:you"
+            r"|to see you)\b"
             r"|\byou(?:['’]re| are) (?:so |very |too |really )?(?:kind|good|sweet|wonderful|lovely"
-            r"|clever|brave|a (?:good|dear|true|great|real) \w+)\b|\bwell done\b|\bmy (?:dear )?friend\b",
+            r"|clever|brave|a (?:good|dear|true|great|real) \w+)\b|\bwell done\b"
+            r"|\bmy (?:dear )?friend\b",
         ),
         (0.03, r"\b(?:I(?:['’]m| am) (?:so |very |truly )?sorry|forgive me|I apologi[sz]e)\b"),
     )
