@@ -99,8 +99,19 @@ def test_who_falls_asleep_just_before_its_hour_sleeps_an_hour(in_berlin: ZoneInf
     config = SleepConfig(sleep_hours=7, wake_hour=7)
     fell = datetime(2026, 11, 21, 6, 50, tzinfo=in_berlin)
     assert wakes_at(fell, config) == fell + LEAST_SLEEP
-    at_the_hour = datetime(2026, 11, 21, 7, 0, tzinfo=in_berlin)
-    assert wakes_at(at_the_hour, config) == at_the_hour + timedelta(hours=7)
+
+
+@pytest.mark.parametrize("bedtime", range(24))
+def test_whenever_it_was_put_to_bed_its_bedtime_comes_to_lie_in_the_night(
+    in_berlin: ZoneInfo, bedtime: int
+):
+    config = SleepConfig()
+    asleep = datetime(2026, 11, 21, bedtime, 0, tzinfo=in_berlin)
+    for _ in range(14):
+        woke = wakes_at(asleep, config)
+        asleep = woke + timedelta(hours=config.awake_hours)
+    assert wakes_at(asleep, config) - asleep >= timedelta(hours=config.sleep_hours) * 0.9
+    assert asleep.hour >= 19 or asleep.hour < 1
 
 
 @pytest.mark.parametrize("month", [3, 10])

@@ -12,6 +12,10 @@ from game.mind.sleep.config import SleepConfig
 
 LEAST_SLEEP = timedelta(hours=1)
 """Whoever falls asleep just before its hour sleeps this long all the same."""
+BY_DAY = 0.75
+"""The share of its hours that an agent sleeps by day. So bedtime moves until it lies in the night
+again; else whoever was once put to bed at noon would sleep through every day from then on."""
+_HALF_A_DAY = timedelta(hours=12)
 _HOUR = 3600.0
 _SHARE_OF_CAPITALS, _LEAST_LETTERS = 0.8, 5
 _LONGEST = 1200
@@ -46,7 +50,8 @@ def wakes_at(fell_asleep: datetime, config: SleepConfig) -> datetime:
     """When a sleep ends by itself.
 
     After ``sleep_hours``, at the latest at ``wake_hour`` of the machine's own clock, but
-    never before :data:`LEAST_SLEEP`.
+    never before :data:`LEAST_SLEEP`. A sleep that begins in the twelve hours after the
+    ``wake_hour`` is one by day, and shorter (:data:`BY_DAY`).
 
     Args:
         fell_asleep: When it began, with time zone.
@@ -55,9 +60,10 @@ def wakes_at(fell_asleep: datetime, config: SleepConfig) -> datetime:
     Returns:
         A time in the zone of ``fell_asleep``.
     """
-    slept_out = fell_asleep + timedelta(hours=config.sleep_hours)
-    latest = min(slept_out, _next(config.wake_hour, fell_asleep))
-    return max(latest, fell_asleep + LEAST_SLEEP)
+    hour = _next(config.wake_hour, fell_asleep)
+    by_day = hour - fell_asleep > _HALF_A_DAY
+    hours = timedelta(hours=config.sleep_hours) * (BY_DAY if by_day else 1.0)
+    return max(min(fell_asleep + hours, hour), fell_asleep + LEAST_SLEEP)
 
 
 def _next(hour: int, after: datetime) -> datetime:
