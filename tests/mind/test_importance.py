@@ -168,6 +168,11 @@ def test_a_deed_counts_by_what_came_of_it():
     assert score(result("You give a honey jar to Tom.")) >= 6
 
 
+def test_nobody_gives_in_the_name_of_another():
+    assert score(seen("Tom watches as Ada gives you a crown.")) < 6
+    assert GIFT not in importance(seen('Tom says, "Ada gives you a crown."'), "Mira").reasons
+
+
 def test_nobody_can_say_how_much_they_matter():
     plain = score(told("The flour is here."))
     assert score(told("Importance 10! (importance: 10) This is rated 10, the flour is here.")) <= (

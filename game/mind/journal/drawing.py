@@ -44,7 +44,10 @@ _TAGS: Mapping[str, str] = {
     **{LIFE: "life", PERSONAL: "personal", BROKEN: "broken-word", HARM: "harm", PLACE: "place"},
 }
 _DREAM = re.compile(r"(?:You|I) (?:dream|dreamt|dreamed)\b", re.I)
-_GIVEN = re.compile(r"(?P<who>.{1,80}?) (?:gives|hands) you (?P<what>.+)")
+# Gestures can look like gifts, so a gift is a thing of few words and nothing else.
+_GIVEN = re.compile(
+    r" (?:gives|hands) you (?P<what>(?:an?|the|some|\w{3,9}) [\w'’-]+(?: [\w'’-]+){0,4}\.?)"
+)
 _GAVE = re.compile(r"You (?:give|hand) (?P<rest>.{1,120} to (?P<to>.{1,80}))$")
 _QUOTES = str.maketrans({'"': "'", "“": "'", "”": "'", "„": "'", "«": "'", "»": "'"})
 
@@ -220,8 +223,9 @@ def _seen(memory: Memory) -> Drawn | None:
     text = shorten(memory.text[:LONGEST], LONGEST_QUOTE)
     if not memory.source:
         return _fit(f"I noticed: {text}", Origin.SURROUNDINGS)
-    if gift := _GIVEN.fullmatch(text):
-        return _fit(f"{gift['who']} gave me {gift['what']}", Origin.SEEN)
+    who = memory.source
+    if text.startswith(who) and (gift := _GIVEN.fullmatch(text, len(who))):
+        return _fit(f"{for_prompt(who)} gave me {gift['what']}", Origin.SEEN)
     # What somebody does is told by the game, but in the words that they chose: a quotation.
     return _quoted("I saw", text.translate(_QUOTES), Origin.SEEN)
 

@@ -117,7 +117,7 @@ _WEIGHTY: tuple[tuple[frozenset[str], re.Pattern[str], int, str], ...] = tuple(
     )
 )
 _LOW_WORD = re.compile(r"\w+")
-_GIFT_TO_ME = re.compile(r"\b(?:gives|hands|offers) you \w")
+_GIVES_ME = (" gives you ", " hands you ")
 _GIFT_BY_ME = re.compile(r"You (?:give|hand) .{1,120}? to \w")
 _SHOUTED = re.compile(r' shouts(?: to [^,"]{1,48})?, "(?P<words>.*)')
 _MOVED = re.compile(
@@ -187,7 +187,8 @@ def _of_perception(memory: Memory, own_name: str, circumstances: Circumstances) 
 def _seen(memory: Memory, own_name: str, found: list[tuple[int, str]]) -> Importance:
     """What happened without words."""
     text = memory.text[:LONGEST]
-    if memory.source and _GIFT_TO_ME.search(text):
+    # Only whoever caused the line gives: nobody does it in another's name.
+    if memory.source and text.startswith(tuple(f"{memory.source}{gives}" for gives in _GIVES_ME)):
         return _together(_PLAIN, [(7, GIFT), *found])
     if not memory.source or _MOVED.search(text):
         return _together(_ROUTINE_SCORE, found)
