@@ -360,7 +360,8 @@ def test_what_a_person_writes_stays(tmp_path):
             text.replace("- work: baker", "- work: master baker").replace(
                 "## Facts\n", "Seen by the well.\n\n## Facts\n\nAsk him!\n- likes: walnuts\n"
             )
-            + "\n## My own\n\n- to do: everything\n\n    four blanks\n\n## What I think\n\n- Is kind.\n"
+            + "\n## My own\n\n- to do: everything\n\n    four blanks\n\n"
+            + "## What I think\n\n- Is kind.\n"
         ),
     )
     days.says("Tom", TOM, "I live in the tower.")

@@ -19,6 +19,7 @@ from game.mind.people.book import PeopleBook
 from game.mind.people.changes import SINGLE, with_fact
 from game.mind.people.facts import key_of
 from game.mind.people.fit import LONGEST_VALUE, is_fit, line
+from game.mind.people.fit import name as fit_name
 from game.mind.people.profile import Conclusion, Fact, Kind, Profile
 from game.mind.people.statements import statements
 from game.mind.perception import for_prompt, shorten
@@ -226,7 +227,7 @@ def _fact(attribute: str, value: str, cited: Sequence[Memory]) -> list[Fact]:
         for statement in statements(said.words) if said is not None else ():
             own = _SELF.match(statement) and not _DENIED.search(statement)
             if own and wanted <= telling(statement):
-                told_by = line(said.who, 48) if said else ""
+                told_by = fit_name(said.who) if said else ""
                 return [
                     Fact(
                         attribute, value, memory.time, None, (memory.number,), told_by, Origin.TOLD

@@ -13,6 +13,7 @@ from game.mind.heard import Utterance, heard
 from game.mind.noticing import promises
 from game.mind.people.fact_rules import RULES, Rule
 from game.mind.people.fit import LONGEST_VALUE, is_fit, line
+from game.mind.people.fit import name as fit_name
 from game.mind.people.profile import Fact
 from game.mind.people.statements import is_real, sentences, statements
 from game.mind.perception import shorten
@@ -73,7 +74,7 @@ def _fact(attribute: str, value: str, said: Utterance, memory: Memory, *, over: 
         memory.time,
         until=memory.time if over else None,
         numbers=(memory.number,),
-        told_by=line(said.who, 48),
+        told_by=fit_name(said.who),
     )
 
 

@@ -26,6 +26,8 @@ _UNFIT = re.compile(
     re.I,
 )
 _MARKS = str.maketrans({"`": "'", '"': "'", "“": "'", "”": "'", "„": "'", "|": "¦"})
+_BETWEEN = re.compile(r"[:;()\[\]]")
+"""What parts a name from what stands beside it in a file."""
 _BULLET = re.compile(r"^(?:[-*+#>\s]|\d{1,3}[.)]\s)+")
 
 
@@ -41,5 +43,5 @@ def line(text: str, limit: int = LONGEST_TEXT) -> str:
 
 def name(text: str) -> str:
     """A name as a profile keeps it; what is no name at all becomes ``somebody``."""
-    clean = line(re.sub(r"[:;()\[\]]", " ", text), LONGEST_NAME)
+    clean = _BETWEEN.sub(" ", line(_BETWEEN.sub(" ", text), LONGEST_NAME))
     return " ".join(clean.split()) or "somebody"

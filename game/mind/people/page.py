@@ -20,7 +20,7 @@ import yaml
 from game.mind.errors import NoteRefused
 from game.mind.journal.entries import Origin
 from game.mind.people.changes import by_time
-from game.mind.people.fit import LONGEST_NAME, line
+from game.mind.people.fit import line
 from game.mind.people.fit import name as fit_name
 from game.mind.people.profile import Conclusion, Fact, Kind, Name, Observation, Profile
 
@@ -205,13 +205,13 @@ def _fact(text: str, changed: datetime, *, over: bool) -> Fact | None:
         elif what == "until":
             until = _time(rest, changed)
         elif what == "by":
-            by = line(rest, LONGEST_NAME)
+            by = fit_name(rest)
         elif what in ("memory", "memories"):
             numbers = _numbers(rest)
         elif part in set(Origin):
             origin = Origin(part)
     ended = until or (changed if over else None)
-    value = line(match["value"], 4 * LONGEST_NAME)
+    value = line(match["value"], 200)
     attribute = match["attribute"].strip().casefold()
     return Fact(attribute, value, since, ended if over else None, numbers, by, origin)
 
