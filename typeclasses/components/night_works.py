@@ -15,7 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from game.mind.journal.consolidate import consolidate
-from game.mind.people.asleep import update_profiles
+from game.mind.people.asleep import LEFT, update_profiles
 from game.mind.perception import for_prompt
 from game.mind.recall.documents import Hit
 from game.mind.recall.related import about_memory
@@ -107,7 +107,9 @@ class NightWorks:
     # -- journal and people
 
     def _consolidate(self, ask: Ask) -> Figures:
-        config = self._services.journal.current
+        config, window = self._services.journal.current, self._parts.memory.context().window
+        # What mattered today is slept on, whether or not a compaction would have drawn it out.
+        self._parts.diary.leaving(window)
         return consolidate(self._parts.diary.journal, ask, config, self._now)
 
     def _profiles(self, ask: Ask, log: SleepLog) -> Figures:
@@ -117,7 +119,7 @@ class NightWorks:
         since = max(_through(log), newest - NEWEST)
         memories = archive.read(since + 1, newest) if newest > since else []
         figures = update_profiles(people.book, memories, ask, self._name, people.importance_of)
-        return {**figures, THROUGH: newest}
+        return {**figures, THROUGH: since if LEFT in figures else newest}
 
     # -- reflecting
 
@@ -127,7 +129,7 @@ class NightWorks:
         people = [(each.key, each.names[-1].name) for each in known if each.names]
         figures, _ = reflect(
             self._parts.diary.journal,
-            self._evidence,
+            self.evidence,
             ask,
             config,
             self._name,
@@ -136,7 +138,7 @@ class NightWorks:
         )
         return figures
 
-    def _evidence(self, question: str) -> Sequence[Evidence]:
+    def evidence(self, question: str) -> Sequence[Evidence]:
         """Raw memories that may answer the question, by recall, else by their words."""
         found = self._parts.recaller.find(question, seconds=SEARCH_SECONDS)
         hits = found.memories if found is not None else ()

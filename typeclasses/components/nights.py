@@ -42,13 +42,14 @@ class Nights:
 
     Attributes:
         log: Which nights there were.
+        works: Makes what does the steps.
         step: What the present night is at; None before it begins and when it is over.
     """
 
     def __init__(self, name: str, folder: Path, works: Works, services: Services) -> None:
         self.log = _logs.setdefault(folder, SleepLog(folder))
         self.step: Step | None = None
-        self._name, self._works, self._services = name, works, services
+        self._name, self.works, self._services = name, works, services
         self._asking: night.Asking | None = None
         self._working = 0
 
@@ -100,7 +101,7 @@ class Nights:
     def _sleep(self, asking: night.Asking, why: str, fell_asleep: datetime) -> None:
         try:
             if self._begun(asking, why, fell_asleep) and self._has_work():
-                works = self._told(asking, self._works(self.log, fell_asleep))
+                works = self._told(asking, self.works(self.log, fell_asleep))
                 done = night.run(
                     self._name, works, self.log, asking, self._services.clock, self._tell
                 )

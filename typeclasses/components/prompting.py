@@ -209,7 +209,7 @@ def situation_of(agent: Agent) -> Situation:
         place=place.key,
         description=str(place.db.desc or ""),
         exits=tuple(exits_of(agent)),
-        present=tuple(each.key for each in (*people_near(agent), *things_near(agent))),
+        present=tuple(_shown(each) for each in (*people_near(agent), *things_near(agent))),
     )
 
 
@@ -226,3 +226,8 @@ def _rendered(memory: Memory) -> RenderedMemory:
     own = memory.kind is MemoryKind.ACT
     text = f"{memory.text} | {memory.reason}" if own and memory.reason else memory.line
     return RenderedMemory(text, memory.time.astimezone(), own)  # the machine's own time zone
+
+
+def _shown(somebody: Any) -> str:
+    """The name of somebody or something here, and that they sleep, as everybody can see."""
+    return f"{somebody.key} (asleep)" if getattr(somebody, "is_asleep", False) else somebody.key

@@ -162,7 +162,8 @@ class Sleeper:
         if self._ticks % SAVED_EACH == 0:
             self._keep_tiredness()
         why = tired(self._services.sleeping.current, self._tiredness)
-        if why and not agent.db.paused and not self.going_home and self._quiet():
+        # Paused it stays as it is; and nobody falls asleep in a body that a person plays.
+        if why and not (agent.db.paused or agent.has_account or self.going_home) and self._quiet():
             self.go_to_bed(why)
 
     def _quiet(self) -> bool:
