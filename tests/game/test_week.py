@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+
 from game.mind.journal.book import Journal
 from game.mind.journal.entries import Judge, Origin
 from game.mind.people.book import PeopleBook
 from game.mind.sleep.log import SleepLog
+from game.mind.sleep.steps import Step
+from tests.fakes.model_server import Reply
 from tests.game import week_checks as checks
 from tests.game import week_model
 from tests.game.week import WeekWorld
-from tests.game.week_script import SHARED
+from tests.game.week_script import SHARED, WEEK, Turn
 
 NIGHTS = 7
 
@@ -45,6 +49,30 @@ class TestWeek(WeekWorld):
     def insights(self):
         return [entry for entry in self.journal.entries() if "insight" in entry.tags]
 
+    def test_with_a_night_that_is_broken_off(self):
+        self.use_model_asleep(week_model.honest)
+        self.live(tuple(turn for turn in WEEK if turn.day <= 3))
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+        self.fake.always("/v1/completions", Reply(gate=gate))
+        asked, self.waits_for_nights = len(self.fake.calls("/v1/completions")), False
+        call = Turn(4, 6, "Tom", "shout Mira! The river is in the cellar!", "say I am coming.")
+        self.go_on_until(self.at(call))
+        self.settle(lambda: len(self.fake.calls("/v1/completions")) > asked)
+        assert self.mira.db.asleep
+        heard = self.hears(self.char1)
+        self.play(call)
+        assert not self.mira.db.asleep
+        assert 'Mira says to you, "I am coming."' in heard, "no thought waits for a night"
+        self.settle(lambda: not self.mind.sleeper.working)  # though nobody has answered it
+        gate.set()
+        self.waits_for_nights = True
+        self.live(tuple(turn for turn in WEEK if turn.day >= 4))
+        broken, after = SleepLog(self.mind.memory.folder).nights()[2:4]
+        assert (broken.woken_by, broken.next_step) == ("Tom", Step.CONSOLIDATE)
+        assert {each.step for each in after.steps} == set(Step)
+        self.holds(broken_nights=1)
+
     def finds(self, words):
         """What Mira finds when she searches, of every kind."""
         assert self.services.indexes.wait_idle(60)
@@ -53,19 +81,21 @@ class TestWeek(WeekWorld):
         assert hits, words
         return [hit.document.text for hit in hits]
 
-    def holds(self):
+    def holds(self, broken_nights=0):
         """Everything that has to hold after the week, whichever model there is."""
         folder = self.mind.memory.folder
         prompt = self.prompts_of_return()[-1]
         journal = self.journal
         assert checks.facts_wrong(self.profiles()) == []
-        assert checks.nights_wrong(SleepLog(folder).nights(), NIGHTS) == []
+        nights = SleepLog(folder).nights()
+        assert len(nights) == NIGHTS
+        assert len(checks.nights_wrong(nights, NIGHTS)) == broken_nights
         assert PeopleBook(folder).problems == []
         last = self.mind.memory.memory.archive.last_number
         assert checks.journal_wrong(journal.entries(), journal.problems, last) == []
         pins = self.mind.keeper.pinned.lines
         assert checks.persona_wrong(self.mira.db.profile, pins, prompt) == []
         about_tom = [line for line in checks.section(prompt, "## People Here") if "Tom" in line]
-        assert checks.dreams_wrong(folder, NIGHTS, self.finds) == []
+        assert checks.dreams_wrong(folder, NIGHTS - broken_nights, self.finds) == []
         assert SHARED in " ".join(about_tom), prompt
         assert "baker" in " ".join(about_tom), prompt

@@ -72,6 +72,7 @@ class WeekWorld(AgentsWorld):
         self.cast = self._cast()
         self.thing("cup").move_to(self.cast["Tom"], quiet=True)
         self.before_return = 0
+        self.waits_for_nights = True
 
     # -- the world
 
@@ -142,9 +143,9 @@ class WeekWorld(AgentsWorld):
     def live(self, turns: tuple[Turn, ...] = WEEK) -> None:
         """Play the script, with the nights between its days."""
         for number, turn in enumerate(turns, start=1):
-            self.go_on_until(self._at(turn))
-            self._play(turn)
-            soon = [t for t in turns[number:] if self._at(t) - self.time.time <= _TOGETHER]
+            self.go_on_until(self.at(turn))
+            self.play(turn)
+            soon = [t for t in turns[number:] if self.at(t) - self.time.time <= _TOGETHER]
             self._leave(but={t.who for t in soon})
 
     def profiles(self) -> dict[str, Profile | None]:
@@ -161,7 +162,8 @@ class WeekWorld(AgentsWorld):
         """What the model was asked, oldest first."""
         return self.fake.prompts()
 
-    def _at(self, turn: Turn) -> datetime:
+    def at(self, turn: Turn) -> datetime:
+        """When it happens."""
         return self.monday + timedelta(days=turn.day - 1, hours=turn.hour - self.monday.hour)
 
     def go_on_until(self, then: datetime) -> None:
@@ -185,9 +187,11 @@ class WeekWorld(AgentsWorld):
                 continue
 
     def _busy(self) -> bool:
-        return self.thinking() or self.mind.memory.compacting or self.mind.sleeper.working
+        night = self.waits_for_nights and self.mind.sleeper.working
+        return self.thinking() or self.mind.memory.compacting or night
 
-    def _play(self, turn: Turn) -> None:
+    def play(self, turn: Turn) -> None:
+        """Let it happen."""
         if turn.who == "world":
             getattr(self, f"_{turn.command}")()
             return
