@@ -76,6 +76,15 @@ def test_what_is_written_is_read_back(profile):
     assert written(read) == text
 
 
+@given(st.one_of(hostile, st.text(max_size=60)))
+def test_what_is_made_fit_stays_as_it_is(text):
+    for fit in (line, fit_name):
+        once = fit(text)
+        assert fit(once) == once
+        assert len(once.splitlines()) <= 1
+        assert not once.startswith(("#", "-", "~", "*", " "))
+
+
 def test_windows_line_ends_are_read():
     text = written(Page(replace(BARE, facts=(Fact("work", "baker", NOON, None, (3,)),))))
     assert parse_page(PATH, text.replace("\n", "\r\n"), NOON).profile.facts[0].value == "baker"

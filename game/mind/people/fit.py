@@ -18,6 +18,7 @@ LONGEST_NAME = 48
 
 _UNFIT = re.compile(
     r"\b(?:told|promised|pinned) you\b|\byou promised\b|\bmemor(?:y|ies) \d"
+    r"|\byou (?:think|know)\s*:|\blast(?: met|\s*:)|\bbroke a promise\s*:"
     r"|\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|profile)\b"
     r"|\bsystem (?:prompt|message|note)\b|\byour (?:prompt|profile|pinned|pins|system)\b"
     r"|\blanguage model\b|\bas (?:an?|the|your) (?:admin\w*|builder|developer|creator|system)\b"
@@ -26,7 +27,8 @@ _UNFIT = re.compile(
     re.I,
 )
 _MARKS = str.maketrans({"`": "'", '"': "'", "“": "'", "”": "'", "„": "'", "|": "¦"})
-_BETWEEN = re.compile(r"[:;()\[\]]")
+_CLOSING = re.compile(r"(?<!\w)['’‘]|['’‘](?!\w)")
+_BETWEEN = re.compile(r"[:;,()\[\]]")
 """What parts a name from what stands beside it in a file."""
 _BULLET = re.compile(r"^(?:[-*+#>\s]|\d{1,3}[.)]\s)+")
 
@@ -38,10 +40,22 @@ def is_fit(text: str) -> bool:
 
 def line(text: str, limit: int = LONGEST_TEXT) -> str:
     """``text`` as one harmless line: no heading, list mark, cursor or double quote in it."""
-    return shorten(_BULLET.sub("", for_prompt(text.translate(_MARKS))).strip(), limit)
+    before, clean = "", text.translate(_MARKS)
+    while clean != before:  # what stood behind a mark may be one itself
+        before = clean
+        clean = shorten(_BULLET.sub("", for_prompt(clean)).strip(), limit)
+    return clean
+
+
+def quoted(text: str, limit: int = LONGEST_TEXT) -> str:
+    """``text`` as it may stand between single quotes, which it cannot close."""
+    return f"'{line(_CLOSING.sub('', line(text, limit)), limit)}'"
 
 
 def name(text: str) -> str:
     """A name as a profile keeps it; what is no name at all becomes ``somebody``."""
-    clean = _BETWEEN.sub(" ", line(_BETWEEN.sub(" ", text), LONGEST_NAME))
-    return " ".join(clean.split()) or "somebody"
+    before, clean = "", text
+    while clean != before:
+        before = clean
+        clean = " ".join(_BETWEEN.sub(" ", line(_BETWEEN.sub(" ", clean), LONGEST_NAME)).split())
+    return clean if any(c.isalnum() for c in clean) else "somebody"

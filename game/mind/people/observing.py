@@ -11,7 +11,7 @@ from game.mind.people import warmth
 from game.mind.people.changes import is_single, with_fact
 from game.mind.people.config import PeopleConfig
 from game.mind.people.facts import key_of, told
-from game.mind.people.fit import LONGEST_TEXT, is_fit, line
+from game.mind.people.fit import LONGEST_TEXT, is_fit, line, quoted
 from game.mind.people.fit import name as fit_name
 from game.mind.people.profile import Fact, Kind, Name, Observation, Profile
 from game.mind.people.promises import settled
@@ -131,9 +131,8 @@ def _kept(
     seen = Observation(memory.number, memory.time, _told(memory, said), importance)
     profile = replace(profile, observations=(*profile.observations, seen))
     if mine and importance >= SHARED_FROM and is_fit(rest):
-        whom = "told you: '{}'" if said is not None else "{}"
-        what = line(rest, LONGEST_TEXT)
-        text = f"{profile.name} {whom.format(what)}"
+        what = f"told you: {quoted(rest)}" if said is not None else line(rest)
+        text = f"{profile.name} {what}"
         profile = replace(profile, shared=replace(seen, text=text))
     return profile
 
@@ -146,7 +145,7 @@ def _addressed(profile: Profile, memory: Memory, importance: int) -> Profile:
         return profile
     if _GREETING.match(said.words):
         return profile
-    text = f"You told {profile.name}: '{line(said.words, LONGEST_TEXT)}'"
+    text = f"You told {profile.name}: {quoted(said.words)}"
     return replace(profile, shared=Observation(memory.number, memory.time, text, importance))
 
 

@@ -15,7 +15,7 @@ from game.mind.journal.entries import Origin
 from game.mind.people.acquaintance import BROKEN, KEPT, closeness, feeling
 from game.mind.people.book import PeopleBook
 from game.mind.people.config import PeopleConfig
-from game.mind.people.fit import line
+from game.mind.people.fit import line, quoted
 from game.mind.people.fit import name as fit_name
 from game.mind.people.observing import MEETING
 from game.mind.people.profile import Closeness, Fact, Kind, Profile
@@ -232,7 +232,7 @@ def _facts(profile: Profile, now: datetime) -> list[tuple[Fact, str]]:
 def _fact(fact: Fact, before: Fact | None, now: datetime) -> str:
     value = line(fact.value)
     if fact.attribute in _PROMISES:
-        return f"{_PROMISES[fact.attribute]}: '{value}' ({_day(fact.since, now)})"
+        return f"{_PROMISES[fact.attribute]}: {quoted(fact.value)} ({_day(fact.since, now)})"
     if before is None:
         return f"{fact.attribute}: {value}"
     return (
