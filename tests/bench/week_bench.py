@@ -1,11 +1,14 @@
 """A week of one agent with the real embedded model, awake and asleep: what is left of it.
 
-Run as a module it measures in its own process, where Evennia can be set up.
+It takes many minutes. ``KEEPSAKE_BENCH_CALLS=6`` lets each night cost no more model calls than
+that, which shortens it. Run as a module it measures in its own process, where Evennia can be
+set up.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import unittest
@@ -49,6 +52,8 @@ def _in_the_world() -> list[Figure]:
     figures: list[Figure] = []
 
     class World(EmbeddedWeek):
+        CALLS = int(os.environ.get("KEEPSAKE_BENCH_CALLS", EmbeddedWeek.CALLS))
+
         def measure(self) -> None:
             left = self.week()
             days = left.memories

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -13,14 +12,29 @@ from game.llm.profiles import Profiles
 from game.mind.errors import ModelError
 from game.mind.journal.book import Journal
 from game.mind.ports import Generation, GenerationRequest
+from game.mind.sleep.config import SleepConfig
 from game.mind.sleep.log import SleepLog
 from game.mind.sleep.steps import Night
 from game.paths import REPOSITORY, Places, Ports
 from tests.game import week_checks as checks
 from tests.game.week import WeekWorld
-from tests.game.week_script import SHARED, WANTED
+from tests.game.week_script import SHARED, WANTED, Turn
+from typeclasses import services
 
 PORT_BASE = 29_700
+SLEEPERS_PROFILE = "sleeper"
+SLEEPER = """
+## {name}
+
+**provider**: embedded
+
+**max_tokens**: 120
+
+**repeat_penalty**: 1.15
+"""
+"""Beside the shipped profiles: summaries are written without a model, as shipped."""
+THINKS_EVERY = 4
+"""Of so many turns Mira answers one; to the others she only listens, which costs no minutes."""
 _NIGHTS = 7
 
 
@@ -65,14 +79,15 @@ class Left:
 class EmbeddedWeek(WeekWorld):
     """Mira's week; llama.cpp answers, in her sleep too."""
 
+    CALLS = SleepConfig().calls
+
     def make_gateway(self, places: Places) -> Gateway:
         """The way to the embedded model, started as the game starts it."""
         self.prompts: list[str] = getattr(self, "prompts", [])
         self.unanswered = getattr(self, "unanswered", 0)
         shipped = (REPOSITORY / "vault" / "config" / "llm.md").read_text(encoding="utf-8")
-        asleep = re.sub(r"(?m)^\*\*provider\*\*: extractive$", "**provider**: embedded", shipped)
-        assert asleep != shipped
-        (places.config / "llm.md").write_text(asleep, encoding="utf-8")
+        asleep = SLEEPER.format(name=SLEEPERS_PROFILE)
+        (places.config / "llm.md").write_text(shipped + asleep, encoding="utf-8")
         # The same after a restart: the server that is there goes on serving.
         self.ports: Ports = getattr(self, "ports", None) or Ports(free_base(PORT_BASE))
         here = replace(places, ports=self.ports)
@@ -83,6 +98,21 @@ class EmbeddedWeek(WeekWorld):
         """End the model server too."""
         self.services.gateway.embedded.stop()
         super().stop_services()
+
+    def start_services(self) -> services.Services:
+        """The services, with a model for the nights too."""
+        new = super().start_services()
+        new.sleeping = services.Fixed(
+            replace(new.sleeping.current, profile=SLEEPERS_PROFILE, calls=self.CALLS)
+        )
+        return new
+
+    def play(self, turn: Turn) -> None:
+        """Let it happen; mostly she only listens."""
+        self.turns = getattr(self, "turns", -1) + 1
+        self.mira.db.paused = self.turns % THINKS_EVERY != 0 and turn.command != "arrive"
+        super().play(turn)
+        self.mira.attributes.remove("paused")
 
     def started(self) -> None:
         """Wait for the model server."""
