@@ -105,7 +105,9 @@ class CmdPin(RecallCommand):
       @pin <agent> = <text>         pin a line
       @pin/remove <agent> = <n>     take a line out, by its number or its words
 
-    No compaction touches the block. It stands in every prompt, so it is short.
+    No compaction touches the block. It stands in every prompt, so it is short. What
+    the agent pinned itself is marked; only that can it let go of, and if there is
+    too little room, what builders pinned is shown first.
 
     Example:
       @pin Mira = Tom owes me six pence.
@@ -138,8 +140,11 @@ def _block(name: str, pinned: Pinned) -> str:
     lines = pinned.lines
     if not lines:
         return f"Nothing is pinned for {name}."
-    used, shown = sum(map(len, lines)), len(pinned.shown)
-    rows = [f"{number:>3}. {plain(line)}" for number, line in enumerate(lines, start=1)]
-    over = f"\n|rOnly the first {shown} are shown to {name}.|n" if shown < len(lines) else ""
+    used, shown, own = sum(map(len, lines)), len(pinned.shown), set(pinned.own)
+    rows = [
+        f"{number:>3}. {plain(line)}{f' |x(by {name} itself)|n' if line in own else ''}"
+        for number, line in enumerate(lines, start=1)
+    ]
+    over = f"\n|rOnly {shown} of them are shown to {name}.|n" if shown < len(lines) else ""
     title = f"|w{name}'s pinned block|n ({used:,} of {LIMIT:,} characters)"
     return "\n".join([title, *rows]) + over

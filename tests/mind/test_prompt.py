@@ -25,6 +25,8 @@ def context(**changes):
         "commands": ("say <words>: speak", "wait: do nothing"),
         "pinned": ("Tom owes me a loaf.",),
         "longterm_summary": "I was born at the mill.",
+        "journal": ("[3 Mar, importance 8] Tom promised a loaf (memory 2)",),
+        "people": ("Tom, a friend, last met 3 days ago; you like them.",),
         "recent_summary": "",
         "window": (memory('Tom says, "Hello."'), memory("say Good day!", 5, own=True)),
         "related_notes": ("garden: I planted flowers",),
@@ -57,10 +59,12 @@ def test_every_section_stands_in_its_order(stable):
         "You are Mira. You keep the mill.\nYou love rye bread.",
         "BASIC COMMANDS:\n- say <words>: speak\n- wait: do nothing\n",
         "## Always Remember\n- Tom owes me a loaf.\n",
+        "## What Mattered\n- [3 Mar, importance 8] Tom promised a loaf (memory 2)\n",
         "## Older Memories (Summary)\nI was born at the mill.\n",
         "## Recent Past (Summary)\nI met Tom.\n",
         "---\n[Tuesday 4 March 2025, morning]\n",
         'Tom says, "Hello."\n~Mira> say Good day!\n---\n',
+        "## People Here\n- Tom, a friend, last met 3 days ago; you like them.\n",
         "POTENTIALLY RELATED PRIVATE NOTES:\n- garden: I planted flowers\n",
         "RELATED PAST EXPERIENCES:\n- I fell into the river (memory 12)\n",
         "You are Mira in The Mill. It is old.\nExits: north, south\nAlso here: Tom\n",
@@ -80,6 +84,7 @@ def test_the_classic_template_has_notes_before_the_summaries():
         "## Older Memories (Summary)",
         "## Recent Past (Summary)",
         "~Mira> say Good day!",
+        "## People Here",
         "Exits: north, south",
     )
 
@@ -114,7 +119,7 @@ def test_one_more_memory_leaves_the_head_as_it_was(stable, drawn):
         window.append(memory(f"{number} {text}", seconds, own))
     shorter = stable.render(context(window=tuple(window[:-1])))
     longer = stable.render(context(window=tuple(window), nudge="Other.", related_notes=()))
-    head = shorter[: shorter.index("\n---\nPOTENTIALLY RELATED PRIVATE NOTES:") + 1]
+    head = shorter[: shorter.index("\n---\n## People Here") + 1]
     assert longer.startswith(head)
 
 
@@ -122,6 +127,8 @@ def test_a_tail_that_changes_leaves_the_head_as_it_was(stable):
     one = stable.render(context())
     two = stable.render(context(situation=Situation("The Ford"), nudge="", related_notes=("x",)))
     assert two.startswith(one[: one.index("POTENTIALLY RELATED PRIVATE NOTES:")])
+    three = stable.render(context(people=()))
+    assert three.startswith(one[: one.index("## People Here")])
 
 
 def test_repeats_are_folded():
