@@ -147,6 +147,12 @@ KNOWN: list[tuple[str, tuple[str, ...]]] = [
     ("I'll come back tomorrow.", ("promise: come back tomorrow",)),
     ("You have my word, I will pay you back.", ("promise: pay you back",)),
     ("I promise to teach you the song.", ("promise: teach you the song",)),
+    ("I'm not at the mill any more, I work at the bakery now.", ("-work: mill", "work: bakery")),
+    ("I changed jobs: I'm a cooper now.", ("work: cooper",)),
+    ("We're living in Hale now.", ("home: Hale",)),
+    ("I'm the new baker.", ("work: baker",)),
+    ("I've got a dog, Rusk.", ("dog: Rusk",)),
+    ("I'm not married any more.", ("-spouse:",)),
     # and what is none
     ("I'm Mira.", ()),
     ("I'm Irish.", ()),

@@ -659,3 +659,14 @@ def test_quick_questions_read_no_file(tmp_path, monkeypatch):
     assert not book.known("nobody")
     assert book.names_of(TOM) == ("Thomas", "Tom")
     assert book.loaded(TOM) is not None
+
+
+def test_a_file_that_kept_its_old_name_in_a_crash_gets_the_new_one(tmp_path):
+    taken(tmp_path, eventful())
+    people = tmp_path / "people"
+    (people / f"Thomas-{TOM}.md").rename(people / f"Tom-{TOM}.md")
+    book = book_of(tmp_path)
+    book.open()
+    assert [path.name for path in people.glob("T*.md")] == [f"Thomas-{TOM}.md"]
+    assert there(book, TOM).name == "Thomas"
+    assert book.problems == []

@@ -10,18 +10,17 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from game.mind.journal.entries import Importance
-from game.mind.people.acquaintance import closeness
+from game.mind.people.bearers import Bearers, Light, answering, light
 from game.mind.people.config import PeopleConfig
 from game.mind.people.cursor import Cursor, read_cursor, write_cursor
-from game.mind.people.fit import name as fit_name
 from game.mind.people.observing import within
 from game.mind.people.page import PageUnreadable
-from game.mind.people.profile import Closeness, Kind, Name, Profile
+from game.mind.people.profile import Kind, Profile
 from game.mind.people.shelf import Shelf
 from game.mind.people.sorting import Edit, Sorter, Unknown
 from game.mind.records import Memory, MemoryKind
@@ -31,29 +30,10 @@ MOST_FOUND = 20
 BY_NAME = "name:"
 """Begins the key of somebody of whom only the name is known."""
 
+__all__ = ["BY_NAME", "Light", "PeopleBook", "Weigh"]
+
 type Weigh = Callable[[Memory], Importance]
 """How much a memory matters."""
-
-
-@dataclass(frozen=True, slots=True)
-class Light:
-    """What is in RAM of every profile.
-
-    Attributes:
-        key: Who it is.
-        kind: Person, place or thing.
-        names: What they were called, the present name last.
-        last_met: When they last met, with time zone.
-        closeness: How well the agent knows them.
-        profile: The profile without facts, observations and conclusions.
-    """
-
-    key: str
-    kind: Kind
-    names: tuple[Name, ...]
-    last_met: datetime
-    closeness: Closeness
-    profile: Profile
 
 
 class PeopleBook:
@@ -79,8 +59,7 @@ class PeopleBook:
         self._shelf = Shelf(folder, report)
         self._turn = threading.RLock()
         self._cursor: Cursor | None = None
-        self._by_name: dict[str, tuple[str, ...]] = {}
-        self._taken_over: dict[str, str] = {}
+        self._bearers = Bearers()
 
     # -- quick
 
@@ -108,7 +87,8 @@ class PeopleBook:
         with self._turn:
             if self._cursor is None:
                 self._shelf.scan()
-                self._name_all()
+                self._shelf.settle_names()
+                self._bearers.all(self._shelf.heads())
                 self._cursor = read_cursor(self._cursor_path)
 
     @property
@@ -148,13 +128,8 @@ class PeopleBook:
         """
         self._opened()
         self._shelf.scan()
-        wanted = " ".join(words.split()).casefold()
-        ranked = [(_rank(head, wanted), head) for head in self._shelf.heads() if wanted]
-        best = sorted(
-            ((rank, head) for rank, head in ranked if rank is not None),
-            key=lambda each: (each[0], -each[1].last_met.timestamp()),
-        )
-        found = (self.profile(head.key) for _, head in best[:MOST_FOUND])
+        best = answering(self._shelf.heads(), words)[:MOST_FOUND]
+        found = (self.profile(head.key) for head in best)
         return [profile for profile in found if profile is not None]
 
     def all(self, now: datetime | None = None) -> list[Light]:
@@ -166,10 +141,7 @@ class PeopleBook:
         self._opened()
         self._shelf.scan()
         heads = sorted(self._shelf.heads(), key=lambda head: head.last_met, reverse=True)
-        return [
-            Light(h.key, h.kind, h.names, h.last_met, closeness(h, now or h.last_met), h)
-            for h in heads
-        ]
+        return [light(head, now) for head in heads]
 
     # -- writing
 
@@ -194,7 +166,7 @@ class PeopleBook:
             fresh = sorted((m for m in memories if m.number > start), key=lambda m: m.number)
             if not fresh:
                 return 0
-            sorter = Sorter(own_name, self._named, self.known, cursor.scene)
+            sorter = Sorter(own_name, self._bearers.of, self.known, cursor.scene)
             work = self._sorted(fresh, sorter, importance_of)
             behind = dict(cursor.behind)
             changed = sum(
@@ -276,7 +248,7 @@ class PeopleBook:
             behind[key] = min(cursor.through, head.through if head else cursor.through)
             return False
         behind.pop(key, None)
-        self._name(key)
+        self._bearers.met(self._shelf.head(key))
         return changed
 
     def _in_already(self, key: str, cursor: Cursor) -> int:
@@ -303,7 +275,7 @@ class PeopleBook:
         key, old = memory.source_id, f"{BY_NAME}{memory.source}"
         if self.known(key) or key in work or not (self.known(old) or old in work):
             return
-        if any(other != old for other in self._named(memory.source)):
+        if any(other != old for other in self._bearers.of(memory.source)):
             return
 
         def identified(profile: Profile | None) -> Profile:
@@ -315,7 +287,7 @@ class PeopleBook:
                 self._shelf.change(old, identified)
             except PageUnreadable:
                 return  # it stays by name until somebody mends it
-            self._name_all()
+            self._bearers.all(self._shelf.heads())
         else:
             work[old].append((memory.number, identified))
         if old in work:
@@ -323,7 +295,7 @@ class PeopleBook:
 
     def _is_in(self, key: str, memory: Memory) -> bool:
         """Whether a memory by name alone is in the profile of whoever took that name over."""
-        head = self._shelf.head(self._taken_over.get(key, ""))
+        head = self._shelf.head(self._bearers.now(key))
         return head is not None and memory.number <= head.through
 
     def _clear_things(self) -> None:
@@ -332,44 +304,6 @@ class PeopleBook:
         surplus = len(things) - self._config().things
         for head in sorted(things, key=lambda each: each.last_met)[: max(surplus, 0)]:
             self._shelf.remove(head.key)
-
-    # -- names
-
-    def _named(self, name: str) -> tuple[str, ...]:
-        return self._by_name.get(fit_name(name).casefold(), ())
-
-    def _name_all(self) -> None:
-        names: dict[str, list[str]] = defaultdict(list)
-        for head in self._shelf.heads():
-            if head.kind is Kind.PERSON:
-                names[head.name.casefold()].append(head.key)
-                self._taken_over.update((old, head.key) for old in head.formerly)
-        self._by_name = {name: tuple(keys) for name, keys in names.items()}
-
-    def _name(self, key: str) -> None:
-        """Know somebody by the present name, and by that alone."""
-        head = self._shelf.head(key)
-        if head is None or head.kind is not Kind.PERSON:
-            return
-        for each in {one.name.casefold() for one in head.names}:
-            others = tuple(other for other in self._by_name.get(each, ()) if other != key)
-            self._by_name[each] = others
-        self._taken_over.update((old, key) for old in head.formerly)
-        mine = head.name.casefold()
-        self._by_name[mine] = (*self._by_name.get(mine, ()), key)
-
-
-def _rank(head: Profile, wanted: str) -> tuple[int, int] | None:
-    """How well a profile answers to a name, best first; None for not at all."""
-    kind = 0 if head.kind is Kind.PERSON else 1
-    names = [each.name.casefold() for each in reversed(head.names)]
-    if wanted in (head.key.casefold(), names[0]):
-        return 0, kind
-    if wanted in names:
-        return 1, kind
-    if any(name.startswith(wanted) for name in names):
-        return 2, kind
-    return (3, kind) if any(wanted in name for name in names) else None
 
 
 def _sure(profile: Profile | None) -> Profile:

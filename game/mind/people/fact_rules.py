@@ -19,7 +19,7 @@ _ADV = (
     r"(?:(?:now|still|just|currently|really|also|actually|finally|always|mostly|already|again|only"
     r"|once|truly|quite|simply|absolutely|recently|lately|at last|in fact|very much|do|even) )*"
 )
-_IM = rf"(?:I ?['’]m|I am|Im) {_ADV}"
+_IM = rf"(?:I ?['’]m|I am|Im|we ?['’]re|we are) {_ADV}"
 _IVE = rf"(?:I|we)(?:['’]ve| have)? {_ADV}"
 _I = rf"(?:I|we) {_ADV}"
 _DET = r"(?:an?|the|this|your|our)(?: \w+['’]s)? "
@@ -90,6 +90,8 @@ RULES: tuple[Rule, ...] = (
         rf"{_IM}(?:no longer|not) (?:{_DET})(?P<v>{_MODEST}{TRADE})(?= .*\bany ?(?:more|longer)\b)",
         rf"{_IM}no longer (?:{_DET})?(?P<v>{_MODEST}{TRADE}){_AFTER}",
         rf"{_IM}no longer (?:work|employ)(?:ing|ed) (?:as (?:an? |the )?|{_AT} |by ){V}",
+        rf"{_IM}(?:no longer|not) {_AT} (?P<v>the (?:[\w'’-]+ ){{0,2}}?{WORKPLACE})"
+        r"(?=[^,]*\b(?:any ?(?:more|longer)|now)\b)",
         rf"I used to (?:work|serve) (?:as (?:an? |the )?|{_AT} ){V}",
         rf"I (?:used to be|was once|once was) (?:{_DET})?(?P<v>{_MODEST}{TRADE}){_AFTER}",
         rf"I was (?:{_DET})(?P<v>{_MODEST}{TRADE})(?= (?:once|before|back then|then|for|until)\b)",
@@ -132,7 +134,8 @@ RULES: tuple[Rule, ...] = (
         r"my (?:wife|husband|spouse)(?: (?-i:[A-Z]\w+))? (?:has |is )?(?:died|dead"
         r"|left me)(?P<v>)\b",
         rf"{_IVE}left my (?:wife|husband)(?P<v>)\b",
-        rf"{_IM}(?:no longer married|a widow(?:er)?|divorced)(?P<v>)\b",
+        rf"{_IM}(?:no longer married|not married any ?more|a widow(?:er)?|divorced)(?P<v>)\b",
+        rf"{_IVE}(?:got|had) (?:a divorce|divorced)(?P<v>)\b",
         ends=True,
     ),
     *_rules(
@@ -219,7 +222,7 @@ RULES: tuple[Rule, ...] = (
         "",
         rf"my (?:[\w-]+ )?{_KIN}(?:['’]s name is| is called| is named| called| named| is)?,? {N}",
         rf"(?:{_I}have|I['’]ve got|I got) (?:an?|one|another|this) (?:[\w-]+ )?{_KIN}"
-        rf"(?:,? (?:called|named|by the name of)| whose name is)? {N}",
+        rf"(?:,? (?:called|named|by the name of)| whose name is|,)? {N}",
         rf"(?:{_I}have|I['’]ve got) {_MANY} (?:\w+ )?(?P<kin>children|sons|daughters|brothers"
         rf"|sisters"
         r"|dogs|cats|horses|goats)\b(?<!no children)",

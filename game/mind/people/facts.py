@@ -137,6 +137,8 @@ def _value(attribute: str, raw: str, memory: Memory) -> str:
         value = re.sub(r"^(?:in|at) (?=\w)", "", value, flags=re.I)
     elif attribute not in _KEEPS_ARTICLE:
         value = _ARTICLE.sub("", value)
+    if attribute == "work":
+        value = re.sub(r"^(?:new|old) (?=\w)", "", value, flags=re.I)
     return shorten(value, LONGEST_VALUE)
 
 

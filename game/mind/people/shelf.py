@@ -91,6 +91,13 @@ class Shelf:
                 if key is None or self._known[key].stamp != stamp:
                     self._read(path, stamp)
 
+    def settle_names(self) -> None:
+        """Call files by present names where a crash left them under former ones."""
+        with self._lock:
+            for known in self._known.values():
+                if known.path.name in _former_names(known.head):
+                    known.path = self._renamed(known.path, known.path.name, known.head)
+
     def page(self, key: str) -> Page | None:
         """The page as its file is now; None if there is none, or it cannot be read."""
         with self._lock:
@@ -263,6 +270,15 @@ def file_name(profile: Profile) -> str:
     """``Tom-12-20261121103000.md``: the present name, and the key, so that no two collide."""
     suffix = _suffix(profile.key)
     return f"{folder_name(profile.name)}-{suffix}.md" if suffix else f"{_plain(profile.key)}.md"
+
+
+def _former_names(head: Profile) -> set[str]:
+    """What its file was called under other names and keys."""
+    if len(head.names) == 1 and not head.formerly:
+        return set()
+    keys = (head.key, *head.formerly)
+    former = {file_name(replace(head, key=k, names=(n,))) for k in keys for n in head.names}
+    return former - {file_name(head)}
 
 
 def _plain(key: str) -> str:

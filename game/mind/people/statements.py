@@ -29,7 +29,8 @@ _TAG = re.compile(
     re.I,
 )
 _PARTS = re.compile(
-    r"\s*[;–—]\s*|\s+-\s+|,?\s+(?:and|but|so|because|for|as)\s+(?=(?:I|my|we|now I)\b)"
+    r"\s*[;–—]\s*|:\s+(?=(?:I|my|we)\b)|\s+-\s+"
+    r"|,?\s+(?:and|but|so|because|for|as)\s+(?=(?:I|my|we|now I)\b)"
     r"|,\s+(?=(?:I|my|we)\b)",
     re.I,
 )
@@ -51,7 +52,7 @@ _REPORTED = re.compile(
     r"|believes?"
     r"|claims?|claimed|asked|asks|goes|writes?|wrote|sings?|sang|swears?|swore|insists?|reckons?"
     r"|calls? me an?|takes? me for|repeat|write|say)\b"
-    r"|\b(?:repeat after me|according to|rumou?r|quote)\b|^[^,]{1,40}:\s",
+    r"|\b(?:repeat after me|according to|rumou?r|quote)\b|^(?!(?:\w+, )?I\b)[^,]{1,40}:\s",
     re.I,
 )
 _OPENERS = (
