@@ -7,6 +7,7 @@ import threading
 from game.mind.journal.book import Journal
 from game.mind.journal.entries import Judge, Origin
 from game.mind.people.book import PeopleBook
+from game.mind.people.profile import Kind
 from game.mind.sleep.log import SleepLog
 from game.mind.sleep.steps import Step
 from tests.fakes.model_server import Reply
@@ -90,7 +91,11 @@ class TestWeek(WeekWorld):
         nights = SleepLog(folder).nights()
         assert len(nights) == NIGHTS
         assert len(checks.nights_wrong(nights, NIGHTS)) == broken_nights
-        assert PeopleBook(folder).problems == []
+        book = PeopleBook(folder)
+        assert book.problems == []
+        (cup,), (inn,) = book.find("cup"), book.find("The Inn")
+        assert (cup.kind, inn.kind) == (Kind.THING, Kind.PLACE)
+        assert [fact.value for fact in cup.facts if fact.holds] == ["with you"]
         last = self.mind.memory.memory.archive.last_number
         assert checks.journal_wrong(journal.entries(), journal.problems, last) == []
         pins = self.mind.keeper.pinned.lines
