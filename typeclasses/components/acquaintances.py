@@ -16,6 +16,7 @@ from datetime import datetime
 from functools import lru_cache
 from operator import is_
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from game.mind.errors import KeepsakeError
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
     from game.mind.archive import Archive
     from typeclasses.components.memory import MemoryComponent
 
-GATHER_SECONDS = 10.0
-"""How long what happened waits for more of it before files are written."""
+GATHER_SECONDS = (8.0, 16.0)
+"""How long what happened waits for more of it before files are written: drawn anew each time, or
+all who heard one sentence would write at the same moment."""
 MOST_WAITING = 1024
 """Memories that wait; older ones are read from the archive."""
 CHUNK = 2000
@@ -92,6 +94,7 @@ class Acquaintances:
         self._alarm: Any = None
         self._open = self._closed = False
         self._told = ""
+        self._drawn = Random(name)
         self._shown: tuple[_About, tuple[str, ...]] | None = None
 
     # -- from what is lived to the profiles
@@ -103,7 +106,9 @@ class Acquaintances:
         self._waiting.append(memory)
         self._new.update(key for key in (memory.source_id, _place(memory)) if key)
         if self._alarm is None and not self._closed:
-            self._alarm = self._services.timer.callLater(GATHER_SECONDS, self._gathered)
+            self._alarm = self._services.timer.callLater(
+                self._drawn.uniform(*GATHER_SECONDS), self._gathered
+            )
 
     def _gathered(self) -> None:
         self._alarm = None
