@@ -159,7 +159,8 @@ class CmdShout(SpeechCommand):
     Usage:
       shout <words>
 
-    Whoever sleeps in the same room wakes when you shout their name, or |wWake up!|n
+    Whoever sleeps wakes when you shout their name; in the same room also when
+    you shout |wWake up!|n
 
     Example:
       shout Mira! The roof is on fire!

@@ -9,6 +9,7 @@ from unittest import mock
 from evennia.utils import create
 
 from game.mind.sleep.tiredness import wakes_at
+from game.mind import heard as hearing
 from tests.game.agents_world import AgentsWorld, FixedConfig
 from typeclasses.agents import Agent
 from typeclasses.components.prompting import Kept, prompt_for
@@ -328,6 +329,9 @@ class TestAsleep(SleepWorld):
         self.types("shout Mira!")
         assert not self.mira.db.asleep
         assert 'Tom shouts from The Cellar, "Mira!"' in self.kept()
+        window = self.mind.memory.context().window
+        shout = next(memory for memory in window if "shouts" in memory.text)
+        assert hearing.heard(shout) == hearing.Utterance("Tom", "Mira!")
         assert any("shouts from The Cellar" in line for line in heard)
 
     def test_comings_and_goings_do_not_make_it_think(self):
