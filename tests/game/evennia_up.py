@@ -25,6 +25,7 @@ def start() -> None:
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     os.environ["KEEPSAKE_HOME"] = str(scratch / "home")
     os.environ["KEEPSAKE_VAULT"] = str(scratch / "vault")
+    os.environ.setdefault("TZ", "UTC")  # the same days and nights on every machine
     os.environ["DJANGO_SETTINGS_MODULE"] = "server.conf.settings"
     (scratch / "home" / "logs").mkdir(parents=True)
     shutil.copytree(_REPOSITORY / "vault" / "config", scratch / "vault" / "config")

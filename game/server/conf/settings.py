@@ -29,6 +29,7 @@ from evennia.settings_default import *  # noqa: E402
 os.chdir(_started_in)
 
 from game.paths import places  # noqa: E402
+from game.server.machine_zone import machine_zone  # noqa: E402
 from game.server.private_files import read_or_create  # noqa: E402
 
 _HERE = places()
@@ -45,6 +46,7 @@ IN_GAME_ERRORS = False
 GUEST_ENABLED = False
 GAME_INDEX_ENABLED = False
 TIME_FACTOR = 1.0
+TIME_ZONE = machine_zone(os.environ)
 CLIENT_DEFAULT_WIDTH = 78
 SERVER_SESSION_CLASS = "game.server.telnet_session.WrappingSession"
 # One character an account, shared by all its connections: whoever reconnects while the
