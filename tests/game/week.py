@@ -31,6 +31,7 @@ from typeclasses.accounts import Account
 from typeclasses.characters import Character
 from typeclasses.components.identity import identity_of
 from typeclasses.minds import close_all
+from typeclasses.rooms import Room
 
 STEP = timedelta(minutes=10)
 """How far time moves at once while nobody is there."""
@@ -96,12 +97,13 @@ class WeekWorld(AgentsWorld):
             account = create.create_account(name, f"{name}@x.org", _PASSWORD, typeclass=Account)
             people[name] = self._character(name, account)
             account.puppet_object(self._session(number, account), people[name])
+        self.away = create.create_object(Room, key="The Road")
         for person in (*people.values(), self.char2):
-            person.move_to(self.room2, quiet=True)
+            person.move_to(self.away, quiet=True)
         return people
 
     def _character(self, name: str, account: Account) -> Character:
-        made = create.create_object(Character, key=name, location=self.room2, home=self.room2)
+        made = create.create_object(Character, key=name, location=self.room1, home=self.room1)
         made.locks.add(f"puppet:pid({account.id})")
         account.characters.add(made)
         return made
@@ -213,10 +215,11 @@ class WeekWorld(AgentsWorld):
             self.quiet()
 
     def _arrives(self, person: Character) -> None:
-        if person.location is not self.room1:
+        here = self.mira.location  # a model may have walked her out of the inn
+        if person.location is not here:
             if not person.has_account:
                 self._switch(person)
-            person.move_to(self.room1)
+            person.move_to(here)
             self._think()
 
     def _switch(self, person: Character) -> None:
@@ -227,8 +230,8 @@ class WeekWorld(AgentsWorld):
 
     def _leave(self, but: Collection[str] = ()) -> None:
         for name, person in self.cast.items():
-            if name not in but and person.location is self.room1:
-                person.move_to(self.room2)
+            if name not in but and person.location not in (None, self.away):
+                person.move_to(self.away)
 
     def _rename(self) -> None:
         hanna = self.cast["Hanna"]
