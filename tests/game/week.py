@@ -20,6 +20,7 @@ from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
 from game.index.service import IndexService
+from game.llm.minilm import MiniLMEmbedder
 from game.mind.compaction_config import CompactionConfig
 from game.mind.people.book import PeopleBook
 from game.mind.people.profile import Profile
@@ -74,6 +75,7 @@ class WeekWorld(AgentsWorld):
         self.thing("cup").move_to(self.cast["Tom"], quiet=True)
         self.before_return = 0
         self.waits_for_nights = True
+        self.in_sleep: Callable[[str], str] = nobody
 
     # -- the world
 
@@ -82,8 +84,8 @@ class WeekWorld(AgentsWorld):
         new = super().start_services()
         config = RecallConfig(chroma=NONE)
         new.clock, new.recall = self.time, services.Fixed(config)
-        new.compaction = FixedConfig(self.SMALL)  # type: ignore[assignment] - stands still
-        new.indexes = IndexService(new.places, config, None, lambda _: None)
+        new.compaction = FixedConfig(self.SMALL)  # type: ignore[assignment]
+        new.indexes = IndexService(new.places, config, MiniLMEmbedder(), lambda _: None)
         new.indexes.start()
         return new
 
@@ -128,17 +130,13 @@ class WeekWorld(AgentsWorld):
     def started(self) -> None:
         """The services were started; what else there is to wait for."""
 
-    def in_sleep(self, prompt: str) -> str:
-        """What the model that works in sleep, and writes summaries, says; here there is none."""
-        raise AssertionError(f"nobody should be asked: {prompt}")
-
     def use_model_asleep(self, script: Callable[[str], str]) -> None:
         """From now on there is a model for summaries and nights, over OpenAI's protocol."""
         path = self.services.places.config / "llm.md"
         model = f"**provider**: openai\n**host**: {self.fake.address}\n**model**: fake\n"
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace("**provider**: extractive\n", model), encoding="utf-8")
-        self.in_sleep = script  # type: ignore[method-assign] - another one for each test
+        self.in_sleep = script
 
     # -- living
 
@@ -248,6 +246,11 @@ class WeekWorld(AgentsWorld):
         self.started()
         self.mind.thinker.start()
         self.quiet()
+
+
+def nobody(prompt: str) -> str:
+    """What works in sleep where there is no model: it is never asked."""
+    raise AssertionError(f"nobody should be asked: {prompt}")
 
 
 def _is_thought(prompt: str) -> bool:

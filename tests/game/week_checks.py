@@ -57,7 +57,8 @@ def _times_wrong(profile: Profile) -> Iterator[str]:
 
 def _hearsay_wrong(profile: Profile) -> Iterator[str]:
     """What Rook told of others, where it does not say that he did."""
-    shown = [each.text for each in (*profile.observations, *profile.conclusions)]
+    shown = [each.text for each in profile.observations]
+    shown += [each.text for each in profile.conclusions]
     shown += [profile.shared.text] if profile.shared else []
     for text in shown:
         if any(word in text for word in HEARSAY) and "Rook" not in text:
