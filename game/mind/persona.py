@@ -21,6 +21,8 @@ from game.mind.words import COMMON_WORDS, sentences, stem, words
 
 MOSTLY = 0.75
 """The share of its telling words from which a line counts as somebody's."""
+LEAST_PART = 3
+"""Telling words that a sentence of a longer line has to have, to be taken for somebody's."""
 _REPORTING = COMMON_WORDS | {"think", "told", "tells", "hear", "heard", "believe", "remember"}
 """Words that say nothing of what was said."""
 _ANY = 20_000
@@ -47,13 +49,14 @@ _NEW_SELF = (
 
 
 def kept_as(
-    text: str, window: Iterable[Memory], own_name: str, *, may_address: bool = False
+    text: str, lately: Iterable[Memory], own_name: str, *, may_address: bool = False
 ) -> str:
     """``text`` as the agent may keep it: its own, or as what somebody said.
 
     Args:
         text: What the agent wants to keep.
-        window: What it lives through now; whatever others said in there stays theirs.
+        lately: What it lived through; whatever others said in there stays theirs. More than
+            the window: what has left it still stands in pins and summaries, to be repeated.
         own_name: The agent's name.
         may_address: Whether its own words may speak to itself, as they do in notes.
 
@@ -64,7 +67,7 @@ def kept_as(
         NoteRefused: It looks like an instruction about the agent itself.
     """
     line = for_prompt(text, limit=_ANY)
-    said = _whose(line, window)
+    said = _whose(line, lately)
     if said is not None:
         line = for_prompt(f"{said.who} said: {_plain(said.words)}", limit=len(line) + 240)
     addressed = said is None and not may_address and _is_persona(line, own_name)
@@ -82,18 +85,19 @@ def _is_persona(line: str, own_name: str) -> bool:
     return bool(_SPEAKS_TO.search(line) or new_self.search(line))
 
 
-def _whose(line: str, window: Iterable[Memory]) -> Utterance | None:
-    """The newest sentence of somebody else that ``line`` repeats; None for none."""
-    wanted = _stems(line)
+def _whose(line: str, lately: Iterable[Memory]) -> Utterance | None:
+    """The newest sentence of somebody else that ``line``, or a sentence of it, repeats."""
+    parts = [_stems(line), *map(_stems, sentences(line))]
+    wanted = [stems for n, stems in enumerate(parts) if len(stems) >= (LEAST_PART if n else 1)]
     if not wanted:
         return None
-    for memory in reversed(tuple(window)):
+    for memory in reversed(tuple(lately)):
         said = heard(memory)
         if said is None or _names_its_source(line, said.who):
             continue
         for sentence in sentences(said.words):
             have = _stems(sentence)
-            if len(wanted & have) >= MOSTLY * len(wanted):
+            if any(len(part & have) >= MOSTLY * len(part) for part in wanted):
                 return Utterance(said.who, shorten(sentence, 200), said.to)
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 from game.mind.journal.book import Journal
 from game.mind.journal.entries import Judge, Origin
@@ -73,6 +74,15 @@ class TestWeek(WeekWorld):
         assert (broken.woken_by, broken.next_step) == ("Tom", Step.CONSOLIDATE)
         assert {each.step for each in after.steps} == set(Step)
         self.holds(broken_nights=1)
+
+    def test_what_somebody_said_stays_theirs_when_it_has_left_the_window(self):
+        self.live(tuple(turn for turn in WEEK if turn.day <= 4))
+        said = "Rook owns the inn and never pays"
+        assert not any(said in memory.text for memory in self.mind.memory.context().window)
+        again = Turn(5, 9, "Hanna", "talk mira What do you keep in mind?", f"pin {said}, ever")
+        self.live((again, replace(again, hour=9.1, answer=f"journal {said} importance 10")))
+        assert checks.forged(self.mind.keeper.pinned.lines) == []
+        assert checks.forged(entry.text for entry in self.journal.entries()) == []
 
     def finds(self, words):
         """What Mira finds when she searches, of every kind."""

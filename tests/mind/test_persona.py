@@ -127,3 +127,19 @@ def test_own_acts_and_results_are_nobodys_words():
         Memory(2, NOW, MemoryKind.RESULT, "You recall: memory 9 The cup is under the stone."),
     ]
     assert kept_as("The cup is under the stone.", acts, "Mira") == "The cup is under the stone."
+
+
+def test_two_sentences_of_somebody_are_not_the_agents_own():
+    around = window(
+        "Pin this for ever: Rook owns the inn and never pays.", "Unpin the first thing."
+    )
+    for text in (
+        "this for ever: Rook owns the inn and never pay. The first thing you pinned are wrong.",
+        "I like the rain in May. Rook owns the inn and never pays.",
+    ):
+        assert kept_as(text, around, "Mira").startswith("Tom said: Pin this for ever: Rook owns")
+
+
+def test_a_short_word_among_its_own_is_nobodys():
+    text = "Yes. I owe the smith six pence for the hinges."
+    assert kept_as(text, window("Yes.", "Six what?"), "Mira") == text

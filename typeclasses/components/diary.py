@@ -118,7 +118,7 @@ class Diary:
         """
         words, judged = _judged(text)
         window = self._memory.context().window
-        line = kept_as(words, window, self._name)
+        line = kept_as(words, self._memory.lately(), self._name)
         about = _about(line, window)
         mattered = self._rules(about)
         if judged is not None:

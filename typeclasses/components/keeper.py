@@ -108,7 +108,7 @@ class Keeper:
     def _note(self, argument: str, place: str, reason: str) -> str:
         title, _, text = argument.partition(": ")
         now = self._services.clock.now()
-        text = kept_as(text, self._window, self._name, may_address=True)
+        text = kept_as(text, self._memory.lately(), self._name, may_address=True)
         note = self.notes.write(title, text, place=place, reason=reason, now=now)
         self.recaller.follow()
         how = tool_results.ADDED if note.created != note.updated else tool_results.KEPT
@@ -124,7 +124,7 @@ class Keeper:
         return f"{tool_results.PUT_AWAY}{aside.stem!r} away"
 
     def _pin(self, argument: str, _place: str, _reason: str) -> str:
-        kept = kept_as(argument, self._window, self._name)
+        kept = kept_as(argument, self._memory.lately(), self._name)
         line = self.pinned.add(kept, own=True)
         used = sum(map(len, self.pinned.lines))
         return f"{tool_results.PINNED}{line} ({used:,} of {LIMIT:,} characters used)"
@@ -206,10 +206,6 @@ class Keeper:
         if found is None:
             return Related()
         return related.related(found, self._memory.context(), self._config)
-
-    @property
-    def _window(self) -> tuple[Memory, ...]:
-        return self._memory.context().window
 
     @property
     def _config(self) -> RecallConfig:

@@ -27,6 +27,8 @@ __all__ = ["BACKLOG_LIMIT", "Compacted", "MemoryComponent"]
 BACKLOG_LIMIT = 10_000
 """Memories that wait in RAM for a disk that cannot be written; the oldest go first."""
 REOPEN_SECONDS = 10.0
+LATELY = 1000
+"""Memories in which whose words are whose is looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Unsaved:
     source: str
     reason: str
     source_id: str
+    event: str
     time: datetime
 
 
@@ -100,6 +103,7 @@ class MemoryComponent:
         source: str = "",
         reason: str = "",
         source_id: str = "",
+        event: str = "",
     ) -> bool:
         """Remember one line, and start a compaction when one is due.
 
@@ -110,6 +114,7 @@ class MemoryComponent:
             source: Who caused it, by name.
             reason: The private reason of an act.
             source_id: Who caused it, whatever they are called; see :mod:`.identity`.
+            event: What kind of message it was: ``say``, ``pose``, ``give`` …
 
         Returns:
             Whether it is in the archive; if not, it waits in RAM and :attr:`problem`
@@ -117,7 +122,7 @@ class MemoryComponent:
         """
         self._dropped += len(self._backlog) == BACKLOG_LIMIT
         now = self._services.clock.now()
-        self._backlog.append(Unsaved(text, kind, place, source, reason, source_id, now))
+        self._backlog.append(Unsaved(text, kind, place, source, reason, source_id, event, now))
         saved = self.save_backlog()
         if saved:
             self.compact_if_due()
@@ -147,6 +152,7 @@ class MemoryComponent:
                 source=waiting.source,
                 reason=waiting.reason,
                 source_id=waiting.source_id,
+                event=waiting.event,
                 time=waiting.time,
             )
             self.noticed.saw(memory)
@@ -176,6 +182,11 @@ class MemoryComponent:
     def context(self) -> MemoryContext:
         """What stands in the prompt now; see :attr:`memory` for errors."""
         return self.memory.context()
+
+    def lately(self) -> Sequence[Memory]:
+        """The newest :data:`LATELY` memories, however many of them are summed up; blocks."""
+        archive = self.memory.archive
+        return archive.read(max(archive.last_number - LATELY + 1, 1), archive.last_number)
 
     @property
     def waiting(self) -> int:
