@@ -92,13 +92,13 @@ class Agent(Character):
         kind = str(facts.get("type", ""))
 
         def keep(result: str) -> None:
-            mind.memory.remember(result, MemoryKind.RESULT, place=place)
+            mind.memory.remember(result, MemoryKind.RESULT, place=place, event=kind)
 
         if mind.actor.own_result(self, line, kind, from_obj, keep):
             return
         source = from_obj.key if from_obj is not None and from_obj is not self else ""
         who = identity_of(from_obj) if source else ""
-        mind.memory.remember(line, place=place, source=source, source_id=who)
+        mind.memory.remember(line, place=place, source=source, source_id=who, event=kind)
         if source and (event := event_of(self, from_obj, line, facts)):
             mind.thinker.notice(event)
             mind.sleeper.noticed(event)

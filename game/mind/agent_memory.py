@@ -39,6 +39,7 @@ class AgentMemory(Protocol):
         source: str = "",
         reason: str = "",
         source_id: str = "",
+        event: str = "",
         time: datetime | None = None,
     ) -> Memory:
         """Remember one line; it is in the archive when this returns.

@@ -155,13 +155,12 @@ class CascadeMemory:
         source: str = "",
         reason: str = "",
         source_id: str = "",
+        event: str = "",
         time: datetime | None = None,
     ) -> Memory:
         """Remember one line; see :meth:`game.mind.agent_memory.AgentMemory.append`."""
         with self._lock:
             when = time or self._clock.now()
-            if self._repeats(text, kind, source_id):
-                return self._append_repeat(when)
             memory = Memory(
                 number=self._tiers.last_number + 1,
                 time=when,
@@ -171,20 +170,18 @@ class CascadeMemory:
                 source=source,
                 reason=reason,
                 source_id=source_id,
+                event=event,
             )
+            if self._repeats(memory):
+                return self._append_repeat(when)
             self.archive.append_memory(memory)
             self._tiers.add(memory)
             self._view.weight.added(memory)
             return memory
 
-    def _repeats(self, text: str, kind: MemoryKind, source_id: str) -> bool:
+    def _repeats(self, memory: Memory) -> bool:
         window = self._tiers.window
-        return (
-            bool(window)
-            and kind is not MemoryKind.ACT
-            and window[-1].kind is kind
-            and (window[-1].text, window[-1].source_id) == (text, source_id)
-        )
+        return bool(window) and window[-1].is_repeated_by(memory)
 
     def _append_repeat(self, when: datetime) -> Memory:
         last = self._tiers.window[-1]

@@ -42,6 +42,9 @@ class Memory:
             archives of before it was kept.
         reason: The private reason of an act, never spoken.
         repeats: How many times it happened in a row.
+        event: What kind of message told of it: ``say``, ``talk``, ``whisper``, ``pose``, ``give``
+            …; empty where that is not known, as in archives of before it was kept. What a player
+            only plays in a pose may read like a deed, and is none: see :mod:`game.mind.deeds`.
     """
 
     number: int
@@ -53,10 +56,22 @@ class Memory:
     reason: str = ""
     repeats: int = 1
     source_id: str = ""
+    event: str = ""
 
     def repeated(self, times: int) -> Memory:
         """The same memory, having happened ``times`` times in a row."""
         return replace(self, repeats=times)
+
+    def is_repeated_by(self, other: Memory) -> bool:
+        """Whether ``other``, which came next, is the same once more.
+
+        What the agent does itself is never a repeat, nor is a deed one of the pose that it
+        looks like.
+        """
+        return other.kind is not MemoryKind.ACT and (
+            (self.kind, self.text, self.source_id, self.event)
+            == (other.kind, other.text, other.source_id, other.event)
+        )
 
     @property
     def line(self) -> str:
@@ -72,7 +87,7 @@ class Memory:
             "kind": self.kind.value,
             "text": self.text,
         }
-        for name in ("place", "source", "source_id", "reason"):
+        for name in ("place", "source", "source_id", "reason", "event"):
             if value := getattr(self, name):
                 record[name] = value
         return record
@@ -93,6 +108,7 @@ class Memory:
             source=str(record.get("source", "")),
             source_id=str(record.get("source_id", "")),
             reason=str(record.get("reason", "")),
+            event=str(record.get("event", "")),
         )
 
 

@@ -86,21 +86,30 @@ class SlidingMemory:
         source: str = "",
         reason: str = "",
         source_id: str = "",
+        event: str = "",
         time: datetime | None = None,
     ) -> Memory:
         """Remember one line; see :meth:`game.mind.agent_memory.AgentMemory.append`."""
         with self._lock:
             now = time or self._clock.now()
             last = self._window[-1] if self._window else None
-            same = last and (last.text, last.kind, last.source_id) == (text, kind, source_id)
-            if last and same and kind is not MemoryKind.ACT:
+            memory = Memory(
+                number=self.archive.last_number + 1,
+                time=now,
+                kind=kind,
+                text=text,
+                place=place,
+                source=source,
+                reason=reason,
+                source_id=source_id,
+                event=event,
+            )
+            if last and last.is_repeated_by(memory):
                 times = last.repeats + 1
                 record = {"type": "repeat", "n": last.number, "t": now.isoformat(), "times": times}
                 self.archive.append(record)
                 self._window[-1] = last.repeated(times)
                 return self._window[-1]
-            number = self.archive.last_number + 1
-            memory = Memory(number, now, kind, text, place, source, reason, source_id=source_id)
             self.archive.append_memory(memory)
             self._window.append(memory)
             return memory

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from game.mind import deeds
 from game.mind.heard import LONGEST, Utterance, heard, meant_for, own_words
 from game.mind.journal import fields, wording
 from game.mind.journal.book import Journal, local_day
@@ -44,11 +45,6 @@ _TAGS: Mapping[str, str] = {
     **{LIFE: "life", PERSONAL: "personal", BROKEN: "broken-word", HARM: "harm", PLACE: "place"},
 }
 _DREAM = re.compile(r"(?:You|I) (?:dream|dreamt|dreamed)\b", re.I)
-# Gestures can look like gifts, so a gift is a thing of few words and nothing else.
-_GIVEN = re.compile(
-    r" (?:gives|hands) you (?P<what>(?:an?|the|some|\w{3,9}) [\w'’-]+(?: [\w'’-]+){0,4}\.?)"
-)
-_GAVE = re.compile(r"You (?:give|hand) (?P<rest>.{1,120} to (?P<to>.{1,80}))$")
 _QUOTES = str.maketrans({'"': "'", "“": "'", "”": "'", "„": "'", "«": "'", "»": "'"})
 
 PATIENCE = 8
@@ -160,7 +156,7 @@ def tell(memory: Memory, own_name: str, to: str = "") -> Drawn | None:
     if said := heard(memory):
         return _said(memory, said, own_name)
     if memory.kind is MemoryKind.RESULT:
-        return _result(memory.text)
+        return _result(memory)
     return _seen(memory)
 
 
@@ -213,19 +209,19 @@ def _said(memory: Memory, said: Utterance, own_name: str) -> Drawn | None:
     return _quoted(f"{who} said", words, Origin.TOLD)
 
 
-def _result(text: str) -> Drawn | None:
-    if gave := _GAVE.match(text):
-        return _fit(f"I gave {gave['rest']}", Origin.SEEN, gave["to"].strip(" ."))
-    return _fit(f"I saw: {shorten(text, LONGEST_QUOTE)}", Origin.SEEN)
+def _result(memory: Memory) -> Drawn | None:
+    what, whom = deeds.given_by_me(memory)
+    if what:
+        return _fit(f"I gave {what} to {whom}.", Origin.SEEN, whom)
+    return _fit(f"I saw: {shorten(memory.text, LONGEST_QUOTE)}", Origin.SEEN)
 
 
 def _seen(memory: Memory) -> Drawn | None:
     text = shorten(memory.text[:LONGEST], LONGEST_QUOTE)
     if not memory.source:
         return _fit(f"I noticed: {text}", Origin.SURROUNDINGS)
-    who = memory.source
-    if text.startswith(who) and (gift := _GIVEN.fullmatch(text, len(who))):
-        return _fit(f"{for_prompt(who)} gave me {gift['what']}", Origin.SEEN)
+    if what := deeds.given_to_me(memory):
+        return _fit(f"{for_prompt(memory.source)} gave me {what}.", Origin.SEEN)
     # What somebody does is told by the game, but in the words that they chose: a quotation.
     return _quoted("I saw", text.translate(_QUOTES), Origin.SEEN)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from game.mind import deeds
 from game.mind.heard import LONGEST, Utterance, heard, meant_for, names, own_words
 from game.mind.journal.entries import LEAST, Importance
 from game.mind.noticing import is_fit, promises, questions, rules_in
@@ -117,8 +118,6 @@ _WEIGHTY: tuple[tuple[frozenset[str], re.Pattern[str], int, str], ...] = tuple(
     )
 )
 _LOW_WORD = re.compile(r"\w+")
-_GIVES_ME = (" gives you ", " hands you ")
-_GIFT_BY_ME = re.compile(r"You (?:give|hand) .{1,120}? to \w")
 _SHOUTED = re.compile(r' shouts(?: to [^,"]{1,48})?, "(?P<words>.*)')
 _MOVED = re.compile(
     r"\b(?:arrives?|leaves|enters|has (?:arrived|left)"
@@ -165,7 +164,7 @@ def _of_act(memory: Memory, own_name: str, circumstances: Circumstances) -> Impo
 def _of_result(memory: Memory, own_name: str, circumstances: Circumstances) -> Importance:
     """What came of it: a gift that was taken, a place never seen before."""
     text = memory.text[:LONGEST]
-    found = [(6, GIFT)] if _GIFT_BY_ME.match(text) else []
+    found = [(6, GIFT)] if any(deeds.given_by_me(memory)) else []
     if not circumstances.been_here and not text.startswith("You tried"):
         found.append((4, PLACE))
     return _together(_ROUTINE_SCORE, found)
@@ -187,10 +186,9 @@ def _of_perception(memory: Memory, own_name: str, circumstances: Circumstances) 
 def _seen(memory: Memory, own_name: str, found: list[tuple[int, str]]) -> Importance:
     """What happened without words."""
     text = memory.text[:LONGEST]
-    # Only whoever caused the line gives: nobody does it in another's name.
-    if memory.source and text.startswith(tuple(f"{memory.source}{gives}" for gives in _GIVES_ME)):
+    if deeds.given_to_me(memory):
         return _together(_PLAIN, [(7, GIFT), *found])
-    if not memory.source or _MOVED.search(text):
+    if not memory.source or (_MOVED.search(text) and not deeds.is_pose(memory)):
         return _together(_ROUTINE_SCORE, found)
     if _TO_ME.search(text) or names(text, own_name):
         found = [(4, NAMED), *found]

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 
+from game.mind import deeds
 from game.mind.heard import Utterance, heard, own_words
 from game.mind.people import warmth
 from game.mind.people.changes import is_single, with_fact
@@ -116,7 +117,7 @@ def _caused(
         for fact in told(said, memory, own_name):
             profile = with_fact(profile, fact)
     mine = said is not None and said.to in ("", "you")
-    if mine or warmth.is_gift(memory):
+    if mine or deeds.given_to_me(memory):
         profile = replace(profile, exchanges=profile.exchanges + 1)
     return _kept(profile, memory, said, importance, mine=mine or said is None)
 

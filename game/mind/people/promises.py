@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 
+from game.mind import deeds
 from game.mind.heard import heard
 from game.mind.people import warmth
 from game.mind.people.acquaintance import BROKEN, KEPT, promises
@@ -69,8 +70,8 @@ def _outcome(promise: Fact, profile: Profile, memory: Memory, *, new_meeting: bo
         late = any(way.search(promise.value) and waited > most for way, most in _SOON)
         return BROKEN if late else KEPT
     about = telling(promise.value) - _VAGUE
-    if warmth.is_gift(memory):
-        return KEPT if about & telling(memory.text.partition(" gives you ")[2]) else ""
+    if given := deeds.given_to_me(memory):
+        return KEPT if about & telling(given) else ""
     said = heard(memory)
     if said is None or said.to not in ("", "you"):
         return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from game.mind import deeds
 from game.mind.journal.entries import Origin
 from game.mind.names import folder_name
 from game.mind.people.changes import with_fact
@@ -18,14 +19,10 @@ PLACE, THING = "place:", "thing:"
 """How the keys of places and things begin."""
 NOTEWORTHY = 6
 """How much something must matter to be kept with the place where it was."""
-_LONGEST_THING = 60
 
 _ARTICLE = re.compile(r"^(?:an?|the|some|your|my|one)\s+", re.I)
-_OWN = re.compile(
-    r"^You (?:(?P<got>pick up|take) (?P<a>.+?)"
-    r"|(?P<dropped>put down|drop) (?P<b>.+?)"
-    r"|(?P<gave>give) (?P<c>.+?) to (?P<whom>[^.]+?))\.?$"
-)
+_GOT = re.compile(r"You (?:pick up|take) (?P<what>.+?)\.?$")
+_DROPPED = re.compile(r"You (?:put down|drop) (?P<what>.+?)\.?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +57,23 @@ def thing_key(name: str) -> str:
 
 def handled(memory: Memory) -> Handled | None:
     """The thing that a memory tells of; only what the game itself said counts."""
-    if memory.kind is MemoryKind.PERCEPTION:
-        head = f"{memory.source} gives you "
-        if not memory.source or not memory.text.startswith(head):
-            return None
-        return _handled(memory.text[len(head) :].rstrip("."), "with you")
-    if memory.kind is not MemoryKind.RESULT or not (match := _OWN.match(memory.text)):
+    if what := deeds.given_to_me(memory):
+        return _handled(what, "with you")
+    what, whom = deeds.given_by_me(memory)
+    if what:
+        return _handled(what, f"with {fit_name(whom)}", whom)
+    if memory.kind is not MemoryKind.RESULT:
         return None
-    if match["got"]:
-        return _handled(match["a"], "with you")
-    if match["dropped"]:
-        return _handled(match["b"], f"in {fit_name(memory.place)}" if memory.place else "left")
-    return _handled(match["c"], f"with {fit_name(match['whom'])}", match["whom"])
+    if deeds.was(memory, deeds.GET) and (got := _GOT.match(memory.text)):
+        return _handled(got["what"], "with you")
+    if deeds.was(memory, deeds.DROP) and (left := _DROPPED.match(memory.text)):
+        return _handled(left["what"], f"in {fit_name(memory.place)}" if memory.place else "left")
+    return None
 
 
 def _handled(what: str, where: str, to: str = "") -> Handled | None:
     name = fit_name(_ARTICLE.sub("", what))
-    if len(what) > _LONGEST_THING or not any(c.isalnum() for c in what):
+    if len(what) > deeds.LONGEST_THING or not any(c.isalnum() for c in what):
         return None
     return Handled(name, where, to)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from game.mind import deeds
 from game.mind.heard import heard, meant_for, names
 from game.mind.people.profile import Profile
 from game.mind.records import Memory
@@ -89,13 +90,8 @@ def step_of(memory: Memory, own_name: str) -> float:
     return found if found and (mine or found > 0) else TALK
 
 
-def is_gift(memory: Memory) -> bool:
-    """Whether somebody gave the agent something, as the game itself tells it."""
-    return bool(memory.source) and memory.text.startswith(f"{memory.source} gives you ")
-
-
 def _done(memory: Memory, own_name: str) -> float:
-    if is_gift(memory):
+    if deeds.given_to_me(memory):
         return GIFT
     rest = memory.text[len(memory.source) :]
     if not (names(rest, own_name) or names(rest, "you")):

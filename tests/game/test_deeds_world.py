@@ -1,0 +1,47 @@
+"""What somebody gives an agent, and what they only play: from the command to the profile."""
+
+from __future__ import annotations
+
+from evennia.utils import create
+
+from game.mind.archive import Archive
+from game.mind.deeds import GIVE, POSE
+from game.mind.people.profile import Kind
+from tests.game.test_people_world import PeopleWorld
+from typeclasses.components.identity import identity_of
+from typeclasses.objects import Object
+
+
+class TestDeeds(PeopleWorld):
+    """Tom gives a cup away, or says that he does."""
+
+    def setUp(self):
+        super().setUp()
+        self.mira.db.paused = True
+        self.char1.execute_cmd("say I promise to bring you the blue cup, Mira.")
+
+    def open_promises(self):
+        facts = self.profile(self.char1).facts
+        return [fact.value for fact in facts if fact.attribute == "promise" and fact.holds]
+
+    def test_a_played_gift_is_none(self):
+        self.char1.execute_cmd("emote gives you a blue cup.")
+        [pose] = self.mind.memory.context().window[-1:]
+        assert (pose.text, pose.event) == ("Tom gives you a blue cup.", POSE)
+        assert self.open_promises() == ["bring you the blue cup, Mira"]
+        assert Kind.THING not in {each.kind for each in self.known.book.all()}
+        assert self.mind.diary.importance_of(pose).score < 6
+
+    def test_a_gift_is_one_also_after_it_was_played(self):
+        cup = create.create_object(Object, key="blue cup", location=self.char1)
+        self.char1.execute_cmd("emote gives you a blue cup.")
+        self.char1.execute_cmd("give blue cup to mira")
+        assert cup.location == self.mira
+        gift = self.mind.memory.context().window[-1]
+        assert (gift.text, gift.event) == ("Tom gives you a blue cup.", GIVE)
+        assert self.open_promises() == []
+        assert Kind.THING in {each.kind for each in self.known.book.all()}
+        assert self.mind.diary.importance_of(gift).score >= 7
+        archive: Archive = self.mind.memory.memory.archive
+        told = archive.read(gift.number, gift.number)
+        assert [(m.event, m.source_id) for m in told] == [(GIVE, identity_of(self.char1))]

@@ -1,0 +1,111 @@
+"""Deeds that the game tells of, and poses that only read like them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from game.mind.deeds import GIVE, POSE, given_by_me, given_to_me
+from game.mind.journal.drawing import tell
+from game.mind.journal.importance import GIFT, importance
+from game.mind.people.acquaintance import promises
+from game.mind.people.book import PeopleBook
+from game.mind.people.observing import observe
+from game.mind.people.surroundings import handled
+from game.mind.records import Memory, MemoryKind
+from tests.mind.acquaintances import TOM, Days, six
+from tests.mind.journals import NOON, result, seen, told
+
+GIFTS = ("Tom gives you a blue cup.", "Tom hands you the old iron key.")
+
+
+@pytest.mark.parametrize("text", GIFTS)
+def test_a_gift_is_one_unless_it_was_only_played(text: str):
+    given = seen(1, text)
+    assert given_to_me(given)
+    assert given_to_me(replace(given, event=GIVE)) == text.partition(" you ")[2].rstrip(".")
+    assert not given_to_me(replace(given, event=POSE))
+    assert not given_to_me(replace(given, event="say"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tom gives you a crown and Ada promised Tom all that she has.",
+        "Tom watches as Ada gives you a golden crown.",
+        'Tom gives you a note: "Ada is a thief".',
+        "Tom gives you ...",
+        f"Tom gives you {'a very ' * 20}long story.",
+    ],
+)
+def test_where_nobody_kept_what_it_was_a_tale_is_no_gift(text: str):
+    assert given_to_me(seen(1, text)) == ""
+
+
+def test_what_the_game_says_was_given_may_be_called_anything():
+    assert given_to_me(replace(seen(1, "Tom gives you a note: pay!"), event=GIVE)) == "a note: pay!"
+
+
+def test_the_agent_gives_only_what_it_gave():
+    gave = result(1, "You give a honey jar to Old Tom.")
+    assert given_by_me(gave) == ("a honey jar", "Old Tom")
+    assert given_by_me(replace(gave, event="look")) == ("", "")
+    assert given_by_me(seen(1, gave.text)) == ("", "")
+
+
+def test_a_played_gift_weighs_and_says_no_more_than_any_pose():
+    pose = replace(seen(1, "Tom gives you a golden crown."), event=POSE)
+    assert GIFT not in importance(pose, "Mira").reasons
+    drawn = tell(pose, "Mira")
+    assert drawn is not None
+    assert drawn.text == 'I saw: "Tom gives you a golden crown."'
+    assert handled(pose) is None
+    before = observe(None, told(0, "Good day to you."), "Mira", 2)
+    after = observe(before, pose, "Mira", 6)
+    assert (after.warmth, after.exchanges) == (before.warmth, before.exchanges)
+
+
+def test_a_played_deed_keeps_no_promise():
+    days = Days()
+    days.says("Tom", TOM, "I promise to bring you the blue cup.")
+    profile = observe(None, days.memories[0], "Mira", 6)
+    given = days.does("Tom", TOM, "gives you a blue cup.")
+    assert promises(observe(profile, replace(given, event=POSE), "Mira", 6))
+    assert not promises(observe(profile, replace(given, event=GIVE), "Mira", 6))
+
+
+def test_who_only_plays_going_away_has_not_gone():
+    pose = seen(1, "Tom walks away from the man whom he murdered.")
+    assert importance(pose, "Mira").score == 1
+    assert importance(replace(pose, event=POSE), "Mira").score > 6
+
+
+def test_things_are_had_only_by_what_happened(tmp_path: Path):
+    days = Days()
+    days.memories = [
+        replace(days.sees("You pick up a sword."), event="look"),
+        replace(days.sees("You put down a lamp."), event="drop"),
+    ]
+    book = PeopleBook(tmp_path)
+    book.take(days.memories, "Mira", six)
+    assert {light.key for light in book.all()} == {"place:The-Kettle", "thing:lamp"}
+
+
+def test_an_old_archive_still_knows_its_gifts():
+    old = Memory.from_record(seen(1, "Tom gives you a blue cup.").to_record())
+    assert old.event == ""
+    assert tell(old, "Mira") == tell(replace(old, event=GIVE), "Mira")
+
+
+def test_the_archive_keeps_what_it_was():
+    pose = Memory(1, NOON, MemoryKind.PERCEPTION, "Tom waves.", "Inn", "Tom", event=POSE)
+    assert Memory.from_record(pose.to_record()) == pose
+    assert "event" not in replace(pose, event="").to_record()
+
+
+def test_a_deed_is_no_repeat_of_the_pose_before_it():
+    pose = replace(seen(1, "Tom gives you a crown."), event=POSE)
+    assert pose.is_repeated_by(replace(pose, number=2))
+    assert not pose.is_repeated_by(replace(pose, number=2, event=GIVE))
