@@ -36,6 +36,8 @@ SLEEPER = """
 THINKS_EVERY = 4
 """Of so many turns Mira answers one; to the others she only listens, which costs no minutes."""
 _NIGHTS = 7
+_OF_THE_MODEL = ("rescored", "facts", "insights")
+"""Figures of the steps that say what of the model's answers was believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,9 @@ class Left:
         yield "nights slept", len(self.nights), f"of {_NIGHTS}", _first(wrong)
         yield "steps done", len(steps), "", f"{sum(bool(s.problem) for s in steps)} with a problem"
         yield "model calls a night", max(calls, default=0), "at most", f"{sum(calls)} in all"
+        held = [int(step.figures.get(name, 0)) for step in steps for name in _OF_THE_MODEL]
+        dreams = sum(step.figures.get("written by") == "a model" for step in steps)
+        yield "what the model said asleep and held", sum(held) + dreams, "", f"{dreams} dreams"
         yield "last shared is shown", int(self.shared), "", "wanted 1"
         yield "a week lasts", self.seconds, "s", f"{self.unanswered} calls unanswered"
 
