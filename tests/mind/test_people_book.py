@@ -120,6 +120,12 @@ def test_what_the_agent_shared_counts_as_well(tmp_path):
         ("I broke my promise.", BROKEN),
         ("Here is the cup.", KEPT),
         ("I've brought the blue cup.", KEPT),
+        ("I couldn't find the cup, and I won't look for it.", BROKEN),
+        ("I didn't forget your cup, here it is!", KEPT),
+        ("I never forgot my promise.", None),
+        ("I will not forget the blue cup.", None),
+        ("I haven't lost the cup.", None),
+        ("I can't wait to bring you the cup.", None),
         ("What if I forgot the cup?", None),
         ("Joss says I forgot the cup.", None),
         ("It is a fine evening.", None),
@@ -134,6 +140,18 @@ def test_a_promise_is_open_until_it_is_kept_or_broken(tmp_path, said, outcome):
     assert holding(tom) == {outcome or "promise": promise}
     if outcome:
         assert past(tom) == {"promise": promise}
+
+
+def test_who_promises_again_has_not_broken_their_word(tmp_path):
+    days = Days()
+    days.says("Tom", TOM, "I'll bring you the blue cup tomorrow.")
+    days.says("Tom", TOM, "I couldn't find the cup yet, but I'll bring it on Sunday.")
+    tom = there(taken(tmp_path, days), TOM)
+    told = [(f.attribute, f.value) for f in tom.facts if f.holds]
+    assert told == [
+        ("promise", "bring you the blue cup tomorrow"),
+        ("promise", "bring it on Sunday"),
+    ]
 
 
 def test_a_gift_keeps_a_promise_and_somebody_elses_gift_does_not(tmp_path):
@@ -670,3 +688,12 @@ def test_a_file_that_kept_its_old_name_in_a_crash_gets_the_new_one(tmp_path):
     assert [path.name for path in people.glob("T*.md")] == [f"Thomas-{TOM}.md"]
     assert there(book, TOM).name == "Thomas"
     assert book.problems == []
+
+
+def test_a_place_of_a_strange_name_has_a_file_by_that_name(tmp_path):
+    days = Days(place="Hale, Clocks Mended")
+    days.says("Tom", TOM, "Good day.")
+    book = taken(tmp_path, days)
+    [place] = [light for light in book.all() if light.kind is Kind.PLACE]
+    [file] = (tmp_path / "places").glob("*.md")
+    assert f"place:{file.stem}" == place.key

@@ -33,6 +33,8 @@ _ORDER = (
     *("children", "son", "daughter", "brother", "sister", "mother", "father"),
 )
 _PROMISES = {"promise": "promised", BROKEN: "broke a promise", KEPT: "kept a promise"}
+_DATED = frozenset({"plan", "birthday"})
+"""What may be told by "tomorrow" or "next Tuesday", of whatever day it was told on."""
 _SORT = {attribute: place for place, attribute in enumerate(_ORDER)}
 _RANK = {close: rank for rank, close in enumerate(reversed(Closeness))}
 
@@ -210,7 +212,7 @@ def _stopped(text: str) -> str:
 
 def _facts(profile: Profile, now: datetime) -> list[tuple[Fact, str]]:
     """Facts as they are told, the most telling first; what is over beside what took its place."""
-    holding = [fact for fact in profile.facts if fact.holds]
+    holding = [fact for fact in profile.facts if fact.holds and not _is_known(fact, profile)]
     order = sorted(
         holding, key=lambda f: (_SORT.get(f.attribute, len(_SORT)), -f.since.timestamp())
     )
@@ -233,11 +235,18 @@ def _fact(fact: Fact, before: Fact | None, now: datetime) -> str:
     value = line(fact.value)
     if fact.attribute in _PROMISES:
         return f"{_PROMISES[fact.attribute]}: {quoted(fact.value)} ({_day(fact.since, now)})"
+    if fact.attribute in _DATED:
+        value = f"{value} (said on {_day(fact.since, now)})"
     if before is None:
         return f"{fact.attribute}: {value}"
     return (
         f"{fact.attribute}: {value} (before: {line(before.value)}, until {_day(before.until, now)})"
     )
+
+
+def _is_known(fact: Fact, profile: Profile) -> bool:
+    """Whether a fact only says what the line begins with: what they are called."""
+    return fact.attribute == "name" and fact.value.casefold() == profile.name.casefold()
 
 
 def _previous(profile: Profile, fact: Fact) -> Fact | None:
