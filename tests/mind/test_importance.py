@@ -235,6 +235,18 @@ def test_what_only_they_say_is_of_their_life(words: str):
     assert PERSONAL in importance(told(words), "Mira").reasons
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "They found a hat, and nobody knows whose.",
+        "The candle has burnt down to the wick.",
+        "I'll take the chair by the fire.",
+    ],
+)
+def test_what_only_sounds_weighty_is_not(words: str):
+    assert score(told(words)) < 6
+
+
 def test_what_is_shouted_counts_as_said():
     assert score(seen('Tom shouts, "My house burned down, Mira!"')) >= 6
     assert score(seen('Tom shouts, "Fresh bread!"')) <= 2

@@ -103,6 +103,15 @@ def test_a_greeting_is_never_what_was_shared(tmp_path):
     assert shared.number == 1
 
 
+def test_a_mere_question_is_not_what_they_last_shared(tmp_path):
+    days = Days()
+    days.says("Tom", TOM, "I found the map in the bell tower.")
+    days.says("Tom", TOM, "What do you put into the soup?")
+    shared = there(taken(tmp_path, days), TOM).shared
+    assert shared is not None
+    assert shared.number == 1
+
+
 def test_what_the_agent_shared_counts_as_well(tmp_path):
     days = Days()
     days.says("Tom", TOM, "Where is the map?")

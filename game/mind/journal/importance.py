@@ -68,13 +68,14 @@ _PERSONAL = re.compile(
     r"|from(?! here\b)|afraid(?= of\b)|married|engaged|pregnant|leaving|moving|called)\b"
 )
 _SECRET = re.compile(
-    r"\bsecrets?\b|\bbetween (?:us|you and me)\b|\b(?:nobody|no one) (?:else )?knows\b"
+    r"\bsecrets?\b|\bbetween (?:us|you and me)\b"
+    r"|\b(?:nobody|no one) (?:else )?knows\b(?! (?:whose|why|how)\b)"
     r"|\bi(?:'ve| have)? never told\b|\bconfess|\bhidden (?:in|under|behind)\b"
 )
 _LIFE = re.compile(
     r"\b(?:died|dying|is dead|was killed|murder(?:ed)?|funeral|buried (?:my|our|his|her)"
     r"|(?:was|were|is) born|gave birth|pregnant|(?:got|getting|get) married|wedding|marry me"
-    r"|drowned|burn(?:ed|t) down|i love you|very ill|the plague|at war)\b"
+    r"|drowned|burn(?:ed|t) down(?! to\b)|i love you|very ill|the plague|at war)\b"
 )
 _HARM = re.compile(
     r"\b(?:kill you|hurt you|hate you|find you and|burn (?:your|this)|you(?:'ll| will) (?:regret"
@@ -91,6 +92,7 @@ _STRONG = re.compile(
 _NO_DEED = re.compile(
     r"\bI(?:['’]ll| will| shall| won['’]t) (?:(?:never|not|always|also|then|probably) )*"
     r"(?:look(?! (?:after|for|into)\b)|admire|have (?:got|been|become)|regret|hate|love|like"
+    r"|(?:take|have) (?:a|the|my|this|that) (?:chair|seat|stool|bench|corner|nap|bath|walk|look)"
     r"|enjoy|forgive|forget(?= you\b)|remember|want|need|seem|become|grow|remain|notice"
     r"|(?:kill|hurt|burn|beat|destroy|murder|end) (?:you|him|her|them|this))\b"
     r"|\bI swear (?:I (?!will\b|shall\b|won['’]t\b)|(?:he|she|it|they|there|you)\b)",

@@ -25,6 +25,8 @@ MOST_NAMES = 12
 """Names that a profile keeps: the first and the newest."""
 SHARED_FROM = 5
 """How much something must matter to be what they last shared."""
+ASKED_FROM = 7
+"""And how much, if it only asks."""
 OBSERVED_FROM = 2
 HEARSAY = "(hearsay) "
 """Begins what others said of somebody; what they did themselves begins with their name."""
@@ -35,6 +37,7 @@ _GREETING = re.compile(
     r"|goodbye|bye|see you(?: \w+)?|thanks?(?: you)?)\b[\s,]*(?:[\w'’-]+\W*)?)+$",
     re.I,
 )
+_ASKED = re.compile(r"^[^.!…]*\?\W*$")
 _COMES_GOES = re.compile(r"^ (?:arrives|leaves|comes|goes|enters|has (?:left|gone|come))\b", re.I)
 
 
@@ -131,7 +134,8 @@ def _kept(
         return profile
     seen = Observation(memory.number, memory.time, _told(memory, said), importance)
     profile = replace(profile, observations=(*profile.observations, seen))
-    if mine and importance >= SHARED_FROM and is_fit(rest):
+    least = ASKED_FROM if said is not None and _ASKED.search(rest) else SHARED_FROM
+    if mine and importance >= least and is_fit(rest):
         what = f"told you: {quoted(rest)}" if said is not None else line(rest)
         text = f"{profile.name} {what}"
         profile = replace(profile, shared=replace(seen, text=text))
