@@ -23,7 +23,7 @@ from game.paths import REPOSITORY
 from tests.cli.conftest import Copy, end, make_copy
 from tests.llm.conftest import until
 
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds for what takes moments on an idle machine."""
 
 

@@ -27,11 +27,11 @@ _LLM = """\
 **provider**: ollama
 **model**: comma
 **stop**: ["\\n"]
-**time_limit**: 20
+**time_limit**: 120
 
 ## summarizer
 **provider**: {summarizer}
-**time_limit**: 20
+**time_limit**: 120
 """
 FACT = "My brother Edwin mends nets in Ostrey, beside the salt house."
 PAST = "RELATED PAST EXPERIENCES:\n"

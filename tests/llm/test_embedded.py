@@ -20,6 +20,7 @@ from game.child.serving import Watched
 from game.llm import weights
 from game.llm.embedded import Embedded, Patience
 from game.llm.openai_client import OpenAIModel
+from game.llm.wrappers import Retry
 from game.mind.errors import ModelRejected
 from game.mind.ports import GenerationRequest
 from game.paths import Places
@@ -56,7 +57,8 @@ def test_it_writes_in_character(model: OpenAIModel):
         'Tom says, "Good morning!"\n~Mira> say Good morning, Tom!\n'
         'Tom says, "How is the mill today?"\n~Mira> say'
     )
-    answer = model.generate(GenerationRequest(prompt, max_tokens=30, stop=("\n",), seed=1))
+    # Without a seed, for then it is asked again when it says nothing, as in the game.
+    answer = Retry(model).generate(GenerationRequest(prompt, max_tokens=30, stop=("\n",)))
     assert answer.text.strip()
     assert answer.model == "gemma-3-270m-q4_k_m"
     assert answer.prompt_tokens > 20
@@ -177,7 +179,7 @@ def test_a_port_in_use_is_named_with_its_cure(own: Embedded, home: Places):
 def test_restarts_come_later_each_time(own: Embedded, home: Places):
     (home.models / weights.NAME).unlink()
     (home.models / weights.NAME).write_bytes(b"no weights at all")
-    own._patience = Patience(first_retry=1.5, last_retry=10)
+    own._patience = replace(PATIENT, first_retry=10.0, last_retry=10.0)
     own.watch()
     until(lambda: own.pid is None)
     own.watch()
