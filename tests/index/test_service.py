@@ -232,6 +232,21 @@ def test_it_says_its_version(chroma: Chroma):
     assert chroma.check().startswith("Chroma 1.")
 
 
+def test_no_proxy_is_asked_for_what_is_on_this_machine(
+    server: ChromaServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.setenv("no_proxy", "intranet")
+    for name in ("http_proxy", "all_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+    client = Chroma(server.address)
+    try:
+        assert client.check().startswith("Chroma 1.")
+    finally:
+        client.close()
+    assert os.environ["no_proxy"].startswith("intranet,"), "what a person wrote there stays"
+
+
 def test_a_reload_adopts_it(here: Places):
     before = ChromaServer(here)
     try:
