@@ -105,8 +105,8 @@ def test_nothing_is_written_into_the_checkout(world):
 
 
 def test_a_second_start_says_that_it_runs(world):
-    # The model server may come up after the login does.
-    until(lambda: Component.MODEL in pids(world))
+    # What serves models and vectors may come up after the login does.
+    until(lambda: pids(world).keys() == set(Component))
     before = pids(world)
     again = world.keepsake("start")
     assert again.returncode == 0

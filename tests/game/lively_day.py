@@ -48,8 +48,8 @@ class Day:
     """What was seen of a day.
 
     Attributes:
-        prompts: Tokens of every prompt, as the model server counted them.
-        last_prompt: The text of the last one.
+        prompts: Tokens of every prompt that was answered, as the model server counted them.
+        last_prompt: The text of the last one, whether it was answered or not.
         estimates: Our own count of each, just before it was sent.
         compactions: How many there were.
         problems: Where the tiers left a gap or overlapped, and prompts that found no room.
@@ -156,9 +156,9 @@ class LivelyDay(AgentsWorld):
         self, request: GenerationRequest, outcome: Generation | ModelError, _: float
     ) -> None:
         """A call was made; in a worker thread."""
+        self.day.last_prompt = request.prompt
         if isinstance(outcome, Generation):
             self.day.prompts.append(outcome.prompt_tokens)
-            self.day.last_prompt = request.prompt
             self.day.estimates.append(self.services.tokens.estimate.of(request.prompt))
         else:
             self.day.unanswered += 1

@@ -26,7 +26,7 @@ from game.mind.ports import GenerationRequest
 from game.paths import Places
 from tests.llm.conftest import runs, until
 
-PATIENT = Patience(first_retry=1.0, last_retry=2.0, start=120, hang=120, steady=30)
+PATIENT = Patience(first_retry=1.0, last_retry=2.0, start=300, hang=300, steady=30)
 """Long enough that what a look has found can be read before the next start hides it."""
 
 
