@@ -1,7 +1,15 @@
 """For all tests."""
 
+import os
+
 from hypothesis import HealthCheck, settings
 
 # How long an example takes is the machine's affair, not the test's.
-settings.register_profile("keepsake", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "keepsake",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    # New examples each time find new faults, but nobody whose change is checked wants them.
+    derandomize="CI" in os.environ,
+)
 settings.load_profile("keepsake")

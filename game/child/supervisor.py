@@ -41,7 +41,7 @@ class Patience:
 
     first_retry: float = 1.0
     last_retry: float = 60.0
-    start: float = 90.0
+    start: float = 300.0
     hang: float = 60.0
     steady: float = 30.0
 

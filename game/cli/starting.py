@@ -14,9 +14,9 @@ from game.cli.processes import Component
 from game.mind.errors import KeepsakeError
 from game.paths import Places
 
-LAUNCH_SECONDS = 180.0
-READY_SECONDS = 120.0
-LOGIN_SECONDS = 20.0
+LAUNCH_SECONDS = 300.0
+READY_SECONDS = 300.0
+LOGIN_SECONDS = 120.0
 _GONE_SECONDS = 10.0
 _RELOAD_GAP_SECONDS = 3.0
 _PORT_SECONDS = 10.0

@@ -6,6 +6,7 @@ interpreter's lock for the whole of every ``add``, and the game would stutter.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection as ChromaCollection
 
 CALL_SECONDS = 10.0
+_LOOPBACK = ("127.0.0.1", "localhost")
 _COSINE: Any = {
     "hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 128, "max_neighbors": 32}
 }
@@ -288,6 +290,8 @@ def _connect(address: str) -> ClientAPI:
     from chromadb.config import Settings  # noqa: PLC0415
 
     url = urlsplit(address)
+    if url.hostname in _LOOPBACK:
+        _spare_the_proxy()
     client = chromadb.HttpClient(
         host=url.hostname or "127.0.0.1",
         port=url.port or (443 if url.scheme == "https" else 80),
@@ -299,6 +303,18 @@ def _connect(address: str) -> ClientAPI:
     if (session := _session(client)) is not None:
         session.timeout = httpx.Timeout(CALL_SECONDS)
     return client
+
+
+def _spare_the_proxy() -> None:
+    """Have nothing for this machine sent through the proxy that the environment names.
+
+    Chroma's client asks while it is made, and has no setting for that.
+    """
+    spared = os.environ.get("no_proxy") or os.environ.get("NO_PROXY", "")
+    names = [name for name in map(str.strip, spared.split(",")) if name]
+    missing = [name for name in _LOOPBACK if name not in names]
+    if missing:
+        os.environ["no_proxy"] = ",".join([*names, *missing])
 
 
 def _close(client: Any) -> None:

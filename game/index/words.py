@@ -247,8 +247,13 @@ class Fts5Index:
     def _surround(self, numbers: Collection[int], told: _Told) -> None:
         """Give the memories ``numbers`` the texts that now stand beside them."""
         self._database.executemany(
-            "UPDATE documents SET around = ?1 WHERE kind = ?2 AND first = ?3 AND around <> ?1",
-            [(_around(n, told), DocumentKind.MEMORY.value, n) for n in numbers if n in told],
+            "UPDATE documents SET around = :around"
+            " WHERE kind = :kind AND first = :first AND around <> :around",
+            [
+                {"around": _around(n, told), "kind": DocumentKind.MEMORY.value, "first": n}
+                for n in numbers
+                if n in told
+            ],
         )
 
     def _told_near(self, numbers: Collection[int]) -> _Told:

@@ -56,7 +56,7 @@ def test_a_program_talks_to_the_real_command_and_hears_nothing_but_answers():
         input="".join(json.dumps(r, ensure_ascii=False) + "\n" for r in requests),
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=600,
         check=True,
     )
     ingested, dog, wrong, mountains = [json.loads(line) for line in done.stdout.splitlines()]

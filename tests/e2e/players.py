@@ -13,7 +13,7 @@ from game.cli.login import Telnet, connection_screen
 from tests.cli.conftest import Copy
 
 PASSWORD = "willow-harbour-lantern"
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds until a test gives up; for what never comes, since a busy machine may be slow."""
 
 

@@ -44,7 +44,7 @@ _LLM = """\
 **host**: {host}
 **model**: fake
 **stop**: ["\\n"]
-**time_limit**: 5
+**time_limit**: 60
 
 ## summarizer
 **provider**: extractive
@@ -114,7 +114,7 @@ class AgentsWorld(EvenniaTest):
         close_all()
         services.stop(reload=True)
 
-    def settle(self, until: Callable[[], bool] | None = None, seconds: float = 60.0) -> None:
+    def settle(self, until: Callable[[], bool] | None = None, seconds: float = 120.0) -> None:
         """Run what worker threads handed back, until ``until`` holds or nothing is left."""
         deadline = time.monotonic() + seconds
         while True:

@@ -8,14 +8,12 @@ the gateway and llama.cpp behind it; only what happens is written down here.
 from __future__ import annotations
 
 import re
-import shutil
 import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-from game.cli.ports import free_base
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
 from game.mind.attention import Event, EventKind
@@ -27,6 +25,7 @@ from game.mind.records import MemoryKind
 from game.paths import REPOSITORY, Places, Ports
 from tests.bench.ladder_lives import OUTPUTS, life
 from tests.bench.talk import Line
+from tests.free_ports import free_base
 from tests.game.agents_world import AgentsWorld, FixedConfig
 
 RULES = (
@@ -40,7 +39,8 @@ PINNED = "I owe Ruan nine silver pennies."
 PROMISE = "say I promise to keep the green bottle for you, Nell."
 FIRST_HOUR, HOURS = 60, 16
 _SPEAKER = re.compile(r"(?P<who>[A-Z][a-z]+) says to you, ")
-_SECONDS = 120.0
+_SECONDS = 900.0
+"""For what never comes: a slow machine reads a long prompt for minutes."""
 
 
 @dataclass
@@ -48,8 +48,8 @@ class Day:
     """What was seen of a day.
 
     Attributes:
-        prompts: Tokens of every prompt, as the model server counted them.
-        last_prompt: The text of the last one.
+        prompts: Tokens of every prompt that was answered, as the model server counted them.
+        last_prompt: The text of the last one, whether it was answered or not.
         estimates: Our own count of each, just before it was sent.
         compactions: How many there were.
         problems: Where the tiers left a gap or overlapped, and prompts that found no room.
@@ -90,13 +90,12 @@ class DayClock:
 class LivelyDay(AgentsWorld):
     """Mira lives through a day; the embedded model answers."""
 
-    PORT_BASE = 29_500
-
     def make_gateway(self, places: Places) -> Gateway:
         """The way to the embedded model, started as the game starts it."""
-        shipped = REPOSITORY / "vault" / "config" / "llm.md"
-        shutil.copy(shipped, places.config / "llm.md")
-        here = replace(places, ports=Ports(free_base(self.PORT_BASE)))
+        shipped = (REPOSITORY / "vault" / "config" / "llm.md").read_text()
+        patient = re.sub(r"time_limit\*\*: \d+", "time_limit**: 600", shipped)
+        (places.config / "llm.md").write_text(patient)
+        here = replace(places, ports=Ports(free_base()))
         profiles = Profiles(places.config / "llm.md")
         return Gateway(profiles, here, self.posted.put, {}, sink=self._called)
 
@@ -157,9 +156,9 @@ class LivelyDay(AgentsWorld):
         self, request: GenerationRequest, outcome: Generation | ModelError, _: float
     ) -> None:
         """A call was made; in a worker thread."""
+        self.day.last_prompt = request.prompt
         if isinstance(outcome, Generation):
             self.day.prompts.append(outcome.prompt_tokens)
-            self.day.last_prompt = request.prompt
             self.day.estimates.append(self.services.tokens.estimate.of(request.prompt))
         else:
             self.day.unanswered += 1

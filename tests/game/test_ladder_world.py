@@ -89,7 +89,7 @@ class LadderWorld(AgentsWorld):
         """Let summaries wait until the event is set."""
         gate = threading.Event()
         self.addCleanup(gate.set)
-        self.summarizer(lambda real: gate.wait(20) and real())
+        self.summarizer(lambda real: gate.wait(60) and real())
         return gate
 
     def chatter(self, count):

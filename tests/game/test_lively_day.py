@@ -15,6 +15,7 @@ class TestLivelyDay(LivelyDay):
         day = self.live(240, thought_every=24, config=TIGHT)
         assert day.problems == []
         assert day.compactions >= 3
+        assert day.prompts, "the model answered nothing at all"
         assert max(day.prompts) <= TIGHT.budget * (1 + LINES_OFF)
         assert day.lost == [], day.last_prompt
         # It is in no window any more: what keeps it is out of reach of compaction.

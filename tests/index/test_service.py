@@ -125,7 +125,7 @@ def test_an_agent_that_is_gone_troubles_nobody(started: Starter, mira: Life, sai
     service.forget("mira")
     index.on_lost()
     service.schedule_follow("mira", 3)
-    assert service.wait_idle(5)
+    assert service.wait_idle(60)
     assert all(thread.is_alive() for thread in service._threads)
     assert said == []
 
@@ -191,7 +191,7 @@ def test_an_agent_called_chroma_has_a_folder_of_its_own(started: Starter, here: 
     chroma.live_days(20)
     index = service.open("chroma", chroma.archive.folder, chroma.notes)
     service.schedule_follow("chroma", 21)
-    until(lambda: settles(index, "Sack 12", "memory:12"), 20)
+    until(lambda: settles(index, "Sack 12", "memory:12"))
     assert index._path.parent != data_folder(here)
     assert folder_name(data_folder(here).name) != data_folder(here).name, "no name leads there"
     chroma.archive.close()
@@ -230,6 +230,21 @@ def test_it_is_a_quiet_child_on_loopback(server: ChromaServer):
 
 def test_it_says_its_version(chroma: Chroma):
     assert chroma.check().startswith("Chroma 1.")
+
+
+def test_no_proxy_is_asked_for_what_is_on_this_machine(
+    server: ChromaServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.setenv("no_proxy", "intranet")
+    for name in ("http_proxy", "all_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+    client = Chroma(server.address)
+    try:
+        assert client.check().startswith("Chroma 1.")
+    finally:
+        client.close()
+    assert os.environ["no_proxy"].startswith("intranet,"), "what a person wrote there stays"
 
 
 def test_a_reload_adopts_it(here: Places):

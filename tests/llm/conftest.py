@@ -22,7 +22,7 @@ def places_in(folder: Path) -> Places:
     return Places(folder / "home", folder / "vault", Ports(free_base()))
 
 
-def until(true: Callable[[], object], seconds: float = 60.0) -> None:
+def until(true: Callable[[], object], seconds: float = 300.0) -> None:
     """Wait until ``true()`` is; fail when it is not in time.
 
     The time is for what never comes about: a busy machine may take long over anything.
@@ -69,7 +69,7 @@ class Owner:
             done.set()
 
         self.post(run)
-        assert done.wait(60), "the owner's thread is stuck"
+        assert done.wait(300), "the owner's thread is stuck"
         if isinstance(box[0], BaseException):
             raise box[0]
         return box[0]

@@ -20,12 +20,13 @@ from game.child.serving import Watched
 from game.llm import weights
 from game.llm.embedded import Embedded, Patience
 from game.llm.openai_client import OpenAIModel
+from game.llm.wrappers import Retry
 from game.mind.errors import ModelRejected
 from game.mind.ports import GenerationRequest
 from game.paths import Places
 from tests.llm.conftest import runs, until
 
-PATIENT = Patience(first_retry=1.0, last_retry=2.0, start=120, hang=120, steady=30)
+PATIENT = Patience(first_retry=1.0, last_retry=2.0, start=300, hang=300, steady=30)
 """Long enough that what a look has found can be read before the next start hides it."""
 
 
@@ -56,7 +57,8 @@ def test_it_writes_in_character(model: OpenAIModel):
         'Tom says, "Good morning!"\n~Mira> say Good morning, Tom!\n'
         'Tom says, "How is the mill today?"\n~Mira> say'
     )
-    answer = model.generate(GenerationRequest(prompt, max_tokens=30, stop=("\n",), seed=1))
+    # Without a seed, for then it is asked again when it says nothing, as in the game.
+    answer = Retry(model).generate(GenerationRequest(prompt, max_tokens=30, stop=("\n",)))
     assert answer.text.strip()
     assert answer.model == "gemma-3-270m-q4_k_m"
     assert answer.prompt_tokens > 20
@@ -114,7 +116,7 @@ def test_it_listens_on_loopback_only_and_tells_no_prompts(embedded: Embedded):
     connections = psutil.Process(embedded.pid).net_connections("tcp")
     listening = {c.laddr.ip for c in connections if c.status == psutil.CONN_LISTEN}
     assert listening == {"127.0.0.1"}
-    assert httpx.get(f"{embedded.address}/slots").status_code == 501
+    assert httpx.get(f"{embedded.address}/slots", trust_env=False).status_code == 501
     assert psutil.Process(embedded.pid).nice() >= 5
 
 
@@ -177,7 +179,7 @@ def test_a_port_in_use_is_named_with_its_cure(own: Embedded, home: Places):
 def test_restarts_come_later_each_time(own: Embedded, home: Places):
     (home.models / weights.NAME).unlink()
     (home.models / weights.NAME).write_bytes(b"no weights at all")
-    own._patience = Patience(first_retry=1.5, last_retry=10)
+    own._patience = replace(PATIENT, first_retry=10.0, last_retry=10.0)
     own.watch()
     until(lambda: own.pid is None)
     own.watch()

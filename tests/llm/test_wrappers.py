@@ -131,7 +131,7 @@ def test_abandon_answers_all_who_wait_and_all_who_come():
     until(lambda: len(calls_since(before)) == 3)
     limited.abandon(ModelUnavailable("closing"))
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert len(errors) == 3
     with pytest.raises(ModelUnavailable, match="closing"):
         limited.generate(REQUEST)

@@ -67,7 +67,7 @@ class ScriptedSummarizer:
         self.calls += 1
         self.entered.set()
         if self.gate is not None:
-            assert self.gate.wait(5)
+            assert self.gate.wait(60)
         if source.tier in self.failing:
             raise ModelUnavailable("nobody answers", "Start the model server")
         if self.bad:

@@ -135,7 +135,7 @@ def test_memories_that_arrive_during_a_compaction_are_kept(life, memory):
     live(memory, 8)
     worker = threading.Thread(target=memory.compact, args=(COUNT,))
     worker.start()
-    assert life.summarizer.entered.wait(5)
+    assert life.summarizer.entered.wait(60)
     live(memory, 5)
     assert memory.next_turn() is None
     with pytest.raises(CompactionRunning):
@@ -151,7 +151,7 @@ def test_a_second_compaction_refused_does_not_count_as_a_failure(life, memory):
     live(memory, 8)
     worker = threading.Thread(target=memory.compact, args=(COUNT,))
     worker.start()
-    assert life.summarizer.entered.wait(5)
+    assert life.summarizer.entered.wait(60)
     with pytest.raises(CompactionRunning):
         memory.compact(MANUAL)
     life.summarizer.gate.set()
@@ -163,7 +163,7 @@ def test_the_two_calls_run_side_by_side(life, memory):
     live(memory, 8)
     memory.compact(COUNT)
     live(memory, 3)
-    barrier = threading.Barrier(2, timeout=5)
+    barrier = threading.Barrier(2, timeout=60)
     plain = life.summarizer.summarize
     life.summarizer.summarize = lambda source: (barrier.wait(), plain(source))[1]
     memory.compact(COUNT)
@@ -339,7 +339,7 @@ def test_an_edit_made_during_a_compaction_is_set_aside_not_lost(life, memory):
     life.summarizer.entered.clear()
     worker = threading.Thread(target=memory.compact, args=(COUNT,))
     worker.start()
-    assert life.summarizer.entered.wait(5)
+    assert life.summarizer.entered.wait(60)
     edit(life, "recent.md", "Written by a person in the meantime.")
     life.summarizer.gate.set()
     worker.join()
@@ -356,7 +356,7 @@ def test_an_edit_is_not_adopted_into_texts_that_a_compaction_is_replacing(life, 
     life.summarizer.entered.clear()
     worker = threading.Thread(target=memory.compact, args=(COUNT,))
     worker.start()
-    assert life.summarizer.entered.wait(5)
+    assert life.summarizer.entered.wait(60)
     edit(life, "recent.md", "Written by a person in the meantime.")
     assert memory.adopt_edits() == []
     life.summarizer.gate.set()

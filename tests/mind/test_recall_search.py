@@ -223,7 +223,7 @@ def test_without_the_embedder_words_go_on_and_it_is_told_once(world):
 
 def test_an_embedder_that_hangs_does_not_hold_up_the_words(world, monkeypatch):
     wakes = threading.Event()
-    monkeypatch.setattr(world.embedder, "embed", lambda _: wakes.wait(20) and [])
+    monkeypatch.setattr(world.embedder, "embed", lambda _: wakes.wait(60) and [])
     try:
         for _ in range(2):
             (hits,) = world.recall.search_each("Who mends nets?", [Wanted(1)], seconds=0.05)

@@ -185,7 +185,7 @@ def test_not_while_a_compaction_runs(life, memory):
     life.summarizer.gate = threading.Event()
     worker = threading.Thread(target=memory.compact, args=(MANUAL,))
     worker.start()
-    assert life.summarizer.entered.wait(5)
+    assert life.summarizer.entered.wait(60)
     with pytest.raises(CompactionRunning):
         memory.undo()
     life.summarizer.gate.set()

@@ -37,17 +37,17 @@ def test_one_file_has_one_turn_whatever_it_is_called(tmp_path):
 
     def held(before):
         inside.set()
-        assert gate.wait(20)
+        assert gate.wait(60)
         return (before or "") + "first\n"
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(vault_files.change, path, held)
-        assert inside.wait(20)
+        assert inside.wait(60)
         second = pool.submit(add, other, "second")
         add(tmp_path / "another.md", "nobody waits for this one")
         assert not second.done()
         gate.set()
-        first.result(20), second.result(20)
+        first.result(60), second.result(60)
     assert path.read_text() == "first\nsecond\n"
 
 
@@ -70,16 +70,16 @@ def test_a_note_that_is_moved_aside_takes_what_was_being_written(tmp_path):
 
     def held(before):
         inside.set()
-        assert gate.wait(20)
+        assert gate.wait(60)
         return "peas\n"
 
     with ThreadPoolExecutor(2) as pool:
         writing = pool.submit(vault_files.change, path, held)
-        assert inside.wait(20)
+        assert inside.wait(60)
         moving = pool.submit(vault_files.move_aside, path, tmp_path / "old")
         gate.set()
-        writing.result(20)
-        assert moving.result(20).read_text() == "peas\n"
+        writing.result(60)
+        assert moving.result(60).read_text() == "peas\n"
     assert not path.exists()
 
 
