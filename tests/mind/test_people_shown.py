@@ -52,6 +52,16 @@ def test_what_the_line_begins_with_is_not_told_again(tmp_path):
     assert "name: Anselm" in shown(book_of(tmp_path, days), here=[Present(TOM, "Tom")])[0]
 
 
+def test_what_is_told_again_has_no_before(tmp_path):
+    days = Days()
+    days.says("Tom", TOM, "I work as a smith.")
+    days.says("Tom", TOM, "I no longer work as a smith.")
+    days.says("Tom", TOM, "I work as a smith.")
+    [line] = shown(book_of(tmp_path, days), here=[Present(TOM, "Tom")])
+    assert "work: smith" in line
+    assert "before" not in line
+
+
 def test_what_is_planned_is_told_with_the_day_it_was_said(tmp_path):
     days = Days()
     days.says("Tom", TOM, "I'm going to leave tomorrow.")

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from game.mind.journal.entries import Origin
 from game.mind.people.acquaintance import BROKEN, KEPT, closeness, feeling
 from game.mind.people.book import PeopleBook
+from game.mind.people.changes import same
 from game.mind.people.config import PeopleConfig
 from game.mind.people.fit import line, quoted
 from game.mind.people.fit import name as fit_name
@@ -254,7 +255,10 @@ def _previous(profile: Profile, fact: Fact) -> Fact | None:
     over = [
         each
         for each in profile.facts
-        if each.attribute == fact.attribute and each.until is not None and each.until <= fact.since
+        if each.attribute == fact.attribute
+        and not same(each.value, fact.value)
+        and each.until is not None
+        and each.until <= fact.since
     ]
     return max(over, key=lambda each: each.until or each.since, default=None)
 
