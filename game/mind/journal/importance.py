@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from game.mind import deeds
+from game.mind.greetings import is_greeting
 from game.mind.heard import LONGEST, Utterance, heard, meant_for, names, own_words
 from game.mind.journal.entries import LEAST, Importance
 from game.mind.noticing import is_fit, promises, questions, rules_in
@@ -44,13 +45,6 @@ class Circumstances:
 _USUAL = Circumstances()
 _ROUTINE_SCORE, _PLAIN, _WITH_ME = 1, 2, 3
 
-_GREETING = re.compile(
-    r"\W*(?:(?:oh|ah|well|and|so),? )*(?:hello|hi|hey|greetings|welcome|thanks?(?: you)?"
-    r"|(?:good ?)?bye|farewell|see you|how are you|how do you do|nice to (?:see|meet) you"
-    r"|good (?:day|morning|evening|night|afternoon))\b[^.!?]{0,30}[.!?]*"
-    r"(?:\s*(?:how (?:are|do) you|what's new|nice (?:day|weather))[^.!?]{0,20}[.!?]*)?\W*$",
-    re.I,
-)
 _KIN = (
     r"(?:brother|sister|mother|father|wife|husband|son|daughter|child(?:ren)?|family|uncle|aunt"
     r"|cousin|grand(?:mother|father|son|daughter)|friend|dog|cat|horse|house|home|farm|shop|mill"
@@ -132,7 +126,6 @@ _WEIGHTY: tuple[tuple[frozenset[str], re.Pattern[str], int, str], ...] = tuple(
     )
 )
 _LOW_WORD = re.compile(r"\w+")
-_SHOUTED = re.compile(r' shouts(?: to [^,"]{1,48})?, "(?P<words>.*)')
 _MOVED = re.compile(
     r"\b(?:arrives?|leaves|enters|has (?:arrived|left)"
     r"|(?:walks|goes|comes|wanders) (?:in|out|off|away|north|south|east|west|up|down))\b"
@@ -169,7 +162,7 @@ def _of_act(memory: Memory, own_name: str, circumstances: Circumstances) -> Impo
     said = own_words(memory)
     if said is None:
         return Importance(LEAST, reasons=(ROUTINE,))
-    if _GREETING.match(said.words):
+    if is_greeting(said.words):
         return Importance(LEAST, reasons=(GREETING,))
     return _together(_PLAIN, [*_promise(said.words), *_weighty(said.words, halved=True)])
 
@@ -184,14 +177,14 @@ def _of_result(memory: Memory, own_name: str, circumstances: Circumstances) -> I
 
 
 def _of_perception(memory: Memory, own_name: str, circumstances: Circumstances) -> Importance:
-    said = heard(memory) or _shouted(memory)
+    said = heard(memory)
     found = [(4, PLACE)] if not circumstances.been_here else []
     if memory.source and not circumstances.met:
         found.append((5, STRANGER))
     if said is None:
         return _seen(memory, own_name, found)
     mine = meant_for(said, own_name)
-    if _GREETING.match(said.words):
+    if is_greeting(said.words):
         return _together(_PLAIN if mine else _ROUTINE_SCORE, found, GREETING)
     return _together(_WITH_ME if mine else _PLAIN, [*_said(said, own_name, mine), *found])
 
@@ -251,15 +244,6 @@ def _together(least: int, found: list[tuple[int, str]], usual: str = ROUTINE) ->
     ranked = sorted(found, key=lambda each: -each[0])
     score = max(least, ranked[0][0]) + (len(ranked) > 1) + (len(ranked) > 3)
     return Importance(min(score, BY_RULES_AT_MOST), reasons=tuple(why for _, why in ranked[:3]))
-
-
-def _shouted(memory: Memory) -> Utterance | None:
-    """What was shouted; from farther away, so nobody in particular is meant."""
-    text = memory.text[:LONGEST]
-    if memory.source and text.startswith(memory.source):
-        said = _SHOUTED.match(text, len(memory.source))
-        return Utterance(memory.source, said["words"].removesuffix('"')) if said else None
-    return None
 
 
 _BY_KIND: dict[MemoryKind, Callable[[Memory, str, Circumstances], Importance]] = {

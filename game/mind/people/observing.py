@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from game.mind import deeds
+from game.mind.greetings import is_greeting
 from game.mind.heard import Utterance, heard, own_words
 from game.mind.people import warmth
 from game.mind.people.changes import is_single, with_fact
@@ -14,7 +15,6 @@ from game.mind.people.config import PeopleConfig
 from game.mind.people.facts import key_of, told
 from game.mind.people.fit import LONGEST_TEXT, is_fit, line, quoted
 from game.mind.people.fit import name as fit_name
-from game.mind.people.greetings import is_greeting
 from game.mind.people.profile import Fact, Kind, Name, Observation, Profile
 from game.mind.people.promises import settled
 from game.mind.perception import shorten
