@@ -69,7 +69,7 @@ _SECRET = re.compile(
 _LIFE = re.compile(
     r"\b(?:died|dying|is dead|was killed|murder(?:ed)?|funeral|buried (?:my|our|his|her)"
     r"|(?:was|were|is) born|gave birth|pregnant|(?:got|getting|get) married|wedding|marry me"
-    r"|drowned|burn(?:ed|t) down(?! to\b)|i love you|very ill|the plague|at war)\b"
+    r"|drowned|burn(?:ed|t|ing) down(?! to\b)|(?:is|are) on fire|i love you|very ill|the plague|at war)\b"
 )
 _HARM = re.compile(
     r"\b(?:kill you|hurt you|hate you|find you and|burn (?:your|this)|you(?:'ll| will) (?:regret"
@@ -77,7 +77,7 @@ _HARM = re.compile(
     r"|shut up|you (?:idiot|fool|coward))\b"
 )
 _STRONG = re.compile(
-    r"\b(?:help me|emergency|danger|beware|urgent|terrible|horrible|wonderful|never forget"
+    r"\bfire!|\b(?:help me|emergency|danger|beware|urgent|terrible|horrible|wonderful|never forget"
     r"|most important|please forgive|forgive me|i(?:'m| am) (?:so )?sorry"
     r"|thank you (?:so much|for)|grateful|proud of|ashamed|heartbroken"
     r"|weeps?|sobs?|screams?|shouts?)\b"
@@ -103,7 +103,7 @@ _WEIGHTY: tuple[tuple[frozenset[str], re.Pattern[str], int, str], ...] = tuple(
     for hints, pattern, score, why in (
         (
             "died dying dead killed murder murdered funeral buried born birth pregnant married "
-            "wedding marry drowned down love ill plague war",
+            "wedding marry drowned down fire love ill plague war",
             *(_LIFE, 8, LIFE),
         ),
         (
@@ -118,7 +118,7 @@ _WEIGHTY: tuple[tuple[frozenset[str], re.Pattern[str], int, str], ...] = tuple(
         ),
         ("my i", *(_PERSONAL, 6, PERSONAL)),
         (
-            "help emergency danger beware urgent terrible horrible wonderful forget important "
+            "fire help emergency danger beware urgent terrible horrible wonderful forget important "
             "forgive sorry thank grateful proud ashamed heartbroken weep weeps "
             "sob sobs scream screams shout shouts",
             *(_STRONG, 5, STRONG),
