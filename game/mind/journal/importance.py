@@ -69,7 +69,8 @@ _SECRET = re.compile(
 _LIFE = re.compile(
     r"\b(?:died|dying|is dead|was killed|murder(?:ed)?|funeral|buried (?:my|our|his|her)"
     r"|(?:was|were|is) born|gave birth|pregnant|(?:got|getting|get) married|wedding|marry me"
-    r"|drowned|burn(?:ed|t|ing) down(?! to\b)|(?:is|are) on fire|i love you|very ill|the plague|at war)\b"
+    r"|drowned|burn(?:ed|t|ing) down(?! to\b)|(?:is|are) on fire|i love you|very ill"
+    r"|the plague|at war)\b"
 )
 _HARM = re.compile(
     r"\b(?:kill you|hurt you|hate you|find you and|burn (?:your|this)|you(?:'ll| will) (?:regret"
