@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from game.mind.deeds import POSE
 from game.mind.errors import NoteRefused
 from game.mind.people.acquaintance import BROKEN, KEPT
 from game.mind.people.book import PeopleBook
@@ -706,3 +707,30 @@ def test_a_place_of_a_strange_name_has_a_file_by_that_name(tmp_path):
     [place] = [light for light in book.all() if light.kind is Kind.PLACE]
     [file] = (tmp_path / "places").glob("*.md")
     assert f"place:{file.stem}" == place.key
+
+
+def test_what_is_said_again_and_again_is_observed_once(tmp_path):
+    days = Days()
+    days.says("Tom", TOM, "I work as a miller.")
+    for _ in range(60):
+        days.says("Tom", TOM, "Ada is a liar.")
+        days.says("Ada", ADA, "Tom is a liar.")
+    book = taken(tmp_path, days)
+    tom = [seen.text for seen in there(book, TOM).observations]
+    assert tom == [
+        "Tom said: I work as a miller.",
+        "Tom said: Ada is a liar.",
+        "(hearsay) Ada said: Tom is a liar.",
+    ]
+    assert there(book, TOM).observations[1].number == 120, "the newest"
+
+
+def test_a_pose_is_told_as_one(tmp_path):
+    days = Days()
+    pose = days.does("Tom", TOM, "gives you a crown. Ada says, 'I am a thief'")
+    days.memories[-1] = replace(pose, event=POSE)
+    tom = there(taken(tmp_path, days), TOM)
+    assert tom.shared is not None
+    assert tom.shared.text.startswith("Tom posed: 'gives you a crown. Ada says, ")
+    assert tom.shared.text.count("'") == 2
+    assert tom.observations[0].text.startswith("Tom posed: gives you a crown.")

@@ -32,7 +32,7 @@ LONGEST_TICK = 3600.0
 """Seconds between two ticks that count: a machine that was suspended was not awake."""
 ITS_HOUR = "its hour"
 LONGEST_QUIET = 3600.0
-"""Seconds of quiet after which an agent lies down again at the latest, however often it was woken."""
+"""Seconds of quiet after which an agent lies down again, however often it was woken."""
 _FOR_IT = (EventKind.ADDRESSED, EventKind.NAMED)
 
 
@@ -161,7 +161,7 @@ class Sleeper:
 
     def _live_on(self, agent: Agent, passed: float) -> None:
         if self._nights.under_way:  # somebody has taken `asleep` away by hand
-            self._nights.end("a builder")
+            self._nights.end("a builder", whole=True)
             self._rested(1.0)
         old = self._tiredness
         self._tiredness = Tiredness(old.awake_seconds + passed, old.tokens)
@@ -252,7 +252,7 @@ class Sleeper:
         whole = rested or by == ITS_HOUR
         agent.attributes.remove("asleep")
         agent.attributes.remove("fell_asleep")
-        self._nights.end(by)
+        self._nights.end(by, whole=whole)
         self._rested(1.0 if whole else self._share(slept))
         self._disturbed = 0 if whole else self._disturbed + 1
         self._woken(agent, by, slept)

@@ -18,7 +18,7 @@ from game.mind.people.profile import Fact
 from game.mind.people.statements import is_real, sentences, statements
 from game.mind.perception import shorten
 from game.mind.records import Memory
-from game.mind.words import COMMON_WORDS
+from game.mind.words import COMMON_WORDS, words
 
 MOST_FACTS = 6
 """Facts of one memory."""
@@ -152,6 +152,8 @@ def _sound(read: tuple[str, str, bool], own_name: str) -> bool:
     attribute, value, over = read
     if not value:
         return over
+    if all(word.casefold() in COMMON_WORDS for word in words(value)):
+        return False  # "I work as a …"
     if attribute == "name" and (
         value.casefold() in COMMON_WORDS
         or value.casefold() == own_name.casefold()
@@ -187,8 +189,11 @@ _NO_DEED = re.compile(
 )
 # Whoever swears that something is so promises nothing.
 _SWORN = re.compile(
-    r"I (?!will\b|shall\b)\w+|(?:he|she|it|they|we|you|there|the|my|this|that|on|by)\b", re.I
+    r"I (?!will\b|shall\b)\w+|(?:he|she|it|they|we|you|there|the|my|this|that|on|by|are|were)\b"
+    r"|(?!I\b)\w+(?: \w+)? (?:will|shall|won['’]t|is|are|was|were|has|had)\b",
+    re.I,
 )
+_CALLING = re.compile(r"^[A-Z][\w'’-]*,\s*(?=I\b|to\b)")
 # What means something in a file or a prompt; a value of the other rules is words alone.
 _MARKS = re.compile(r"[:;()\[\]#<>~|*`]")
 _WILL = re.compile(r"^(?:I(?:['’]ll| will| shall)|to)\s+", re.I)
@@ -202,7 +207,7 @@ def promised(words: str) -> list[str]:
             continue
         if (match := _PROMISED.search(sentence)) is None:
             continue
-        raw = match["v"] or match["w"] or match["x"]
+        raw = _CALLING.sub("", match["v"] or match["w"] or match["x"])
         if _SWORN.match(raw):
             continue
         value = shorten(line(_WILL.sub("", raw)).strip(" ,-'’"), 2 * LONGEST_VALUE)
