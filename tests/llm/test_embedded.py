@@ -81,7 +81,7 @@ def test_a_grammar_and_a_schema_hold_the_answer(model: OpenAIModel):
         "required": ["verb"],
         "additionalProperties": False,
     }
-    request = GenerationRequest("As JSON: ", max_tokens=40, json_schema=schema)
+    request = GenerationRequest("As JSON: ", max_tokens=200, json_schema=schema)
     assert json.loads(model.generate(request).text)["verb"] in ("say", "go")
 
 
