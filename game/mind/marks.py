@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 FRAME = "frame"
@@ -16,6 +17,7 @@ FRAME = "frame"
 
 _END = "\uf8ff"
 _FIRST = 0xE000
+_MOST_SEEN = 8192
 
 
 class Line(NamedTuple):
@@ -53,6 +55,8 @@ class Marks:
         self._names = {mark: name for name, mark in self._of.items()}
         self._telling = frozenset(self._of.values()) - {self._of[name] for name in anywhere}
         self._any = re.compile(f"[{''.join(self._of.values())}{_END}]")
+        # The head of a prompt stands in the next one too.
+        self._seen = lru_cache(maxsize=_MOST_SEEN)(self._line)
 
     def on(self, name: str, value: Any) -> Any:
         """``value`` with every string in it marked as coming from the variable ``name``.
@@ -75,28 +79,31 @@ class Marks:
         marked.printed = f"{self._of[name]}{text}{_END}"
         return marked
 
-    def alone(self, marked: Marked) -> Line | None:
-        """What :meth:`read` makes of a line that is this value and nothing else.
+    def line(self, name: str, text: str) -> tuple[Marked, Line | None]:
+        """``text`` marked, and what :meth:`read` makes of a line that is it and nothing else.
 
-        None for a value that is no whole line, so that nothing can be said of it alone.
+        None for a text that is no whole line, so that nothing can be said of it alone.
         """
-        if "\n" in marked.printed:
-            return None
+        marked = self.one(name, text)
+        if text.isprintable() and self._of[name] in self._telling:  # it has no mark in it
+            return marked, Line(text, name)
+        if "\n" in text:
+            return marked, None
         line, inside = self._line(marked.printed, "")
-        return None if inside else line
+        return marked, None if inside else line
 
     def read(self, printed: str, known: Mapping[str, Line]) -> tuple[Line, ...]:
         """The lines of a printed text; what is blank at its very end is left out.
 
         Args:
             printed: A text in which marked values were printed.
-            known: What :meth:`alone` said of lines that may be in it.
+            known: What :meth:`line` said of lines that may be in it.
         """
         inside, lines = "", []
         for each in printed.split("\n"):
             line = None if inside else known.get(each)
             if line is None:
-                line, inside = self._line(each, inside)
+                line, inside = self._seen(each, inside)
             lines.append(line)
         while len(lines) > 1 and not lines[-1].text.strip():
             lines.pop()

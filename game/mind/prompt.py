@@ -160,7 +160,7 @@ def kept_script(rendered: Callable[[Memory], RenderedMemory]) -> WindowScript:
     Args:
         rendered: How a memory is shown; it must go by the memory alone.
     """
-    return WindowScript(rendered, lambda line: _MARKS.one("window", line), _MARKS.alone)
+    return WindowScript(rendered, lambda line: _MARKS.line("window", line))
 
 
 @dataclass(frozen=True, slots=True)

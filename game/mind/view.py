@@ -92,7 +92,8 @@ class View:
     def snapshot(self) -> Snapshot:
         """All of it, weighed memory by memory, for a plan."""
         tiers, scale, context = self._tiers, self._scale, self.context()
-        weights = {memory.number: scale.memory(memory) for memory in context.shown}
+        numbers = [memory.number for memory in context.shown]
+        weights = dict(zip(numbers, scale.each(context.shown), strict=True))
         return Snapshot(
             longterm=tiers.longterm,
             recent=tiers.recent,

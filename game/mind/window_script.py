@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import is_
+from itertools import chain
+from operator import attrgetter, is_
 from typing import NamedTuple
 
 from game.mind.marks import Line, Marked
@@ -37,13 +38,11 @@ class _Told(NamedTuple):
         count: For how many.
         first: The first of them.
         lines: Its lines: the time where it matters, and what happened.
-        known: What a prompt makes of those of them that stand alone on a line.
     """
 
     count: int
     first: RenderedMemory
     lines: tuple[Marked, ...]
-    known: tuple[tuple[str, Line], ...]
 
 
 class WindowScript:
@@ -53,17 +52,16 @@ class WindowScript:
 
     Args:
         rendered: How a memory is shown; it must go by the memory alone.
-        marked: Marks a line as one of the window.
-        alone: What a prompt makes of a marked line; None if that cannot be said.
+        marked: Marks a line as one of the window, and says what a prompt makes of it where it
+            stands alone on a line; None if that cannot be said.
     """
 
     def __init__(
         self,
         rendered: Callable[[Memory], RenderedMemory],
-        marked: Callable[[str], Marked],
-        alone: Callable[[Marked], Line | None],
+        marked: Callable[[str], tuple[Marked, Line | None]],
     ) -> None:
-        self._render, self._marked, self._alone = rendered, marked, alone
+        self._render, self._marked = rendered, marked
         self._forget("")
 
     def _forget(self, name: str) -> None:
@@ -71,6 +69,7 @@ class WindowScript:
         self._shown: tuple[Memory, ...] = ()
         self._rendered: list[RenderedMemory] = []
         self._told: list[_Told] = []
+        self._known: dict[str, Line] = {}
         self._script = Script([], {})
 
     def of(self, shown: Sequence[Memory], name: str) -> Script:
@@ -129,15 +128,28 @@ class WindowScript:
         self, memories: Sequence[RenderedMemory], before: RenderedMemory | None
     ) -> Iterator[_Told]:
         for memory, count in folded(memories):
-            lines = tuple(map(self._marked, told(before, memory, count, self._name)))
-            known = ((line.printed, self._alone(line)) for line in lines)
-            alone = tuple((printed, line) for printed, line in known if line is not None)
-            yield _Told(count, memory, lines, alone)
+            lines = tuple(map(self._line, told(before, memory, count, self._name)))
+            yield _Told(count, memory, lines)
             before = memory
 
+    def _line(self, text: str) -> Marked:
+        marked, alone = self._marked(text)
+        if alone is not None:
+            self._known[marked.printed] = alone
+        return marked
+
     def _put_together(self) -> Script:
-        lines = [line for each in self._told for line in each.lines]
-        return Script(lines, dict(pair for each in self._told for pair in each.known))
+        lines = list(chain.from_iterable(map(_lines, self._told)))
+        if len(self._known) > 2 * len(lines) + _FEW:  # most of them have left by now
+            known = self._known
+            self._known = {
+                each.printed: known[each.printed] for each in lines if each.printed in known
+            }
+        return Script(lines, self._known)
+
+
+_FEW = 64
+_lines = attrgetter("lines")
 
 
 def _place(memory: Memory, window: Sequence[Memory]) -> int:
