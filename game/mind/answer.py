@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -142,8 +143,16 @@ def _alike(said: str, before: str) -> bool:
     opening = _opening(said)
     if len(opening) >= _TELLING_OPENING and opening == _opening(before):
         return True
-    words = (_plain(said).split(), _plain(before).split())
-    return difflib.SequenceMatcher(None, *words, autojunk=False).ratio() >= _SAME_WORDS
+    one, other = _plain(said).split(), _plain(before).split()
+    if not _may_be_alike(one, other):
+        return False
+    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio() >= _SAME_WORDS
+
+
+def _may_be_alike(one: list[str], other: list[str]) -> bool:
+    """Whether they have so many words in common, in whatever order; much quicker to find out."""
+    both = len(one) + len(other)
+    return 2 * (Counter(one) & Counter(other)).total() >= _SAME_WORDS * both
 
 
 def _opening(said: str) -> list[str]:

@@ -239,6 +239,7 @@ class TemplateFile(ConfigFile[PromptTemplate]):
         path: The file.
         spare: A template that stands in while the file has never been good.
         on_problem: Called once for each state of the file that was refused.
+        rest: Seconds in which the file is not looked at again.
     """
 
     def __init__(
@@ -246,8 +247,11 @@ class TemplateFile(ConfigFile[PromptTemplate]):
         path: Path,
         spare: Path | None = None,
         on_problem: Callable[[ConfigError], None] | None = None,
+        *,
+        rest: float = 0.0,
     ) -> None:
-        super().__init__(path, load_template, load_template(spare) if spare else None, on_problem)
+        good = load_template(spare) if spare else None
+        super().__init__(path, load_template, good, on_problem, rest=rest)
 
 
 def _read(path: Path) -> str:

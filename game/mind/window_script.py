@@ -35,12 +35,12 @@ class _Told(NamedTuple):
     """What stands for one memory, or for several that say the same in a row.
 
     Attributes:
-        count: For how many.
+        times: For how many.
         first: The first of them.
         lines: Its lines: the time where it matters, and what happened.
     """
 
-    count: int
+    times: int
     first: RenderedMemory
     lines: tuple[Marked, ...]
 
@@ -101,18 +101,18 @@ class WindowScript:
         self._shown = self._shown[count:]
         gone = left = 0
         while left < count:
-            left += self._told[gone].count
+            left += self._told[gone].times
             gone += 1
         # What comes first now is told with its day; and where only a part of what one line stood
         # for has left, so is what comes after it, as its gap is another.
-        again = sum(each.count for each in self._told[gone : gone + 2]) + left - count
+        again = sum(each.times for each in self._told[gone : gone + 2]) + left - count
         self._told[: gone + 2] = self._tell(self._rendered[:again], None)
 
     def _keep(self, same: int) -> None:
         """Only so many of the first memories are what they were."""
         told = len(self._rendered)
         while self._told and told > same:
-            told -= self._told.pop().count
+            told -= self._told.pop().times
         # The last line left may come to stand for more.
         if self._told:
             self._told.pop()
@@ -120,7 +120,7 @@ class WindowScript:
 
     def _go_on(self) -> None:
         """Tell the memories of which nothing is told yet."""
-        start = sum(each.count for each in self._told)
+        start = sum(each.times for each in self._told)
         before = self._told[-1].first if self._told else None
         self._told += self._tell(self._rendered[start:], before)
 

@@ -17,7 +17,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from random import Random
 
-from game.paths import REPOSITORY
+from game.llm.gateway import Gateway
+from game.llm.profiles import Profiles
+from game.paths import REPOSITORY, Places
 from tests.bench.figures import Figure
 
 WINDOWS = (64, 128)
@@ -58,6 +60,7 @@ def _in_the_world() -> list[Figure]:
     from tests.bench.talk import Line, talk  # noqa: PLC0415
     from tests.game.agents_world import AgentsWorld, FixedConfig  # noqa: PLC0415
     from typeclasses.components.thinker import State  # noqa: PLC0415
+    from typeclasses.services import REST, Services  # noqa: PLC0415
 
     figures: list[Figure] = []
 
@@ -81,6 +84,16 @@ def _in_the_world() -> list[Figure]:
                     times.append(self._thought())
                     assert window < len(self.mind.memory.context().window) < window + 5
                 figures.append(_figure(window, times[_WARM_UP:]))
+
+        def start_services(self) -> Services:
+            new = super().start_services()
+            new.rest = REST
+            return new
+
+        def make_gateway(self, places: Places) -> Gateway:
+            # As the game makes it: it looks at its files now and then.
+            profiles = Profiles(places.config / "llm.md", rest=REST)
+            return Gateway(profiles, places, self.posted.put)
 
         def _hear(self, lines: list[Line]) -> None:
             memory = self.mind.memory.memory
