@@ -211,3 +211,39 @@ def test_a_wrong_setting_is_refused(tmp_path, line, why):
     path.write_text(f"# People\n\n{line}\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=why):
         load_people_config(path)
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("My brother works as a thief.", "work: thief [1]"),
+        ("My sister lives in Corran.", "home: Corran [1]"),
+        ("I hate smoked eels.", "likes: smoked eels [1]"),
+        ("I saw a thief.", "work: thief [1]"),
+        ("I met Ada.", "friend: Ada [1]"),
+        ("I know the tower.", "home: tower [1]"),
+        ("I own a boat.", "spouse: boat [1]"),
+        ("I like honey.", "whereabouts: honey [1]"),
+    ],
+)
+def test_words_that_tell_something_else_are_not_believed(said, answer):
+    days = Days()
+    days.says("Tom", TOM, said)
+    assert understood(answer, days.memories, "Tom").facts == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("I mend nets all day.", "work: mend nets [1]"),
+        ("My dear brother, they call him Ostrey, is here.", "brother: Ostrey [1]"),
+        ("I sleep in a room above the forge.", "home: room above the forge [1]"),
+        ("I am happiest with smoked eels.", "likes: smoked eels [1]"),
+        ("My old dog Rusk snores.", "dog: Rusk [1]"),
+    ],
+)
+def test_what_the_rules_miss_is_read(said, answer):
+    days = Days()
+    days.says("Tom", TOM, said)
+    (fact,) = understood(answer, days.memories, "Tom").facts
+    assert f"{fact.attribute}: {fact.value} [1]" == answer

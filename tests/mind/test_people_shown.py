@@ -13,6 +13,7 @@ from game.mind.people.book import PeopleBook
 from game.mind.people.config import PeopleConfig
 from game.mind.people.profile import Closeness, Conclusion, Fact, Kind, Name, Profile
 from game.mind.people.shown import Present, lines
+from game.mind.tokens import Heuristic, Ledger
 from tests.mind.acquaintances import ADA, RUAN, START, TOM, Days, eventful, six
 from tests.mind.lives import WordTokens
 
@@ -42,6 +43,31 @@ def test_a_friend_is_told_by_what_they_last_shared(tmp_path):
     assert "you do not trust them" in tom
     assert ada.startswith("Ada, an acquaintance")
     assert bob == "Bob, whom you have never met."
+
+
+def test_what_the_line_begins_with_is_not_told_again(tmp_path):
+    days = Days()
+    days.says("Tom", TOM, "My name is Tom, and I work as a smith.")
+    assert "name:" not in shown(book_of(tmp_path, days), here=[Present(TOM, "Tom")])[0]
+    days.says("Tom", TOM, "My real name is Anselm.")
+    assert "name: Anselm" in shown(book_of(tmp_path, days), here=[Present(TOM, "Tom")])[0]
+
+
+def test_what_is_told_again_has_no_before(tmp_path):
+    days = Days()
+    days.says("Tom", TOM, "I work as a smith.")
+    days.says("Tom", TOM, "I no longer work as a smith.")
+    days.says("Tom", TOM, "I work as a smith.")
+    [line] = shown(book_of(tmp_path, days), here=[Present(TOM, "Tom")])
+    assert "work: smith" in line
+    assert "before" not in line
+
+
+def test_what_is_planned_is_told_with_the_day_it_was_said(tmp_path):
+    days = Days()
+    days.says("Tom", TOM, "I'm going to leave tomorrow.")
+    [line] = shown(book_of(tmp_path, days), here=[Present(TOM, "Tom")])
+    assert "plan: leave tomorrow (said on 1 Nov)" in line
 
 
 def test_best_known_first_whoever_came_first(tmp_path):
@@ -237,3 +263,22 @@ def test_nobody_by_another_account_is_shown_as_them(tmp_path):
     assert "thatcher" not in tom
     assert "thatcher" in other
     assert "baker" not in other
+
+
+def test_home_is_no_place_that_one_is_in_for_the_first_time(tmp_path):
+    home = Present("place:The-Kettle", "The Kettle", home=True)
+    assert shown(book_of(tmp_path / "a", Days()), here=[home]) == []
+    book = book_of(tmp_path / "b", eventful())
+    warm = Conclusion("It is warm", (1,), NOW)
+    assert book.change(home.key, lambda old: replace(old, conclusions=(warm,)))
+    assert shown(book, here=[home]) == ["The Kettle, where you live: It is warm."]
+
+
+def test_a_minute_later_little_is_left_to_be_counted(tmp_path):
+    """Whoever counts tokens for real must not be given each line anew at every minute."""
+    book, ledger = book_of(tmp_path, eventful()), Ledger(Heuristic())
+    first = lines(HERE, book, ROOM, NOW, ledger)
+    ledger.learn(dict.fromkeys(ledger.uncounted(1000), 5), "a test")
+    later = lines(HERE, book, ROOM, NOW + timedelta(days=1), ledger)
+    assert later != first
+    assert ledger.waiting <= 2 * len(HERE)

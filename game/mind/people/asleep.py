@@ -21,6 +21,7 @@ from game.mind.people.facts import key_of
 from game.mind.people.fit import LONGEST_VALUE, is_fit, line
 from game.mind.people.fit import name as fit_name
 from game.mind.people.profile import Conclusion, Fact, Kind, Profile
+from game.mind.people.spoken import says
 from game.mind.people.statements import statements
 from game.mind.perception import for_prompt, shorten
 from game.mind.records import Memory
@@ -40,7 +41,7 @@ MOST_NEW = 4
 LONGEST_THOUGHT = 160
 
 _STOP = ("\n\n", "\nQuestion", "\n#")
-_ATTRIBUTES = SINGLE | {
+_ATTRIBUTES = (SINGLE - {"whereabouts"}) | {
     *("likes", "dislikes", "fears", "allergy", "skill", "owns", "brother", "sister", "son"),
     *("daughter", "friend", "dog", "cat", "horse"),
 }
@@ -58,7 +59,6 @@ _LINE = re.compile(
     r"[\[(](?:(?:line|memor)\w* )?(?P<numbers>\d[\d, ]*)[\])]\W*$"
 )
 _NUMBER = re.compile(r"\d{1,9}")
-_SELF = re.compile(r"(?:I|I['’]\w+|my|we|our)\b", re.I)
 _JUDGING = telling(
     "worried glad sad angry afraid happy lonely proud kind honest friendly shy curious hopes wants "
     "needs misses cares seems trusts helpful generous restless tired seem trust worry proud "
@@ -225,8 +225,7 @@ def _fact(attribute: str, value: str, cited: Sequence[Memory]) -> list[Fact]:
     for memory in cited:
         said = heard(memory)
         for statement in statements(said.words) if said is not None else ():
-            own = _SELF.match(statement) and not _DENIED.search(statement)
-            if own and wanted <= telling(statement):
+            if says(attribute, statement) and wanted <= telling(statement):
                 told_by = fit_name(said.who) if said else ""
                 return [
                     Fact(
@@ -234,9 +233,6 @@ def _fact(attribute: str, value: str, cited: Sequence[Memory]) -> list[Fact]:
                     )
                 ]
     return []
-
-
-_DENIED = re.compile(r"\b(?:not|never|no|nobody|neither|nor|hardly)\b|n['’]t\b", re.I)
 
 
 def _thought(text: str, cited: Sequence[Memory], name: str) -> list[Conclusion]:

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from game.mind.journal.entries import Origin
 from game.mind.people.acquaintance import BROKEN, KEPT, closeness, feeling
 from game.mind.people.book import PeopleBook
+from game.mind.people.changes import same
 from game.mind.people.config import PeopleConfig
 from game.mind.people.fit import line, quoted
 from game.mind.people.fit import name as fit_name
@@ -28,11 +29,14 @@ MOST_FACTS = 10
 MOST_THOUGHTS = 2
 _RENAMED = timedelta(days=30)
 _LONGEST_LINE = 700
+_JUST_NOW = timedelta(minutes=5)
 _ORDER = (
     *("promise", BROKEN, KEPT, "name", "work", "home", "spouse", "betrothed", "plan", "birthday"),
     *("children", "son", "daughter", "brother", "sister", "mother", "father"),
 )
 _PROMISES = {"promise": "promised", BROKEN: "broke a promise", KEPT: "kept a promise"}
+_DATED = frozenset({"plan", "birthday"})
+"""What may be told by "tomorrow" or "next Tuesday", of whatever day it was told on."""
 _SORT = {attribute: place for place, attribute in enumerate(_ORDER)}
 _RANK = {close: rank for rank, close in enumerate(reversed(Closeness))}
 
@@ -44,10 +48,12 @@ class Present:
     Attributes:
         key: Who it is; ``place:…`` for the place.
         name: What they are called now.
+        home: Whether the place is where the agent lives: nobody is there for the first time.
     """
 
     key: str
     name: str
+    home: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,11 @@ class _Line:
     last: str = ""
     facts: tuple[tuple[Fact, str], ...] = ()
     thoughts: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All of it, without what stands between."""
+        return " ".join([self.last, *(said for _, said in self.facts), *self.thoughts]).strip()
 
     def with_more(self, other: _Line) -> _Line:
         """Both together."""
@@ -76,14 +87,26 @@ class _Told:
     rest: Sequence[_Line] = ()
 
     def filled(self, room: int, tokens: Tokens) -> str:
-        """The head with as much of the rest as there is room for."""
-        best, text = _Line(), self.head
+        """The head with as much of the rest as there is room for.
+
+        What each part costs is asked by itself: parts stay what they are from one minute to the
+        next, and need be counted only once.
+        """
+        left, chosen = room - tokens.of(self.head), list[_Line]()
         for each in self.rest:
-            more = best.with_more(each)
-            longer = _text(self.head, more, self.name)
-            if tokens.of(longer) <= room:
-                best, text = more, longer
-        return text
+            if (cost := tokens.of(each.text)) <= left:
+                chosen.append(each)
+                left -= cost
+        # What stands between the parts costs as well.
+        while chosen and tokens.of(self._with(chosen)) > room:
+            chosen.pop()
+        return self._with(chosen)
+
+    def _with(self, chosen: Sequence[_Line]) -> str:
+        best = _Line()
+        for each in chosen:
+            best = best.with_more(each)
+        return _text(self.head, best, self.name) if chosen else self.head
 
 
 def lines(
@@ -165,7 +188,11 @@ def _known_as(name: str, profile: Profile, now: datetime) -> str:
 def _met(profile: Profile, now: datetime) -> str:
     here_now = now - profile.last_met < MEETING
     last = profile.before if here_now else profile.last_met
-    return f"last met {_ago(now - last)}" if last is not None else "met just now for the first time"
+    if last is not None:
+        return f"last met {_ago(now - last)}"
+    if now - profile.first_met < _JUST_NOW:
+        return "met just now for the first time"
+    return f"met for the first time {_ago(now - profile.first_met)}"
 
 
 def _told(each: Present, profile: Profile | None, now: datetime) -> _Told:
@@ -210,7 +237,7 @@ def _stopped(text: str) -> str:
 
 def _facts(profile: Profile, now: datetime) -> list[tuple[Fact, str]]:
     """Facts as they are told, the most telling first; what is over beside what took its place."""
-    holding = [fact for fact in profile.facts if fact.holds]
+    holding = [fact for fact in profile.facts if fact.holds and not _is_known(fact, profile)]
     order = sorted(
         holding, key=lambda f: (_SORT.get(f.attribute, len(_SORT)), -f.since.timestamp())
     )
@@ -233,6 +260,8 @@ def _fact(fact: Fact, before: Fact | None, now: datetime) -> str:
     value = line(fact.value)
     if fact.attribute in _PROMISES:
         return f"{_PROMISES[fact.attribute]}: {quoted(fact.value)} ({_day(fact.since, now)})"
+    if fact.attribute in _DATED:
+        value = f"{value} (said on {_day(fact.since, now)})"
     if before is None:
         return f"{fact.attribute}: {value}"
     return (
@@ -240,12 +269,20 @@ def _fact(fact: Fact, before: Fact | None, now: datetime) -> str:
     )
 
 
+def _is_known(fact: Fact, profile: Profile) -> bool:
+    """Whether a fact only says what the line begins with: what they are called."""
+    return fact.attribute == "name" and fact.value.casefold() == profile.name.casefold()
+
+
 def _previous(profile: Profile, fact: Fact) -> Fact | None:
     """What held before a fact of which there is one at a time."""
     over = [
         each
         for each in profile.facts
-        if each.attribute == fact.attribute and each.until is not None and each.until <= fact.since
+        if each.attribute == fact.attribute
+        and not same(each.value, fact.value)
+        and each.until is not None
+        and each.until <= fact.since
     ]
     return max(over, key=lambda each: each.until or each.since, default=None)
 
@@ -253,10 +290,17 @@ def _previous(profile: Profile, fact: Fact) -> Fact | None:
 def _place_line(each: Present, profile: Profile | None, now: datetime) -> str:
     """What is worth saying of a place; empty for one that says nothing."""
     name = fit_name(each.name)
-    if profile is None or (profile.meetings == 1 and now - profile.first_met < MEETING):
+    if not each.home and _is_new(profile, now):
         return f"{name}: you are here for the first time."
+    if profile is None:
+        return ""
     thoughts = " ".join(_stopped(t.text) for t in profile.conclusions[-MOST_THOUGHTS:])
-    return for_prompt(f"{name}, where you have been before: {thoughts}") if thoughts else ""
+    where = "where you live" if each.home else "where you have been before"
+    return for_prompt(f"{name}, {where}: {thoughts}") if thoughts else ""
+
+
+def _is_new(profile: Profile | None, now: datetime) -> bool:
+    return profile is None or (profile.meetings == 1 and now - profile.first_met < MEETING)
 
 
 def _day(time: datetime | None, now: datetime) -> str:

@@ -22,7 +22,10 @@ from game.mind.sleep.steps import Figures, Night, Step, StepDone, Work
 _log = logging.getLogger("keepsake.mind")
 
 _NOTHING: Figures = {}
-_WEIGHTS = {Step.CONSOLIDATE: 2, Step.PROFILES: 3, Step.REFLECT: 3, Step.DREAM: 1}
+_WEIGHTS = {
+    **{Step.CONSOLIDATE: 2, Step.PROFILES: 3, Step.REFLECT: 3},
+    **{Step.COMPACT: 1, Step.DREAM: 1},
+}
 """How a night's calls are shared out; what a step does not use goes to those after it."""
 
 
@@ -178,8 +181,10 @@ def _do(step: Step, work: Work, ask: Asking, clock: Clock) -> StepDone:
     except NightOver:
         raise
     except KeepsakeError as error:
+        ask.check()  # what was closed under it because the night is over is no fault
         problem = str(error)
     except Exception as error:  # whatever a step does wrong, the others and the agent go on
+        ask.check()
         problem = f"a fault of this program ({error!r})"
         _log.exception("[Sleep] The step %s failed", step.value)
     return StepDone(step, clock.now(), ask.calls - before, figures, problem)
