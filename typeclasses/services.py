@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 AGENTS_LOG_BYTES = 5_000_000
 STRATEGIES = "compaction"
 """The folder of templates beside the configuration."""
+REST = 0.25
+"""Seconds in which a file of settings is not looked at again: soon enough for who saves it."""
 _logger = logging.getLogger("keepsake.agents")
 _everything = logging.getLogger("keepsake")  # the model clients' own lines too
 
@@ -136,6 +138,7 @@ class Services:
         tokens: What texts cost in a prompt.
         counting: Has the texts counted that are only estimated; None where nobody counts.
         counters: A thread for that.
+        rest: Seconds in which the template of prompts is not looked at again.
     """
 
     places: Places
@@ -160,6 +163,7 @@ class Services:
     tokens: Ledger = field(default_factory=lambda: Ledger(Heuristic()))
     counting: Counting | None = None
     counters: Executor = field(default_factory=lambda: _pool(1, "tokens"))
+    rest: float = 0.0
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
     _strategies: Strategies | None = None
     _strategy: Strategy = NARRATIVE
@@ -170,7 +174,8 @@ class Services:
         name = self.thinking.current.template
         if name not in self._templates:
             spare = REPOSITORY / "vault" / "config" / ThinkingConfig().template
-            self._templates[name] = TemplateFile(self.places.config / name, spare, report)
+            path = self.places.config / name
+            self._templates[name] = TemplateFile(path, spare, report, rest=self.rest)
         return self._templates[name]
 
     def strategy(self) -> Strategy:
@@ -230,25 +235,26 @@ def start(places: Places, timer: Any) -> Services:
     """
     _open_log(places.logs / "agents.log")
     config, turns = places.config, Turns(timer)
-    recall = ConfigFile(config / "recall.md", load_recall_config, RecallConfig(), report)
+    recall = _followed(config / "recall.md", load_recall_config, RecallConfig())
     embedder = _embedder(config / "llm.md")
     new = Services(
         places=places,
-        gateway=Gateway(Profiles(config / "llm.md", report), places, turns.post),
-        compaction=ConfigFile(
-            config / "memory_compaction.md", load_compaction_config, CompactionConfig(), report
+        gateway=Gateway(Profiles(config / "llm.md", report, rest=REST), places, turns.post),
+        compaction=_followed(
+            config / "memory_compaction.md", load_compaction_config, CompactionConfig()
         ),
-        thinking=ConfigFile(config / "thinking.md", load_thinking_config, ThinkingConfig(), report),
+        thinking=_followed(config / "thinking.md", load_thinking_config, ThinkingConfig()),
         recall=recall,
-        sleeping=ConfigFile(config / "sleep.md", load_sleep_config, SleepConfig(), report),
-        journal=ConfigFile(config / "journal.md", load_journal_config, JournalConfig(), report),
-        people=ConfigFile(config / "people.md", load_people_config, PeopleConfig(), report),
+        sleeping=_followed(config / "sleep.md", load_sleep_config, SleepConfig()),
+        journal=_followed(config / "journal.md", load_journal_config, JournalConfig()),
+        people=_followed(config / "people.md", load_people_config, PeopleConfig()),
         indexes=IndexService(places, recall.current, embedder, log),
         embedder=embedder,
         syncer=Syncer(failed=report),
         workers=ThreadPoolExecutor(4, thread_name_prefix="memory"),
         post=turns.post,
         timer=timer,
+        rest=REST,
     )
     install(new)
     new.gateway.start()
@@ -276,6 +282,11 @@ def report(problem: KeepsakeError) -> None:
     """Tell the log what is wrong and how to mend it."""
     kind = "Config" if isinstance(problem, ConfigError) else "Error"
     log(f"[{kind}] {problem}")
+
+
+def _followed[T](path: Path, load: Callable[[Path], T], default: T) -> ConfigFile[T]:
+    """A configuration file, looked at now and then."""
+    return ConfigFile(path, load, default, report, rest=REST)
 
 
 def _embedder(path: Path) -> AnyEmbedder:

@@ -104,10 +104,17 @@ class Profiles:
     Args:
         path: The file.
         on_problem: Called once for each state of the file that was refused.
+        rest: Seconds in which the file is not looked at again.
     """
 
-    def __init__(self, path: Path, on_problem: Callable[[ConfigError], None] | None = None) -> None:
-        self._file = ConfigFile[Mapping[str, Profile]](path, load, SHIPPED, on_problem)
+    def __init__(
+        self,
+        path: Path,
+        on_problem: Callable[[ConfigError], None] | None = None,
+        *,
+        rest: float = 0.0,
+    ) -> None:
+        self._file = ConfigFile[Mapping[str, Profile]](path, load, SHIPPED, on_problem, rest=rest)
 
     @property
     def problem(self) -> ConfigError | None:

@@ -19,6 +19,7 @@ import difflib
 import math
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -233,6 +234,9 @@ class ConfigFile[T]:
         load: Makes the value of it, or raises :class:`ConfigError`.
         default: Stands in until the file has been read well once.
         on_problem: Called once for each reading that was refused.
+        rest: Seconds in which the file is not looked at again. A thought asks for its settings
+            a dozen times, and each look lets go of the interpreter, which the reactor then
+            has to wait for.
 
     Attributes:
         path: The file.
@@ -245,6 +249,8 @@ class ConfigFile[T]:
         load: Callable[[Path], T],
         default: T | None = None,
         on_problem: Callable[[ConfigError], None] | None = None,
+        *,
+        rest: float = 0.0,
     ) -> None:
         self.path = path
         self.problem: ConfigError | None = None
@@ -252,6 +258,7 @@ class ConfigFile[T]:
         self._value = default
         self._on_problem = on_problem
         self._seen: object = _NEVER
+        self._rest, self._look_again = rest, float("-inf")
         self._lock = threading.Lock()
 
     @property
@@ -272,6 +279,9 @@ class ConfigFile[T]:
 
     def _refresh(self) -> ConfigError | None:
         """Read the file if it has changed; the problem this reading has met."""
+        if (now := time.monotonic()) < self._look_again:
+            return None
+        self._look_again = now + self._rest
         signature = _signature(self.path)
         if signature == self._seen:
             return None

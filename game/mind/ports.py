@@ -100,6 +100,10 @@ class Tokens(Protocol):
         """Tokens of ``text``: the count if it is known, else an estimate."""
         ...
 
+    def each(self, texts: Sequence[str]) -> list[int]:
+        """The same of each of several, in their order."""
+        ...
+
 
 class Clock(Protocol):
     """Where a mind gets its time from."""

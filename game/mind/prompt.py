@@ -2,13 +2,13 @@
 
 Templates are Jinja, sandboxed, and checked when they are read. Values are
 never templates: what a player says is data, whatever braces it holds. Each value is
-marked while it is rendered, so that a prompt knows which of its lines comes from where.
+marked while it is rendered (:mod:`game.mind.marks`), so that a prompt knows which of its
+lines comes from where.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,8 +21,11 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from game.mind import structured
 from game.mind.errors import ConfigError
 from game.mind.markdown_config import ConfigFile
+from game.mind.marks import Line, Marks
 from game.mind.perception import for_prompt
+from game.mind.records import Memory
 from game.mind.script import RenderedMemory, cursor, script
+from game.mind.window_script import Script, WindowScript
 
 _LONGEST_SUMMARY = 20_000
 _ENVIRONMENT = ImmutableSandboxedEnvironment(
@@ -61,7 +64,8 @@ class PromptContext:
         journal: What mattered most of what it wrote down, from before the window.
         longterm_summary: Empty if there is none yet.
         recent_summary: Empty if there is none yet.
-        window: The memories that are not summarised; the template sees script lines.
+        window: The memories that are not summarised, or their script where it is kept from
+            one prompt to the next; the template sees its lines.
         people: What it knows of those who are there, and of the place.
         related_notes: Own notes that may matter now.
         related_experiences: Memories from before the window that may matter now.
@@ -79,7 +83,7 @@ class PromptContext:
     journal: tuple[str, ...] = ()
     longterm_summary: str = ""
     recent_summary: str = ""
-    window: tuple[RenderedMemory, ...] = ()
+    window: tuple[RenderedMemory, ...] | Script = ()
     people: tuple[str, ...] = ()
     related_notes: tuple[str, ...] = ()
     related_experiences: tuple[str, ...] = ()
@@ -94,7 +98,7 @@ class PromptContext:
 
     def variables(self) -> dict[str, Any]:
         """The template's variables, with nothing in them that could forge the script."""
-        here = self.situation
+        here, window = self.situation, self.window
         return {
             "name": self.name,
             "profile": _paragraphs(self.profile),
@@ -107,7 +111,7 @@ class PromptContext:
             "journal": _lines(self.journal),
             "longterm_summary": _told(self.longterm_summary),
             "recent_summary": _told(self.recent_summary),
-            "window": script(self.window, self.name),
+            "window": window.lines if isinstance(window, Script) else script(window, self.name),
             "people": _lines(self.people),
             "related_notes": _lines(self.related_notes),
             "related_experiences": _lines(self.related_experiences),
@@ -146,28 +150,17 @@ _TRIAL = PromptContext(
 )
 
 
-FRAME = "frame"
-"""The section of lines that the template itself brings: headings, rules, blank lines."""
-
-_END = "\uf8ff"
-_MARKS: Mapping[str, str] = {
-    field.name: chr(0xE000 + place) for place, field in enumerate(fields(PromptContext))
-}
-"""A private-use character for each variable; ``for_prompt`` lets none of them through."""
-_SECTIONS = {mark: name for name, mark in _MARKS.items()}
-_TELLING = frozenset(mark for mark, name in _SECTIONS.items() if name != "name")
-"""Marks that say what a line is about; the agent's name stands everywhere."""
-_ANY_MARK = re.compile(f"[{''.join(_MARKS.values())}{_END}]")
+_MARKS = Marks([field.name for field in fields(PromptContext)], anywhere=("name",))
+"""``for_prompt`` lets none of the marks through; the agent's name stands everywhere."""
 
 
-class _Marked(str):
-    """A value that says where it comes from when it is printed, and else is a plain string."""
+def kept_script(rendered: Callable[[Memory], RenderedMemory]) -> WindowScript:
+    """The script of one agent's window, kept from one prompt to the next.
 
-    __slots__ = ("mark",)
-    mark: str
-
-    def __str__(self) -> str:
-        return f"{self.mark}{super().__str__()}{_END}"
+    Args:
+        rendered: How a memory is shown; it must go by the memory alone.
+    """
+    return WindowScript(rendered, lambda line: _MARKS.line("window", line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +170,11 @@ class Rendered:
     Attributes:
         text: The prompt, as it is sent.
         lines: Each line without its end, with the name of the first variable in it, or
-            :data:`FRAME`.
+            :data:`game.mind.marks.FRAME`.
     """
 
     text: str
-    lines: tuple[tuple[str, str], ...]
+    lines: tuple[Line, ...]
 
 
 class PromptTemplate:
@@ -210,15 +203,15 @@ class PromptTemplate:
         Raises:
             ConfigError: The template fails on these values.
         """
-        variables = {key: _marked(key, value) for key, value in context.variables().items()}
+        variables = {key: _MARKS.on(key, value) for key, value in context.variables().items()}
         try:
-            marked = self._template.render(variables)
+            printed = self._template.render(variables)
         except Exception as error:  # a template can raise whatever its expressions raise
             raise _refused(self._path, error) from error
-        text = _ANY_MARK.sub("", marked).rstrip()
+        known = context.window.known if isinstance(context.window, Script) else {}
         # A line break is only ever the template's own or a profile's.
-        lines = zip(text.split("\n"), _sections(marked), strict=False)
-        return Rendered(text, tuple(lines))
+        lines = _MARKS.read(printed, known)
+        return Rendered("\n".join([line.text for line in lines]), lines)
 
 
 def load_template(path: Path) -> PromptTemplate:
@@ -246,6 +239,7 @@ class TemplateFile(ConfigFile[PromptTemplate]):
         path: The file.
         spare: A template that stands in while the file has never been good.
         on_problem: Called once for each state of the file that was refused.
+        rest: Seconds in which the file is not looked at again.
     """
 
     def __init__(
@@ -253,8 +247,11 @@ class TemplateFile(ConfigFile[PromptTemplate]):
         path: Path,
         spare: Path | None = None,
         on_problem: Callable[[ConfigError], None] | None = None,
+        *,
+        rest: float = 0.0,
     ) -> None:
-        super().__init__(path, load_template, load_template(spare) if spare else None, on_problem)
+        good = load_template(spare) if spare else None
+        super().__init__(path, load_template, good, on_problem, rest=rest)
 
 
 def _read(path: Path) -> str:
@@ -297,33 +294,6 @@ def _line_in_template(error: Exception) -> int:
             line = step.tb_lineno
         step = step.tb_next
     return line
-
-
-def _marked(key: str, value: Any) -> Any:
-    """``value`` with every string in it marked as coming from the variable ``key``."""
-    if isinstance(value, str) and key in _MARKS:
-        marked = _Marked(value)
-        marked.mark = _MARKS[key]
-        return marked
-    if isinstance(value, list):
-        return [_marked(key, each) for each in value]
-    if isinstance(value, dict):
-        return {name: _marked(key, each) for name, each in value.items()}
-    return value
-
-
-def _sections(marked: str) -> Iterator[str]:
-    """The section of each line; a value may have several lines."""
-    inside = ""
-    for line in marked.split("\n"):
-        if not inside and line[:1] in _TELLING and line.endswith(_END) and line.count(_END) == 1:
-            yield _SECTIONS[line[0]]  # most lines are one value; each prompt has hundreds
-            continue
-        marks = _ANY_MARK.findall(line)
-        first = inside or next((mark for mark in marks if mark in _TELLING), "")
-        yield _SECTIONS.get(first, FRAME)
-        if marks:
-            inside = "" if marks[-1] == _END else marks[-1]
 
 
 def _lines(texts: Sequence[str]) -> list[str]:

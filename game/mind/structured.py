@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 
 from game.mind.perception import for_prompt
@@ -89,11 +90,14 @@ def read(text: str, headings: Sequence[str] | None = None) -> Structured | None:
     return Structured(tuple(headings if headings is not None else sections), sections)
 
 
+@lru_cache(maxsize=256)
 def shown(text: str) -> tuple[str, ...]:
     """A summary as lines of a prompt, harmless each: prose as one, notes under their headings.
 
     A heading becomes ``Facts:`` and a note ``- …``; headings without notes stay away. No
     line starts like a heading, a rule, a cursor or a line of the script.
+
+    A summary stands in every prompt until the next one is made, hence the cache.
     """
     kept = read(text)
     if kept is None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 CHARACTERS_PER_TOKEN = 4
@@ -75,6 +75,10 @@ class Heuristic:
     def of(self, text: str) -> int:
         """Estimated tokens of ``text`` as a line; 0 for no text."""
         return self.of_pieces(pieces(text))
+
+    def each(self, texts: Sequence[str]) -> list[int]:
+        """The same of each of several."""
+        return [self.of(text) for text in texts]
 
     def of_pieces(self, number: int) -> int:
         """Estimated tokens of a text that falls into so many :func:`pieces`."""
@@ -148,13 +152,14 @@ class Ledger:
 
     def of(self, text: str) -> int:
         """Tokens of ``text`` as a line: the count if it is known, else an estimate."""
-        if not text:
-            return 0
         with self._lock:
-            if (known := self._counts.get(text)) is not None:
-                self._counts.move_to_end(text)
-                return known
-            return self.estimate.of_pieces(self._note(text))
+            return self._tokens(text) if text else 0
+
+    def each(self, texts: Sequence[str]) -> list[int]:
+        """The same of each of several: a prompt asks for hundreds of lines at a time."""
+        with self._lock:
+            # What is asked for later counts as used later, as if each had been asked for alone.
+            return [self._tokens(text) if text else 0 for text in texts]
 
     def uncounted(self, limit: int) -> tuple[str, ...]:
         """Up to ``limit`` texts to be counted, those asked for last first."""
@@ -203,6 +208,13 @@ class Ledger:
                 self._note(text)
             self._source = ""
             self._epoch += 1
+
+    def _tokens(self, text: str) -> int:
+        """Tokens of a text; the lock is held."""
+        if (known := self._counts.get(text)) is not None:
+            self._counts.move_to_end(text)
+            return known
+        return self.estimate.of_pieces(self._note(text))
 
     def _note(self, text: str) -> int:
         """Note a text to be counted; how many pieces it has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import is_
 
 from game.mind import exchange, masking
 from game.mind.compaction_config import CompactionConfig
@@ -39,16 +40,28 @@ class View:
         self._mattering = mattering
         self._mask = masking.Mask(log, mattering.unshortened)
         self._through = 0
+        self._context: MemoryContext | None = None
+        self._made_of: tuple[object, ...] = ()
+        """What that context was made of: none of it changes, but the list grows at its end."""
+        self._counts = (0, 0)
         self._looked: tuple[int, int, CompactionConfig] | None = None
         """For which window and settings the boundary was looked for last."""
 
     def context(self) -> MemoryContext:
         """What stands in the prompt now."""
-        tiers, config, masked = self._tiers, self._config(), None
+        tiers, config = self._tiers, self._config()
         if config.mask:
             self._look_for_boundary(config)
-            masked = self._mask.view(tiers.window, self._through)
-        return MemoryContext(tiers.longterm, tiers.recent, tuple(tiers.window), masked)
+        window = tiers.window
+        newest = window[-1] if window else None
+        made_of = (window, newest, tiers.longterm, tiers.recent, config.mask)
+        counts = (len(window), self._through)
+        # A thought asks for the context six times, and it is the same each time.
+        if self._context is None or counts != self._counts or not _all_same(made_of, self._made_of):
+            masked = self._mask.view(window, self._through) if config.mask else None
+            self._made_of, self._counts = made_of, counts
+            self._context = MemoryContext(tiers.longterm, tiers.recent, tuple(window), masked)
+        return self._context
 
     def mask_as_far_as_it_goes(self) -> None:
         """Let the first rung do all it can, when the prompt is to change anyhow."""
@@ -59,11 +72,10 @@ class View:
 
     def forget(self) -> None:
         """Memories came back, or all went: what was known of them holds no longer."""
-        self._through, self._looked = 0, None
+        self._through, self._looked, self._context = 0, None, None
         self.weight.stale()
 
     def _look_for_boundary(self, config: CompactionConfig) -> None:
-        # A thought asks for the context six times, and it is the same each time.
         now = (self._tiers.last_number, len(self._tiers.window), config)
         if now != self._looked:
             self._looked = now
@@ -92,7 +104,8 @@ class View:
     def snapshot(self) -> Snapshot:
         """All of it, weighed memory by memory, for a plan."""
         tiers, scale, context = self._tiers, self._scale, self.context()
-        weights = {memory.number: scale.memory(memory) for memory in context.shown}
+        numbers = [memory.number for memory in context.shown]
+        weights = dict(zip(numbers, scale.each(context.shown), strict=True))
         return Snapshot(
             longterm=tiers.longterm,
             recent=tiers.recent,
@@ -106,3 +119,7 @@ class View:
             open_from=exchange.open_exchange(context.window, scale.agent),
             importance=self._mattering.of,
         )
+
+
+def _all_same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    return all(map(is_, one, other))

@@ -49,11 +49,15 @@ class Scale:
 
     def memories(self, memories: Iterable[Memory]) -> int:
         """Tokens of several."""
-        return sum(map(self.memory, memories))
+        return sum(self.each(memories))
+
+    def each(self, memories: Iterable[Memory]) -> list[int]:
+        """Tokens of each of several."""
+        return self._tokens.each([prompt_line(self.agent, memory) for memory in memories])
 
     def text(self, text: str) -> int:
         """Tokens of a summary, line by line."""
-        return sum(self._tokens.of(line) for line in text.splitlines() if line.strip())
+        return sum(self._tokens.each([line for line in text.splitlines() if line.strip()]))
 
     def summaries(self, *summaries: Summary | None) -> int:
         """Tokens of those that there are."""

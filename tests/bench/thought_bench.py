@@ -17,7 +17,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from random import Random
 
-from game.paths import REPOSITORY
+from game.llm.gateway import Gateway
+from game.llm.profiles import Profiles
+from game.paths import REPOSITORY, Places
 from tests.bench.figures import Figure
 
 WINDOWS = (64, 128)
@@ -58,12 +60,14 @@ def _in_the_world() -> list[Figure]:
     from tests.bench.talk import Line, talk  # noqa: PLC0415
     from tests.game.agents_world import AgentsWorld, FixedConfig  # noqa: PLC0415
     from typeclasses.components.thinker import State  # noqa: PLC0415
+    from typeclasses.services import REST  # noqa: PLC0415
 
     figures: list[Figure] = []
 
     class World(AgentsWorld):
         def measure(self) -> None:
             self.set_thinking(gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=86_400.0)
+            self.services.rest = REST
             evening, numbers = talk(Random(3)), itertools.count()
             self.fake.script = lambda _: f" say I have counted {next(numbers)} cups. | bored"
             for window in WINDOWS:
@@ -81,6 +85,11 @@ def _in_the_world() -> list[Figure]:
                     times.append(self._thought())
                     assert window < len(self.mind.memory.context().window) < window + 5
                 figures.append(_figure(window, times[_WARM_UP:]))
+
+        def make_gateway(self, places: Places) -> Gateway:
+            # As the game makes it: it looks at its files now and then.
+            profiles = Profiles(places.config / "llm.md", rest=REST)
+            return Gateway(profiles, places, self.posted.put)
 
         def _hear(self, lines: list[Line]) -> None:
             memory = self.mind.memory.memory

@@ -17,8 +17,8 @@ from game.mind import history
 from game.mind.cascade import CascadeMemory
 from game.mind.compaction_config import CompactionConfig
 from game.mind.errors import ModelUnavailable
+from game.mind.marks import FRAME
 from game.mind.memory import CompactReason
-from game.mind.prompt import FRAME
 from game.mind.recall.related import Related
 from game.mind.sliding import SlidingMemory
 from game.mind.verbs import FORBIDDEN, PRIVATE

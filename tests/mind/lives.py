@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -35,6 +36,9 @@ class WordTokens:
 
     def of(self, text: str) -> int:
         return len(text.split()) + 1
+
+    def each(self, texts: Sequence[str]) -> list[int]:
+        return list(map(self.of, texts))
 
 
 @dataclass

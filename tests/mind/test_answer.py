@@ -1,7 +1,10 @@
+import difflib
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from game.mind import answer as answers
 from game.mind.answer import Command, Refusal, is_repeat_of, parse
 from game.mind.verbs import FORBIDDEN, STANDARD_VERBS, SYNONYMS, find_exit, find_verb
 
@@ -344,3 +347,20 @@ def test_no_answer_finds_a_verb_outside_the_set(names, answer):
 def test_a_very_long_answer_is_read_quickly():
     assert isinstance(read("say " + "word " * 200_000), Command)
     assert read("a" * 1_000_000).reason
+
+
+words = st.lists(
+    st.sampled_from(["tea", "with", "milk", "and", "a", "spoon.", "Tea,", "no"]), max_size=14
+)
+
+
+@given(words, words)
+def test_what_has_too_few_words_in_common_is_never_alike(one, other):
+    one, other = " ".join(one), " ".join(other)
+    ratio = difflib.SequenceMatcher(
+        None, answers._plain(one).split(), answers._plain(other).split(), autojunk=False
+    ).ratio()
+    same_opening = (
+        len(answers._words(one)[0]) >= 5 and answers._words(one)[0] == (answers._words(other)[0])
+    )
+    assert answers._alike(one, other) == (same_opening or ratio >= 0.85)

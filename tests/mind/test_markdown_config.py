@@ -168,3 +168,16 @@ def test_without_a_default_the_problem_is_raised_every_time(tmp_path: Path):
     for _ in range(2):
         with pytest.raises(ConfigError, match="cannot be read"):
             _ = config.current
+
+
+def test_a_file_that_rests_is_looked_at_again_when_its_time_is_over(tmp_path, monkeypatch):
+    path, now = tmp_path / "x.md", [100.0]
+    monkeypatch.setattr("game.mind.markdown_config.time.monotonic", lambda: now[0])
+    path.write_text("one")
+    file = ConfigFile(path, lambda each: each.read_text(), rest=0.25)
+    assert file.current == "one"
+    path.write_text("another")
+    now[0] += 0.2
+    assert file.current == "one"
+    now[0] += 0.06
+    assert file.current == "another"

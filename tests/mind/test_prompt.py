@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.errors import ConfigError
-from game.mind.prompt import FRAME, PromptContext, Situation, TemplateFile, load_template
+from game.mind.marks import FRAME
+from game.mind.prompt import PromptContext, Situation, TemplateFile, load_template
 from game.mind.script import RenderedMemory, script, time_line
 
 CONFIG = Path(__file__).parents[2] / "vault" / "config"

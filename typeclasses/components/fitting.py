@@ -12,7 +12,7 @@ from game.mind.agent_memory import AgentMemory
 from game.mind.budget import Costs
 from game.mind.errors import KeepsakeError
 from game.mind.prompt import Rendered
-from typeclasses.components.prompting import Kept, costs_of, prompt_for
+from typeclasses.components.prompting import Kept, costs_of, prompt_for, script_of_window
 from typeclasses.components.telling import tell_builders
 from typeclasses.services import Services, log, warn
 
@@ -43,6 +43,7 @@ class Fitting:
 
     def __init__(self, name: str, memory: MemoryComponent, services: Services) -> None:
         self._name, self._memory, self._services = name, memory, services
+        self._script = script_of_window()
         self._sent: tuple[str, Costs] | None = None
         self._off = 0
         self._memories = 0
@@ -121,7 +122,7 @@ class Fitting:
         services, context = self._services, memory.context()
         budget = services.compaction.current.budget
         for less in kept.ever_less():
-            rendered = prompt_for(agent, context, services, less, nudge)
+            rendered = prompt_for(agent, context, services, less, nudge, script=self._script)
             costs = costs_of(rendered, services.tokens, budget)
             if costs.used + self._off <= budget:
                 break

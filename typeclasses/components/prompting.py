@@ -6,13 +6,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from game.mind.budget import Costs, Section
+from game.mind.marks import FRAME
 from game.mind.memory import MemoryContext
 from game.mind.ports import Tokens
-from game.mind.prompt import FRAME, PromptContext, Rendered, Situation
+from game.mind.prompt import PromptContext, Rendered, Situation, kept_script
 from game.mind.recall.related import Found, Related, question
 from game.mind.records import Memory, MemoryKind, Summary
 from game.mind.script import RenderedMemory
 from game.mind.verbs import COMPACT, STANDARD_VERBS, Verb
+from game.mind.window_script import WindowScript
 from typeclasses.components.acquaintances import keys_with
 from typeclasses.components.surroundings import exits_of, people_near, things_near
 from typeclasses.services import Services
@@ -153,8 +155,19 @@ def question_of(agent: Agent, memory: MemoryContext) -> str:
     return question(memory, place, [person.key for person in people_near(agent)])
 
 
+def script_of_window() -> WindowScript:
+    """Keeps the lines of one agent's window from one prompt to the next."""
+    return kept_script(_rendered)
+
+
 def prompt_for(
-    agent: Agent, memory: MemoryContext, services: Services, kept: Kept, nudge: str = ""
+    agent: Agent,
+    memory: MemoryContext,
+    services: Services,
+    kept: Kept,
+    nudge: str = "",
+    *,
+    script: WindowScript | None = None,
 ) -> Rendered:
     """The text that the model is to continue, and where each of its lines comes from.
 
@@ -164,6 +177,7 @@ def prompt_for(
         services: Where the template comes from.
         kept: Pins, notes and experiences.
         nudge: Why its last answer was refused, if it was.
+        script: Where the lines of its window are kept from one prompt to the next.
 
     Raises:
         ConfigError: The template fails, and there was never a good one.
@@ -178,7 +192,7 @@ def prompt_for(
         journal=kept.journal,
         longterm_summary=_text(memory.longterm),
         recent_summary=_text(memory.recent),
-        window=tuple(_rendered(each) for each in memory.shown),
+        window=(script or script_of_window()).of(memory.shown, agent.key),
         people=kept.people,
         related_notes=kept.related.notes,
         related_experiences=kept.related.experiences,
@@ -192,10 +206,11 @@ def prompt_for(
 def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
     """What each section of a prompt costs, in the order in which they begin; quick."""
     spent: dict[str, int] = {}
-    for line, section in prompt.lines:
-        # A line is counted with its end. A blank one behind it only makes that a longer run of
-        # line ends, and a run is one token: it costs nothing.
-        spent[section] = spent.get(section, 0) + tokens.of(line)
+    # A line is counted with its end. A blank one behind it only makes that a longer run of
+    # line ends, and a run is one token: it costs nothing.
+    costs = tokens.each([text for text, _ in prompt.lines])
+    for (_, section), cost in zip(prompt.lines, costs, strict=True):
+        spent[section] = spent.get(section, 0) + cost
     sections = [Section(_TITLES.get(name, name), cost) for name, cost in spent.items()]
     return Costs(tuple(sections), budget, tokens.source)
 
