@@ -23,6 +23,7 @@ from game.mind.records import Memory
 from tests.mind.acquaintances import ADA, RUAN, START, TOM, Days
 from tests.mind.sleepers import Free, Script
 from tests.mind.test_people_asleep import Scripted
+from tests.mind.test_people_shown import WordTokens
 
 KETTLE, CUP = "place:The-Kettle", "thing:blue-cup"
 
@@ -195,20 +196,13 @@ def test_a_place_is_told_with_its_conclusions_as_far_as_there_is_room(tmp_path):
 
     def told(budget: int) -> list[str]:
         config = replace(PeopleConfig(), budget=budget)
-        return list(lines(here, book, config, days.now, Words()))
+        return list(lines(here, book, config, days.now, WordTokens()))
 
     start = "The Kettle, where you have been before: "
     often, sang = "You mostly meet Tom here.", "On 4 Nov 2026 this mattered here: "
     assert told(99) == [f"{start}{sang}'Ada said: I promise to sing.' {often}"]
     assert told(15) == [f"{start}{often}"]
     assert told(5) == []
-
-
-class Words:
-    """A token is a word."""
-
-    def of(self, text: str) -> int:
-        return len(text.split())
 
 
 # -- things
