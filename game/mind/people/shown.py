@@ -12,32 +12,23 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from game.mind.journal.entries import Origin
-from game.mind.people.acquaintance import BROKEN, KEPT, closeness, feeling
+from game.mind.people.acquaintance import closeness, feeling
 from game.mind.people.book import PeopleBook
-from game.mind.people.changes import same
 from game.mind.people.config import PeopleConfig
-from game.mind.people.fit import line, quoted
 from game.mind.people.fit import name as fit_name
 from game.mind.people.observing import MEETING
 from game.mind.people.profile import Closeness, Fact, Kind, Profile
+from game.mind.people.shown_facts import PROMISES, told_facts
 from game.mind.people.surroundings import PLACE
 from game.mind.perception import for_prompt
 from game.mind.ports import Tokens
 
-MOST_FACTS = 10
-"""Facts of one person that a prompt shows."""
 MOST_THOUGHTS = 2
+MOST_OF_PLACE = 3
+"""Conclusions that a prompt shows of a person, and of the place."""
 _RENAMED = timedelta(days=30)
 _LONGEST_LINE = 700
 _JUST_NOW = timedelta(minutes=5)
-_ORDER = (
-    *("promise", BROKEN, KEPT, "name", "work", "home", "spouse", "betrothed", "plan", "birthday"),
-    *("children", "son", "daughter", "brother", "sister", "mother", "father"),
-)
-_PROMISES = {"promise": "promised", BROKEN: "broke a promise", KEPT: "kept a promise"}
-_DATED = frozenset({"plan", "birthday"})
-"""What may be told by "tomorrow" or "next Tuesday", of whatever day it was told on."""
-_SORT = {attribute: place for place, attribute in enumerate(_ORDER)}
 _RANK = {close: rank for rank, close in enumerate(reversed(Closeness))}
 
 
@@ -131,12 +122,15 @@ def lines(
     if config.budget <= 0:
         return ()
     known = [(each, book.loaded(each.key) or book.head(each.key)) for each in present]
-    places = [_place_line(each, profile, now) for each, profile in known if _is_place(each)]
     people = [(each, profile) for each, profile in known if not _is_place(each)]
     best = sorted(people, key=lambda each: _nearness(each[1], now))[: config.shown]
     told = _within([_told(each, profile, now) for each, profile in best], config.budget, tokens)
     room = config.budget - sum(map(tokens.of, told))
-    return (*told, *(text for text in places if text and tokens.of(text) <= room))
+    for each, profile in known:
+        if _is_place(each) and (text := _place_line(each, profile, now, room, tokens)):
+            told.append(text)
+            room -= tokens.of(text)
+    return tuple(told)
 
 
 def _within(people: Sequence[_Told], room: int, tokens: Tokens) -> list[str]:
@@ -208,14 +202,14 @@ def _trials(profile: Profile, now: datetime) -> list[_Line]:
     if profile.shared is not None:
         shared = f"{profile.shared.text.rstrip('.')} (memory {profile.shared.number})"
         trials.append(_Line(last=shared))
-    trials += [_Line(facts=(each,)) for each in _facts(profile, now)]
+    trials += [_Line(facts=(each,)) for each in told_facts(profile, now)]
     thoughts = [each.text for each in profile.conclusions[-MOST_THOUGHTS:]]
     return [*trials[:4], *(_Line(thoughts=(each,)) for each in thoughts), *trials[4:]]
 
 
 def _text(head: str, chosen: _Line, name: str) -> str:
-    promised = [said for fact, said in chosen.facts if fact.attribute in _PROMISES]
-    facts = [each for each in chosen.facts if each[0].attribute not in _PROMISES]
+    promised = [said for fact, said in chosen.facts if fact.attribute in PROMISES]
+    facts = [each for each in chosen.facts if each[0].attribute not in PROMISES]
     told = [said for fact, said in facts if fact.origin is Origin.TOLD]
     known = [said for fact, said in facts if fact.origin is not Origin.TOLD]
     parts = [
@@ -232,83 +226,29 @@ def _text(head: str, chosen: _Line, name: str) -> str:
 
 
 def _stopped(text: str) -> str:
-    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+    return text if text.rstrip("'").endswith((".", "!", "?", "…")) else f"{text}."
 
 
-def _facts(profile: Profile, now: datetime) -> list[tuple[Fact, str]]:
-    """Facts as they are told, the most telling first; what is over beside what took its place."""
-    holding = [fact for fact in profile.facts if fact.holds and not _is_known(fact, profile)]
-    order = sorted(
-        holding, key=lambda f: (_SORT.get(f.attribute, len(_SORT)), -f.since.timestamp())
-    )
-    told = [(fact, _fact(fact, _previous(profile, fact), now)) for fact in order]
-    attributes = {fact.attribute for fact in holding}
-    over = [
-        fact
-        for fact in profile.facts
-        if not fact.holds and fact.attribute not in attributes and fact.attribute != "promise"
-    ]
-    latest = {fact.attribute: fact for fact in over}
-    told += [
-        (fact, f"no longer {fact.attribute}: {fact.value} (until {_day(fact.until, now)})")
-        for fact in latest.values()
-    ]
-    return told[:MOST_FACTS]
-
-
-def _fact(fact: Fact, before: Fact | None, now: datetime) -> str:
-    value = line(fact.value)
-    if fact.attribute in _PROMISES:
-        return f"{_PROMISES[fact.attribute]}: {quoted(fact.value)} ({_day(fact.since, now)})"
-    if fact.attribute in _DATED:
-        value = f"{value} (said on {_day(fact.since, now)})"
-    if before is None:
-        return f"{fact.attribute}: {value}"
-    return (
-        f"{fact.attribute}: {value} (before: {line(before.value)}, until {_day(before.until, now)})"
-    )
-
-
-def _is_known(fact: Fact, profile: Profile) -> bool:
-    """Whether a fact only says what the line begins with: what they are called."""
-    return fact.attribute == "name" and fact.value.casefold() == profile.name.casefold()
-
-
-def _previous(profile: Profile, fact: Fact) -> Fact | None:
-    """What held before a fact of which there is one at a time."""
-    over = [
-        each
-        for each in profile.facts
-        if each.attribute == fact.attribute
-        and not same(each.value, fact.value)
-        and each.until is not None
-        and each.until <= fact.since
-    ]
-    return max(over, key=lambda each: each.until or each.since, default=None)
-
-
-def _place_line(each: Present, profile: Profile | None, now: datetime) -> str:
-    """What is worth saying of a place; empty for one that says nothing."""
+def _place_line(
+    each: Present, profile: Profile | None, now: datetime, room: int, tokens: Tokens
+) -> str:
+    """What is worth saying of a place, thought by thought; empty for what has no room."""
     name = fit_name(each.name)
     if not each.home and _is_new(profile, now):
-        return f"{name}: you are here for the first time."
-    if profile is None:
-        return ""
-    thoughts = " ".join(_stopped(t.text) for t in profile.conclusions[-MOST_THOUGHTS:])
+        text = f"{name}: you are here for the first time."
+        return text if tokens.of(text) <= room else ""
     where = "where you live" if each.home else "where you have been before"
-    return for_prompt(f"{name}, {where}: {thoughts}") if thoughts else ""
+    thoughts = [_stopped(t.text) for t in profile.conclusions[-MOST_OF_PLACE:]] if profile else []
+    while thoughts:
+        text = for_prompt(f"{name}, {where}: {' '.join(thoughts)}", limit=_LONGEST_LINE)
+        if tokens.of(text) <= room:
+            return text
+        del thoughts[0]  # the last is the most telling
+    return ""
 
 
 def _is_new(profile: Profile | None, now: datetime) -> bool:
     return profile is None or (profile.meetings == 1 and now - profile.first_met < MEETING)
-
-
-def _day(time: datetime | None, now: datetime) -> str:
-    """``12 Nov``, with the year if it is another."""
-    if time is None:
-        return "now"
-    here = time.astimezone(now.tzinfo)
-    return f"{here.day} {here:%b}" if here.year == now.year else f"{here.day} {here:%b %Y}"
 
 
 def _ago(span: timedelta) -> str:
