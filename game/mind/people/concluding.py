@@ -16,6 +16,7 @@ from game.mind.people.fit import is_fit, line, quoted
 from game.mind.people.fit import name as fit_name
 from game.mind.people.observing import HEARSAY
 from game.mind.people.profile import Company, Conclusion, Fact, Kind, Profile
+from game.mind.people.statements import statements
 from game.mind.people.surroundings import MINE, WHEREABOUTS
 
 LEAST_MEETINGS, LEAST_DAYS = 3, 2
@@ -37,6 +38,12 @@ _FORMS = (
     re.compile(r"^It is (?:with|in|where) .{1,80}?: "),
 )
 _OWN = "You: "
+SPEAKER = re.compile(
+    r"(?P<who>[^:,\n]{1,48}?) (?:(?P<said>said|says|whispers|shouts)\b[^:,]{0,60}[:,]|posed:) "
+    r"(?P<words>.*)"
+)
+"""An observation of what somebody said or played."""
+_OF_SELF = re.compile(r"(?:I|my|we|our)\b", re.I)
 
 
 def by_rules(profile: Profile, names_of: NamesOf) -> tuple[Conclusion, ...]:
@@ -109,9 +116,12 @@ def _weighty(profile: Profile) -> tuple[Conclusion, ...]:
     seen = [
         each
         for each in profile.observations
-        if each.weight >= WEIGHTY and not each.text.startswith(own) and is_fit(each.text)
+        if each.weight >= WEIGHTY and not each.text.startswith(own) and _happened(each.text)
     ]
-    best = sorted(seen, key=lambda each: (each.weight, each.number))[-MOST_WEIGHTY:]
+    # Of one person the weightiest alone: nobody has all that is told of a place.
+    order = sorted(seen, key=lambda each: (each.weight, each.number))
+    best = list({_doer(each.text): each for each in order}.values())
+    best = sorted(best, key=lambda each: (each.weight, each.number))[-MOST_WEIGHTY:]
     return tuple(
         Conclusion(
             f"On {_day(each.time)} this mattered here: {quoted(each.text)}",
@@ -120,6 +130,21 @@ def _weighty(profile: Profile) -> tuple[Conclusion, ...]:
         )
         for each in sorted(best, key=lambda each: each.number)
     )
+
+
+def _happened(text: str) -> bool:
+    """Whether an observation is a deed, or what somebody says of themselves: gossip is neither."""
+    talk = SPEAKER.match(text)
+    if talk is None or not talk["said"]:
+        return is_fit(text)
+    words = talk["words"].strip("' ")
+    return is_fit(text) and any(map(_OF_SELF.match, statements(words)))
+
+
+def _doer(text: str) -> str:
+    """Who said or did what an observation tells, as far as its beginning says so."""
+    talk = SPEAKER.match(text)
+    return talk["who"] if talk else text.partition(" ")[0]
 
 
 def _way(profile: Profile) -> tuple[Conclusion, ...]:

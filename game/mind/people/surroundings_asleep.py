@@ -6,13 +6,12 @@ so nothing that has to wait for another night is lost meanwhile.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from game.mind.people.answers import MOST_NEW, STOP, THINKING, answered, thought
 from game.mind.people.book import PeopleBook
-from game.mind.people.concluding import listed, with_conclusions
+from game.mind.people.concluding import SPEAKER, listed, with_conclusions
 from game.mind.people.fit import is_fit
 from game.mind.people.fit import name as fit_name
 from game.mind.people.profile import Conclusion, Kind, Observation, Profile
@@ -29,9 +28,6 @@ MOST_A_NIGHT = 24
 LATER = "later"
 """The figure that says how many places and things wait for another night."""
 
-_SPEAKER = re.compile(
-    r"(?P<who>[^:,\n]{1,48}?) (?:(?:said|says|whispers|shouts)\b[^:,]{0,60}[:,]|posed:) "
-)
 _ASKED = """\
 Question: What may {own} think of {name}? Answer with one line for each thought and the numbers \
 of the lines behind it, as in
@@ -128,7 +124,7 @@ def _asked(
 
 def _attributed(drawn: Conclusion, cited: Sequence[Observation]) -> Conclusion:
     """What somebody only said or played does not become true by being said at a place."""
-    speakers = [fit_name(m["who"]) for each in cited if (m := _SPEAKER.match(each.text))]
+    speakers = [fit_name(m["who"]) for each in cited if (m := SPEAKER.match(each.text))]
     if not speakers:
         return drawn
     who = listed(list(dict.fromkeys(speakers)))
