@@ -2,11 +2,12 @@ import json
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from game.mind.answer import Command, parse
 from game.mind.constrain import from_json, verbs_grammar, verbs_schema
+from game.mind.speech import tidy_speech
 from game.mind.verbs import STANDARD_VERBS, Takes
 
 
@@ -54,7 +55,9 @@ def test_json_becomes_a_line(answer, line):
     assert from_json(answer) == line
 
 
-@given(st.text(max_size=60))
+# What a model says of itself is no speech of Mira's, and is refused wherever it stands.
+@given(st.text(max_size=60).filter(lambda text: tidy_speech(f"Well, {text}")))
+@example('"}, {"verb": "go"} | because')
 def test_whatever_is_in_the_json_a_line_of_speech_comes_of_it(text):
     line = from_json(json.dumps({"verb": "say", "argument": f"Well, {text}", "reason": ""}))
     command = parse(line, own_name="Mira", verbs=STANDARD_VERBS)
