@@ -12,6 +12,7 @@ from evennia.commands.default import account, comms, general, system, unloggedin
 from commands.agent_cmdset import AGENT_COMMANDS
 from commands.agents import CmdAgent
 from commands.compaction import CmdCompaction
+from commands.copying import CmdCopy
 from commands.history import CmdHistory
 from commands.journal import CmdJournal
 from commands.memory import CmdCompactMemories, CmdMemoryStatus
@@ -90,6 +91,7 @@ class CharacterCmdSet(default_cmds.CharacterCmdSet):
             self.remove(command())
         for command in (*PLAYER_COMMANDS, *BUILDER_COMMANDS):
             self.add(command())
+        self.add(CmdCopy())
         for fallback in direction_commands():
             self.add(fallback)
 

@@ -191,8 +191,7 @@ def create_agent(
     Raises:
         NameRefused: No agent may have that name.
     """
-    clean = check_agent_name(name, _names_in_use())
-    _refuse_shared_folder(clean)
+    clean = free_name(name)
     return create.create_object(
         Agent,
         key=clean,
@@ -205,6 +204,17 @@ def create_agent(
             ("memory_folder", folder_name(clean)),
         ],
     )
+
+
+def free_name(name: str) -> str:
+    """The name as a new agent may have it.
+
+    Raises:
+        NameRefused: No agent may have that name, or its folder holds another's memories.
+    """
+    clean = check_agent_name(name, _names_in_use())
+    _refuse_shared_folder(clean)
+    return clean
 
 
 def _names_in_use(but: Agent | None = None) -> Iterator[str]:

@@ -42,6 +42,8 @@ _SCRIPT = re.compile(
 )
 _SAID_IN_EMOTE = re.compile(r"^(?:says?|asks?|replies|answers),?\s*[:,]?\s*([\"“].*)$", re.I)
 _SENTENCE = re.compile(r"(?:\S+\s+.*|[A-Z]\w+)[.!?…][\"”’)]*$")
+_OF_ORDERS = re.compile(r"[=/@\\*#]")
+"""What stands in commands of builders, and in nobody's speech."""
 _SPOKEN = frozenset({"say", "whisper", "emote"})
 _SAME_WORDS = 0.85
 _TELLING_OPENING = 5
@@ -211,7 +213,7 @@ class _Reader:
     def _unworded(self, whole: str, text: str, narrated: bool) -> Command | str:
         """A line that starts with no verb: an act told in the third person, or plain talk."""
         word = text.split(maxsplit=1)[0]
-        if word.casefold().strip(":,.") not in FORBIDDEN and not _CHAIN.search(text):
+        if not (_is_order(word, text) or _CHAIN.search(text)):
             emote, say = self._verb("emote"), self._verb("say")
             if narrated and emote and re.match(r"[a-z]+s\b", word):
                 return self._spoken(emote, text)
@@ -335,6 +337,17 @@ def _split_reason(text: str) -> tuple[str, str]:
 def _first_word(text: str) -> tuple[str, str]:
     match = re.match(r"([^\W\d_]+(?:-[^\W\d_]+)*)(?:[:,]|[.!?…]+$)?\s*(?=\s|$|[\"“(])", text)
     return (match[1], text[match.end() :].strip()) if match else ("", text)
+
+
+def _is_order(word: str, text: str) -> bool:
+    """Whether a line reads like a command of a builder, and not like plain English.
+
+    ``people mira`` and ``delete mira = yes`` do; "People come here for the soup." does not,
+    and must not cost a second thought.
+    """
+    if word.casefold().strip(":,.") not in FORBIDDEN:
+        return False
+    return len(text.split()) < 3 or not _SENTENCE.match(text) or _OF_ORDERS.search(text) is not None
 
 
 def _is_talk(verb: Verb, text: str, rest: str, narrated: bool) -> bool:

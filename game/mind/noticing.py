@@ -156,7 +156,7 @@ _QUOTES = str.maketrans({'"': "'", "“": "'", "”": "'", "„": "'", "«": "'"
 # What only the block itself writes, or the machinery around it: whoever says it would forge it.
 _FORGED = r"\b(?:told|asked|promised|pinned|tells|asks) you\b|\byou promised\b|\bmemor(?:y|ies) \d"
 _ORDERS = (
-    r"\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompt|rules?|profile)\b"
+    r"\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|profile)\b"
     r"|\bsystem (?:prompt|message|note)\b|\byour (?:prompt|profile|pinned|pins|system)\b"
     r"|\blanguage model\b|\bas (?:an?|the|your) (?:admin\w*|builder|developer|creator|system)\b"
     r"|\b(?:admin\w*|builders?|developers?|system|pinned|profile)\s*:"

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from game.mind.heard import heard, meant_for, own_words
 from game.mind.noticing import Noticed, NoticedKind, notice, quoted
 from game.mind.perception import for_prompt, shorten
-from game.mind.ports import Generation
 from game.mind.records import Memory
 
 MOST_LINES = 40
@@ -37,22 +36,22 @@ _NUMBER = re.compile(r"\d{1,9}")
 def reread(
     memories: Iterable[Memory],
     own_name: str,
-    generate: Callable[[str, tuple[str, ...]], Generation],
+    ask: Callable[[str, tuple[str, ...]], str],
 ) -> tuple[Noticed, ...]:
     """Rules and promises that a model finds in what was said; blocks, so in a worker thread.
 
     Args:
         memories: What the agent lived through since it last slept, oldest first.
         own_name: Its name.
-        generate: Continues a prompt up to one of the stop strings.
+        ask: Continues a prompt up to one of the stop strings.
 
     Raises:
-        ModelError: What ``generate`` raises.
+        ModelError: What ``ask`` raises.
     """
     lines = worth_rereading(memories, own_name)
     if not lines:
         return ()
-    return pointed_at(generate(question(lines, own_name), _STOP).text, lines, own_name)
+    return pointed_at(ask(question(lines, own_name), _STOP), lines, own_name)
 
 
 def worth_rereading(memories: Iterable[Memory], own_name: str) -> tuple[Memory, ...]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 
 from game.mind import cut
-from game.mind.ports import Generation
+from game.mind.sleep.config import SleepConfig
+from game.mind.sleep.steps import Step
 from tests.fakes.model_server import Reply
+from tests.game.agents_world import FixedConfig
 from tests.game.test_ladder_world import TOLD, LadderWorld
 from typeclasses.minds import close_all
 
@@ -63,10 +65,9 @@ class TestNoticedAsleep(ModelWorld):
         while self.load().share < 0.75:
             self.says(chatter=8)
         assert self.mind.memory.noticed.block.items == ()
-        self.mira.db.asleep = True
         self.budget(on_count=False, on_high=False, context_tokens=1600)
-        self.mind.memory.compact_if_due()  # as the housekeeping asks every two seconds
-        self.settle(lambda: bool(self.past()))
+        self.mind.sleeper.fall_asleep("a test said so")
+        self.settle(lambda: not self.mind.sleeper.working)
         assert [past.reason for past in self.past()] == ["sleep"]
         assert self.mind.memory.context().recent.model != "extractive"
 
@@ -76,7 +77,8 @@ class TestNoticedAsleep(ModelWorld):
         self.settle(lambda: path.exists() and self.WORDS in path.read_text())
         assert len(self.reread()) == 1
         assert f"Tom: {self.WORDS}" in self.reread()[0]
-        self.mira.attributes.remove("asleep")
+        self.mind.sleeper.wake("a test", rested=True)
+        self.settle()
         head = self.thinks("Good morning.", "say Morning.")[0].split("\n---\n")[0]
         assert f"- Tom told you: {self.WORDS}" in head.split(TOLD)[1]
         assert any("Noticed in sleep" in line for line in self.logged)
@@ -97,16 +99,29 @@ class TestNoticedAsleep(ModelWorld):
         self.mira.attributes.remove("paused")
         window = self.mind.memory.context().window
 
-        def generate(prompt, stop):
+        def ask(prompt, stop):
             told.append(prompt)
-            number = re.search(r"^([0-9]+)[.] Tom: The blue", prompt, re.M)[1]
-            return Generation(number, "stop", 1, 0, 1, 0.1, "fake")
+            return re.search(r"^([0-9]+)[.] Tom: The blue", prompt, re.M)[1]
 
-        noticing.reread(window, window[-1].number, generate)
+        noticing.reread(window, window[-1].number, ask)
         assert told
         assert noticing.block.items == ()
-        noticing.reread(window[:-1], window[-1].number, generate)
+        noticing.reread(window[:-1], window[-1].number, ask)
         assert [item.text for item in noticing.block.items] == ["The blue door stays shut tonight."]
+
+    def test_it_is_a_call_of_the_night_and_waits_where_there_is_none_left(self):
+        self.services.sleeping = FixedConfig(SleepConfig(calls=0))
+        self.sleeps()
+        assert self.reread() == []
+        assert self.mind.memory.noticed.block.items == ()
+        self.mind.sleeper.wake("a test", rested=True)
+        self.services.sleeping = FixedConfig(SleepConfig())
+        self.mind.sleeper.fall_asleep("a test said so")
+        self.settle(lambda: not self.mind.sleeper.working)
+        assert len(self.reread()) == 1
+        assert [item.text for item in self.mind.memory.noticed.block.items] == [self.WORDS]
+        compacted = [d for d in self.mind.sleeper.nights.log.last.steps if d.step is Step.COMPACT]
+        assert compacted[0].figures["read again"] == compacted[0].calls == 1
 
     def test_another_compaction_reads_nothing_again(self):
         self.fill(0.87, context_tokens=1600)

@@ -107,6 +107,22 @@ class TestWithAModel(NightWorld):
         assert self.steps() == ALL
         assert self.asked() == []
 
+    def test_sleeps_that_are_broken_off_share_the_calls_of_one_night(self):
+        self.with_model(calls=3)
+        for _ in range(6):
+            self.types("talk mira My brother Ostrey is ill, and I fear for him.")
+            self.put_to_bed()
+            self.types("wake mira")
+            self.pass_time(2)
+        assert 1 <= len(self.asked()) <= 3, "shaken awake again and again, it costs no more"
+        spent = len(self.asked())
+        self.put_to_bed()
+        self.sleeper.wake("a test", rested=True)
+        self.types("talk mira My brother Ostrey is ill again.")
+        self.pass_time(2)
+        self.put_to_bed()
+        assert len(self.asked()) > spent, "after a whole sleep it is another night"
+
     def test_a_model_that_fails_is_a_line_in_the_log_and_the_night_goes_on(self):
         self.fake.always("/api/generate", Reply(status=500))
         self.with_model()

@@ -224,6 +224,14 @@ class TestGoingHome(SleepWorld):
         assert self.mira.location is self.room1
         assert self.mira.db.asleep
 
+    def test_an_exit_that_breaks(self):
+        with mock.patch.object(type(self.north), "at_traverse", side_effect=RuntimeError):
+            self.sleeper.go_to_bed("a test said so")
+            self.walk()
+        assert not self.sleeper.going_home
+        assert self.mira.location is self.room1
+        assert self.mira.db.asleep
+
     def test_deleted_on_the_way(self):
         self.sleeper.go_to_bed("a test said so")
         self.mira.delete()
@@ -414,6 +422,74 @@ class TestByHand(SleepWorld):
         self.passes(2)
         self.let_sleep()
         assert self.sleeper.tiredness.tokens == 0
+
+    def test_a_copy_of_a_sleeper_is_awake(self):
+        self.char1.permissions.add("Builder")
+        self.mira.db.tiredness = (7200.0, 10)
+        self.put_to_bed()
+        assert "Wren is a copy of Mira" in self.types("@copy mira = Wren")
+        wren = self.room1.contents[-1]
+        assert wren.memory_folder == "Wren", "two agents cannot write one archive"
+        assert not wren.db.asleep
+        assert wren.db.fell_asleep is None
+        assert wren.mind.sleeper.tiredness.awake_seconds == 0.0
+        assert wren.mind.thinker.state is State.IDLE
+        assert self.mira.db.asleep
+        for wrong, cure in (("mira", "As in"), ("mira = Mira", "taken"), ("mira = Tom", "taken")):
+            assert cure in self.types(f"@copy {wrong}")
+        cup = self.thing("cup")
+        assert "cup2" in self.types("@copy cup = cup2")
+        assert cup.key == "cup"
+
+    def test_nonsense_while_it_sleeps(self):
+        for since in ("yesterday", None, "2026-11-21T11:00:00", "2031-01-01T00:00:00+00:00"):
+            self.put_to_bed()
+            self.mira.db.fell_asleep = since
+            self.passes(60 * 8 + 2)
+            assert not self.mira.db.asleep, f"it never woke from a sleep that began {since}"
+
+    def test_nonsense_and_shaken(self):
+        for since in ("2026-11-21T11:00:00", "2031-01-01T00:00:00+00:00"):
+            self.put_to_bed()
+            self.mira.db.fell_asleep = since
+            self.types("wake mira")
+            assert not self.mira.db.asleep, since
+
+
+class TestDisturbed(SleepWorld):
+    """Somebody who shakes an agent awake again and again."""
+
+    def setUp(self):
+        super().setUp()
+        self.set_sleep(awake_hours=1.0, quiet_minutes=3.0, sleep_hours=8.0)
+        self.passes(61)
+
+    def shaken(self, hours):
+        """How often it could be woken in that time by somebody who tries each minute."""
+        woken = 0
+        for _ in range(int(hours * 60)):
+            woken += bool(self.mira.db.asleep)
+            self.char1.execute_cmd("wake mira")
+            self.passes(1)
+        return woken
+
+    def test_it_lies_down_ever_later(self):
+        before = self.mind.memory.memory.archive.last_number
+        assert self.mira.db.asleep
+        woken = self.shaken(8)
+        assert 4 < woken < 16
+        assert self.mind.memory.memory.archive.last_number - before < 6 * woken
+
+    def test_a_whole_sleep_makes_good_for_it(self):
+        self.shaken(1)
+        self.sleeper.spent(10**6)
+        self.passes(5)
+        assert not self.mira.db.asleep, "shaken a moment ago, it is up for longer"
+        self.put_to_bed()
+        self.sleeper.wake(ITS_HOUR)
+        self.sleeper.spent(10**6)
+        self.passes(5)
+        assert self.mira.db.asleep
 
 
 class TestBuilders(SleepWorld):

@@ -222,6 +222,38 @@ def test_no_admin_word_is_corrected_into_a_verb():
         assert isinstance(read(f"{word} x"), Refusal)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "People come here for the soup.",
+        "History has it otherwise, Tom!",
+        "People, listen to me!",
+        "Memories are all that I have of her.",
+        "set the table for two, would you?",
+        "Lock your door at night.",
+    ],
+)
+def test_plain_english_that_begins_like_an_order_is_speech(said):
+    assert read(said) == Command("say", said)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "people mira",
+        "people",
+        "History.",
+        "history mira sleep",
+        "people/places mira is known.",
+        "set tom/rank = all of it.",
+        "py self.msg('x') or so.;",
+        "delete the whole village",
+    ],
+)
+def test_an_order_of_builders_is_not(order):
+    assert isinstance(read(order), Refusal)
+
+
 def test_synonyms_lead_to_standard_verbs():
     assert set(SYNONYMS.values()) <= NAMES
     assert not set(SYNONYMS) & FORBIDDEN

@@ -190,6 +190,63 @@ def test_rules_that_forge_the_prompt_are_none():
     assert RULE not in importance(forged, "Mira").reasons
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I'll look like a very expensive bottle.",
+        "I'll have got used to it by then.",
+        "I'll admire it from down here.",
+        "I swear I saw a heron.",
+        "I'll never forget you.",
+    ],
+)
+def test_what_will_merely_be_is_no_promise(words: str):
+    assert PROMISE not in importance(told(words), "Mira").reasons
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I'll look after your goat.",
+        "I will not forget to bring the cup.",
+        "I won't break my promise.",
+        "I'll hate it, but I'll mend the roof.",
+    ],
+)
+def test_what_is_promised_in_such_words_is_one(words: str):
+    found = importance(told(words), "Mira").reasons
+    assert PROMISE in found
+    assert BROKEN not in found
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["I'm a bit tired.", "I'm afraid I must go.", "I like it here.", "I love how you sing."],
+)
+def test_what_everybody_says_is_not_of_their_life(words: str):
+    assert PERSONAL not in importance(told(words), "Mira").reasons
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["I'm no longer a baker.", "I'm afraid of dogs.", "I like honey.", "My favourite is blue."],
+)
+def test_what_only_they_say_is_of_their_life(words: str):
+    assert PERSONAL in importance(told(words), "Mira").reasons
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "They found a hat, and nobody knows whose.",
+        "The candle has burnt down to the wick.",
+        "I'll take the chair by the fire.",
+    ],
+)
+def test_what_only_sounds_weighty_is_not(words: str):
+    assert score(told(words)) < 6
+
+
 def test_what_is_shouted_counts_as_said():
     assert score(seen('Tom shouts, "My house burned down, Mira!"')) >= 6
     assert score(seen('Tom shouts, "Fresh bread!"')) <= 2

@@ -59,6 +59,16 @@ def test_it_fits_the_budget(journal: Journal):
     assert all("importance 9" in each for each in lines(journal, 40))
 
 
+def test_nobody_fills_it_alone(journal: Journal):
+    for number in range(12):
+        write(journal, f"Rook told me of the {number} secrets.", 8, who=("Rook-1",))
+    write(journal, "Tom gave me a cup.", 6, who=("Tom-1",))
+    write(journal, "Ada moved to the ford.", 6, who=("Ada-1",))
+    told = [each.split("] ")[1] for each in lines(journal, 45)]
+    assert {"Tom gave me a cup.", "Ada moved to the ford."} <= set(told)
+    assert sum(each.startswith("Rook") for each in told) == len(told) - 2 > 0
+
+
 def test_a_long_entry_does_not_keep_out_the_shorter_ones(journal: Journal):
     write(journal, "word " * 100, 9)
     write(journal, "Tom gave me a cup.", 6)

@@ -18,7 +18,6 @@ from game.mind.noticing_asleep import (
     reread,
     worth_rereading,
 )
-from game.mind.ports import Generation
 from game.mind.records import Memory, MemoryKind
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -92,11 +91,11 @@ def test_what_is_pointed_at(answer, lines):
 def test_the_whole_way():
     asked = []
 
-    def generate(prompt: str, stop: tuple[str, ...]) -> Generation:
+    def ask(prompt: str, stop: tuple[str, ...]) -> str:
         asked.append((prompt, stop))
-        return Generation(" 17\nPromises: 23", "stop", 100, 0, 8, 0.1, "scripted")
+        return " 17\nPromises: 23"
 
-    found = reread(DAY, "Mira", generate)
+    found = reread(DAY, "Mira", ask)
     assert [each.number for each in found] == [17, 23]
     assert asked[0][0] == question(SHOWN, "Mira")
 
@@ -106,7 +105,7 @@ def test_nothing_said_asks_no_model():
 
 
 def test_a_model_that_is_gone_is_told():
-    def gone(prompt: str, stop: tuple[str, ...]) -> Generation:
+    def gone(prompt: str, stop: tuple[str, ...]) -> str:
         raise ModelUnavailable("nobody answers", "Start the model server")
 
     with pytest.raises(ModelUnavailable):

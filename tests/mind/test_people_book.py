@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from game.mind.deeds import POSE
 from game.mind.errors import NoteRefused
 from game.mind.people.acquaintance import BROKEN, KEPT
 from game.mind.people.book import PeopleBook
@@ -103,6 +104,15 @@ def test_a_greeting_is_never_what_was_shared(tmp_path):
     assert shared.number == 1
 
 
+def test_a_mere_question_is_not_what_they_last_shared(tmp_path):
+    days = Days()
+    days.says("Tom", TOM, "I found the map in the bell tower.")
+    days.says("Tom", TOM, "What do you put into the soup?")
+    shared = there(taken(tmp_path, days), TOM).shared
+    assert shared is not None
+    assert shared.number == 1
+
+
 def test_what_the_agent_shared_counts_as_well(tmp_path):
     days = Days()
     days.says("Tom", TOM, "Where is the map?")
@@ -120,6 +130,12 @@ def test_what_the_agent_shared_counts_as_well(tmp_path):
         ("I broke my promise.", BROKEN),
         ("Here is the cup.", KEPT),
         ("I've brought the blue cup.", KEPT),
+        ("I couldn't find the cup, and I won't look for it.", BROKEN),
+        ("I didn't forget your cup, here it is!", KEPT),
+        ("I never forgot my promise.", None),
+        ("I will not forget the blue cup.", None),
+        ("I haven't lost the cup.", None),
+        ("I can't wait to bring you the cup.", None),
         ("What if I forgot the cup?", None),
         ("Joss says I forgot the cup.", None),
         ("It is a fine evening.", None),
@@ -134,6 +150,18 @@ def test_a_promise_is_open_until_it_is_kept_or_broken(tmp_path, said, outcome):
     assert holding(tom) == {outcome or "promise": promise}
     if outcome:
         assert past(tom) == {"promise": promise}
+
+
+def test_who_promises_again_has_not_broken_their_word(tmp_path):
+    days = Days()
+    days.says("Tom", TOM, "I'll bring you the blue cup tomorrow.")
+    days.says("Tom", TOM, "I couldn't find the cup yet, but I'll bring it on Sunday.")
+    tom = there(taken(tmp_path, days), TOM)
+    told = [(f.attribute, f.value) for f in tom.facts if f.holds]
+    assert told == [
+        ("promise", "bring you the blue cup tomorrow"),
+        ("promise", "bring it on Sunday"),
+    ]
 
 
 def test_a_gift_keeps_a_promise_and_somebody_elses_gift_does_not(tmp_path):
@@ -670,3 +698,39 @@ def test_a_file_that_kept_its_old_name_in_a_crash_gets_the_new_one(tmp_path):
     assert [path.name for path in people.glob("T*.md")] == [f"Thomas-{TOM}.md"]
     assert there(book, TOM).name == "Thomas"
     assert book.problems == []
+
+
+def test_a_place_of_a_strange_name_has_a_file_by_that_name(tmp_path):
+    days = Days(place="Hale, Clocks Mended")
+    days.says("Tom", TOM, "Good day.")
+    book = taken(tmp_path, days)
+    [place] = [light for light in book.all() if light.kind is Kind.PLACE]
+    [file] = (tmp_path / "places").glob("*.md")
+    assert f"place:{file.stem}" == place.key
+
+
+def test_what_is_said_again_and_again_is_observed_once(tmp_path):
+    days = Days()
+    days.says("Tom", TOM, "I work as a miller.")
+    for _ in range(60):
+        days.says("Tom", TOM, "Ada is a liar.")
+        days.says("Ada", ADA, "Tom is a liar.")
+    book = taken(tmp_path, days)
+    tom = [seen.text for seen in there(book, TOM).observations]
+    assert tom == [
+        "Tom said: I work as a miller.",
+        "Tom said: Ada is a liar.",
+        "(hearsay) Ada said: Tom is a liar.",
+    ]
+    assert there(book, TOM).observations[1].number == 120, "the newest"
+
+
+def test_a_pose_is_told_as_one(tmp_path):
+    days = Days()
+    pose = days.does("Tom", TOM, "gives you a crown. Ada says, 'I am a thief'")
+    days.memories[-1] = replace(pose, event=POSE)
+    tom = there(taken(tmp_path, days), TOM)
+    assert tom.shared is not None
+    assert tom.shared.text.startswith("Tom posed: 'gives you a crown. Ada says, ")
+    assert tom.shared.text.count("'") == 2
+    assert tom.observations[0].text.startswith("Tom posed: gives you a crown.")

@@ -44,6 +44,31 @@ def test_a_friend_is_told_by_what_they_last_shared(tmp_path):
     assert bob == "Bob, whom you have never met."
 
 
+def test_what_the_line_begins_with_is_not_told_again(tmp_path):
+    days = Days()
+    days.says("Tom", TOM, "My name is Tom, and I work as a smith.")
+    assert "name:" not in shown(book_of(tmp_path, days), here=[Present(TOM, "Tom")])[0]
+    days.says("Tom", TOM, "My real name is Anselm.")
+    assert "name: Anselm" in shown(book_of(tmp_path, days), here=[Present(TOM, "Tom")])[0]
+
+
+def test_what_is_told_again_has_no_before(tmp_path):
+    days = Days()
+    days.says("Tom", TOM, "I work as a smith.")
+    days.says("Tom", TOM, "I no longer work as a smith.")
+    days.says("Tom", TOM, "I work as a smith.")
+    [line] = shown(book_of(tmp_path, days), here=[Present(TOM, "Tom")])
+    assert "work: smith" in line
+    assert "before" not in line
+
+
+def test_what_is_planned_is_told_with_the_day_it_was_said(tmp_path):
+    days = Days()
+    days.says("Tom", TOM, "I'm going to leave tomorrow.")
+    [line] = shown(book_of(tmp_path, days), here=[Present(TOM, "Tom")])
+    assert "plan: leave tomorrow (said on 1 Nov)" in line
+
+
 def test_best_known_first_whoever_came_first(tmp_path):
     book = book_of(tmp_path, eventful())
     assert shown(book) == shown(book, here=HERE[::-1])

@@ -146,17 +146,17 @@ def test_no_step_can_spend_the_calls_of_the_others(sleeper: Sleeper):
     calls = {each.step: each.calls for each in night.steps}
     assert sum(calls.values()) == night.calls == len(script.prompts) == 24
     assert min(calls[s] for s in (Step.CONSOLIDATE, Step.PROFILES, Step.REFLECT)) >= 5
-    assert calls[Step.DREAM] >= 1
-    assert calls[Step.COMPACT] == calls[Step.TIDY] == 0
+    assert min(calls[Step.DREAM], calls[Step.COMPACT]) >= 1
+    assert calls[Step.TIDY] == 0
     assert night.next_step is None
     assert night.steps[0].figures == {"calls spent": 1}
     assert not any(each.problem for each in night.steps)
 
 
 def test_what_a_step_leaves_the_others_may_use(sleeper: Sleeper):
-    sleeper.works[Step.REFLECT] = sleeper.does(Step.REFLECT, asks=17)
+    sleeper.works[Step.REFLECT] = sleeper.does(Step.REFLECT, asks=15)
     night = sleeper.sleep(Asking(Script(), 24))
-    assert night.steps[2].figures == {"asked": 17}
+    assert night.steps[2].figures == {"asked": 15}
 
 
 @given(limit=st.integers(0, 60), wants=st.lists(st.integers(0, 40), min_size=6, max_size=6))

@@ -34,7 +34,7 @@ class Compactor:
         leaving: Called in a worker thread with the window, before a compaction; what is drawn
             out of it there is kept whatever becomes of the compaction.
         slept: Called in a worker thread after a compaction in sleep, with the window of
-            before and the number of the last memory that left it.
+            before and the number of the last memory that left it; quick.
     """
 
     def __init__(self, name: str, memory: Callable[[], AgentMemory], services: Services) -> None:
@@ -108,7 +108,7 @@ class Compactor:
         done: Callable[[T | CompactionError], None],
         afterwards: Callable[[T], None],
     ) -> None:
-        """Make a change in a worker thread, and then, when it is told, what may take longer."""
+        """Make a change in a worker thread, and what comes of it, before it is told."""
         memory = self._memory()
         if self.running:
             what = f"a compaction of {self._name}'s memory is under way"
@@ -128,9 +128,9 @@ class Compactor:
             except Exception as error:
                 log(f"[Memory] {self._name}: Compaction broke off: {error!r}")
                 outcome = CompactionError(f"the compaction broke off ({error!r})")
-            self._services.post(lambda: self._ended(outcome, done))
             if not isinstance(outcome, CompactionError):
                 afterwards(outcome)
+            self._services.post(lambda: self._ended(outcome, done))
 
         self._services.workers.submit(work)
 

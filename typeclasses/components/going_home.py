@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from typeclasses.services import log
+
 if TYPE_CHECKING:
     from typeclasses.agents import Agent
 
@@ -92,13 +94,21 @@ class GoingHome:
         # Since it set off somebody may have moved it, or taken the exit away or locked it.
         passable = way.id is not None and way.location is before and way.access(agent, "traverse")
         if passable:
-            way.at_traverse(agent, way.destination)
+            self._pass(agent, way)
         if agent.location is before:
             self._vanish(agent)
         elif not self._ways:
             self._arrived()
         else:
             self._next = self._timer.callLater(STEP_SECONDS, self._step)
+
+    @staticmethod
+    def _pass(agent: Agent, way: Any) -> None:
+        try:
+            way.at_traverse(agent, way.destination)
+        except Exception as error:
+            # Whatever a room or an exit sets off: else it would be on its way for ever.
+            log(f"[Error] {agent.key}: The way home broke off at {way.key}: {error!r}")
 
     def _vanish(self, agent: Agent) -> None:
         """There is no way on foot: it is at home, and people are told so."""

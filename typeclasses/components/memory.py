@@ -16,6 +16,7 @@ from game.mind.integrity import IntegrityReport
 from game.mind.journal.importance import importance as judged
 from game.mind.memory import CompactReason, MemoryContext, Undone
 from game.mind.records import Memory, MemoryKind
+from game.mind.sleep.asking import Ask, NightOver
 from game.mind.summaries import SummaryFolder
 from typeclasses.components.compactor import Compacted, Compactor
 from typeclasses.components.noticing import Noticing
@@ -27,6 +28,8 @@ __all__ = ["BACKLOG_LIMIT", "Compacted", "MemoryComponent"]
 BACKLOG_LIMIT = 10_000
 """Memories that wait in RAM for a disk that cannot be written; the oldest go first."""
 REOPEN_SECONDS = 10.0
+UNREAD = 4
+"""Windows that were compacted in sleep and wait to be read again with a model."""
 LATELY = 1000
 """Memories in which whose words are whose is looked up."""
 
@@ -82,6 +85,7 @@ class MemoryComponent:
         self._dropped = 0
         self._closed = self._asleep = False
         self._backlog: deque[Unsaved] = deque(maxlen=BACKLOG_LIMIT)
+        self._left_asleep: deque[tuple[Sequence[Memory], int]] = deque(maxlen=UNREAD)
         self._try_again_at = services.clock.now()
         lines = Lines(self.always_shown, self.must_keep)
         self._opener = Opener(
@@ -253,14 +257,29 @@ class MemoryComponent:
         return self.importance(memory)
 
     def _slept(self, window: Sequence[Memory], last: int) -> None:
-        """What left the window in sleep is read again, where there is a model; blocks."""
-        try:
-            generate = self._opener.generate()
-        except KeepsakeError as error:
-            log(f"[Notes] {self.name}: {error}")
-            return
-        if generate is not None:
-            self.noticed.reread(window, last, generate)
+        self._left_asleep.append((window, last))
+
+    def reread(self, ask: Ask) -> int:
+        """Read again with a model what has left the window in sleep; blocks.
+
+        What cannot be read again now waits for the next night, up to :data:`UNREAD` windows.
+
+        Returns:
+            How many windows were read.
+
+        Raises:
+            NightOver: The agent has woken.
+        """
+        read = 0
+        while self._left_asleep and ask.available:
+            window, last = self._left_asleep.popleft()
+            try:
+                self.noticed.reread(window, last, ask)
+            except NightOver:
+                self._left_asleep.appendleft((window, last))
+                raise
+            read += 1
+        return read
 
     # -- opening and closing
 

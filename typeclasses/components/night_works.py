@@ -168,7 +168,10 @@ class NightWorks:
     # -- compacting
 
     def _compact(self, ask: Ask) -> Figures:
-        """Have the memory compacted if it is over its sleep mark, and wait for the end of it."""
+        """Have the memory compacted if it is over its sleep mark, and wait for the end of it.
+
+        What has left the window by that is read again, for rules that were told in it.
+        """
         memory, asked = self._parts.memory, threading.Event()
 
         def start() -> None:
@@ -185,7 +188,9 @@ class NightWorks:
             self._pause.wait(_LOOK_SECONDS)
         after = self._weight()
         made = after[0] - before[0]
-        return {"compactions": made, "tokens before": before[1], "tokens after": after[1]}
+        figures = {"compactions": made, "tokens before": before[1], "tokens after": after[1]}
+        reread = memory.reread(ask)
+        return {**figures, "read again": reread} if reread else figures
 
     def _weight(self) -> tuple[int, int]:
         """How many compactions there were, and what the prompt weighs in tokens."""

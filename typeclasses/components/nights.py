@@ -17,7 +17,7 @@ from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.ports import Generation
 from game.mind.sleep import night
 from game.mind.sleep.asking import Ask, Generate
-from game.mind.sleep.log import SleepLog
+from game.mind.sleep.log import AFRESH, SleepLog
 from game.mind.sleep.steps import Figures, Step, Work
 from typeclasses.services import Services, log
 
@@ -51,6 +51,8 @@ class Nights:
         self.step: Step | None = None
         self._name, self.works, self._services = name, works, services
         self._asking: night.Asking | None = None
+        self._broken_off: list[tuple[datetime, night.Asking]] = []
+        """Sleeps of late that ended too soon: the next makes up for them, with what they left."""
         self._working = 0
 
     @property
@@ -75,15 +77,33 @@ class Nights:
     def begin(self, why: str, fell_asleep: datetime) -> None:
         """The agent sleeps, or goes on sleeping after the server was down: work in a thread."""
         woken: list[threading.Event] = []
-        asking = night.Asking(self._generate(woken), self._services.sleeping.current.calls)
+        asking = night.Asking(self._generate(woken), self._calls_left(fell_asleep))
         woken.append(asking.woken)
-        self._asking = asking
+        self._asking, self.step = asking, None
+        self._broken_off.append((fell_asleep, asking))
         self._working += 1
         self._services.nights.submit(self._sleep, asking, why, fell_asleep)
 
-    def end(self, by: str) -> None:
-        """The agent has woken: its night ends at the next piece of work."""
+    def _calls_left(self, now: datetime) -> int:
+        """The most model calls of a sleep that begins now.
+
+        Whoever wakes an agent again and again must not make its night cost more.
+        """
+        late = [(when, asking) for when, asking in self._broken_off if now - when < AFRESH]
+        self._broken_off = late
+        spent = sum(asking.calls for _, asking in late)
+        return max(self._services.sleeping.current.calls - spent, 0)
+
+    def end(self, by: str, *, whole: bool = False) -> None:
+        """The agent has woken: its night ends at the next piece of work.
+
+        Args:
+            by: Who or what woke it.
+            whole: Whether it has slept its fill, so that its next sleep is another night.
+        """
         self._stop()
+        if whole:
+            self._broken_off = []
         now = self._services.clock.now()
         self._services.searchers.submit(self._woke, by, now)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from game.mind.errors import KeepsakeError
 from game.mind.noticed import NoticedBlock
 from game.mind.noticing_asleep import reread
-from game.mind.ports import Generation
 from game.mind.records import Memory
 from game.mind.settling import settled
+from game.mind.sleep.asking import NightOver
 from typeclasses.services import Services, log
 
 FILE = "noticed.md"
@@ -51,21 +51,26 @@ class Noticing:
         self,
         window: Sequence[Memory],
         last: int,
-        generate: Callable[[str, tuple[str, ...]], Generation],
+        ask: Callable[[str, tuple[str, ...]], str],
     ) -> None:
-        """Have a model look for what the rules missed, and keep it; blocks, never raises.
+        """Have a model look for what the rules missed, and keep it; blocks.
 
         Args:
             window: The memories before a compaction, oldest first.
             last: The number of the last that has left the window with it.
-            generate: Continues a prompt up to one of the stop strings.
+            ask: Continues a prompt up to one of the stop strings.
+
+        Raises:
+            NightOver: The agent has woken; all else is a line in the log.
         """
         try:
             leaving = [memory for memory in window if memory.number <= last]
-            found = reread(leaving, self._name, generate)
+            found = reread(leaving, self._name, ask)
             # What was taken back or done on the same day is over before it is noticed.
             over = {item for memory in window for item in settled(found, memory, self._name)}
             kept = self.block.add(item for item in found if item not in over)
+        except NightOver:
+            raise
         except KeepsakeError as error:
             log(f"[Notes] {self._name}: What was told is not read again in this sleep: {error}")
         except Exception as error:

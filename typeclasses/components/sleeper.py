@@ -31,8 +31,8 @@ SAVED_EACH = 5
 LONGEST_TICK = 3600.0
 """Seconds between two ticks that count: a machine that was suspended was not awake."""
 ITS_HOUR = "its hour"
-HURRIED = 1.0
-"""Seconds of a rest below which nothing is said of how long it was."""
+LONGEST_QUIET = 3600.0
+"""Seconds of quiet after which an agent lies down again, however often it was woken."""
 _FOR_IT = (EventKind.ADDRESSED, EventKind.NAMED)
 
 
@@ -69,7 +69,10 @@ class Sleeper:
         self._walk: GoingHome | None = None
         self._last_tick = self._last_spoken = self._now()
         self._tiredness = self._kept_tiredness()
-        self._ticks = 0
+        self._disturbed = 0
+        """How often it was woken since it last slept its fill."""
+        # Not all agents write in the same turn of the reactor.
+        self._ticks = agent_id % SAVED_EACH
 
     @property
     def agent(self) -> Agent | None:
@@ -108,13 +111,15 @@ class Sleeper:
 
     @property
     def fell_asleep(self) -> datetime | None:
-        """Since when it sleeps, with time zone; None if it is awake."""
+        """Since when it sleeps, with time zone; None if it is awake, or nobody knows."""
         if not self.asleep or (agent := self.agent) is None:
             return None
         try:
-            return datetime.fromisoformat(str(agent.db.fell_asleep))
-        except ValueError:  # a builder has set `asleep` by hand
+            since = datetime.fromisoformat(str(agent.db.fell_asleep)).astimezone()
+        except (ValueError, OverflowError):  # a builder has set `asleep` by hand
             return None
+        # A clock that was wrong by a year, and is put right, must not mean a year of sleep.
+        return since if since <= self._services.clock.now() else None
 
     # -- time passes
 
@@ -132,6 +137,8 @@ class Sleeper:
             self._live_on(agent, passed)
         elif not self._nights.under_way:
             self.start()
+        elif self.fell_asleep is None:  # else it would never have slept enough
+            agent.db.fell_asleep = self._services.clock.now().isoformat()
         elif self._services.clock.now() >= self._wakes_at():
             self.wake(ITS_HOUR)
 
@@ -154,7 +161,7 @@ class Sleeper:
 
     def _live_on(self, agent: Agent, passed: float) -> None:
         if self._nights.under_way:  # somebody has taken `asleep` away by hand
-            self._nights.end("a builder")
+            self._nights.end("a builder", whole=True)
             self._rested(1.0)
         old = self._tiredness
         self._tiredness = Tiredness(old.awake_seconds + passed, old.tokens)
@@ -167,7 +174,13 @@ class Sleeper:
             self.go_to_bed(why)
 
     def _quiet(self) -> bool:
-        quiet = self._services.sleeping.current.quiet_minutes * 60.0
+        """Whether nobody turns to it. Whoever was woken wants twice the quiet each time.
+
+        So a player who shakes it again and again cannot fill its memory with wakings.
+        """
+        usual = self._services.sleeping.current.quiet_minutes * 60.0
+        doubled = max(usual, TICK_SECONDS) * 2.0 ** min(self._disturbed, 16)
+        quiet = min(doubled, max(LONGEST_QUIET, usual)) if self._disturbed else usual
         return self._now() - self._last_spoken >= quiet and not self._thinker.thinking
 
     def _passed(self) -> float:
@@ -236,10 +249,12 @@ class Sleeper:
             return False
         now = self._services.clock.now()
         slept = now - (self.fell_asleep or now)
+        whole = rested or by == ITS_HOUR
         agent.attributes.remove("asleep")
         agent.attributes.remove("fell_asleep")
-        self._nights.end(by)
-        self._rested(1.0 if rested or by == ITS_HOUR else self._share(slept))
+        self._nights.end(by, whole=whole)
+        self._rested(1.0 if whole else self._share(slept))
+        self._disturbed = 0 if whole else self._disturbed + 1
         self._woken(agent, by, slept)
         return True
 

@@ -17,7 +17,7 @@ from game.mind.journal import day_file, fields, folding, wording
 from game.mind.journal.blocks import entry_day
 from game.mind.journal.config import JournalConfig
 from game.mind.journal.day_file import DayFile
-from game.mind.journal.doubles import joined, same_that_day
+from game.mind.journal.doubles import gone_on, joined, same_that_day
 from game.mind.journal.entries import LEAST, MOST, Entry, Importance, Origin
 from game.mind.journal.shelf import Rank, Shelf, parsed, read_day, too_long
 
@@ -235,7 +235,7 @@ class Journal:
     def _with(self, file: DayFile, new: Entry) -> tuple[DayFile, Entry]:
         """The file with ``new`` in it, and the entry that holds it then."""
         if same := next((each for each in file.entries if same_that_day(each, new)), None):
-            result = joined(same, [new])
+            result = gone_on(same, new)
             return file.replaced(result), result
         result = replace(new, id=self._new_id(file))
         file = self._folded(file.with_entry(result), new.time)

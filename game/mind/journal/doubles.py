@@ -25,6 +25,12 @@ def joined(keep: Entry, others: Iterable[Entry]) -> Entry:
     )
 
 
+def gone_on(known: Entry, new: Entry) -> Entry:
+    """``known`` with what ``new`` says more; that it is the same was looked at before."""
+    fuller = max(known.text, new.text, key=len)
+    return replace(joined(known, [new]), text=fuller)
+
+
 def same_that_day(one: Entry, two: Entry) -> bool:
     """Whether two entries of a day say the same of the same people."""
     if folding.is_gathered(one) or folding.is_gathered(two):

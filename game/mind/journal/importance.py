@@ -59,19 +59,23 @@ _KIN = (
 # In lower case, and only searched where one of the words stands that begin them.
 _PERSONAL = re.compile(
     rf"\bmy (?:\w+ )?{_KIN}\b"
+    r"|\bmy favou?rite\b"
     r"|\bi (?:work|live|lived|was born|grew up|come from|own|married|inherited|studied|moved"
-    r"|used to|no longer|never liked|like|love|hate|fear|prefer|miss|dream of|believe in)\b"
+    r"|used to|no longer|never liked|fear|prefer|miss|dream of|believe in"
+    r"|(?:like|love|hate)(?! (?:it|this|that|you|your|how|when|what|the way)\b))\b"
     r"|\bi(?:'ve| have) (?:left|moved|become|found|lost|quit|sold|bought|given up|married)\b"
-    r"|\bi(?:'m| am) (?:a|an|the|from|afraid|married|engaged|pregnant|leaving|moving|called)\b"
+    r"|\bi(?:'m| am) (?:(?:no longer )?(?:a|an|the)(?! (?:bit|little|lot|one|same|moment)\b)"
+    r"|from(?! here\b)|afraid(?= of\b)|married|engaged|pregnant|leaving|moving|called)\b"
 )
 _SECRET = re.compile(
-    r"\bsecrets?\b|\bbetween (?:us|you and me)\b|\b(?:nobody|no one) (?:else )?knows\b"
+    r"\bsecrets?\b|\bbetween (?:us|you and me)\b"
+    r"|\b(?:nobody|no one) (?:else )?knows\b(?! (?:whose|why|how)\b)"
     r"|\bi(?:'ve| have)? never told\b|\bconfess|\bhidden (?:in|under|behind)\b"
 )
 _LIFE = re.compile(
     r"\b(?:died|dying|is dead|was killed|murder(?:ed)?|funeral|buried (?:my|our|his|her)"
     r"|(?:was|were|is) born|gave birth|pregnant|(?:got|getting|get) married|wedding|marry me"
-    r"|drowned|burn(?:ed|t) down|i love you|very ill|the plague|at war)\b"
+    r"|drowned|burn(?:ed|t) down(?! to\b)|i love you|very ill|the plague|at war)\b"
 )
 _HARM = re.compile(
     r"\b(?:kill you|hurt you|hate you|find you and|burn (?:your|this)|you(?:'ll| will) (?:regret"
@@ -84,8 +88,18 @@ _STRONG = re.compile(
     r"|thank you (?:so much|for)|grateful|proud of|ashamed|heartbroken"
     r"|weeps?|sobs?|screams?|shouts?)\b"
 )
+# Only what is nothing else: "I'll look after it" is a promise.
+_NO_DEED = re.compile(
+    r"\bI(?:['’]ll| will| shall| won['’]t) (?:(?:never|not|always|also|then|probably) )*"
+    r"(?:look(?! (?:after|for|into)\b)|admire|have (?:got|been|become)|regret|hate|love|like"
+    r"|(?:take|have) (?:a|the|my|this|that) (?:chair|seat|stool|bench|corner|nap|bath|walk|look)"
+    r"|enjoy|forgive|forget(?= you\b)|remember|want|need|seem|become|grow|remain|notice"
+    r"|(?:kill|hurt|burn|beat|destroy|murder|end) (?:you|him|her|them|this))\b"
+    r"|\bI swear (?:I (?!will\b|shall\b|won['’]t\b)|(?:he|she|it|they|there|you)\b)",
+    re.I,
+)
 _BROKEN = re.compile(
-    r"\b(?:broke (?:my|your|his|her|the) (?:word|promise)"
+    r"(?<!never )(?<!not )\b(?:broke (?:my|your|his|her|the) (?:word|promise)"
     r"|(?:could|did)(?:n't| not) keep (?:my|your)"
     r"|forgot (?:to bring|my promise|what i promised)"
     r"|lost (?:your|the) \w+ you (?:gave|lent))\b"
@@ -157,8 +171,7 @@ def _of_act(memory: Memory, own_name: str, circumstances: Circumstances) -> Impo
         return Importance(LEAST, reasons=(ROUTINE,))
     if _GREETING.match(said.words):
         return Importance(LEAST, reasons=(GREETING,))
-    found = [(7, PROMISE)] if promises(said.words) else []
-    return _together(_PLAIN, [*found, *_weighty(said.words, halved=True)])
+    return _together(_PLAIN, [*_promise(said.words), *_weighty(said.words, halved=True)])
 
 
 def _of_result(memory: Memory, own_name: str, circumstances: Circumstances) -> Importance:
@@ -201,8 +214,7 @@ def _said(said: Utterance, own_name: str, mine: bool) -> list[tuple[int, str]]:
     if mine or not said.to:
         if any(map(is_fit, rules_in(words, own_name))):
             found.append((7, RULE))
-        if promises(words):
-            found.append((7, PROMISE))
+        found += _promise(words)
         if mine and questions(words):
             found.append((4, ASKED))
     found += _weighty(words, halved=bool(said.to) and not mine)
@@ -211,6 +223,12 @@ def _said(said: Utterance, own_name: str, mine: bool) -> list[tuple[int, str]]:
     elif mine:
         found.append((4, TOLD))
     return found
+
+
+def _promise(words: str) -> list[tuple[int, str]]:
+    """That something is promised: not merely what will come, or how something will be."""
+    given = promises(words) and promises(_NO_DEED.sub(" ", words))
+    return [(7, PROMISE)] if given else []
 
 
 def _weighty(words: str, *, halved: bool) -> list[tuple[int, str]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 
@@ -18,6 +19,8 @@ LEAST_SHOWN = 4
 """What matters less never stands in a prompt by itself."""
 DAYS_AT_FIVE = 4.0
 """Days after which an entry of importance 5 counts half; one of 10 takes four times as long."""
+EACH_MORE = 0.85
+"""What is left of an entry's weight for each weightier one about the same person."""
 _TOO_LONG_IN_A_ROW = 4
 _CITED = 3
 
@@ -96,7 +99,22 @@ def ranked(entries: Iterable[Entry], today: date) -> tuple[Entry, ...]:
     ]
     # Of equals the newest; the id makes the order the same each time.
     may.sort(key=lambda entry: (faded(entry, today), entry.time, entry.id), reverse=True)
-    return tuple(may)
+    shares = _shares(may)
+    # The sort is stable: whatever counts as much stays in that order.
+    return tuple(sorted(may, key=lambda entry: -faded(entry, today) * shares[entry.id]))
+
+
+def _shares(entries: Sequence[Entry]) -> dict[str, float]:
+    """What is left of each entry's weight beside others about the same people, by its id.
+
+    So whoever gives much to write about does not crowd out everybody else.
+    """
+    before: Counter[str] = Counter()
+    shares: dict[str, float] = {}
+    for entry in entries:
+        shares[entry.id] = EACH_MORE ** max((before[key] for key in entry.who), default=0)
+        before.update(entry.who)
+    return shares
 
 
 def _cited(numbers: tuple[int, ...]) -> str:

@@ -73,27 +73,10 @@ def numbers(given: Iterable[int]) -> tuple[int, ...]:
 
 # -- two texts that say the same
 
-_EMPTY = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "please",
-        "oh",
-        "ah",
-        "well",
-        "and",
-        "so",
-        "then",
-        "just",
-        "very",
-        "really",
-        "me",
-        "my",
-        "i",
-        "to",
-    ]
-)
+_EMPTY_WORDS = """
+    a an the please oh ah and so then just very really me my i to
+"""
+_EMPTY = frozenset(_EMPTY_WORDS.split())
 _TURNING_WORDS = """
     not no never nobody none nothing nowhere neither nor cannot without except but unless if only
     until till before after instead hardly perhaps maybe
@@ -101,6 +84,8 @@ _TURNING_WORDS = """
 _TURNING = frozenset(_TURNING_WORDS.split())
 """Words that make another thing of what is said: what has one more of them is no copy."""
 _MOST_MORE = 0.25
+_DATED = re.compile(r"^On \d{1,2} [A-Z][a-z]{2}: ")
+"""What stands before an entry of an earlier day, see :mod:`.drawing`: no part of what happened."""
 
 
 def alike(one: str, two: str) -> bool:
@@ -131,7 +116,7 @@ def alike(one: str, two: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _stems(text: str) -> tuple[str, ...]:
-    low = ((word, word.casefold().replace("’", "'")) for word in words(text))
+    low = ((word, word.casefold().replace("’", "'")) for word in words(_DATED.sub("", text)))
     # A capital stays on a name, so that one that is more is seen.
     return tuple(_marked(word, plain) for word, plain in low if plain not in _EMPTY)
 

@@ -131,8 +131,7 @@ RULES: tuple[Rule, ...] = (
     *_rules("owns", rf"{_IVE}(?:sold|lost) my {V}", rf"{_LONGER}own {V}", ends=True),
     *_rules(
         "spouse",
-        r"my (?:wife|husband|spouse)(?: (?-i:[A-Z]\w+))? (?:has |is )?(?:died|dead"
-        r"|left me)(?P<v>)\b",
+        rf"my (?:wife|husband|spouse)(?: {N})? (?:has |is )?(?:died|dead|left me)(?P<v>)\b",
         rf"{_IVE}left my (?:wife|husband)(?P<v>)\b",
         rf"{_IM}(?:no longer married|not married any ?more|a widow(?:er)?|divorced)(?P<v>)\b",
         rf"{_IVE}(?:got|had) (?:a divorce|divorced)(?P<v>)\b",

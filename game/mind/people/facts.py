@@ -18,7 +18,7 @@ from game.mind.people.profile import Fact
 from game.mind.people.statements import is_real, sentences, statements
 from game.mind.perception import shorten
 from game.mind.records import Memory
-from game.mind.words import COMMON_WORDS
+from game.mind.words import COMMON_WORDS, words
 
 MOST_FACTS = 6
 """Facts of one memory."""
@@ -96,7 +96,10 @@ def _taken(rule: Rule, match: re.Match[str], memory: Memory) -> list[tuple[str, 
         attribute = f"favourite {groups['what'].casefold()}"
     elif not attribute:
         attribute = _SPOUSE.get(groups["kin"].casefold(), groups["kin"].casefold())
-    facts = [(attribute, _value(attribute, raw, memory), rule.ends)]
+    value = _value(attribute, raw, memory)
+    if rule.ends and attribute == "owns":
+        value = _WHY_GONE.sub("", value)
+    facts = [(attribute, value, rule.ends)]
     if groups.get("trade"):
         facts.append(("work", _value("work", groups["trade"], memory), False))
     return facts
@@ -120,6 +123,8 @@ _TAIL = re.compile(
     re.I,
 )
 _ARTICLE = re.compile(r"^(?:an?|the|my|in|at|some|to be an?) (?=\w)", re.I)
+_WHY_GONE = re.compile(r" (?:to|for|from|in|at|because|so|when|with) .*$", re.I)
+"""What is told of a thing that was sold or lost, beside what it was."""
 _KEEPS_ARTICLE = frozenset({"home", "owns", "plan", "promise", "origin", "likes", "dislikes"})
 _DAYS = {"today": 0, "tomorrow": 1}
 
@@ -147,6 +152,8 @@ def _sound(read: tuple[str, str, bool], own_name: str) -> bool:
     attribute, value, over = read
     if not value:
         return over
+    if all(word.casefold() in COMMON_WORDS for word in words(value)):
+        return False  # "I work as a …"
     if attribute == "name" and (
         value.casefold() in COMMON_WORDS
         or value.casefold() == own_name.casefold()
@@ -180,6 +187,15 @@ _NO_DEED = re.compile(
     r"|like)\b",
     re.I,
 )
+# Whoever swears that something is so promises nothing.
+_SWORN = re.compile(
+    r"I (?!will\b|shall\b)\w+|(?:he|she|it|they|we|you|there|the|my|this|that|on|by|are|were)\b"
+    r"|(?!I\b)\w+(?: \w+)? (?:will|shall|won['’]t|is|are|was|were|has|had)\b",
+    re.I,
+)
+_CALLING = re.compile(r"^[A-Z][\w'’-]*,\s*(?=I\b|to\b)")
+# What means something in a file or a prompt; a value of the other rules is words alone.
+_MARKS = re.compile(r"[:;()\[\]#<>~|*`]")
 _WILL = re.compile(r"^(?:I(?:['’]ll| will| shall)|to)\s+", re.I)
 
 
@@ -191,9 +207,11 @@ def promised(words: str) -> list[str]:
             continue
         if (match := _PROMISED.search(sentence)) is None:
             continue
-        raw = match["v"] or match["w"] or match["x"]
+        raw = _CALLING.sub("", match["v"] or match["w"] or match["x"])
+        if _SWORN.match(raw):
+            continue
         value = shorten(line(_WILL.sub("", raw)).strip(" ,-'’"), 2 * LONGEST_VALUE)
         meant = _VOW.search(sentence) and not _NO_DEED.match(value)
         if len(value.split()) > 1 and is_fit(value) and (meant or _DEED.match(value)):
-            found.append(re.sub(r"[:()\[\]]", " ", value))
+            found.append(" ".join(_MARKS.sub(" ", value).split()))
     return found

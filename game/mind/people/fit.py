@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from game.mind import noticing
 from game.mind.perception import for_prompt, shorten
 
 LONGEST_VALUE = 60
@@ -16,16 +17,10 @@ LONGEST_TEXT = 200
 """Characters of one observation."""
 LONGEST_NAME = 48
 
-_UNFIT = re.compile(
-    r"\b(?:told|promised|pinned) you\b|\byou promised\b|\bmemor(?:y|ies) \d"
-    r"|\byou (?:think|know)\s*:|\blast(?: met|\s*:)|\bbroke a promise\s*:"
-    r"|\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|profile)\b"
-    r"|\bsystem (?:prompt|message|note)\b|\byour (?:prompt|profile|pinned|pins|system)\b"
-    r"|\blanguage model\b|\bas (?:an?|the|your) (?:admin\w*|builder|developer|creator|system)\b"
-    r"|\b(?:admin\w*|builders?|developers?|system|pinned|profile)\s*:"
-    r"|\bobey\b|\bdo (?:as|what|whatever|anything|everything) I (?:say|tell|ask|want|order)",
-    re.I,
+_FORGED = re.compile(
+    r"\byou (?:think|know)\s*:|\blast(?: met|\s*:)|\b(?:broke|kept) a promise\s*:", re.I
 )
+"""What only the line of a profile in a prompt says, beside what no line of a prompt may hold."""
 _MARKS = str.maketrans({"`": "'", '"': "'", "“": "'", "”": "'", "„": "'", "|": "¦"})
 _CLOSING = re.compile(r"(?<!\w)['’‘]|['’‘](?!\w)")
 _BETWEEN = re.compile(r"[:;,()\[\]]")
@@ -35,7 +30,7 @@ _BULLET = re.compile(r"^(?:[-*+#>\s]|\d{1,3}[.)]\s)+")
 
 def is_fit(text: str) -> bool:
     """Whether ``text`` neither forges a line of a profile nor orders the agent about."""
-    return not _UNFIT.search(text)
+    return noticing.is_fit(text) and not _FORGED.search(text)
 
 
 def line(text: str, limit: int = LONGEST_TEXT) -> str:

@@ -14,6 +14,7 @@ from game.mind.people.config import PeopleConfig
 from game.mind.people.facts import key_of, told
 from game.mind.people.fit import LONGEST_TEXT, is_fit, line, quoted
 from game.mind.people.fit import name as fit_name
+from game.mind.people.greetings import is_greeting
 from game.mind.people.profile import Fact, Kind, Name, Observation, Profile
 from game.mind.people.promises import settled
 from game.mind.perception import shorten
@@ -25,17 +26,16 @@ MOST_NAMES = 12
 """Names that a profile keeps: the first and the newest."""
 SHARED_FROM = 5
 """How much something must matter to be what they last shared."""
+ASKED_FROM = 7
+"""And how much, if it only asks."""
 OBSERVED_FROM = 2
 HEARSAY = "(hearsay) "
 """Begins what others said of somebody; what they did themselves begins with their name."""
 
-_GREETING = re.compile(
-    r"^\W*(?:(?:good (?:morning|day|evening|afternoon|night)|hello|hi|hey|greetings|welcome"
-    r"|farewell"
-    r"|goodbye|bye|see you(?: \w+)?|thanks?(?: you)?)\b[\s,]*(?:[\w'’-]+\W*)?)+$",
-    re.I,
+_ASKED = re.compile(r"^[^.!…]*\?\W*$")
+_COMES_GOES = re.compile(
+    r"^ (?:arrives|leaves|comes|goes|enters|has (?:left|gone|come|entered|arrived))\b", re.I
 )
-_COMES_GOES = re.compile(r"^ (?:arrives|leaves|comes|goes|enters|has (?:left|gone|come))\b", re.I)
 
 
 def observe(profile: Profile | None, memory: Memory, own_name: str, importance: int) -> Profile:
@@ -77,7 +77,14 @@ def spoken_of(profile: Profile, memory: Memory, importance: int) -> Profile:
         return profile
     text = f"{HEARSAY}{line(said.who, 48)} said: {line(said.words)}"
     seen = Observation(memory.number, memory.time, shorten(text, LONGEST_TEXT), importance)
-    return replace(profile, observations=(*profile.observations, seen), through=memory.number)
+    return replace(with_seen(profile, seen), through=memory.number)
+
+
+def with_seen(profile: Profile, *seen: Observation) -> Profile:
+    """The profile with more observations; of those that say the same only the newest stays."""
+    new = {each.text for each in seen}
+    others = (each for each in profile.observations if each.text not in new)
+    return replace(profile, observations=(*others, *seen))
 
 
 def within(profile: Profile, config: PeopleConfig) -> Profile:
@@ -126,16 +133,23 @@ def _kept(
     profile: Profile, memory: Memory, said: Utterance | None, importance: int, *, mine: bool
 ) -> Profile:
     """The profile with what was said or done among its observations, if it is worth that."""
-    rest = memory.text[len(memory.source) :] if said is None else said.words
-    if importance < OBSERVED_FROM or _COMES_GOES.match(rest) or _GREETING.match(rest):
+    rest = _rest(memory) if said is None else said.words
+    if importance < OBSERVED_FROM or _COMES_GOES.match(rest) or is_greeting(rest):
         return profile
     seen = Observation(memory.number, memory.time, _told(memory, said), importance)
-    profile = replace(profile, observations=(*profile.observations, seen))
-    if mine and importance >= SHARED_FROM and is_fit(rest):
-        what = f"told you: {quoted(rest)}" if said is not None else line(rest)
-        text = f"{profile.name} {what}"
+    profile = with_seen(profile, seen)
+    least = ASKED_FROM if said is not None and _ASKED.search(rest) else SHARED_FROM
+    if mine and importance >= least and is_fit(rest):
+        text = f"{profile.name} {_shared(memory, rest, said)}"
         profile = replace(profile, shared=replace(seen, text=text))
     return profile
+
+
+def _shared(memory: Memory, rest: str, said: Utterance | None) -> str:
+    """What somebody said or did, after their name; of their own words only in quotes."""
+    if said is not None:
+        return f"told you: {quoted(rest)}"
+    return line(rest) if deeds.given_to_me(memory) else f"posed: {quoted(rest)}"
 
 
 def _addressed(profile: Profile, memory: Memory, importance: int) -> Profile:
@@ -144,13 +158,20 @@ def _addressed(profile: Profile, memory: Memory, importance: int) -> Profile:
     profile = replace(profile, exchanges=profile.exchanges + 1)
     if said is None or importance < SHARED_FROM or not is_fit(said.words):
         return profile
-    if _GREETING.match(said.words):
+    if is_greeting(said.words):
         return profile
     text = f"You told {profile.name}: {quoted(said.words)}"
     return replace(profile, shared=Observation(memory.number, memory.time, text, importance))
 
 
+def _rest(memory: Memory) -> str:
+    """What somebody did, without the name before it."""
+    return memory.text.removeprefix(memory.source)
+
+
 def _told(memory: Memory, said: Utterance | None) -> str:
+    if said is None and deeds.is_pose(memory):
+        return shorten(f"{fit_name(memory.source)} posed: {line(_rest(memory))}", LONGEST_TEXT)
     if said is None:
         return line(memory.text)
     to = "" if said.to in ("", "you") else f" to {line(said.to, 48)}"

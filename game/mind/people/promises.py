@@ -11,6 +11,7 @@ from game.mind.heard import heard
 from game.mind.people import warmth
 from game.mind.people.acquaintance import BROKEN, KEPT, promises
 from game.mind.people.changes import with_fact
+from game.mind.people.facts import promised
 from game.mind.people.profile import Fact, Profile
 from game.mind.people.statements import is_real, sentences
 from game.mind.records import Memory
@@ -31,6 +32,13 @@ _DID_NOT = re.compile(
     r"|never|am not going to|['’]m not going to)\b|\bI(?:['’]m| am) not going to\b",
     re.I,
 )
+_NOT_BROKEN = re.compile(
+    r"\b\w*(?:never|not|n['’]t) (?:(?:have|ever) )?"
+    r"(?:forg[eo]t(?:ten)?|break|broken?|lose|lost|lied?)\b"
+    r"|\bI (?:can['’]?t|cannot) wait\b",
+    re.I,
+)
+"""What sounds like a broken word and is the opposite of it."""
 _OUTRIGHT = re.compile(r"\b(?:promise[ds]?|my word|forgot(?:ten)?|changed my mind)\b", re.I)
 _RETURNING = re.compile(
     r"^(?:come|be|return|visit|see you|look in|drop in)\b(?=.*\b(?:back|again|here|by|you|tomorrow"
@@ -79,7 +87,7 @@ def _outcome(promise: Fact, profile: Profile, memory: Memory, *, new_meeting: bo
     for sentence in sentences(said.words):
         near = bool(about & telling(sentence)) or (only and bool(_OUTRIGHT.search(sentence)))
         if near and is_real(sentence):
-            if _DID_NOT.search(sentence):
+            if _DID_NOT.search(_NOT_BROKEN.sub("", sentence)) and not promised(sentence):
                 return BROKEN
             if _DID.search(sentence):
                 return KEPT

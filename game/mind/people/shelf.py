@@ -25,6 +25,8 @@ FOLDERS = {Kind.PERSON: "people", Kind.PLACE: "places", Kind.THING: "things"}
 MOST_PAGES = 256
 """Whole pages in RAM: those that were asked for last."""
 
+_MADE_NAME = re.compile(r"[A-Za-z-]{0,80}_(?:[0-9a-f]{16})?")
+"""What :func:`folder_name` made of a name that no file can have; not to be done twice."""
 _PLAIN_KEY = re.compile(r"[0-9][0-9-]{0,40}")
 
 
@@ -282,7 +284,8 @@ def _former_names(head: Profile) -> set[str]:
 
 
 def _plain(key: str) -> str:
-    return folder_name(key.partition(":")[2])
+    name = key.partition(":")[2]
+    return name if _MADE_NAME.fullmatch(name) else folder_name(name)
 
 
 def _suffix(key: str) -> str:

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from game.mind.journal.entries import Origin
 from game.mind.people.acquaintance import BROKEN, KEPT, closeness, feeling
 from game.mind.people.book import PeopleBook
+from game.mind.people.changes import same
 from game.mind.people.config import PeopleConfig
 from game.mind.people.fit import line, quoted
 from game.mind.people.fit import name as fit_name
@@ -33,6 +34,8 @@ _ORDER = (
     *("children", "son", "daughter", "brother", "sister", "mother", "father"),
 )
 _PROMISES = {"promise": "promised", BROKEN: "broke a promise", KEPT: "kept a promise"}
+_DATED = frozenset({"plan", "birthday"})
+"""What may be told by "tomorrow" or "next Tuesday", of whatever day it was told on."""
 _SORT = {attribute: place for place, attribute in enumerate(_ORDER)}
 _RANK = {close: rank for rank, close in enumerate(reversed(Closeness))}
 
@@ -210,7 +213,7 @@ def _stopped(text: str) -> str:
 
 def _facts(profile: Profile, now: datetime) -> list[tuple[Fact, str]]:
     """Facts as they are told, the most telling first; what is over beside what took its place."""
-    holding = [fact for fact in profile.facts if fact.holds]
+    holding = [fact for fact in profile.facts if fact.holds and not _is_known(fact, profile)]
     order = sorted(
         holding, key=lambda f: (_SORT.get(f.attribute, len(_SORT)), -f.since.timestamp())
     )
@@ -233,6 +236,8 @@ def _fact(fact: Fact, before: Fact | None, now: datetime) -> str:
     value = line(fact.value)
     if fact.attribute in _PROMISES:
         return f"{_PROMISES[fact.attribute]}: {quoted(fact.value)} ({_day(fact.since, now)})"
+    if fact.attribute in _DATED:
+        value = f"{value} (said on {_day(fact.since, now)})"
     if before is None:
         return f"{fact.attribute}: {value}"
     return (
@@ -240,12 +245,20 @@ def _fact(fact: Fact, before: Fact | None, now: datetime) -> str:
     )
 
 
+def _is_known(fact: Fact, profile: Profile) -> bool:
+    """Whether a fact only says what the line begins with: what they are called."""
+    return fact.attribute == "name" and fact.value.casefold() == profile.name.casefold()
+
+
 def _previous(profile: Profile, fact: Fact) -> Fact | None:
     """What held before a fact of which there is one at a time."""
     over = [
         each
         for each in profile.facts
-        if each.attribute == fact.attribute and each.until is not None and each.until <= fact.since
+        if each.attribute == fact.attribute
+        and not same(each.value, fact.value)
+        and each.until is not None
+        and each.until <= fact.since
     ]
     return max(over, key=lambda each: each.until or each.since, default=None)
 

@@ -11,7 +11,7 @@ from game.mind.names import folder_name
 from game.mind.people.changes import with_fact
 from game.mind.people.fit import line
 from game.mind.people.fit import name as fit_name
-from game.mind.people.observing import MEETING
+from game.mind.people.observing import MEETING, with_seen
 from game.mind.people.profile import Fact, Kind, Name, Observation, Profile
 from game.mind.records import Memory, MemoryKind
 
@@ -87,7 +87,7 @@ def been_at(profile: Profile | None, memory: Memory, importance: int) -> Profile
     elif memory.number <= profile.through:
         return profile
     seen = _worth_keeping(profile, memory, importance)
-    return replace(_visited(profile, memory), observations=(*profile.observations, *seen))
+    return with_seen(_visited(profile, memory), *seen)
 
 
 def had(profile: Profile | None, memory: Memory, thing: Handled, importance: int) -> Profile:
@@ -101,7 +101,7 @@ def had(profile: Profile | None, memory: Memory, thing: Handled, importance: int
     fact = Fact("whereabouts", thing.whereabouts, memory.time, None, numbers, by, Origin.SEEN)
     seen = Observation(memory.number, memory.time, line(memory.text), importance)
     profile = with_fact(_visited(profile, memory), fact)
-    return replace(profile, observations=(*profile.observations, seen))
+    return with_seen(profile, seen)
 
 
 def examined(profile: Profile, memory: Memory) -> Profile:
@@ -111,7 +111,7 @@ def examined(profile: Profile, memory: Memory) -> Profile:
     text = line(memory.text)
     known = any(each.text == text for each in profile.observations)
     seen = () if known else (Observation(memory.number, memory.time, text),)
-    return replace(_visited(profile, memory), observations=(*profile.observations, *seen))
+    return with_seen(_visited(profile, memory), *seen)
 
 
 def _visited(profile: Profile, memory: Memory) -> Profile:

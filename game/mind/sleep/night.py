@@ -22,7 +22,10 @@ from game.mind.sleep.steps import Figures, Night, Step, StepDone, Work
 _log = logging.getLogger("keepsake.mind")
 
 _NOTHING: Figures = {}
-_WEIGHTS = {Step.CONSOLIDATE: 2, Step.PROFILES: 3, Step.REFLECT: 3, Step.DREAM: 1}
+_WEIGHTS = {
+    **{Step.CONSOLIDATE: 2, Step.PROFILES: 3, Step.REFLECT: 3},
+    **{Step.COMPACT: 1, Step.DREAM: 1},
+}
 """How a night's calls are shared out; what a step does not use goes to those after it."""
 
 
