@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -160,6 +161,20 @@ class Prompts:
             if name in records:
                 return _text(records, name)
         return None
+
+    def each(self, names: Collection[str]) -> Iterator[tuple[str, str]]:
+        """The prompts of those hashes, each once, in the order in which they were stored; blocks.
+
+        Raises:
+            OSError: A file cannot be read.
+        """
+        given: set[str] = set()
+        for file in files_of(self._folder, STEM):
+            records = {str(each["hash"]): each for each in _records(file.read())}
+            for name in records:
+                if name in names and name not in given and (text := _text(records, name)):
+                    given.add(name)
+                    yield name, text
 
 
 def _text(records: dict[str, dict[str, Any]], name: str) -> str | None:

@@ -77,13 +77,16 @@ class Follower:
     Args:
         folder: Where the log is; it may not exist yet.
         after: The number of the last event that is known; None for the newest there is.
+
+    Attributes:
+        after: The number of the last event that was given.
     """
 
     def __init__(self, folder: Path, after: int | None = None) -> None:
         self._folder = folder
         self._file: LogFile | None = None
         self._position = 0
-        self._after = after if after is not None else _newest(folder)
+        self.after = after if after is not None else _newest(folder)
 
     def added(self) -> list[Record]:
         """What came since the last call; empty when nothing did. Quick, but it reads files.
@@ -101,7 +104,7 @@ class Follower:
     def _files(self) -> list[LogFile]:
         """Those that may hold something new: the one that is being read and what follows it."""
         files = files_of(self._folder, STEM)
-        here = self._file.first if self._file is not None else self._after + 1
+        here = self._file.first if self._file is not None else self.after + 1
         begun = [file.first for file in files if file.first <= here]
         return [file for file in files if file.first >= max(begun, default=0)]
 
@@ -110,20 +113,18 @@ class Follower:
         end = data.rfind(b"\n") + 1
         self._position += end
         for record in _records(data[:end].split(b"\n")[:-1]):
-            if record["seq"] > self._after:
-                self._after = record["seq"]
+            if record["seq"] > self.after:
+                self.after = record["seq"]
                 yield record
 
 
-def follow(folder: Path, after: int | None = None, poll: float = 0.2) -> Iterator[Record]:
+def follow(follower: Follower, poll: float = 0.2) -> Iterator[Record]:
     """Each event that is added; never ends.
 
     Args:
-        folder: Where the log is; it may not exist yet.
-        after: The number of the last event that is known; None for the newest there is.
+        follower: What looks.
         poll: Seconds between two looks.
     """
-    follower = Follower(folder, after)
     while True:
         added = follower.added()
         yield from added

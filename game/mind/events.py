@@ -18,7 +18,10 @@ VERSION = 1
 """Raised when a field changes its meaning or goes; a new field or kind does not raise it."""
 
 type Counts = Mapping[str, int]
-"""Numbers by name, such as tokens by section of the prompt."""
+"""Whole numbers by name, such as tokens by section of the prompt."""
+
+type Numbers = Mapping[str, int | float]
+"""Numbers by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +219,7 @@ class Sleep:
     step: str = ""
     seconds: float = 0.0
     calls: int = 0
-    figures: Counts = field(default_factory=dict)
+    figures: Numbers = field(default_factory=dict)
     problem: str = ""
 
 
@@ -254,12 +257,19 @@ class Events(Protocol):
         """Take one."""
         ...
 
+    def close(self) -> None:
+        """Take no more, and let go of what is held."""
+        ...
+
 
 class Nowhere:
     """Takes events and forgets them, for worlds without a log."""
 
     def emit(self, event: Event) -> None:
         """Forget it."""
+
+    def close(self) -> None:
+        """Hold nothing, so let go of nothing."""
 
 
 def to_record(event: Event, time: datetime, number: int) -> dict[str, Any]:
