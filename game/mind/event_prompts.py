@@ -55,7 +55,7 @@ class PromptWriter:
 
     def __init__(self, folder: Path, limit: int) -> None:
         self.lines = LineWriter(folder, STEM, limit)
-        self._pending = bytearray()
+        self._limit, self._pending, self._fresh = limit, bytearray(), False
         self._pending_day, self._pending_first = date.min, 0
         self._stored: set[str] = set()
         self._last: dict[str, _Last] = {}
@@ -84,6 +84,7 @@ class PromptWriter:
             data = _line(name, text, None)
         if not self._pending:
             self._pending_day, self._pending_first = day, number
+            self._fresh = self.lines.begins_new(day, len(data))
         self._pending += data
         self._stored.add(name)
         rests = data.startswith(_RESTS, data.index(name.encode()) + len(name))
@@ -102,8 +103,8 @@ class PromptWriter:
 
     def _full(self, day: date, size: int) -> bool:
         """Whether a prompt of that day and size belongs into a new file."""
-        if self._pending and day != self._pending_day:
-            return True
+        if self._pending and (day != self._pending_day or self._fresh):
+            return day != self._pending_day or len(self._pending) + size > self._limit
         return self.lines.begins_new(day, len(self._pending) + size)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,6 +23,8 @@ FILE_BYTES = 16_000_000
 _PROMPTS_BYTES = 8_000_000
 """The most of a file of prompts, which is read whole to find one of them."""
 _LOCK = ".lock"
+_TAGS = re.compile(r"^(?:\[[A-Z][a-z]*\] )+")
+"""What the lines of the agents' log begin with: ``[Memory]``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class Writer:
         self._prompts: PromptWriter | None = None
         self._lock = -1
         self._number = 0
+        self._agents: set[str] = set()
 
     def write(self, waiting: deque[Taken]) -> None:
         """Write what waits, and take out of ``waiting`` what is written.
@@ -136,10 +140,20 @@ class Writer:
         for name, value in record.items():
             if isinstance(value, str) and len(value) > len(name):
                 record[name] = self._scrubber.clean(value)
+        if isinstance(event, Fault) and not event.agent:
+            record["agent"] = self._concerned(event.text)
+        elif agent := record.get("agent"):
+            self._agents.add(str(agent))
         if isinstance(event, Thought) and event.prompt:
             prompt = str(record["prompt"])
             record["prompt"] = prompts.store(event.agent, prompt, time.date(), number)
         return record
+
+    def _concerned(self, text: str) -> str:
+        """Whom a fault concerns: its text begins with the name, behind what kind it is."""
+        text = _TAGS.sub("", text)
+        names = [name for name in self._agents if text.startswith((f"{name}:", f"{name} "))]
+        return max(names, key=len, default="")
 
 
 def _json(record: dict[str, Any]) -> str:
