@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -21,7 +22,7 @@ _TYPES: Mapping[Any, ColumnType] = {
     Counts: "counts",
     Numbers: "numbers",
 }
-_ATTRIBUTE = re.compile(r"^ {4,8}(\w+): (.*(?:\n {12,}.*)*)", re.MULTILINE)
+_ATTRIBUTE = re.compile(r"^ {4}(\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,11 @@ def _column(name: str, hint: Any, told: Mapping[str, str]) -> Column:
 
 def _told(kind: type[Event]) -> dict[str, str]:
     """What the docstring says of each field."""
-    text = (kind.__doc__ or "").partition("Attributes:")[2]
+    text = (inspect.getdoc(kind) or "").partition("Attributes:")[2]
     return {
         name: " ".join(said.replace("``", "").split()) for name, said in _ATTRIBUTE.findall(text)
     }
+
+
+if __name__ == "__main__":
+    print(json.dumps(json_schema(), indent=1, ensure_ascii=False))
