@@ -21,13 +21,18 @@ _ADDRESS = re.compile(r"(?<=://)[^\s/@\"']+@")
 # "connect the pipes" has no password's length, "create a new world for us" too many words.
 _NAME = r"(?:\"[^\"\n]{1,80}\"|“[^”\n]{1,80}”|[^\s\"“”]{1,80})"
 _WORD = r"(?:\"[^\"\n]{8,}\"|“[^”\n]{8,}”|[^\s\"“”]{8,})"
-_END = r"(?=\s*[\"”]?\s*(?:$|\|))"
+_END = r"(?=[\"”'’]|\s*(?:$|\|))"
 _LOGIN = re.compile(
-    rf"(?i)(?<![\w-])(?P<head>(?:connect|conn?|co|create|cre?)[ \t]+{_NAME}[ \t]+){_WORD}{_END}"
+    rf"(?i)(?<![\w-])(?P<head>(?:connect|conn?|co|create|cre?)[ \t]+{_NAME}[ \t]+)"
+    rf"(?P<word>{_WORD}){_END}"
 )
 _PASSWORD = re.compile(
-    r"(?i)(?<!\w)(?P<head>@?(?:user)?password[ \t]+)[^=\"”\n]{1,80}=[ \t]*[^\s\"”|]+"
+    r"(?i)(?<!\w)(?P<head>@?(?:user)?password[ \t]+)[^=\"”\n]{1,80}=[ \t]*(?P<word>[^\s\"”|]+)"
 )
+_PASSWORD_SIGNS = 8
+_NO_WORD = re.compile(r"\d")
+"""A password with a digit in it is no word that somebody would miss."""
+_MOST_KNOWN = 500
 _REMEMBERED = 8192
 """Lines whose cleaned form is kept: a prompt is the one before it, and a few lines more."""
 
@@ -43,7 +48,7 @@ class Scrubber:
         known = {each.strip() for each in secrets if len(each.strip()) >= SHORTEST}
         escaped = {json.dumps(each)[1:-1] for each in known}
         # The longest first, lest a part of one be all that is taken out.
-        self._known = sorted(known | escaped, key=len, reverse=True)
+        self._known: list[str] = sorted(known | escaped, key=len, reverse=True)
 
         self._line = lru_cache(_REMEMBERED)(self._cleaned)
 
@@ -59,8 +64,17 @@ class Scrubber:
                 line = line.replace(secret, HIDDEN)
         if "://" in line:
             line = _ADDRESS.sub(f"{HIDDEN}@", line)
-        line = _LOGIN.sub(rf"\g<head>{HIDDEN}", line)
-        return _PASSWORD.sub(rf"\g<head>{HIDDEN}", line)
+        line = _LOGIN.sub(self._hidden, line)
+        return _PASSWORD.sub(self._hidden, line)
+
+    def _hidden(self, found: re.Match[str]) -> str:
+        """What stands there instead; a word that can only be a password is not forgotten."""
+        word = found["word"].strip("\"“”'.")
+        known = word in self._known or len(self._known) >= _MOST_KNOWN
+        if len(word) >= _PASSWORD_SIGNS and _NO_WORD.search(word) and not known:
+            self._known.append(word)  # whoever speaks of it, in whatever words
+            self._line.cache_clear()
+        return f"{found['head']}{HIDDEN}"
 
 
 def secrets_in(environ: Mapping[str, str]) -> list[str]:

@@ -22,6 +22,7 @@ KEY = 'sk-live-"quoted"-4f9a'
         'Tom says to you, "create Tom c67jHL8p."',
         "~Mira> say connect Tom c67jHL8p | he told me",
         "co Tom c67jHL8p",
+        "Tom told you: 'connect Tom c67jHL8p' (memory 2).",
         "cr Tom c67jHL8p",
         "password old-one = c67jHL8p",
         "@password old-one=c67jHL8p",
@@ -35,6 +36,16 @@ def test_what_somebody_logs_in_with_is_hidden(line):
     assert "and more" not in cleaned
     assert HIDDEN in cleaned
     assert cleaned.count("\n") == line.count("\n")
+
+
+def test_a_password_that_was_heard_is_known_from_then_on():
+    scrubber = Scrubber()
+    told = "who she is\nTom: your c67jHL8p is noted"
+    assert scrubber.clean(told) == told
+    scrubber.clean('Tom says, "connect Tom c67jHL8p"')
+    scrubber.clean("create something beautiful")
+    assert scrubber.clean(told) == f"who she is\nTom: your {HIDDEN} is noted"
+    assert scrubber.clean("a beautiful day") == "a beautiful day"
 
 
 @pytest.mark.parametrize(
