@@ -111,6 +111,12 @@ def _fact(label: str, text: str, width: int) -> str:
     return f"  {label:<{room}}" + f"\n{' ' * (width + 2)}".join(wrapped)
 
 
+def hung(text: str, indent: int) -> str:
+    """``text``, without colour codes, in lines that hang ``indent`` signs in, but for the first."""
+    wrapped = textwrap.wrap(text, LINE - indent, break_long_words=False, break_on_hyphens=False)
+    return plain(f"\n{' ' * indent}".join(wrapped))
+
+
 def side_by_side(left: str, right: str) -> Iterator[str]:
     """Two texts in columns, each line wrapped, within a terminal of 80 signs.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from commands.builder import ago, plain
+from commands.builder import ago
+from commands.figures import hung
 from commands.recall import RecallCommand
 from game.mind import history
 from game.mind.archive import Archive
@@ -17,6 +18,7 @@ from game.mind.sleep.steps import Step
 from typeclasses.services import services
 
 MOST = 500
+_INDENT = 18
 _KINDS = ("compaction", "sleep", "insight", *(step.value for step in Step))
 _COLOURS = {"compaction": "|c", "sleep": "|w", "insight": "|y"}
 
@@ -78,8 +80,11 @@ def _counted(found: Sequence[Event]) -> list[str]:
 def _line(event: Event, now: datetime) -> str:
     colour = _COLOURS.get(event.kind, "|n")
     when = f"{event.time.astimezone():%Y-%m-%d %H:%M}"
-    figures = f"\n{'':18}|x{plain(_figures(event.figures))}|n" if event.figures else ""
-    return f"|x{when}|n  {colour}{plain(event.title)}|n |x({ago(event.time, now)})|n{figures}"
+    title = hung(f"{event.title} ({ago(event.time, now)})", _INDENT)
+    lines = [f"|x{when}|n  {colour}{title}|n"]
+    if event.figures:
+        lines.append(f"{' ' * _INDENT}|x{hung(_figures(event.figures), _INDENT)}|n")
+    return "\n".join(lines)
 
 
 def _figures(figures: Mapping[str, int | float | str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 
 from commands.builder import plain
+from commands.figures import hung
 from commands.recall import RecallCommand
 from game.mind.errors import KeepsakeError
 from game.mind.journal.book import Journal
@@ -19,6 +20,7 @@ MOST = 200
 _DAYS = {"today": 0, "yesterday": 1}
 _HEAVY = 7
 """Importance from which an entry stands out."""
+_INDENT = 10
 
 
 class CmdJournal(RecallCommand):
@@ -29,10 +31,11 @@ class CmdJournal(RecallCommand):
       @journal <agent> <day>           one day: today, yesterday, 2026-11-21
       @journal <agent> <words>         entries that tell of these
 
-    Each entry says how much it matters, 1 to 10, and who judged that: the rules at
-    once, the model in sleep, or the agent when it wrote it. Then where it comes
-    from and how far that is to be trusted (told to it 0.9, seen 0.8, inferred 0.6,
-    picked up around it 0.3), and on which memories it rests: see |whelp @memories|n.
+    Each entry says how much it matters, 1 to 10, and who judged that: the rules
+    at once, the model in sleep, or the agent when it wrote it. Then where it
+    comes from and how far that is to be trusted (told to it 0.9, seen 0.8,
+    inferred 0.6, picked up around it 0.3), and on which memories it rests: see
+    |whelp @memories|n.
 
     The files are in |wvault/agents/<agent>/journal|n, one a day. You may edit them:
     the agent reads them as they are. What cannot be read is named here and left
@@ -116,8 +119,9 @@ def entry_lines(entries: Sequence[Entry]) -> Iterator[str]:
             yield f"|x-- {day:%A %d %B %Y} --|n"
         weight = entry.importance.score
         colour = "|y" if weight >= _HEAVY else "|w"
-        yield f"{colour}{weight:>3}|n |x{entry.time.astimezone():%H:%M}|n {plain(entry.text)}"
-        yield f"          |x{plain('; '.join(_facts(entry)))}|n"
+        head = f"{colour}{weight:>3}|n |x{entry.time.astimezone():%H:%M}|n"
+        yield f"{head} {hung(entry.text, _INDENT)}"
+        yield f"{' ' * _INDENT}|x{hung('; '.join(_facts(entry)), _INDENT)}|n"
 
 
 def _facts(entry: Entry) -> Iterator[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from evennia.utils.ansi import strip_ansi
+
 from commands import figures
 from commands.builder import ago, plain, shortened, table
 from commands.recall import RecallCommand
@@ -29,10 +31,10 @@ class CmdPeople(RecallCommand):
       @people/places <agent> [<place>]
       @people/things <agent> [<thing>]
 
-    What it observed is kept apart from what it concluded, each with the numbers of
-    memories: see |whelp @memories|n. Facts that changed keep both versions with
-    their times; the newer one counts. A person is known by an identity that stays
-    when the name changes; two characters of one account are two people.
+    What it observed is kept apart from what it concluded, each with the numbers
+    of memories: see |whelp @memories|n. Facts that changed keep both versions with
+    their times; the newer one counts. A person is known by an identity that
+    stays when the name changes; two characters of one account are two people.
 
     The files are in |wpeople|n, |wplaces|n and |wthings|n below |wvault/agents/<agent>|n.
     You may edit them. One that cannot be read is named here and left alone. How
@@ -69,7 +71,8 @@ def _all(name: str, book: PeopleBook, kind: Kind, now: datetime) -> str:
     if not found:
         return f"{name} knows no {_NOUNS[kind]} yet."
     cut = f", the {MOST} met last" if len(found) > MOST else ""
-    return f"|w{name} knows {len(found)} {_NOUNS[kind]}|n{cut}\n{_table(found[:MOST], kind, now)}"
+    noun = kind.value if len(found) == 1 else _NOUNS[kind]
+    return f"|w{name} knows {len(found)} {noun}|n{cut}\n{_table(found[:MOST], kind, now)}"
 
 
 def _table(found: Sequence[Light], kind: Kind, now: datetime) -> str:
@@ -104,10 +107,10 @@ def profile_lines(profile: Profile, now: datetime) -> Iterator[str]:
     before = [fact for fact in profile.facts if not fact.holds]
     yield from _section("Facts", [_fact(fact) for fact in facts])
     yield from _section("Before", [_fact(fact) for fact in before])
-    conclusions = [f"{plain(e.text)} {_cited(e.numbers)}" for e in profile.conclusions]
+    conclusions = [_hung(each.text, each.numbers, 4) for each in profile.conclusions]
     yield from _section("What it thinks", conclusions)
     observed = [
-        f"|x{each.time.astimezone():%d %b %H:%M}|n {plain(each.text)} {_cited([each.number])}"
+        f"|x{each.time.astimezone():%d %b %H:%M}|n {_hung(each.text, [each.number], 15)}"
         for each in profile.observations
     ]
     yield from _section("What it observed", observed)
@@ -142,6 +145,10 @@ def _fact(fact: Fact) -> str:
     told = f", told by {plain(fact.told_by)}" if fact.told_by else ", seen"
     head = f"{plain(fact.attribute)}: |c{plain(fact.value)}|n"
     return f"{head} |x({since}{until}{told})|n {_cited(fact.numbers)}"
+
+
+def _hung(text: str, numbers: Sequence[int], indent: int) -> str:
+    return figures.hung(f"{text} {strip_ansi(_cited(numbers))}", indent)
 
 
 def _cited(numbers: Sequence[int]) -> str:

@@ -145,6 +145,7 @@ def _connect(mind: Mind) -> None:
     memory.compactor.compacted = mind.examiner.compacted
     diary.circumstances = lambda memory: _circumstances(memory, acquaintances)
     acquaintances.importance_of = diary.importance_of
+    acquaintances.home = lambda: _home_of(mind.thinker.agent)
     # The diary first: whoever is new to the agent is so until its acquaintances have seen them.
     memory.watchers += [diary.saw, acquaintances.saw]
     mind.thinker.spent = mind.sleeper.spent
@@ -153,6 +154,10 @@ def _connect(mind: Mind) -> None:
     mind.keeper.recaller.follow()
     diary.open()
     acquaintances.catch_up()
+
+
+def _home_of(agent: Agent | None) -> str:
+    return str(agent.home.key) if agent is not None and agent.home is not None else ""
 
 
 def _circumstances(memory: Memory, acquaintances: Acquaintances) -> Circumstances:

@@ -4,6 +4,7 @@ say; over HTTP to a scripted model.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from unittest import mock
 
@@ -129,6 +130,22 @@ class TestKnowing(PeopleWorld):
         lines = self.here(self.asks("Hello.")[0])
         [tom] = [line for line in lines if line.startswith("- Tom")]
         assert len(tom) < 60
+
+    def test_at_home_nobody_is_for_the_first_time(self):
+        news = "you are here for the first time"
+        assert news not in "".join(self.thinks_of_people())
+        away = create.create_object("typeclasses.rooms.Room", key="The Quay")
+        self.mira.move_to(away, quiet=True)
+        assert any(f"The Quay: {news}" in line for line in self.thinks_of_people())
+        circumstances = self.mind.diary.circumstances
+        memory = self.mind.memory.context().window[-1]
+        self.known.settle()
+        assert circumstances(replace(memory, place="The Inn")).been_here
+        assert not circumstances(replace(memory, place="Nowhere Yet")).been_here
+
+    def thinks_of_people(self):
+        """What the prompt of a thought now says of whoever and whatever is there."""
+        return self.known.lines(self.mira)
 
     def test_what_happened_is_gathered_before_files_are_written(self):
         self.known.settle()

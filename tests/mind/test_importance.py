@@ -69,6 +69,7 @@ MATTERS = [
     (seen('Tom says, "I no longer live at the mill."'), PERSONAL),
     (told("It stays between us, but the cup is under the stair."), SECRET),
     (told("My mother died last night."), LIFE),
+    (seen('Tom shouts from The Green, "FIRE! The mill is burning down!"'), LIFE),
     (told("You lied to me, Mira."), HARM),
     (told("I broke my promise, the cup is gone."), BROKEN),
 ]

@@ -13,6 +13,7 @@ from game.mind.people.book import PeopleBook
 from game.mind.people.config import PeopleConfig
 from game.mind.people.profile import Closeness, Conclusion, Fact, Kind, Name, Profile
 from game.mind.people.shown import Present, lines
+from game.mind.tokens import Heuristic, Ledger
 from tests.mind.acquaintances import ADA, RUAN, START, TOM, Days, eventful, six
 from tests.mind.lives import WordTokens
 
@@ -262,3 +263,22 @@ def test_nobody_by_another_account_is_shown_as_them(tmp_path):
     assert "thatcher" not in tom
     assert "thatcher" in other
     assert "baker" not in other
+
+
+def test_home_is_no_place_that_one_is_in_for_the_first_time(tmp_path):
+    home = Present("place:The-Kettle", "The Kettle", home=True)
+    assert shown(book_of(tmp_path / "a", Days()), here=[home]) == []
+    book = book_of(tmp_path / "b", eventful())
+    warm = Conclusion("It is warm", (1,), NOW)
+    assert book.change(home.key, lambda old: replace(old, conclusions=(warm,)))
+    assert shown(book, here=[home]) == ["The Kettle, where you live: It is warm."]
+
+
+def test_a_minute_later_little_is_left_to_be_counted(tmp_path):
+    """Whoever counts tokens for real must not be given each line anew at every minute."""
+    book, ledger = book_of(tmp_path, eventful()), Ledger(Heuristic())
+    first = lines(HERE, book, ROOM, NOW, ledger)
+    ledger.learn(dict.fromkeys(ledger.uncounted(1000), 5), "a test")
+    later = lines(HERE, book, ROOM, NOW + timedelta(days=1), ledger)
+    assert later != first
+    assert ledger.waiting <= 2 * len(HERE)

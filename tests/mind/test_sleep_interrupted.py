@@ -79,6 +79,8 @@ def model(prompt: str) -> str:
         return " What does Tom mend?\n2. What does Ada say of her net?"
     if "think:" in prompt:
         numbers = re.findall(r"^(\d+)\. ", prompt, re.M)
+        if "heard in The Kettle" in prompt:
+            return f"think: People often mend the net and the lamp [{numbers[0]}, {numbers[-1]}]"
         name = re.findall(r"heard from (\w+)", prompt)[0]
         return f"think: {name} is worried about the net and the cup [{', '.join(numbers)}]"
     if "What does Tom mend?" in prompt:
@@ -344,7 +346,7 @@ def test_the_quiet_night_has_done_it_all(undisturbed: tuple[bool, End, list[str]
     assert len(end.entries) == len(SAID) + len(list(insights(end.entries)))  # one was merged
     assert {each.name for each in end.profiles} >= {"Tom", "Ada"}
     assert len(list(insights(end.entries))) == (2 if with_model else 1)
-    assert places.count("ask") == (7 if with_model else 0)
+    assert places.count("ask") == (8 if with_model else 0)
     assert len(places) > (40 if with_model else 30)
 
 

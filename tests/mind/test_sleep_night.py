@@ -129,6 +129,24 @@ def test_a_step_that_fails_is_told_and_the_next_is_done(
     assert night.next_step is None
 
 
+@pytest.mark.parametrize("error", [BadAnswer("closed"), ValueError("closed")])
+def test_a_step_that_fails_because_the_night_is_over_is_done_again(sleeper: Sleeper, error):
+    """The server stops, and closes the memory while a step reads it."""
+    asking = Asking(Script(), 24)
+
+    def closed(_: Ask) -> Figures:
+        asking.wake()
+        raise error
+
+    works, reflect = sleeper.works, sleeper.works[Step.REFLECT]
+    works[Step.REFLECT] = closed
+    assert sleeper.sleep(asking).next_step is Step.REFLECT
+    works[Step.REFLECT] = reflect
+    night = sleeper.sleep()
+    assert night.next_step is None
+    assert not any(each.problem for each in night.steps)
+
+
 def test_the_calls_of_a_step_are_counted_also_when_it_fails(sleeper: Sleeper):
     def fails(ask: Ask) -> Figures:
         ask("once")

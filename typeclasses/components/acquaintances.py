@@ -79,6 +79,7 @@ class Acquaintances:
     Attributes:
         book: The profiles.
         importance_of: How much a memory matters; asked in worker threads.
+        home: The name of the place where it lives; quick.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Acquaintances:
     ) -> None:
         self.book = PeopleBook(folder, lambda: services.people.current, self._trouble)
         self.importance_of: Callable[[Memory], Importance] = lambda _: Importance(3)
+        self.home: Callable[[], str] = lambda: ""
         self._name, self._memory, self._services = name, memory, services
         self._waiting: deque[Memory] = deque(maxlen=MOST_WAITING)
         self._new: set[str] = set()
@@ -175,8 +177,8 @@ class Acquaintances:
         return not self._open or key in self._new or self.book.known(key)
 
     def been(self, place: str) -> bool:
-        """Whether it has been in a place of that name; quick, see :meth:`met`."""
-        return self.met(_place_key(place))
+        """Whether it has been in a place of that name, or lives there; quick, see :meth:`met`."""
+        return place == self.home() or self.met(_place_key(place))
 
     # -- from the profiles into the prompt
 
@@ -212,7 +214,8 @@ def present_with(agent: Any) -> list[Present]:
     """Whoever is in the agent's room, and the room."""
     here = [Present(identity_of(person), person.key) for person in people_near(agent)]
     if agent.location is not None:
-        here.append(Present(_place_key(agent.location.key), agent.location.key))
+        place, home = agent.location.key, agent.location is agent.home
+        here.append(Present(_place_key(place), place, home=home))
     return here
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from game.mind import deeds
+from game.mind.greetings import is_greeting
 from game.mind.heard import LONGEST, Utterance, heard, meant_for, names, own_words
 from game.mind.journal.entries import LEAST, Importance
 from game.mind.noticing import is_fit, promises, questions, rules_in
@@ -44,13 +45,6 @@ class Circumstances:
 _USUAL = Circumstances()
 _ROUTINE_SCORE, _PLAIN, _WITH_ME = 1, 2, 3
 
-_GREETING = re.compile(
-    r"\W*(?:(?:oh|ah|well|and|so),? )*(?:hello|hi|hey|greetings|welcome|thanks?(?: you)?"
-    r"|(?:good ?)?bye|farewell|see you|how are you|how do you do|nice to (?:see|meet) you"
-    r"|good (?:day|morning|evening|night|afternoon))\b[^.!?]{0,30}[.!?]*"
-    r"(?:\s*(?:how (?:are|do) you|what's new|nice (?:day|weather))[^.!?]{0,20}[.!?]*)?\W*$",
-    re.I,
-)
 _KIN = (
     r"(?:brother|sister|mother|father|wife|husband|son|daughter|child(?:ren)?|family|uncle|aunt"
     r"|cousin|grand(?:mother|father|son|daughter)|friend|dog|cat|horse|house|home|farm|shop|mill"
@@ -75,7 +69,8 @@ _SECRET = re.compile(
 _LIFE = re.compile(
     r"\b(?:died|dying|is dead|was killed|murder(?:ed)?|funeral|buried (?:my|our|his|her)"
     r"|(?:was|were|is) born|gave birth|pregnant|(?:got|getting|get) married|wedding|marry me"
-    r"|drowned|burn(?:ed|t) down(?! to\b)|i love you|very ill|the plague|at war)\b"
+    r"|drowned|burn(?:ed|t|ing) down(?! to\b)|(?:is|are) on fire|i love you|very ill"
+    r"|the plague|at war)\b"
 )
 _HARM = re.compile(
     r"\b(?:kill you|hurt you|hate you|find you and|burn (?:your|this)|you(?:'ll| will) (?:regret"
@@ -83,7 +78,7 @@ _HARM = re.compile(
     r"|shut up|you (?:idiot|fool|coward))\b"
 )
 _STRONG = re.compile(
-    r"\b(?:help me|emergency|danger|beware|urgent|terrible|horrible|wonderful|never forget"
+    r"\bfire!|\b(?:help me|emergency|danger|beware|urgent|terrible|horrible|wonderful|never forget"
     r"|most important|please forgive|forgive me|i(?:'m| am) (?:so )?sorry"
     r"|thank you (?:so much|for)|grateful|proud of|ashamed|heartbroken"
     r"|weeps?|sobs?|screams?|shouts?)\b"
@@ -109,7 +104,7 @@ _WEIGHTY: tuple[tuple[frozenset[str], re.Pattern[str], int, str], ...] = tuple(
     for hints, pattern, score, why in (
         (
             "died dying dead killed murder murdered funeral buried born birth pregnant married "
-            "wedding marry drowned down love ill plague war",
+            "wedding marry drowned down fire love ill plague war",
             *(_LIFE, 8, LIFE),
         ),
         (
@@ -124,7 +119,7 @@ _WEIGHTY: tuple[tuple[frozenset[str], re.Pattern[str], int, str], ...] = tuple(
         ),
         ("my i", *(_PERSONAL, 6, PERSONAL)),
         (
-            "help emergency danger beware urgent terrible horrible wonderful forget important "
+            "fire help emergency danger beware urgent terrible horrible wonderful forget important "
             "forgive sorry thank grateful proud ashamed heartbroken weep weeps "
             "sob sobs scream screams shout shouts",
             *(_STRONG, 5, STRONG),
@@ -132,7 +127,6 @@ _WEIGHTY: tuple[tuple[frozenset[str], re.Pattern[str], int, str], ...] = tuple(
     )
 )
 _LOW_WORD = re.compile(r"\w+")
-_SHOUTED = re.compile(r' shouts(?: to [^,"]{1,48})?, "(?P<words>.*)')
 _MOVED = re.compile(
     r"\b(?:arrives?|leaves|enters|has (?:arrived|left)"
     r"|(?:walks|goes|comes|wanders) (?:in|out|off|away|north|south|east|west|up|down))\b"
@@ -169,7 +163,7 @@ def _of_act(memory: Memory, own_name: str, circumstances: Circumstances) -> Impo
     said = own_words(memory)
     if said is None:
         return Importance(LEAST, reasons=(ROUTINE,))
-    if _GREETING.match(said.words):
+    if is_greeting(said.words):
         return Importance(LEAST, reasons=(GREETING,))
     return _together(_PLAIN, [*_promise(said.words), *_weighty(said.words, halved=True)])
 
@@ -184,14 +178,14 @@ def _of_result(memory: Memory, own_name: str, circumstances: Circumstances) -> I
 
 
 def _of_perception(memory: Memory, own_name: str, circumstances: Circumstances) -> Importance:
-    said = heard(memory) or _shouted(memory)
+    said = heard(memory)
     found = [(4, PLACE)] if not circumstances.been_here else []
     if memory.source and not circumstances.met:
         found.append((5, STRANGER))
     if said is None:
         return _seen(memory, own_name, found)
     mine = meant_for(said, own_name)
-    if _GREETING.match(said.words):
+    if is_greeting(said.words):
         return _together(_PLAIN if mine else _ROUTINE_SCORE, found, GREETING)
     return _together(_WITH_ME if mine else _PLAIN, [*_said(said, own_name, mine), *found])
 
@@ -251,15 +245,6 @@ def _together(least: int, found: list[tuple[int, str]], usual: str = ROUTINE) ->
     ranked = sorted(found, key=lambda each: -each[0])
     score = max(least, ranked[0][0]) + (len(ranked) > 1) + (len(ranked) > 3)
     return Importance(min(score, BY_RULES_AT_MOST), reasons=tuple(why for _, why in ranked[:3]))
-
-
-def _shouted(memory: Memory) -> Utterance | None:
-    """What was shouted; from farther away, so nobody in particular is meant."""
-    text = memory.text[:LONGEST]
-    if memory.source and text.startswith(memory.source):
-        said = _SHOUTED.match(text, len(memory.source))
-        return Utterance(memory.source, said["words"].removesuffix('"')) if said else None
-    return None
 
 
 _BY_KIND: dict[MemoryKind, Callable[[Memory, str, Circumstances], Importance]] = {

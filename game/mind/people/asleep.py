@@ -14,33 +14,27 @@ from dataclasses import dataclass, replace
 
 from game.mind.heard import heard
 from game.mind.journal.entries import Importance, Origin
-from game.mind.people.acquaintance import BROKEN, KEPT
+from game.mind.people.answers import MOST_NEW, STOP, THINKING, answered, thought
 from game.mind.people.book import PeopleBook
 from game.mind.people.changes import SINGLE, with_fact
+from game.mind.people.concluding import NamesOf, with_conclusions
 from game.mind.people.facts import key_of
-from game.mind.people.fit import LONGEST_VALUE, is_fit, line
+from game.mind.people.fit import LONGEST_VALUE, is_fit
 from game.mind.people.fit import name as fit_name
 from game.mind.people.profile import Conclusion, Fact, Kind, Profile
+from game.mind.people.spoken import says
 from game.mind.people.statements import statements
+from game.mind.people.surroundings_asleep import LEAST_LINES, MOST_LINES, study_surroundings
 from game.mind.perception import for_prompt, shorten
 from game.mind.records import Memory
 from game.mind.sleep.asking import Ask
 from game.mind.sleep.steps import Figures
 from game.mind.words import telling
 
-MOST_LINES = 30
-"""Lines of one person that a model is shown: the newest."""
-LEAST_LINES = 3
-"""Lines that somebody has to have said for a model to be asked."""
 LEFT = "left"
 """The figure that says of how many people nothing was asked, as the calls were spent; whoever
 asks again gives the same memories once more."""
-MOST_NEW = 4
-"""Facts and conclusions of one answer that are looked at, of each."""
-LONGEST_THOUGHT = 160
-
-_STOP = ("\n\n", "\nQuestion", "\n#")
-_ATTRIBUTES = SINGLE | {
+_ATTRIBUTES = (SINGLE - {"whereabouts"}) | {
     *("likes", "dislikes", "fears", "allergy", "skill", "owns", "brother", "sister", "son"),
     *("daughter", "friend", "dog", "cat", "horse"),
 }
@@ -53,19 +47,6 @@ think: Somebody is worried about the sheep [4, 9]
 
 Answer:
 """
-_LINE = re.compile(
-    r"^\W*(?P<what>[A-Za-z ]{3,20}?)\s*:\s*(?P<text>\S.*?)\s*"
-    r"[\[(](?:(?:line|memor)\w* )?(?P<numbers>\d[\d, ]*)[\])]\W*$"
-)
-_NUMBER = re.compile(r"\d{1,9}")
-_SELF = re.compile(r"(?:I|I['’]\w+|my|we|our)\b", re.I)
-_JUDGING = telling(
-    "worried glad sad angry afraid happy lonely proud kind honest friendly shy curious hopes wants "
-    "needs misses cares seems trusts helpful generous restless tired seem trust worry proud "
-    "somebody they them their about"
-)
-"""Words that a conclusion may add of its own."""
-_COUNTED = re.compile(r"^Has kept \d+ of \d+ promises?\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +71,14 @@ def update_profiles(
 ) -> Figures:
     """Work in what is missing, then go through whoever has said something new; blocks.
 
+    Places and things come after all the people, with the calls that are left.
+
     Who is done is kept with each profile, so it may be broken off and begun again.
 
     Args:
         book: The profiles.
         memories: What the agent lived through since it last slept, oldest first.
-        ask: The model, one call for each person at most.
+        ask: The model, one call for each person, place and thing at most.
         own_name: The agent's name.
         importance_of: How much a memory matters.
 
@@ -121,6 +104,8 @@ def update_profiles(
         figures["people"] += 1
         figures["facts"] += len(new.facts)
         figures["conclusions"] += len(new.conclusions)
+    for name, count in study_surroundings(book, ask, own_name, with_model=with_model).items():
+        figures[name] = figures.get(name, 0) + count
     return figures
 
 
@@ -143,32 +128,14 @@ def understood(answer: str, lines: Sequence[Memory], name: str) -> Read:
         lines: What one person said.
         name: What that person is called.
     """
-    by_number = {memory.number: memory for memory in lines}
     facts: list[Fact] = []
-    thoughts: list[Conclusion] = []
-    for match in filter(None, map(_LINE.match, answer.splitlines()[: 4 * MOST_NEW])):
-        numbers = sorted({int(number) for number in _NUMBER.findall(match["numbers"])})
-        cited = [by_number[number] for number in numbers if number in by_number]
-        if not cited or len(cited) < len(numbers):
-            continue
-        what, text = match["what"].strip().casefold(), line(match["text"], LONGEST_THOUGHT)
-        if what in ("think", "thought", "conclusion"):
-            thoughts += _thought(text, cited, name)
+    thoughts: list[Conclusion | None] = []
+    for what, text, cited in answered(answer, lines):
+        if what in THINKING:
+            thoughts.append(thought(text, cited, name))
         elif what in _ATTRIBUTES:
             facts += _fact(what, text, cited)
-    return Read(tuple(facts[:MOST_NEW]), tuple(thoughts[:MOST_NEW]))
-
-
-def counted(profile: Profile) -> tuple[Conclusion, ...]:
-    """What can be concluded by counting: how far somebody keeps what they promise."""
-    kept = [fact for fact in profile.facts if fact.attribute == KEPT]
-    broken = [fact for fact in profile.facts if fact.attribute == BROKEN]
-    if not broken and len(kept) < 2:
-        return ()
-    numbers = sorted({number for fact in (*kept, *broken) for number in fact.numbers})
-    total = len(kept) + len(broken)
-    text = f"Has kept {len(kept)} of {total} promise{'s' if total > 1 else ''} made to you."
-    return (Conclusion(text, tuple(numbers), max(f.since for f in (*kept, *broken))),)
+    return Read(tuple(facts[:MOST_NEW]), tuple(filter(None, thoughts))[:MOST_NEW])
 
 
 def _said(memories: Sequence[Memory]) -> Mapping[str, list[Memory]]:
@@ -189,12 +156,12 @@ def _study(
     """Learn what is new of one person, and keep how far that went."""
     read = Read()
     if ask.available and _worth_asking(lines):
-        read = understood(ask(question(head.name, lines, own_name), _STOP), lines, head.name)
+        read = understood(ask(question(head.name, lines, own_name), STOP), lines, head.name)
     new = Read()
 
     def edit(profile: Profile) -> Profile:
         nonlocal new
-        learned, new = _learned(profile, read)
+        learned, new = _learned(profile, read, book.names_of)
         # As far as it went when the model was asked: more may have come meanwhile.
         return replace(learned, studied=max(profile.studied, head.through))
 
@@ -202,18 +169,14 @@ def _study(
     return new
 
 
-def _learned(profile: Profile, read: Read) -> tuple[Profile, Read]:
+def _learned(profile: Profile, read: Read, names_of: NamesOf) -> tuple[Profile, Read]:
     """The profile with what is new in ``read``, and what that was."""
     before = profile
     for fact in read.facts:
         profile = with_fact(profile, fact)
-    known = {each.text.casefold() for each in profile.conclusions}
-    fresh = [each for each in read.conclusions if each.text.casefold() not in known]
-    sums = [each for each in counted(profile) if each not in profile.conclusions]
-    others = [e for e in profile.conclusions if not (sums and _COUNTED.match(e.text))]
-    profile = replace(profile, conclusions=(*others, *fresh, *sums))
+    profile, concluded = with_conclusions(profile, read.conclusions, names_of)
     added = [fact for fact in profile.facts if fact not in before.facts]
-    return profile, Read(tuple(added), (*fresh, *sums))
+    return profile, Read(tuple(added), concluded)
 
 
 def _fact(attribute: str, value: str, cited: Sequence[Memory]) -> list[Fact]:
@@ -225,8 +188,7 @@ def _fact(attribute: str, value: str, cited: Sequence[Memory]) -> list[Fact]:
     for memory in cited:
         said = heard(memory)
         for statement in statements(said.words) if said is not None else ():
-            own = _SELF.match(statement) and not _DENIED.search(statement)
-            if own and wanted <= telling(statement):
+            if says(attribute, statement) and wanted <= telling(statement):
                 told_by = fit_name(said.who) if said else ""
                 return [
                     Fact(
@@ -234,16 +196,3 @@ def _fact(attribute: str, value: str, cited: Sequence[Memory]) -> list[Fact]:
                     )
                 ]
     return []
-
-
-_DENIED = re.compile(r"\b(?:not|never|no|nobody|neither|nor|hardly)\b|n['’]t\b", re.I)
-
-
-def _thought(text: str, cited: Sequence[Memory], name: str) -> list[Conclusion]:
-    """A conclusion if every word of it that says something was said."""
-    said = set[str]().union(*(telling(memory.text) for memory in cited))
-    strange = telling(text) - said - _JUDGING - telling(name)
-    if strange or len(telling(text)) < 2 or not is_fit(text):
-        return []
-    numbers = tuple(memory.number for memory in cited)
-    return [Conclusion(text, numbers, max(memory.time for memory in cited))]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from game.mind import deeds
+from game.mind.greetings import is_greeting
 from game.mind.heard import Utterance, heard, own_words
 from game.mind.people import warmth
 from game.mind.people.changes import is_single, with_fact
@@ -14,7 +15,6 @@ from game.mind.people.config import PeopleConfig
 from game.mind.people.facts import key_of, told
 from game.mind.people.fit import LONGEST_TEXT, is_fit, line, quoted
 from game.mind.people.fit import name as fit_name
-from game.mind.people.greetings import is_greeting
 from game.mind.people.profile import Fact, Kind, Name, Observation, Profile
 from game.mind.people.promises import settled
 from game.mind.perception import shorten
@@ -80,6 +80,17 @@ def spoken_of(profile: Profile, memory: Memory, importance: int) -> Profile:
     return replace(with_seen(profile, seen), through=memory.number)
 
 
+def as_told(memory: Memory) -> str:
+    """What somebody said or did as a profile keeps it: who said or played it comes first."""
+    said = heard(memory)
+    if said is None and deeds.is_pose(memory):
+        return shorten(f"{fit_name(memory.source)} posed: {line(_rest(memory))}", LONGEST_TEXT)
+    if said is None:
+        return line(memory.text)
+    to = "" if said.to in ("", "you") else f" to {line(said.to, 48)}"
+    return shorten(f"{fit_name(said.who)} said{to}: {line(said.words)}", LONGEST_TEXT)
+
+
 def with_seen(profile: Profile, *seen: Observation) -> Profile:
     """The profile with more observations; of those that say the same only the newest stays."""
     new = {each.text for each in seen}
@@ -136,7 +147,7 @@ def _kept(
     rest = _rest(memory) if said is None else said.words
     if importance < OBSERVED_FROM or _COMES_GOES.match(rest) or is_greeting(rest):
         return profile
-    seen = Observation(memory.number, memory.time, _told(memory, said), importance)
+    seen = Observation(memory.number, memory.time, as_told(memory), importance)
     profile = with_seen(profile, seen)
     least = ASKED_FROM if said is not None and _ASKED.search(rest) else SHARED_FROM
     if mine and importance >= least and is_fit(rest):
@@ -167,15 +178,6 @@ def _addressed(profile: Profile, memory: Memory, importance: int) -> Profile:
 def _rest(memory: Memory) -> str:
     """What somebody did, without the name before it."""
     return memory.text.removeprefix(memory.source)
-
-
-def _told(memory: Memory, said: Utterance | None) -> str:
-    if said is None and deeds.is_pose(memory):
-        return shorten(f"{fit_name(memory.source)} posed: {line(_rest(memory))}", LONGEST_TEXT)
-    if said is None:
-        return line(memory.text)
-    to = "" if said.to in ("", "you") else f" to {line(said.to, 48)}"
-    return shorten(f"{line(said.who, 48)} said{to}: {line(said.words)}", LONGEST_TEXT)
 
 
 def _observations(seen: tuple[Observation, ...], most: int) -> tuple[Observation, ...]:

@@ -20,6 +20,7 @@ import yaml
 from game.mind.errors import NoteRefused
 from game.mind.journal.entries import Origin
 from game.mind.people.changes import by_time
+from game.mind.people.company import as_records, from_records
 from game.mind.people.fit import line
 from game.mind.people.fit import name as fit_name
 from game.mind.people.profile import Conclusion, Fact, Kind, Name, Observation, Profile
@@ -169,6 +170,7 @@ def _profile(meta: Mapping[str, Any], read: Mapping[str, list[Any]], changed: da
         through=max(int(meta.get("through", 0)), 0),
         studied=max(int(meta.get("studied", 0)), 0),
         formerly=tuple(str(each) for each in meta.get("formerly") or ()),
+        company=from_records(meta.get("company") or ()),
     )
 
 
@@ -275,6 +277,7 @@ def _meta(profile: Profile) -> dict[str, Any]:
         "through": profile.through,
         "studied": profile.studied,
         **({"formerly": list(profile.formerly)} if profile.formerly else {}),
+        **({"company": as_records(profile.company)} if profile.company else {}),
     }
 
 

@@ -101,6 +101,25 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
+class Company:
+    """Somebody whom the agent has met at a place, counted.
+
+    Attributes:
+        key: Who it is.
+        meetings: How many times they met there; two with an hour or more between them are two.
+        days: On how many days.
+        last: When they were last met there, with time zone.
+        numbers: A memory of each meeting, ascending: of the first and of the newest.
+    """
+
+    key: str
+    meetings: int
+    days: int
+    last: datetime
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """All that an agent knows of one person, place or thing.
 
@@ -121,7 +140,8 @@ class Profile:
         shared: What they last shared that mattered; None for nothing.
         through: Number of the last memory that was worked into it.
         formerly: Keys that it had before, when only the name was known.
-        studied: Number of the last memory that a model has gone through for it, in sleep.
+        studied: Number of the last memory that was gone through for it, in sleep.
+        company: Of a place: who was met there.
     """
 
     key: str
@@ -141,6 +161,7 @@ class Profile:
     studied: int = 0
     before: datetime | None = None
     formerly: tuple[str, ...] = ()
+    company: tuple[Company, ...] = ()
 
     @property
     def name(self) -> str:

@@ -304,4 +304,4 @@ def _parsed(path: Path, source: str | None) -> Page:
 
 
 def _head(profile: Profile) -> Profile:
-    return replace(profile, facts=(), observations=(), conclusions=(), shared=None)
+    return replace(profile, facts=(), observations=(), conclusions=(), shared=None, company=())

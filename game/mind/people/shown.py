@@ -12,31 +12,23 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from game.mind.journal.entries import Origin
-from game.mind.people.acquaintance import BROKEN, KEPT, closeness, feeling
+from game.mind.people.acquaintance import closeness, feeling
 from game.mind.people.book import PeopleBook
-from game.mind.people.changes import same
 from game.mind.people.config import PeopleConfig
-from game.mind.people.fit import line, quoted
 from game.mind.people.fit import name as fit_name
 from game.mind.people.observing import MEETING
 from game.mind.people.profile import Closeness, Fact, Kind, Profile
+from game.mind.people.shown_facts import PROMISES, told_facts
 from game.mind.people.surroundings import PLACE
 from game.mind.perception import for_prompt
 from game.mind.ports import Tokens
 
-MOST_FACTS = 10
-"""Facts of one person that a prompt shows."""
 MOST_THOUGHTS = 2
+MOST_OF_PLACE = 3
+"""Conclusions that a prompt shows of a person, and of the place."""
 _RENAMED = timedelta(days=30)
 _LONGEST_LINE = 700
-_ORDER = (
-    *("promise", BROKEN, KEPT, "name", "work", "home", "spouse", "betrothed", "plan", "birthday"),
-    *("children", "son", "daughter", "brother", "sister", "mother", "father"),
-)
-_PROMISES = {"promise": "promised", BROKEN: "broke a promise", KEPT: "kept a promise"}
-_DATED = frozenset({"plan", "birthday"})
-"""What may be told by "tomorrow" or "next Tuesday", of whatever day it was told on."""
-_SORT = {attribute: place for place, attribute in enumerate(_ORDER)}
+_JUST_NOW = timedelta(minutes=5)
 _RANK = {close: rank for rank, close in enumerate(reversed(Closeness))}
 
 
@@ -47,10 +39,12 @@ class Present:
     Attributes:
         key: Who it is; ``place:…`` for the place.
         name: What they are called now.
+        home: Whether the place is where the agent lives: nobody is there for the first time.
     """
 
     key: str
     name: str
+    home: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +54,11 @@ class _Line:
     last: str = ""
     facts: tuple[tuple[Fact, str], ...] = ()
     thoughts: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All of it, without what stands between."""
+        return " ".join([self.last, *(said for _, said in self.facts), *self.thoughts]).strip()
 
     def with_more(self, other: _Line) -> _Line:
         """Both together."""
@@ -79,14 +78,26 @@ class _Told:
     rest: Sequence[_Line] = ()
 
     def filled(self, room: int, tokens: Tokens) -> str:
-        """The head with as much of the rest as there is room for."""
-        best, text = _Line(), self.head
+        """The head with as much of the rest as there is room for.
+
+        What each part costs is asked by itself: parts stay what they are from one minute to the
+        next, and need be counted only once.
+        """
+        left, chosen = room - tokens.of(self.head), list[_Line]()
         for each in self.rest:
-            more = best.with_more(each)
-            longer = _text(self.head, more, self.name)
-            if tokens.of(longer) <= room:
-                best, text = more, longer
-        return text
+            if (cost := tokens.of(each.text)) <= left:
+                chosen.append(each)
+                left -= cost
+        # What stands between the parts costs as well.
+        while chosen and tokens.of(self._with(chosen)) > room:
+            chosen.pop()
+        return self._with(chosen)
+
+    def _with(self, chosen: Sequence[_Line]) -> str:
+        best = _Line()
+        for each in chosen:
+            best = best.with_more(each)
+        return _text(self.head, best, self.name) if chosen else self.head
 
 
 def lines(
@@ -111,12 +122,15 @@ def lines(
     if config.budget <= 0:
         return ()
     known = [(each, book.loaded(each.key) or book.head(each.key)) for each in present]
-    places = [_place_line(each, profile, now) for each, profile in known if _is_place(each)]
     people = [(each, profile) for each, profile in known if not _is_place(each)]
     best = sorted(people, key=lambda each: _nearness(each[1], now))[: config.shown]
     told = _within([_told(each, profile, now) for each, profile in best], config.budget, tokens)
     room = config.budget - sum(map(tokens.of, told))
-    return (*told, *(text for text in places if text and tokens.of(text) <= room))
+    for each, profile in known:
+        if _is_place(each) and (text := _place_line(each, profile, now, room, tokens)):
+            told.append(text)
+            room -= tokens.of(text)
+    return tuple(told)
 
 
 def _within(people: Sequence[_Told], room: int, tokens: Tokens) -> list[str]:
@@ -168,7 +182,11 @@ def _known_as(name: str, profile: Profile, now: datetime) -> str:
 def _met(profile: Profile, now: datetime) -> str:
     here_now = now - profile.last_met < MEETING
     last = profile.before if here_now else profile.last_met
-    return f"last met {_ago(now - last)}" if last is not None else "met just now for the first time"
+    if last is not None:
+        return f"last met {_ago(now - last)}"
+    if now - profile.first_met < _JUST_NOW:
+        return "met just now for the first time"
+    return f"met for the first time {_ago(now - profile.first_met)}"
 
 
 def _told(each: Present, profile: Profile | None, now: datetime) -> _Told:
@@ -184,14 +202,14 @@ def _trials(profile: Profile, now: datetime) -> list[_Line]:
     if profile.shared is not None:
         shared = f"{profile.shared.text.rstrip('.')} (memory {profile.shared.number})"
         trials.append(_Line(last=shared))
-    trials += [_Line(facts=(each,)) for each in _facts(profile, now)]
+    trials += [_Line(facts=(each,)) for each in told_facts(profile, now)]
     thoughts = [each.text for each in profile.conclusions[-MOST_THOUGHTS:]]
     return [*trials[:4], *(_Line(thoughts=(each,)) for each in thoughts), *trials[4:]]
 
 
 def _text(head: str, chosen: _Line, name: str) -> str:
-    promised = [said for fact, said in chosen.facts if fact.attribute in _PROMISES]
-    facts = [each for each in chosen.facts if each[0].attribute not in _PROMISES]
+    promised = [said for fact, said in chosen.facts if fact.attribute in PROMISES]
+    facts = [each for each in chosen.facts if each[0].attribute not in PROMISES]
     told = [said for fact, said in facts if fact.origin is Origin.TOLD]
     known = [said for fact, said in facts if fact.origin is not Origin.TOLD]
     parts = [
@@ -208,76 +226,29 @@ def _text(head: str, chosen: _Line, name: str) -> str:
 
 
 def _stopped(text: str) -> str:
-    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+    return text if text.rstrip("'").endswith((".", "!", "?", "…")) else f"{text}."
 
 
-def _facts(profile: Profile, now: datetime) -> list[tuple[Fact, str]]:
-    """Facts as they are told, the most telling first; what is over beside what took its place."""
-    holding = [fact for fact in profile.facts if fact.holds and not _is_known(fact, profile)]
-    order = sorted(
-        holding, key=lambda f: (_SORT.get(f.attribute, len(_SORT)), -f.since.timestamp())
-    )
-    told = [(fact, _fact(fact, _previous(profile, fact), now)) for fact in order]
-    attributes = {fact.attribute for fact in holding}
-    over = [
-        fact
-        for fact in profile.facts
-        if not fact.holds and fact.attribute not in attributes and fact.attribute != "promise"
-    ]
-    latest = {fact.attribute: fact for fact in over}
-    told += [
-        (fact, f"no longer {fact.attribute}: {fact.value} (until {_day(fact.until, now)})")
-        for fact in latest.values()
-    ]
-    return told[:MOST_FACTS]
-
-
-def _fact(fact: Fact, before: Fact | None, now: datetime) -> str:
-    value = line(fact.value)
-    if fact.attribute in _PROMISES:
-        return f"{_PROMISES[fact.attribute]}: {quoted(fact.value)} ({_day(fact.since, now)})"
-    if fact.attribute in _DATED:
-        value = f"{value} (said on {_day(fact.since, now)})"
-    if before is None:
-        return f"{fact.attribute}: {value}"
-    return (
-        f"{fact.attribute}: {value} (before: {line(before.value)}, until {_day(before.until, now)})"
-    )
-
-
-def _is_known(fact: Fact, profile: Profile) -> bool:
-    """Whether a fact only says what the line begins with: what they are called."""
-    return fact.attribute == "name" and fact.value.casefold() == profile.name.casefold()
-
-
-def _previous(profile: Profile, fact: Fact) -> Fact | None:
-    """What held before a fact of which there is one at a time."""
-    over = [
-        each
-        for each in profile.facts
-        if each.attribute == fact.attribute
-        and not same(each.value, fact.value)
-        and each.until is not None
-        and each.until <= fact.since
-    ]
-    return max(over, key=lambda each: each.until or each.since, default=None)
-
-
-def _place_line(each: Present, profile: Profile | None, now: datetime) -> str:
-    """What is worth saying of a place; empty for one that says nothing."""
+def _place_line(
+    each: Present, profile: Profile | None, now: datetime, room: int, tokens: Tokens
+) -> str:
+    """What is worth saying of a place, thought by thought; empty for what has no room."""
     name = fit_name(each.name)
-    if profile is None or (profile.meetings == 1 and now - profile.first_met < MEETING):
-        return f"{name}: you are here for the first time."
-    thoughts = " ".join(_stopped(t.text) for t in profile.conclusions[-MOST_THOUGHTS:])
-    return for_prompt(f"{name}, where you have been before: {thoughts}") if thoughts else ""
+    if not each.home and _is_new(profile, now):
+        text = f"{name}: you are here for the first time."
+        return text if tokens.of(text) <= room else ""
+    where = "where you live" if each.home else "where you have been before"
+    thoughts = [_stopped(t.text) for t in profile.conclusions[-MOST_OF_PLACE:]] if profile else []
+    while thoughts:
+        text = for_prompt(f"{name}, {where}: {' '.join(thoughts)}", limit=_LONGEST_LINE)
+        if tokens.of(text) <= room:
+            return text
+        del thoughts[0]  # the last is the most telling
+    return ""
 
 
-def _day(time: datetime | None, now: datetime) -> str:
-    """``12 Nov``, with the year if it is another."""
-    if time is None:
-        return "now"
-    here = time.astimezone(now.tzinfo)
-    return f"{here.day} {here:%b}" if here.year == now.year else f"{here.day} {here:%b %Y}"
+def _is_new(profile: Profile | None, now: datetime) -> bool:
+    return profile is None or (profile.meetings == 1 and now - profile.first_met < MEETING)
 
 
 def _ago(span: timedelta) -> str:

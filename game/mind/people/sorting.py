@@ -91,7 +91,8 @@ class Sorter:
             for other in self._spoken_of(memory, key):
                 yield other, lambda old: spoken_of(_there(old), memory, importance)
         if memory.place:
-            yield place_key(memory.place), lambda old: been_at(old, memory, importance)
+            met = key if memory.kind is MemoryKind.PERCEPTION else ""
+            yield place_key(memory.place), lambda old: been_at(old, memory, importance, met)
         yield from self._things(memory, importance)
 
     def _person(self, memory: Memory) -> str:

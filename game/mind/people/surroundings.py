@@ -9,14 +9,18 @@ from game.mind import deeds
 from game.mind.journal.entries import Origin
 from game.mind.names import folder_name
 from game.mind.people.changes import with_fact
+from game.mind.people.company import with_company
 from game.mind.people.fit import line
 from game.mind.people.fit import name as fit_name
-from game.mind.people.observing import MEETING, with_seen
+from game.mind.people.observing import MEETING, as_told, with_seen
 from game.mind.people.profile import Fact, Kind, Name, Observation, Profile
 from game.mind.records import Memory, MemoryKind
 
 PLACE, THING = "place:", "thing:"
 """How the keys of places and things begin."""
+WHEREABOUTS = "whereabouts"
+"""The fact that says where a thing is, and was."""
+MINE = "with you"
 NOTEWORTHY = 6
 """How much something must matter to be kept with the place where it was."""
 
@@ -58,14 +62,14 @@ def thing_key(name: str) -> str:
 def handled(memory: Memory) -> Handled | None:
     """The thing that a memory tells of; only what the game itself said counts."""
     if what := deeds.given_to_me(memory):
-        return _handled(what, "with you")
+        return _handled(what, MINE)
     what, whom = deeds.given_by_me(memory)
     if what:
         return _handled(what, f"with {fit_name(whom)}", whom)
     if memory.kind is not MemoryKind.RESULT:
         return None
     if deeds.was(memory, deeds.GET) and (got := _GOT.match(memory.text)):
-        return _handled(got["what"], "with you")
+        return _handled(got["what"], MINE)
     if deeds.was(memory, deeds.DROP) and (left := _DROPPED.match(memory.text)):
         return _handled(left["what"], f"in {fit_name(memory.place)}" if memory.place else "left")
     return None
@@ -78,8 +82,15 @@ def _handled(what: str, where: str, to: str = "") -> Handled | None:
     return Handled(name, where, to)
 
 
-def been_at(profile: Profile | None, memory: Memory, importance: int) -> Profile:
-    """The profile of the place of ``memory``, with it worked in."""
+def been_at(profile: Profile | None, memory: Memory, importance: int, met: str = "") -> Profile:
+    """The profile of the place of ``memory``, with it worked in.
+
+    Args:
+        profile: What is known of the place; None if the agent was never there.
+        memory: What happened there.
+        importance: How much that matters, 1 to 10.
+        met: The key of whoever caused it; empty for nobody.
+    """
     if profile is None:
         name = Name(fit_name(memory.place), memory.time)
         key = place_key(memory.place)
@@ -87,7 +98,8 @@ def been_at(profile: Profile | None, memory: Memory, importance: int) -> Profile
     elif memory.number <= profile.through:
         return profile
     seen = _worth_keeping(profile, memory, importance)
-    return with_seen(_visited(profile, memory), *seen)
+    profile = with_seen(_visited(profile, memory), *seen)
+    return with_company(profile, met, memory) if met else profile
 
 
 def had(profile: Profile | None, memory: Memory, thing: Handled, importance: int) -> Profile:
@@ -98,7 +110,7 @@ def had(profile: Profile | None, memory: Memory, thing: Handled, importance: int
     elif memory.number <= profile.through:
         return profile
     numbers, by = (memory.number,), fit_name(memory.source) if memory.source else ""
-    fact = Fact("whereabouts", thing.whereabouts, memory.time, None, numbers, by, Origin.SEEN)
+    fact = Fact(WHEREABOUTS, thing.whereabouts, memory.time, None, numbers, by, Origin.SEEN)
     seen = Observation(memory.number, memory.time, line(memory.text), importance)
     profile = with_fact(_visited(profile, memory), fact)
     return with_seen(profile, seen)
@@ -131,5 +143,5 @@ def _worth_keeping(profile: Profile, memory: Memory, importance: int) -> tuple[O
         looked = False  # what it looks like is told once
     if not looked and importance < NOTEWORTHY:
         return ()
-    text = f"You: {memory.text}" if memory.kind is MemoryKind.ACT else memory.text
-    return (Observation(memory.number, memory.time, line(text), max(importance, 3)),)
+    text = line(f"You: {memory.text}") if memory.kind is MemoryKind.ACT else as_told(memory)
+    return (Observation(memory.number, memory.time, text, max(importance, 3)),)

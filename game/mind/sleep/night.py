@@ -181,8 +181,10 @@ def _do(step: Step, work: Work, ask: Asking, clock: Clock) -> StepDone:
     except NightOver:
         raise
     except KeepsakeError as error:
+        ask.check()  # what was closed under it because the night is over is no fault
         problem = str(error)
     except Exception as error:  # whatever a step does wrong, the others and the agent go on
+        ask.check()
         problem = f"a fault of this program ({error!r})"
         _log.exception("[Sleep] The step %s failed", step.value)
     return StepDone(step, clock.now(), ask.calls - before, figures, problem)
