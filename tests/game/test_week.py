@@ -107,6 +107,11 @@ class TestWeek(WeekWorld):
         assert (cup.kind, inn.kind) == (Kind.THING, Kind.PLACE)
         assert [fact.value for fact in cup.facts if fact.holds] == ["with you"]
         last = self.mind.memory.memory.archive.last_number
+        assert checks.surroundings_wrong(cup, last) == checks.surroundings_wrong(inn, last) == []
+        assert [each.text[:16] for each in cup.conclusions] == ["It is with you: "]
+        met = [each.text for each in inn.conclusions if each.text.startswith("You mostly meet ")]
+        assert len(met) == 1, inn.conclusions
+        assert "Tom" in met[0]
         assert checks.journal_wrong(journal.entries(), journal.problems, last) == []
         pins = self.mind.keeper.pinned.lines
         assert checks.persona_wrong(self.mira.db.profile, pins, prompt) == []

@@ -66,6 +66,16 @@ def _hearsay_wrong(profile: Profile) -> Iterator[str]:
     yield from (f"forged: {text}" for text in forged(shown))
 
 
+def surroundings_wrong(profile: Profile, last: int) -> list[str]:
+    """What is concluded of a place or a thing on no memory, or told in nobody's name."""
+    found = [
+        f"{each.text} rests on memories that there are not: {each.numbers}"
+        for each in profile.conclusions
+        if not each.numbers or not all(1 <= number <= last for number in each.numbers)
+    ]
+    return [*found, *_hearsay_wrong(profile)]
+
+
 def _is(fact: Fact, attribute: str, word: str, holds: bool) -> bool:
     return fact.attribute == attribute and word in fact.value and fact.holds is holds
 

@@ -34,7 +34,7 @@ from game.mind.journal.importance import importance
 from game.mind.memory import CompactReason
 from game.mind.people.asleep import update_profiles
 from game.mind.people.book import PeopleBook
-from game.mind.people.profile import Profile
+from game.mind.people.profile import Kind, Profile
 from game.mind.ports import Generation
 from game.mind.records import Memory
 from game.mind.sleep.asking import Ask
@@ -80,7 +80,7 @@ def model(prompt: str) -> str:
     if "think:" in prompt:
         numbers = re.findall(r"^(\d+)\. ", prompt, re.M)
         if "heard in The Kettle" in prompt:
-            return f"think: People often mend the net and the lamp [{numbers[0]}, {numbers[-1]}]"
+            return f"think: People often mend the net and the lamp [{', '.join(numbers)}]"
         name = re.findall(r"heard from (\w+)", prompt)[0]
         return f"think: {name} is worried about the net and the cup [{', '.join(numbers)}]"
     if "What does Tom mend?" in prompt:
@@ -345,6 +345,8 @@ def test_the_quiet_night_has_done_it_all(undisturbed: tuple[bool, End, list[str]
     assert len(end.dreams) == 1
     assert len(end.entries) == len(SAID) + len(list(insights(end.entries)))  # one was merged
     assert {each.name for each in end.profiles} >= {"Tom", "Ada"}
+    (place,) = [each for each in end.profiles if each.kind is Kind.PLACE]
+    assert len(place.conclusions) == (3 if with_model else 2)
     assert len(list(insights(end.entries))) == (2 if with_model else 1)
     assert places.count("ask") == (8 if with_model else 0)
     assert len(places) > (40 if with_model else 30)
