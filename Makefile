@@ -40,7 +40,7 @@ status: $(STAMP)  ## what runs, since when, on which ports
 reload: $(STAMP)  ## load changed code; players stay connected
 	@$(BIN)/keepsake reload
 
-logs: $(STAMP)  ## follow the agents' log
+logs: $(STAMP)  ## follow what the agents think and do
 	@$(BIN)/keepsake logs
 
 doctor: $(STAMP)  ## look for what is wrong

@@ -151,6 +151,11 @@ class Places:
         return self.logs / "agents.log"
 
     @property
+    def events(self) -> Path:
+        """The event log: JSON lines of all that the agents think, and their prompts."""
+        return self.logs / "events"
+
+    @property
     def control_socket(self) -> Path:
         """Where the running world answers the ``keepsake`` command.
 

@@ -24,6 +24,7 @@ from game.llm.profiles import Profiles
 from game.mind.archive import Syncer
 from game.mind.compaction_config import CompactionConfig, load_compaction_config
 from game.mind.errors import ConfigError, KeepsakeError
+from game.mind.events import Events, Nowhere, World
 from game.mind.journal.config import JournalConfig, load_journal_config
 from game.mind.markdown_config import ConfigFile
 from game.mind.people.config import PeopleConfig, load_people_config
@@ -35,6 +36,8 @@ from game.mind.strategy import NARRATIVE, Strategies, Strategy
 from game.mind.thinking_config import ThinkingConfig, load_thinking_config
 from game.mind.tokens import Heuristic, Ledger
 from game.paths import REPOSITORY, Places
+from typeclasses import logged_events
+from typeclasses.logged_events import FaultHandler
 
 if TYPE_CHECKING:
     from typeclasses.components.counting import Counting
@@ -139,6 +142,7 @@ class Services:
         counting: Has the texts counted that are only estimated; None where nobody counts.
         counters: A thread for that.
         rest: Seconds in which the template of prompts is not looked at again.
+        events: Takes what happens, for the event log; from any thread.
     """
 
     places: Places
@@ -164,6 +168,7 @@ class Services:
     counting: Counting | None = None
     counters: Executor = field(default_factory=lambda: _pool(1, "tokens"))
     rest: float = 0.0
+    events: Events = field(default_factory=Nowhere)
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
     _strategies: Strategies | None = None
     _strategy: Strategy = NARRATIVE
@@ -233,13 +238,20 @@ def start(places: Places, timer: Any) -> Services:
         places: Folders and ports.
         timer: The reactor.
     """
-    _open_log(places.logs / "agents.log")
+    events = logged_events.opened(places, log)
+    _open_log(places.logs / "agents.log", FaultHandler(events))
+    events.emit(World(op="starts"))
     config, turns = places.config, Turns(timer)
     recall = _followed(config / "recall.md", load_recall_config, RecallConfig())
     embedder = _embedder(config / "llm.md")
     new = Services(
         places=places,
-        gateway=Gateway(Profiles(config / "llm.md", report, rest=REST), places, turns.post),
+        gateway=Gateway(
+            Profiles(config / "llm.md", report, rest=REST),
+            places,
+            turns.post,
+            changed=lambda status: events.emit(logged_events.health(status)),
+        ),
         compaction=_followed(
             config / "memory_compaction.md", load_compaction_config, CompactionConfig()
         ),
@@ -255,6 +267,7 @@ def start(places: Places, timer: Any) -> Services:
         post=turns.post,
         timer=timer,
         rest=REST,
+        events=events,
     )
     install(new)
     new.gateway.start()
@@ -276,6 +289,8 @@ def stop(*, reload: bool) -> None:
     if ending.indexes is not None:
         ending.indexes.close(stop_server=not reload)
     ending.syncer.stop()
+    ending.events.emit(World(op="reloads" if reload else "stops"))
+    ending.events.close()
 
 
 def report(problem: KeepsakeError) -> None:
@@ -298,7 +313,7 @@ def _embedder(path: Path) -> AnyEmbedder:
         return make_embedder(EmbedderProfile())
 
 
-def _open_log(path: Path) -> None:
+def _open_log(path: Path, *beside: logging.Handler) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handler = logging.handlers.RotatingFileHandler(
         path, maxBytes=AGENTS_LOG_BYTES, backupCount=5, encoding="utf-8", errors="replace"
@@ -307,7 +322,8 @@ def _open_log(path: Path) -> None:
     for old in list(_everything.handlers):
         _everything.removeHandler(old)
         old.close()
-    _everything.addHandler(handler)
+    for each in (handler, *beside):
+        _everything.addHandler(each)
     _everything.setLevel(logging.INFO)
     # The agents' lines have a file of their own; Evennia's log stays readable.
     _everything.propagate = False

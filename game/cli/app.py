@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from game.cli import client, index, log_files, starting, stopping
+from game.cli import client, index, starting, stopping
+from game.cli import logs as event_logs
 from game.cli import status as statuses
 from game.cli.evennia_entry import ADMIN
 from game.cli.progress import Progress
@@ -36,6 +37,13 @@ app.add_typer(recall_app, name="recall")
 app.add_typer(eval_app, name="eval")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
+AgentNames = Annotated[
+    list[str] | None, typer.Option("--agent", "-a", help="Of this agent; may be repeated.")
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option("--kind", "-k", help="thought, memory, compaction … ; may be repeated."),
+]
 
 
 def main() -> None:
@@ -92,21 +100,43 @@ def status(as_json: AsJson = False) -> None:
 
 @app.command()
 def logs(
-    which: Annotated[str, typer.Argument(help="agents, server, portal, start …")] = "agents",
+    which: Annotated[str, typer.Argument(help="events, agents, server, portal …")] = "events",
+    *,
     lines: Annotated[int, typer.Option("-n", "--lines", help="How many to show first.")] = 20,
     follow: Annotated[bool, typer.Option(help="Go on showing what is added.")] = True,
+    agent: AgentNames = None,
+    kind: Kinds = None,
+    text: Annotated[bool, typer.Option("--text", help="The agents' log as plain text.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Show a log, the agents' one by default, and follow it."""
+    """Show what the agents think and do, or a text log, and follow it."""
     here = places()
-    path = here.logs / f"{which}.log"
-    if "/" in which or not (path.exists() or (follow and path == here.agents_log)):
-        there = ", ".join(sorted(log.stem for log in here.logs.glob("*.log"))) or "none yet"
-        raise KeepsakeError(f"There is no log named {which!r}", f"There are: {there}")
-    for line in log_files.tail(path, lines):
-        out.print(line, markup=False)
-    if follow:
-        for line in log_files.follow(path):
-            out.print(line, markup=False)
+    if text or which != event_logs.EVENTS:
+        name = event_logs.AGENTS if which == event_logs.EVENTS else which
+        event_logs.show_text(out, here, name, lines, go_on=follow)
+    else:
+        wanted = event_logs.wanted_events(agent or (), kind or ())
+        event_logs.show_events(out, here, wanted, lines, go_on=follow, as_json=as_json)
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Where the tables go; made when missing.")],
+    form: Annotated[
+        list[str] | None, typer.Option("--format", help="parquet, csv; both by default.")
+    ] = None,
+    agent: AgentNames = None,
+    kind: Kinds = None,
+    prompts: Annotated[bool, typer.Option(help="The prompts as well, whole.")] = True,
+) -> None:
+    """Write the event log as tables for pandas, DuckDB or a spreadsheet."""
+    # Here, since pyarrow takes its time and no other command needs it.
+    from game.cli import exports  # noqa: PLC0415 - other commands need not wait
+
+    wanted = event_logs.wanted_events(agent or (), kind or ())
+    forms = exports.forms(form)
+    for table in exports.export(places().events, folder, forms, wanted, prompts=prompts):
+        out.print(f"{table.rows:>9,} rows  {table.path}", markup=False)
 
 
 @app.command()

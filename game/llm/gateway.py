@@ -59,6 +59,26 @@ class ServerStatus:
     figures: Figures
 
 
+@dataclass(frozen=True, slots=True)
+class HealthChange:
+    """A server answers now, or no more, or fails in another way than before.
+
+    Attributes:
+        provider: ``embedded``, ``ollama``, ``openai``.
+        host: Its address.
+        health: ``ready``, or what is wrong and what to do.
+    """
+
+    provider: str
+    host: str
+    health: str
+
+    @property
+    def ready(self) -> bool:
+        """Whether it answers."""
+        return self.health == READY
+
+
 @dataclass(slots=True)
 class _Server:
     queue: ModelQueue
@@ -80,6 +100,7 @@ class Gateway:
         environ: The environment, for ``OLLAMA_HOST`` and the API key.
         embedded: The child process; made from ``places`` when None.
         sink: Called after each call, in a worker thread.
+        changed: Called when the health of a server has changed, in the watcher's thread.
     """
 
     def __init__(
@@ -91,12 +112,14 @@ class Gateway:
         *,
         embedded: Embedded | None = None,
         sink: Sink | None = None,
+        changed: Callable[[HealthChange], None] = lambda _: None,
     ) -> None:
         self.profiles = profiles
         self.embedded = embedded or Embedded(places)
         self._post = post
         self._environ = environ
         self._sink = sink
+        self._changed = changed
         self._owner = threading.get_ident()
         self._executor = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="model")
         self._servers: dict[ServerKey, _Server] = {}
@@ -324,7 +347,7 @@ class Gateway:
             if key[0] == EMBEDDED:
                 if ready and not was_ready:
                     self._close_circuits(key)
-                server.health = READY if ready else str(self.embedded.problem)
+                self._is(key, server, READY if ready else str(self.embedded.problem))
 
     def _probe_others(self) -> None:
         for key, server in self._servers.items():
@@ -336,7 +359,12 @@ class Gateway:
                 self._close_circuits(key)
             elif health != server.health:
                 log.warning("[Model] %s", health)
-            server.health = health
+            self._is(key, server, health)
+
+    def _is(self, key: ServerKey, server: _Server, health: str) -> None:
+        changed, server.health = health != server.health, health
+        if changed:
+            self._changed(HealthChange(*key, health))
 
     def _close_circuits(self, key: ServerKey) -> None:
         for each in self._asking(key):

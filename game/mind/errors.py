@@ -9,6 +9,7 @@
     ├── ArchiveError
     │   ├── ArchiveUnwritable     the disk is full, read-only or gone
     │   └── ArchiveInUse          another process writes this archive
+    ├── EventLogInUse             another process writes this event log
     ├── CompactionError
     │   ├── CompactionRunning     a second one was asked for meanwhile
     │   └── SummaryRefused        the summary failed its checks
@@ -69,6 +70,10 @@ class ArchiveUnwritable(ArchiveError):
 
 class ArchiveInUse(ArchiveError):
     """Another process writes this archive."""
+
+
+class EventLogInUse(KeepsakeError):
+    """Another process writes this event log."""
 
 
 class CompactionError(KeepsakeError):

@@ -11,6 +11,7 @@ from rich.console import Console
 from tests.bench import (
     cache_bench,
     day_bench,
+    events_bench,
     importance_bench,
     index_bench,
     index_look_bench,
@@ -35,6 +36,7 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "mask": mask_bench.measure,
     "ladder": ladder_bench.measure,
     "day": day_bench.measure,
+    "events": events_bench.measure,
     "cache": cache_bench.measure,
     "summary": summary_bench.measure,
     "importance": importance_bench.measure,

@@ -12,6 +12,7 @@ from game.mind.integrity import IntegrityReport
 from game.mind.memory import CompactionResult, CompactReason, Load, Undone
 from game.mind.records import Memory
 from game.mind.summaries import SummaryFolder
+from typeclasses.components.happenings import compacted, undone
 from typeclasses.services import Services, log, warn
 
 Compacted = CompactionResult | CompactionError
@@ -81,6 +82,8 @@ class Compactor:
             return memory.compact(reason)
 
         def ended(outcome: Compacted) -> None:
+            if not isinstance(outcome, CompactionRunning):  # which tells of itself
+                self._services.events.emit(compacted(self._name, reason, outcome))
             if isinstance(outcome, CompactionResult):
                 self.compacted(outcome)
             done(outcome)
@@ -100,7 +103,12 @@ class Compactor:
 
     def undo(self, done: Callable[[Undone | CompactionError], None]) -> None:
         """Take the last compaction back; ``done`` is called on the reactor thread."""
-        self._in_background(lambda memory: memory.undo(), done, lambda _: None)
+
+        def ended(outcome: Undone | CompactionError) -> None:
+            self._services.events.emit(undone(self._name, outcome))
+            done(outcome)
+
+        self._in_background(lambda memory: memory.undo(), ended, lambda _: None)
 
     def _in_background[T](
         self,

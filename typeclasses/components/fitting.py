@@ -54,6 +54,11 @@ class Fitting:
         self.counted: tuple[int, int] | None = None
         """Tokens of the last prompt that was answered: by our count, and by the server's."""
 
+    @property
+    def costs(self) -> Costs | None:
+        """What the last prompt cost, whether it was sent or too large to be."""
+        return self.too_large or (self._sent[1] if self._sent else None)
+
     def prompt(self, agent: Agent, kept: Kept, nudge: str = "") -> str | None:
         """The prompt of a thought; None if it cannot be brought under the budget.
 

@@ -19,6 +19,7 @@ from game.mind.records import Memory, MemoryKind
 from game.mind.sleep.asking import Ask, NightOver
 from game.mind.summaries import SummaryFolder
 from typeclasses.components.compactor import Compacted, Compactor
+from typeclasses.components.happenings import remembered
 from typeclasses.components.noticing import Noticing
 from typeclasses.components.opening import Lines, Opener
 from typeclasses.services import Services, log
@@ -159,6 +160,7 @@ class MemoryComponent:
                 event=waiting.event,
                 time=waiting.time,
             )
+            self._services.events.emit(remembered(self.name, memory))
             self.noticed.saw(memory)
             self._watched(memory)
 

@@ -14,11 +14,13 @@ from pathlib import Path
 from game.llm.profiles import EXTRACTIVE
 from game.llm.queue import Priority
 from game.mind.errors import ConfigError, KeepsakeError
+from game.mind.events import Sleep
 from game.mind.ports import Generation
 from game.mind.sleep import night
 from game.mind.sleep.asking import Ask, Generate
 from game.mind.sleep.log import AFRESH, SleepLog
 from game.mind.sleep.steps import Figures, Step, Work
+from typeclasses.components import happenings
 from typeclasses.services import Services, log
 
 type Works = Callable[[SleepLog, datetime], Mapping[Step, Work]]
@@ -82,6 +84,7 @@ class Nights:
         self._asking, self.step = asking, None
         self._broken_off.append((fell_asleep, asking))
         self._working += 1
+        self._services.events.emit(Sleep(agent=self._name, op="falls asleep", why=why))
         self._services.nights.submit(self._sleep, asking, why, fell_asleep)
 
     def _calls_left(self, now: datetime) -> int:
@@ -105,6 +108,7 @@ class Nights:
         if whole:
             self._broken_off = []
         now = self._services.clock.now()
+        self._services.events.emit(Sleep(agent=self._name, op="wakes", why=by))
         self._services.searchers.submit(self._woke, by, now)
 
     def close(self) -> None:
@@ -158,7 +162,17 @@ class Nights:
 
             return told
 
-        return {step: telling(step, work) for step, work in works.items()}
+        tell, timer = self._services.events.emit, self._services.timer
+        return {
+            step: happenings.telling(
+                self._name,
+                step,
+                telling(step, work),
+                tell,
+                lambda: (timer.seconds(), asking.calls),
+            )
+            for step, work in works.items()
+        }
 
     def _woke(self, by: str, now: datetime) -> None:
         try:

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 from game.llm.profiles import Profile
 from game.llm.queue import Priority
 from game.mind.attention import Impulse
+from game.mind.budget import Costs
 from game.mind.constrain import from_json
 from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.recall.related import Found
 from typeclasses.components.acquaintances import keys_with
 from typeclasses.components.actor import Act
+from typeclasses.components.happenings import Sent, thought_event
 from typeclasses.components.prompting import kept_by, question_of
 from typeclasses.components.surroundings import people_near
 from typeclasses.components.thought import (
@@ -108,6 +110,7 @@ class Thinking:
         """Let go of the thought under way; an answer that still comes is dropped."""
         if self.current is not None:
             self._cancel_ticket(self.current)
+            self._told(self.current, "dropped")
             self._finish(None)
 
     def close(self) -> None:
@@ -115,6 +118,7 @@ class Thinking:
         self._closed = True
         if self.current is not None:
             self._cancel_ticket(self.current)
+            self._told(self.current, "dropped")
         self._end_thought()
 
     def _think(self, thought: Thought) -> None:
@@ -146,6 +150,7 @@ class Thinking:
                 agent = self._agent()
                 name = agent.key if agent else self._key
                 log(f"[Thinker] {name}: The thought broke off: {error!r}")
+                self._told(thought, "broke off", problem=repr(error))
                 self._finish(None)
             raise
 
@@ -172,6 +177,7 @@ class Thinking:
 
     def _submit(self, thought: Thought) -> None:
         priority = _PRIORITIES[thought.impulse.priority]
+        thought.queued = self._now()
         try:
             thought.ticket = self._services.gateway.submit(
                 PROFILE, priority, self._key, self._build, self._done
@@ -192,15 +198,18 @@ class Thinking:
             return None
         request = profile.request(f"{prompt} {thought.lead}".rstrip(), cache_key=self._key)
         request = replace(request, temperature=temperature(profile, thought))
-        if thought.lead:
-            return request
-        return held(request, agent, profile, self._services)
+        if not thought.lead:
+            request = held(request, agent, profile, self._services)
+        now = self._now()
+        thought.sent = Sent(request, self._fitting.costs, now - thought.queued, now)
+        return request
 
     def _done(self, outcome: Generation | ModelError | None) -> None:
         agent, thought = self._agent(), self.current
         if agent is None or thought is None or self._closed:
             self._end_thought()
         elif agent.db.paused or agent.db.asleep:
+            self._told(thought, "dropped", answer=outcome)
             self._finish(None)  # since when the model wrote: nothing comes of it
         elif isinstance(outcome, Generation):
             self._apply(agent, thought, outcome)
@@ -215,6 +224,7 @@ class Thinking:
         except Exception as error:
             # Whatever an act in the world sets off: the agent must be able to think again.
             log(f"[Thinker] {agent.key}: The answer could not be acted out: {error!r}")
+            self._told(thought, "broke off", answer=answer, problem=repr(error))
             self._finish(None)
             raise
 
@@ -226,6 +236,7 @@ class Thinking:
         text = led(thought.lead, from_json(answer.text))
         act = self._actor.act(agent, text, addressee=addressee(thought.impulse))
         log(log_line(agent.key, thought, answer, act))
+        self._told(thought, "acted" if act.command else "refused", answer=answer, act=act)
         if act.result is None:
             self._go_on(thought, act)
         else:
@@ -248,6 +259,7 @@ class Thinking:
         if error is not None:
             log(f"[Thinker] {agent.key}: No answer: {error}")
             self.show_absent(agent, thought.impulse)
+        self._told(thought, "no answer" if error else "dropped", problem=str(error or ""))
         self._finish(None)
 
     def _too_large(self, agent: Agent, thought: Thought) -> None:
@@ -257,8 +269,36 @@ class Thinking:
             self._think(thought)
             return
         self._fitting.tell()
+        self._told(thought, "too large", costs=self._fitting.too_large)
         self.show_absent(agent, thought.impulse)
         self._finish(None)
+
+    def _told(
+        self,
+        thought: Thought,
+        outcome: str,
+        *,
+        answer: Generation | ModelError | None = None,
+        act: Act | None = None,
+        problem: str = "",
+        costs: Costs | None = None,
+    ) -> None:
+        """Have the event log told of a thought that has come to its end."""
+        self._services.events.emit(
+            thought_event(
+                self._memory.name,
+                thought,
+                outcome,
+                self._now(),
+                answer=answer if isinstance(answer, Generation) else None,
+                act=act,
+                problem=problem,
+                costs=costs,
+            )
+        )
+
+    def _now(self) -> float:
+        return float(self._services.timer.seconds())
 
     def _finish(self, act: Act | None) -> None:
         self._end_thought()

@@ -13,6 +13,7 @@ from game.mind.ports import Generation, GenerationRequest
 from game.mind.recall.related import Found
 from game.mind.thinking_config import FREE, SCHEMA, ThinkingConfig
 from typeclasses.components.actor import Act
+from typeclasses.components.happenings import Sent
 from typeclasses.components.keeper import LOOKUPS
 from typeclasses.components.prompting import verbs_of
 from typeclasses.components.surroundings import exits_of, people_near
@@ -47,6 +48,10 @@ class Thought:
     squeezed: bool = False
     """Whether room was made for it after its prompt had been too large."""
     ticket: Ticket | None = None
+    queued: float = 0.0
+    """Since when it waits in the queue, in seconds of the services' timer."""
+    sent: Sent | None = None
+    """What was sent for it, once its turn had come."""
     notice: Any = None
 
 

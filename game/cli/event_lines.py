@@ -1,0 +1,135 @@
+"""Shows events as lines in colour."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from rich.text import Text
+
+type Record = Mapping[str, Any]
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""What could move the cursor or turn the line round: players and models say what they like."""
+_OUTCOMES = {"acted": "green", "refused": "yellow", "dropped": "dim"}
+_KINDS = {
+    "thought": "cyan",
+    "memory": "blue",
+    "compaction": "magenta",
+    "health": "green",
+    "error": "red",
+    "sleep": "bright_blue",
+    "world": "bold",
+}
+_AGENTS = ("bright_cyan", "bright_magenta", "bright_yellow", "bright_green", "bright_blue")
+
+
+def as_line(record: Record) -> Text:
+    """One event as one line; what is not known to this version is shown as it stands."""
+    kind, agent = str(record.get("kind", "?")), str(record.get("agent") or "")
+    line = Text(_time(record), style="dim")
+    line.append(f"  {_plain(kind):<10} ", _KINDS.get(kind, ""))
+    if agent:
+        line.append(f"{_plain(agent)}  ", _AGENTS[sum(agent.encode()) % len(_AGENTS)])
+    line.append_text(_TELLERS.get(kind, _unknown)(record))
+    return line
+
+
+def _thought(record: Record) -> Text:
+    outcome = str(record["outcome"])
+    line = Text(_plain(record["trigger"]), style="dim")
+    if record["source"]:
+        line.append(f" by {_plain(record['source'])}", "dim")
+    line.append(" → ", "dim")
+    said = record["command"] if record["command"] is not None else record["answer"]
+    line.append(_plain(said) or outcome, _OUTCOMES.get(outcome, "red"))
+    if record["reason"]:
+        line.append(f" | {_plain(record['reason'])}", "italic dim")
+    if outcome != "acted":
+        line.append(f" ({outcome}{': ' if record['problem'] else ''}{_plain(record['problem'])})")
+    if record["model"]:
+        line.append(
+            f"  {record['prompt_tokens']:,}+{record['completion_tokens']:,} tokens, "
+            f"{record['cached_tokens']:,} cached, waited {record['wait']:.2f} s, "
+            f"{record['latency']:.2f} s",
+            "dim",
+        )
+    return line
+
+
+def _memory(record: Record) -> Text:
+    if record["op"] == "undo":
+        return _with_problem(f"compaction {record['n']} taken back", record)
+    times = f" ({record['times']}×)" if record["times"] > 1 else ""
+    return Text(f"memory {record['n']}: {record['of']}, {record['size']:,} characters{times}")
+
+
+def _compaction(record: Record) -> Text:
+    text = f"{record['outcome']} ({record['reason']})"
+    if record["number"]:
+        text = (
+            f"{record['number']}: {text}, memories {record['first']}–{record['last']}, "
+            f"{record['tokens_before']:,} → {record['tokens_after']:,} tokens, "
+            f"{record['calls']} calls, {record['seconds']:.2f} s"
+        )
+    line = _with_problem(text, record)
+    if record["good"] is not None:
+        line.append("  verdict: ")
+        line.append("good" if record["good"] else "not good", "green" if record["good"] else "red")
+        line.append(f" ({record['put_back']} put back, {record['vanished']} vanished)", "dim")
+    return line
+
+
+def _health(record: Record) -> Text:
+    line = Text(f"{_plain(record['provider'])} at {_plain(record['host'])}: ")
+    ready = bool(record["ready"])
+    return line.append("ready" if ready else _plain(record["problem"]), "green" if ready else "red")
+
+
+def _error(record: Record) -> Text:
+    return Text(_plain(record["text"]), style="yellow" if record["level"] == "warning" else "red")
+
+
+def _sleep(record: Record) -> Text:
+    if record["op"] != "step":
+        return Text(f"{record['op']}: {_plain(record['why'])}")
+    figures = ", ".join(f"{_plain(key)} {each:g}" for key, each in record["figures"].items())
+    told = f"{record['step']}: {figures or 'nothing'}"
+    return _with_problem(f"{told}, {record['calls']} calls, {record['seconds']:.2f} s", record)
+
+
+def _world(record: Record) -> Text:
+    return Text(_plain(record["text"]) or str(record["op"]))
+
+
+def _unknown(record: Record) -> Text:
+    known = ("v", "seq", "t", "kind", "agent")
+    return Text(_plain({key: value for key, value in record.items() if key not in known}))
+
+
+_TELLERS: Mapping[str, Callable[[Record], Text]] = {
+    "thought": _thought,
+    "memory": _memory,
+    "compaction": _compaction,
+    "health": _health,
+    "error": _error,
+    "sleep": _sleep,
+    "world": _world,
+}
+
+
+def _with_problem(text: str, record: Record) -> Text:
+    line = Text(_plain(text))
+    return line.append(f"  {_plain(record['problem'])}", "red") if record["problem"] else line
+
+
+def _time(record: Record) -> str:
+    try:
+        return f"{datetime.fromisoformat(str(record['t'])).astimezone():%m-%d %H:%M:%S}"
+    except (KeyError, ValueError):
+        return "?"
+
+
+def _plain(value: object) -> str:
+    return _CONTROL.sub("·", str(value))

@@ -1,0 +1,79 @@
+"""``keepsake logs``: the event log in colour, or one of the text logs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from rich.console import Console
+
+from game.cli import log_files
+from game.cli.event_lines import as_line
+from game.mind.errors import KeepsakeError
+from game.mind.event_reader import Filter, Follower, follow, last
+from game.mind.events import KINDS
+from game.paths import Places
+
+EVENTS, AGENTS = "events", "agents"
+"""The names of the event log and of the agents' text log."""
+
+
+def show_text(out: Console, here: Places, which: str, lines: int, *, go_on: bool) -> None:
+    """Print the end of a text log, and what is added if ``go_on``.
+
+    Raises:
+        KeepsakeError: There is no such log.
+    """
+    path = here.logs / f"{which}.log"
+    if "/" in which or not (path.exists() or (go_on and path == here.agents_log)):
+        there = ", ".join([EVENTS, *sorted(log.stem for log in here.logs.glob("*.log"))])
+        raise KeepsakeError(f"There is no log named {which!r}", f"There are: {there}")
+    for line in log_files.tail(path, lines):
+        out.print(line, markup=False)
+    if go_on:
+        for line in log_files.follow(path):
+            out.print(line, markup=False)
+
+
+def show_events(
+    out: Console, here: Places, wanted: Filter, lines: int, *, go_on: bool, as_json: bool
+) -> None:
+    """Print the newest events that are wanted, and what is added if ``go_on``.
+
+    Raises:
+        KeepsakeError: The log cannot be read.
+    """
+    try:
+        for record in _events(here, wanted, lines, go_on=go_on):
+            if as_json:
+                print(json.dumps(record, ensure_ascii=False), flush=go_on)
+            else:
+                out.print(as_line(record))
+    except OSError as error:
+        raise KeepsakeError(
+            f"The event log in {here.events} cannot be read ({error.strerror or error})",
+            "Read it as the user who started Keepsake",
+        ) from error
+
+
+def wanted_events(agents: Collection[str], kinds: Collection[str]) -> Filter:
+    """Which events are wanted.
+
+    Raises:
+        KeepsakeError: There is no such kind.
+    """
+    if unknown := [each for each in kinds if each not in KINDS]:
+        raise KeepsakeError(
+            f"There are no events of the kind {unknown[0]!r}", f"There are: {', '.join(KINDS)}"
+        )
+    return Filter(agents, kinds)
+
+
+def _events(here: Places, wanted: Filter, lines: int, *, go_on: bool) -> Iterator[dict[str, Any]]:
+    # First where the end is, then what stands before it: what comes meanwhile is not missed.
+    follower = Follower(here.events) if go_on else None
+    found: Iterable[dict[str, Any]] = last(here.events, lines, wanted)
+    yield from (each for each in found if follower is None or each["seq"] <= follower.after)
+    if follower is not None:
+        yield from (each for each in follow(follower) if wanted(each))

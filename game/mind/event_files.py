@@ -1,0 +1,263 @@
+"""Files of JSON lines that are rotated by size and day; one writer, any number of readers.
+
+A file is named after the day of its first line and that line's number,
+``events-2026-11-21-0000000042.jsonl``, and is never renamed: whoever reads it while it is
+rotated loses nothing, and goes on in the next one. Older files are compressed in a thread of
+their own (``….jsonl.gz``), so that writing goes on meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import re
+import shutil
+import threading
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+SUFFIX, PACKED = ".jsonl", ".jsonl.gz"
+_PART = ".part"
+_NAME = re.compile(r"(?P<stem>[a-z]+)-(?P<day>\d{4}-\d\d-\d\d)-(?P<first>\d{10,})\.jsonl(\.gz)?")
+_BLOCK = 65_536
+_datasync = getattr(os, "fdatasync", os.fsync)  # macOS has only the stronger one
+_packing = threading.Lock()
+"""Held while a file is compressed: one after the other is enough."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class LogFile:
+    """One file of a log.
+
+    Attributes:
+        first: The number of its first line.
+        day: The day of it, ``2026-11-21``.
+        path: Where it is; the compressed one if there are both.
+    """
+
+    first: int
+    day: str
+    path: Path
+
+    @property
+    def packed(self) -> bool:
+        """Whether it is compressed."""
+        return self.path.name.endswith(PACKED)
+
+    def lines(self) -> list[bytes]:
+        """Its ended lines, without their ends; blocks.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        return self.read().split(b"\n")[:-1]
+
+    def read(self) -> bytes:
+        """All that is in it, wherever it is by now; blocks.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        return self.read_from(0)
+
+    def read_from(self, position: int) -> bytes:
+        """What is in it from that byte on, counted as if it were not compressed; blocks.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        if not self.packed:
+            try:
+                with self.path.open("rb") as file:
+                    file.seek(position)
+                    return file.read()
+            except FileNotFoundError:  # compressed since it was listed
+                pass
+        packed = self.path.with_name(f"{self.path.name.split('.')[0]}{PACKED}")
+        return gzip.decompress(packed.read_bytes())[position:]
+
+
+def files_of(folder: Path, stem: str) -> list[LogFile]:
+    """The files of a log, oldest first; none where there is no such folder."""
+    found: dict[int, LogFile] = {}
+    with contextlib.suppress(FileNotFoundError):
+        for name in sorted(os.listdir(folder)):  # noqa: PTH208 - names are wanted
+            match = _NAME.fullmatch(name)
+            if match and match["stem"] == stem:  # a compressed one sorts behind its source
+                file = LogFile(int(match["first"]), match["day"], folder / name)
+                found[file.first] = file
+    return sorted(found.values())
+
+
+class LineWriter:
+    """Appends lines to the newest file of a log; for one thread, but for :meth:`sync`.
+
+    Args:
+        folder: Where the files are; must exist.
+        stem: How their names begin.
+        limit: Bytes after which a new file is begun.
+
+    Attributes:
+        mended: Bytes of a torn last line that were cut off at opening.
+
+    Raises:
+        OSError: The newest file cannot be opened.
+    """
+
+    def __init__(self, folder: Path, stem: str, limit: int) -> None:
+        self.mended = 0
+        self._folder, self._stem, self._limit = folder, stem, limit
+        self._fd, self._size, self._day = -1, 0, ""
+        self._torn = self._dirty = False
+        self._changing = threading.Lock()
+        self.path: Path | None = None
+        files = files_of(folder, stem)
+        if files and not files[-1].packed:
+            self._open(files[-1].path, files[-1].day)
+            self._mend()
+        for old in files:
+            if old.path != self.path:
+                pack_later(old.path)
+
+    def begins_new(self, day: date, size: int) -> bool:
+        """Whether ``size`` bytes of that day would begin a new file."""
+        return self._fd < 0 or self._day != day.isoformat() or self._size + size > self._limit
+
+    def write(self, data: bytes, day: date, first: int) -> None:
+        """Write whole lines and hand them to the operating system.
+
+        Args:
+            data: The lines, with their ends.
+            day: The day of all of them.
+            first: The number of the first of them, should it begin a new file.
+
+        Raises:
+            OSError: Nothing was written that anybody will see.
+        """
+        if self.begins_new(day, len(data) if self._size else 0):
+            self._rotate(day, first)
+        if self._torn:  # an earlier write failed half-way: cut its remains off first
+            os.ftruncate(self._fd, self._size)
+        self._torn, written = True, 0
+        while written < len(data):
+            written += os.write(self._fd, data[written:])
+        self._torn = False
+        self._size += len(data)
+        self._dirty = True
+
+    def sync(self) -> None:
+        """Bring what was written to the disk; from any thread, and writing goes on meanwhile.
+
+        Raises:
+            OSError: The disk refused.
+        """
+        with self._changing:
+            if not self._dirty or self._fd < 0:
+                return
+            self._dirty = False
+            duplicate = os.dup(self._fd)
+        try:
+            _datasync(duplicate)
+        except OSError:
+            self._dirty = True
+            raise
+        finally:
+            os.close(duplicate)
+
+    def close(self) -> None:
+        """Sync and close; a second call does nothing.
+
+        Raises:
+            OSError: The disk refused.
+        """
+        try:
+            self.sync()
+        finally:
+            with self._changing:
+                if self._fd >= 0:
+                    os.close(self._fd)
+                self._fd = -1
+
+    def last_number(self) -> int:
+        """The ``seq`` of the newest line that has one, 0 if there is none; blocks.
+
+        Raises:
+            OSError: A file cannot be read.
+        """
+        for file in reversed(files_of(self._folder, self._stem)):
+            for line in reversed(file.lines()):
+                if (number := number_of(line)) is not None:
+                    return number
+            if file.first > 1:  # nothing in it: it was begun for this number
+                return file.first - 1
+        return 0
+
+    def _rotate(self, day: date, first: int) -> None:
+        path = self._folder / f"{self._stem}-{day.isoformat()}-{first:010d}{SUFFIX}"
+        before, fd = self.path, self._fd
+        if before == path and fd >= 0:  # nothing stands in it yet
+            return
+        self._open(path, day.isoformat())
+        if fd >= 0 and before is not None:
+            os.close(fd)
+            pack_later(before)
+
+    def _open(self, path: Path, day: str) -> None:
+        # What players say stands in it, so nobody else on this machine may read it.
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        with self._changing:
+            self._fd, self.path, self._day, self._size = fd, path, day, os.fstat(fd).st_size
+            self._torn = False
+
+    def _mend(self) -> None:
+        """Cut a torn last line off: the process was killed while it was written."""
+        end = self._size
+        while end:
+            start = max(end - _BLOCK, 0)
+            found = os.pread(self._fd, end - start, start).rfind(b"\n")
+            end = start + found + 1 if found >= 0 else start
+            if found >= 0:
+                break
+        self.mended = self._size - end
+        if self.mended:
+            os.ftruncate(self._fd, end)
+            self._size = end
+
+
+def number_of(line: bytes) -> int | None:
+    """The number of an event's line; None for a line that is none."""
+    try:
+        return int(json.loads(line)["seq"])
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def pack_later(path: Path) -> None:
+    """Compress a file that is no longer written, in a thread; what is done already is left."""
+    if path.name.endswith(PACKED):
+        with contextlib.suppress(OSError):  # killed between the two steps of an earlier time
+            path.with_suffix("").unlink(missing_ok=True)
+        return
+    threading.Thread(target=_pack, args=(path,), name="event-log-gzip", daemon=True).start()
+
+
+def _pack(path: Path) -> None:
+    """Compress one file; killed at any line, it is done again at the next opening."""
+    target = path.with_name(f"{path.name}.gz")
+    part = path.with_name(f"{path.name}{_PART}")
+    with _packing, contextlib.suppress(OSError):  # a full disk: it stays as it is until then
+        try:
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with path.open("rb") as source, os.fdopen(descriptor, "wb") as raw:
+                # No name and no time in it: the same lines give the same bytes.
+                with gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
+                    shutil.copyfileobj(source, packed, _BLOCK)
+                raw.flush()
+                os.fsync(raw.fileno())
+            part.replace(target)
+            path.unlink()
+        finally:
+            part.unlink(missing_ok=True)

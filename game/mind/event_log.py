@@ -1,0 +1,154 @@
+"""The event log: takes events from any thread, writes them in one of its own.
+
+What it promises, and at what price, is in ``docs/events.md``: an event costs its caller the
+making of a dataclass and one append to a queue; the thread that is woken by it writes at once
+to the operating system, and another one brings that to the disk once a second.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+from game.mind.event_secrets import Scrubber
+from game.mind.event_writer import FILE_BYTES, Taken, Writer
+from game.mind.events import Event, World
+from game.mind.ports import Clock, SystemClock
+
+BUFFER = 10_000
+"""Events that wait while the log cannot be written; of more the newest are counted, not kept."""
+SYNC_SECONDS = 1.0
+RETRY_SECONDS = 2.0
+_MOST_AT_ONCE = 500
+"""Events that are written with one call."""
+
+
+class EventLog:
+    """Writes events as JSON lines.
+
+    Args:
+        folder: Where its files are; made by the thread.
+        clock: The time of each event.
+        secrets: Values that must never stand in it.
+        told: Called in the writer's thread when the log cannot be written (once, until it
+            can again) and when it can again.
+        file_bytes: Bytes after which a new file is begun.
+        buffer: Events that may wait.
+        retry: Seconds until a disk that refused is tried again.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        clock: Clock | None = None,
+        secrets: Iterable[str] = (),
+        told: Callable[[str], None] = lambda _: None,
+        file_bytes: int = FILE_BYTES,
+        buffer: int = BUFFER,
+        retry: float = RETRY_SECONDS,
+    ) -> None:
+        self.folder = folder
+        self.problem = ""
+        """Why the log cannot be written now; empty if it can."""
+        self._clock = clock or SystemClock()
+        self._told, self._buffer, self._retry = told, buffer, retry
+        self._queue: SimpleQueue[Taken | threading.Event | None] = SimpleQueue()
+        self._waiting: deque[Taken] = deque()
+        self._marks: list[threading.Event] = []
+        self._lost, self._counting = 0, threading.Lock()
+        self._closing = threading.Event()
+        self._writer = Writer(folder, Scrubber(secrets), file_bytes)
+        self._thread = threading.Thread(target=self._run, name="event-log", daemon=True)
+        self._thread.start()
+        threading.Thread(target=self._keep_synced, name="event-log-sync", daemon=True).start()
+
+    def emit(self, event: Event) -> None:
+        """Take an event; from any thread, never waits, never fails."""
+        if self._queue.qsize() < self._buffer:
+            self._queue.put(Taken(event, self._clock.now()))
+        else:
+            with self._counting:
+                self._lost += 1
+
+    def flush(self, seconds: float = 5.0) -> bool:
+        """Wait until all that was taken is with the operating system; False if it is not.
+
+        Never on the reactor thread.
+        """
+        mark = threading.Event()
+        self._queue.put(mark)
+        return mark.wait(seconds)
+
+    def close(self, seconds: float = 5.0) -> None:
+        """Write what waits, bring it to the disk, and end; a second call does nothing."""
+        self._closing.set()
+        self._queue.put(None)
+        self._thread.join(seconds)
+
+    # -- in threads of its own
+
+    def _run(self) -> None:
+        ended = False
+        while not ended:
+            if self.problem:
+                self._closing.wait(self._retry)
+            ended = self._collect()
+            if self._guarded(self._write):
+                marks, self._marks = self._marks, []
+                for mark in marks:
+                    mark.set()
+        self._guarded(self._writer.close)
+
+    def _collect(self) -> bool:
+        """Take what has come, after waiting for the first of it; True when no more will come.
+
+        It stops behind a mark, which is passed once all before it is written.
+        """
+        with suppress(Empty):
+            while len(self._waiting) < _MOST_AT_ONCE:
+                # With something to write, or to be tried again, there is no waiting.
+                taken = self._queue.get(block=not self._waiting, timeout=self._retry)
+                if taken is None:
+                    return True
+                if isinstance(taken, threading.Event):
+                    self._marks.append(taken)
+                    break
+                self._waiting.append(taken)
+        return False
+
+    def _write(self) -> None:
+        self._writer.write(self._waiting)
+        with self._counting:
+            lost, self._lost = self._lost, 0
+        if lost:
+            text = f"{lost} events found no room while the log could not be written"
+            self._waiting.append(Taken(World(op="lost", n=lost, text=text), self._clock.now()))
+            self._writer.write(self._waiting)
+
+    def _guarded(self, work: Callable[[], None]) -> bool:
+        """Do what the disk may refuse; that it does is told once, until it does no more."""
+        try:
+            work()
+        except Exception as error:
+            # Mostly the disk; but whatever it is, the thread must live and try again.
+            if not self.problem:
+                self._told(
+                    f"The event log in {self.folder} cannot be written ({error}). Free some "
+                    f"disk space or mend the permissions; {self._buffer:,} events can wait"
+                )
+            self.problem = str(error) or repr(error)
+            return False
+        if self.problem:
+            self.problem = ""
+            self._told(f"The event log in {self.folder} is written again")
+        return True
+
+    def _keep_synced(self) -> None:
+        while not self._closing.wait(SYNC_SECONDS):
+            with suppress(OSError):  # what the disk refuses, writing to it will tell
+                self._writer.sync()

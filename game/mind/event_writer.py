@@ -1,0 +1,173 @@
+"""Turns events into lines, numbers them, and writes them to files that rotate."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+from collections import deque
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from game.mind.errors import EventLogInUse
+from game.mind.event_files import LineWriter
+from game.mind.event_prompts import PromptWriter
+from game.mind.event_secrets import Scrubber
+from game.mind.events import Event, Fault, Thought, World, to_record
+
+STEM = "events"
+FILE_BYTES = 16_000_000
+_PROMPTS_BYTES = 8_000_000
+"""The most of a file of prompts, which is read whole to find one of them."""
+_LOCK = ".lock"
+_TAGS = re.compile(r"^(?:\[[A-Z][a-z]*\] )+")
+"""What the lines of the agents' log begin with: ``[Memory]``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An event that waits to be written, and when it happened."""
+
+    event: Event
+    time: datetime
+
+
+class Writer:
+    """Writes events; for one thread, but for :meth:`sync`.
+
+    Args:
+        folder: Where the files are; made when the first event is written.
+        scrubber: Takes secrets out.
+        limit: Bytes after which a new file is begun.
+    """
+
+    def __init__(self, folder: Path, scrubber: Scrubber, limit: int) -> None:
+        self._folder, self._scrubber, self._limit = folder, scrubber, limit
+        self._lines: LineWriter | None = None
+        self._prompts: PromptWriter | None = None
+        self._lock = -1
+        self._number = 0
+        self._agents: set[str] = set()
+
+    def write(self, waiting: deque[Taken]) -> None:
+        """Write what waits, and take out of ``waiting`` what is written.
+
+        Raises:
+            OSError: The disk refused; what is left waits.
+            EventLogInUse: Another process writes this log.
+        """
+        if not waiting:
+            return
+        lines, prompts = self._opened(waiting)
+        while waiting:
+            chunk, count, day = bytearray(), 0, waiting[0].time.astimezone(UTC).date()
+            for taken in waiting:
+                line = self._line(taken, self._number + count + 1, prompts)
+                today = taken.time.astimezone(UTC).date()
+                if count and (today != day or lines.begins_new(day, len(chunk) + len(line))):
+                    break
+                chunk += line
+                count += 1
+            prompts.flush()
+            lines.write(bytes(chunk), day, self._number + 1)
+            self._number += count
+            for _ in range(count):
+                waiting.popleft()
+
+    def sync(self) -> None:
+        """Bring what was written to the disk; from any thread.
+
+        Raises:
+            OSError: The disk refused.
+        """
+        for lines in self._files():
+            lines.sync()
+
+    def close(self) -> None:
+        """Bring all to the disk and let go of the folder; a second call does nothing.
+
+        Raises:
+            OSError: The disk refused.
+        """
+        try:
+            for lines in self._files():
+                lines.close()
+        finally:
+            self._lines = self._prompts = None
+            if self._lock >= 0:
+                os.close(self._lock)
+            self._lock = -1
+
+    def _opened(self, waiting: deque[Taken]) -> tuple[LineWriter, PromptWriter]:
+        if self._lines is not None and self._prompts is not None:
+            return self._lines, self._prompts
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if self._lock < 0:
+            self._lock = _claim(self._folder / _LOCK)
+        if self._prompts is None:
+            self._prompts = PromptWriter(self._folder, min(self._limit, _PROMPTS_BYTES))
+        lines = LineWriter(self._folder, STEM, self._limit)
+        self._number = lines.last_number()
+        if lines.mended:
+            text = f"a torn last line of {lines.mended} bytes was cut off"
+            mended = World(op="mended", n=lines.mended, text=text)
+            waiting.appendleft(Taken(mended, waiting[0].time))
+        self._lines = lines
+        return lines, self._prompts
+
+    def _files(self) -> list[LineWriter]:
+        prompts, lines = self._prompts, self._lines
+        return [each for each in (prompts.lines if prompts else None, lines) if each is not None]
+
+    def _line(self, taken: Taken, number: int, prompts: PromptWriter) -> bytes:
+        time = taken.time.astimezone(UTC)
+        try:
+            record = self._record(taken.event, time, number, prompts)
+            text = _json(record)
+        except (TypeError, ValueError, AttributeError) as error:
+            # An event that is none must not keep all the others out of the log.
+            fault = Fault(level="error", text=f"An event could not be logged: {error!r}")
+            text = _json(to_record(fault, time, number))
+        return text.encode("utf-8", "replace") + b"\n"
+
+    def _record(
+        self, event: Event, time: datetime, number: int, prompts: PromptWriter
+    ) -> dict[str, Any]:
+        record = to_record(event, time, number)
+        for name, value in record.items():
+            if isinstance(value, str) and len(value) > len(name):
+                record[name] = self._scrubber.clean(value)
+        if isinstance(event, Fault) and not event.agent:
+            record["agent"] = self._concerned(event.text)
+        elif agent := record.get("agent"):
+            self._agents.add(str(agent))
+        if isinstance(event, Thought) and event.prompt:
+            prompt = str(record["prompt"])
+            record["prompt"] = prompts.store(event.agent, prompt, time.date(), number)
+        return record
+
+    def _concerned(self, text: str) -> str:
+        """Whom a fault concerns: its text begins with the name, behind what kind it is."""
+        text = _TAGS.sub("", text)
+        names = [name for name in self._agents if text.startswith((f"{name}:", f"{name} "))]
+        return max(names, key=len, default="")
+
+
+def _json(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _claim(path: Path) -> int:
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(fd)
+        raise EventLogInUse(
+            f"another process writes the event log in {path.parent}",
+            "Stop the other copy of Keepsake, or give this one its own KEEPSAKE_HOME",
+        ) from error
+    return fd

@@ -1,0 +1,285 @@
+"""What happens in the agents' minds, as events: one frozen dataclass a kind, one JSON line each.
+
+``docs/events.md`` tells what each field means to whoever reads the log; the JSON schema
+beside it is made from the classes below (:mod:`game.mind.event_schema`).
+
+Making an event is all that a caller pays for: turning it into a line, hashing its prompt and
+writing it is the work of :class:`game.mind.event_log.EventLog`'s thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any, ClassVar, Protocol
+
+VERSION = 1
+"""Raised when a field changes its meaning or goes; a new field or kind does not raise it."""
+
+type Counts = Mapping[str, int]
+"""Whole numbers by name, such as tokens by section of the prompt."""
+
+type Numbers = Mapping[str, int | float]
+"""Numbers by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thought:
+    """One thought of an agent: what it was asked, what it answered, what came of it.
+
+    Attributes:
+        agent: Who thought.
+        trigger: What made it think: ``addressed``, ``named``, ``given``, ``arrival``,
+            ``departure``, ``heard``, ``other``, ``idle``.
+        priority: Its place in the model queue: ``player``, ``event``, ``idle``.
+        source: Who caused it, by name; empty for nobody.
+        attempt: Which try at the same thought it is, from 1 on.
+        lead: The verb that the answer was made to begin with; empty when it was free.
+        prompt: The text that was sent; in the log its hash. Empty when none was sent.
+        sections: Tokens of each section of the prompt, by our own count.
+        budget: Tokens that the prompt might have, 0 when none was built.
+        counted_by: Who counted the sections: ``model server``, ``tiktoken``, ``heuristic``.
+        prompt_tokens: Tokens of the whole prompt, by the server's count; 0 if it does not say.
+        cached_tokens: Those of them that the server had in its cache.
+        completion_tokens: Tokens of the answer.
+        wait: Seconds in the queue, until the prompt was built.
+        latency: Seconds from there until the answer came.
+        model: Who answered; empty for nobody.
+        seed: The fixed seed of the sampling; None for a random one.
+        temperature: The temperature of the sampling.
+        answer: The raw answer.
+        command: The line that it was read as; None for none.
+        reason: The private reason that it gave.
+        outcome: ``acted``, ``refused`` (no command), ``no answer``, ``too large``, ``dropped``
+            (nobody needed it any more) or ``broke off`` (a fault of this program).
+        problem: Why it was refused, or why there was no answer.
+    """
+
+    kind: ClassVar[str] = "thought"
+    agent: str
+    trigger: str
+    priority: str
+    outcome: str
+    source: str = ""
+    attempt: int = 1
+    lead: str = ""
+    prompt: str = ""
+    sections: Counts = field(default_factory=dict)
+    budget: int = 0
+    counted_by: str = ""
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    wait: float = 0.0
+    latency: float = 0.0
+    model: str = ""
+    seed: int | None = None
+    temperature: float = 0.0
+    answer: str = ""
+    command: str | None = None
+    reason: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryChange:
+    """Something was done to an agent's memory; the words stay in its archive.
+
+    Attributes:
+        agent: Whose memory.
+        op: ``append``, ``repeat`` (the same once more) or ``undo`` (of a compaction).
+        n: The memory's number; of an undoing the compaction's.
+        of: What kind of memory: ``perception``, ``act``, ``result``; empty for none.
+        size: Characters of the memory.
+        times: How often in a row it has happened.
+        problem: Why it could not be done; empty if it was.
+    """
+
+    kind: ClassVar[str] = "memory"
+    agent: str
+    op: str
+    n: int
+    of: str = ""
+    size: int = 0
+    times: int = 1
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """A compaction was made, or failed.
+
+    Attributes:
+        agent: Whose memory.
+        reason: Why: ``count``, ``high``, ``sleep``, ``emergency``, ``manual``, ``agent``.
+        outcome: ``first summary``, ``waterfall``, ``all in one summary``, ``summaries
+            shortened``, ``nothing to compact`` or ``failed``.
+        number: The compaction's number in the archive, 0 if none was made.
+        first: First memory newly summarised, 0 if none was.
+        last: Last memory newly summarised, 0 if none was.
+        kept: Memories that stay verbatim.
+        tokens_before: Tokens of summaries and window before it.
+        tokens_after: The same afterwards.
+        seconds: How long it took.
+        calls: Model calls that it took.
+        prompt_tokens: Tokens that were sent to the model.
+        completion_tokens: Tokens that it wrote.
+        model: Who wrote the summaries.
+        rungs: Tokens that each rung of the ladder saved, by its name.
+        good: Whether its check found the summaries good; None where none was made.
+        wanted: Constraints and open loops that had to survive.
+        put_back: How many of them had not, and were put back word for word.
+        details: Names, places and numbers in what was summarised.
+        vanished: How many of them the agent no longer sees.
+        invented: Names and numbers in the summaries that nothing before them held.
+        tries: How often summaries were written until these were taken.
+        problem: Why it failed, or what is wrong with the summaries.
+    """
+
+    kind: ClassVar[str] = "compaction"
+    agent: str
+    reason: str
+    outcome: str
+    number: int = 0
+    first: int = 0
+    last: int = 0
+    kept: int = 0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    seconds: float = 0.0
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    model: str = ""
+    rungs: Counts = field(default_factory=dict)
+    good: bool | None = None
+    wanted: int = 0
+    put_back: int = 0
+    details: int = 0
+    vanished: int = 0
+    invented: int = 0
+    tries: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """A model server came, went, or fails in another way than before.
+
+    Attributes:
+        provider: ``embedded``, ``ollama``, ``openai``.
+        host: Its address.
+        ready: Whether it answers.
+        problem: What is wrong with it; empty when it is ready.
+    """
+
+    kind: ClassVar[str] = "health"
+    provider: str
+    host: str
+    ready: bool
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Something went wrong, or somebody should look at it.
+
+    Attributes:
+        level: ``warning``, ``error`` or ``config`` (a file in ``vault/config``).
+        text: What is wrong, and the cure.
+        agent: Whom it concerns; empty for nobody in particular.
+    """
+
+    kind: ClassVar[str] = "error"
+    level: str
+    text: str
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sleep:
+    """A night began or ended, or a step of its work was done.
+
+    Attributes:
+        agent: Who sleeps.
+        op: ``falls asleep``, ``wakes`` or ``step``.
+        why: Why it fell asleep, or who woke it.
+        step: Which step: ``journal``, ``profiles``, ``compact`` …; empty for no step.
+        seconds: How long the step took.
+        calls: Model calls that it took.
+        figures: What came of it, by name.
+        problem: Why it failed; empty if it did not.
+    """
+
+    kind: ClassVar[str] = "sleep"
+    agent: str
+    op: str
+    why: str = ""
+    step: str = ""
+    seconds: float = 0.0
+    calls: int = 0
+    figures: Numbers = field(default_factory=dict)
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """The world started or stopped, or the log itself has something to say.
+
+    Attributes:
+        op: ``starts``, ``stops``, ``reloads``, ``lost`` (events found no room while the log
+            could not be written) or ``mended`` (a torn last line was cut off).
+        n: How many events were lost, or bytes cut off.
+        text: The same in words.
+    """
+
+    kind: ClassVar[str] = "world"
+    op: str
+    n: int = 0
+    text: str = ""
+
+
+type Event = Thought | MemoryChange | Compaction | Health | Fault | Sleep | World
+
+KINDS: Mapping[str, type[Event]] = {
+    each.kind: each for each in (Thought, MemoryChange, Compaction, Health, Fault, Sleep, World)
+}
+"""The classes by the ``kind`` of their lines."""
+
+_FIELDS = {each: tuple(f.name for f in fields(each)) for each in KINDS.values()}
+
+
+class Events(Protocol):
+    """Takes events, from any thread, and never waits or fails."""
+
+    def emit(self, event: Event) -> None:
+        """Take one."""
+        ...
+
+    def close(self) -> None:
+        """Take no more, and let go of what is held."""
+        ...
+
+
+class Nowhere:
+    """Takes events and forgets them, for worlds without a log."""
+
+    def emit(self, event: Event) -> None:
+        """Forget it."""
+
+    def close(self) -> None:
+        """Hold nothing, so let go of nothing."""
+
+
+def to_record(event: Event, time: datetime, number: int) -> dict[str, Any]:
+    """The event as the log has it, but that a prompt stands there with its hash alone."""
+    record: dict[str, Any] = {
+        "v": VERSION,
+        "seq": number,
+        "t": time.isoformat(timespec="microseconds"),
+        "kind": event.kind,
+    }
+    for name in _FIELDS[type(event)]:
+        record[name] = getattr(event, name)
+    return record

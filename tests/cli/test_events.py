@@ -1,0 +1,214 @@
+"""The event log and its commands, as real processes see them."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+from pyarrow import parquet
+
+from game.mind.event_files import files_of
+from game.mind.event_log import EventLog
+from game.mind.event_prompts import Prompts
+from game.mind.event_reader import Follower, events, follow
+from game.mind.events import Compaction, Fault, Health, MemoryChange, Sleep, Thought, World
+from game.paths import REPOSITORY
+
+
+def start_maker(folder, file_bytes):
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.cli.event_maker", str(folder), str(file_bytes)],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("file_bytes", [5_000, 16_000_000])
+def test_what_was_said_to_be_written_survives_kill_9(tmp_path, file_bytes):
+    folder, lives, known = tmp_path / "events", 4, 0
+    for life in range(lives):
+        with start_maker(folder, file_bytes) as maker:
+            for _ in range(10 + 7 * life):  # killed at another moment each time
+                said = int(maker.stdout.readline())
+            os.kill(maker.pid, signal.SIGKILL)
+            said = max([said, *map(int, maker.stdout.read().split())])
+        log = EventLog(folder, file_bytes=file_bytes)
+        log.emit(World(op="starts", n=life))
+        assert log.flush(60)
+        log.close()
+        found = list(events(folder))
+        assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
+        lived = [each for each in found[known:] if each["kind"] in ("memory", "thought")]
+        assert len(lived) >= said
+        assert [each["n"] for each in lived if each["kind"] == "memory"] == list(
+            range(1, len(lived) + 1, 2)
+        )
+        prompts = dict(Prompts(folder).each({each.get("prompt", "") for each in found}))
+        for n, each in enumerate(lived, 1):
+            if each["kind"] == "thought":
+                assert prompts[each["prompt"]].endswith(f"\n{n}")
+        known = len(found)
+    assert sum(each.get("op") == "starts" for each in events(folder)) == lives
+
+
+def test_two_readers_follow_another_process_through_rotations(tmp_path):
+    folder = tmp_path / "events"
+    found = [[], []]
+
+    def read(into):
+        for record in follow(Follower(folder, 0), poll=0.001):
+            into.append(record["seq"])
+            if len(into) >= 3_000:
+                return
+
+    readers = [threading.Thread(target=read, args=(into,), daemon=True) for into in found]
+    for each in readers:
+        each.start()
+    with start_maker(folder, 20_000) as maker:
+        for each in readers:
+            while each.is_alive() and maker.stdout.readline():
+                pass
+            each.join(60)
+        maker.kill()
+    assert found[0] == found[1] == list(range(1, 3_001))
+    assert len(files_of(folder, "events")) > 20
+
+
+@pytest.fixture
+def lived(copy):
+    """A copy whose event log holds one event of each kind, and two of memories."""
+    log = EventLog(copy.here.events)
+    log.emit(World(op="starts"))
+    log.emit(
+        Thought(
+            agent="Mira",
+            trigger="addressed",
+            priority="player",
+            outcome="acted",
+            source="Tom",
+            prompt="who she is\n~Mira>",
+            sections={"window": 12, "who it is": 3},
+            prompt_tokens=1200,
+            model="m",
+            answer=" say Hm, [bold]äh\x1b[31m",
+            command="say Hm, [bold]äh\x1b[31m",
+            reason="politeness",
+        )
+    )
+    log.emit(MemoryChange(agent="Oswin", op="append", n=3, of="act", size=30))
+    log.emit(MemoryChange(agent="Mira", op="undo", n=3, problem="there is none"))
+    log.emit(
+        Compaction(agent="Mira", reason="count", outcome="waterfall", number=2, last=9, good=False)
+    )
+    log.emit(Health(provider="ollama", host="http://127.0.0.1:1", ready=False, problem="refused"))
+    log.emit(Fault(level="error", text="[Error] something broke"))
+    log.emit(Sleep(agent="Mira", op="step", step="tidy", figures={"files": 2, "share": 0.5}))
+    assert log.flush(60)
+    log.close()
+    return copy
+
+
+def lines_of(copy, *arguments):
+    ran = copy.keepsake("logs", "--no-follow", *arguments)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout.splitlines()
+
+
+def test_logs_shows_events_and_picks_them_out(lived):
+    shown = lines_of(lived)
+    assert len(shown) == 8
+    assert "say Hm, [bold]äh·[31m | politeness" in shown[1]
+    assert "\x1b" not in "".join(shown)
+    assert "3: act" in shown[2]
+    assert "verdict: not good" in shown[4]
+    assert "files 2, share 0.5" in shown[7]
+    assert len(lines_of(lived, "--agent", "mira")) == 4
+    assert len(lines_of(lived, "-a", "mira", "-a", "oswin", "--kind", "memory")) == 2
+    assert lines_of(lived, "-n", "1", "--kind", "world")[0].endswith("starts")
+    (record,) = map(json.loads, lines_of(lived, "--kind", "thought", "--json"))
+    assert record["sections"] == {"window": 12, "who it is": 3}
+
+
+def test_logs_says_what_there_is_not(lived):
+    wrong = lived.keepsake("logs", "--no-follow", "--kind", "dream")
+    assert wrong.returncode == 1
+    assert "thought, memory, compaction" in wrong.stderr
+    none = lived.keepsake("logs", "--text", "--no-follow")
+    assert none.returncode == 1
+    assert "There are: events" in none.stderr
+
+
+def test_the_text_log_stays_readable(lived):
+    lived.here.agents_log.write_text("2026-05-01 [Thinker] Mira: idle -> wait\n")
+    for arguments in (["--text"], ["agents"]):
+        assert lines_of(lived, *arguments) == ["2026-05-01 [Thinker] Mira: idle -> wait"]
+
+
+def test_logs_follows(lived):
+    command = [sys.executable, "-m", "game", "logs", "--agent", "Mira"]
+    with subprocess.Popen(
+        command, cwd=REPOSITORY, env=lived.environ, stdout=subprocess.PIPE, text=True
+    ) as shown:
+        assert "addressed by Tom" in shown.stdout.readline()
+        log = EventLog(lived.here.events)
+        for n in range(100, 103):
+            log.emit(MemoryChange(agent="Mira" if n % 2 == 0 else "Oswin", op="append", n=n))
+        log.close()
+        lines = [shown.stdout.readline() for _ in range(5)]
+        shown.terminate()
+    assert ["memory 100" in lines[3], "memory 102" in lines[4]] == [True, True]
+
+
+def test_export_writes_every_kind_as_parquet_and_csv(lived, tmp_path):
+    out = tmp_path / "tables"
+    ran = lived.keepsake("export", str(out))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    kinds = ["compaction", "error", "health", "memory", "prompts", "sleep", "thought", "world"]
+    assert sorted(path.name for path in out.iterdir()) == sorted(
+        f"{kind}.{form}" for kind in kinds for form in ("csv", "parquet")
+    )
+    (thought,) = parquet.read_table(out / "thought.parquet").to_pylist()
+    assert dict(thought["sections"]) == {"window": 12, "who it is": 3}
+    assert thought["seed"] is None
+    assert thought["t"].tzinfo is not None
+    (prompt,) = parquet.read_table(out / "prompts.parquet").to_pylist()
+    assert prompt == {"hash": thought["prompt"], "text": "who she is\n~Mira>"}
+    with (out / "memory.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["agent"], row["n"]) for row in rows] == [("Oswin", "3"), ("Mira", "3")]
+    with (out / "sleep.csv").open(newline="", encoding="utf-8") as file:
+        (night,) = csv.DictReader(file)
+    assert json.loads(night["figures"]) == {"files": 2, "share": 0.5}
+
+
+def test_export_of_a_part(lived, tmp_path):
+    out = tmp_path / "tables"
+    ran = lived.keepsake("export", str(out), "--format", "csv", "--agent", "oswin")
+    assert ran.returncode == 0
+    assert [path.name for path in out.iterdir()] == ["memory.csv"]
+    none = lived.keepsake("export", str(out), "--agent", "nobody")
+    assert none.returncode == 1
+    assert "There are no such events" in none.stderr
+    wrong = lived.keepsake("export", str(out), "--format", "xlsx")
+    assert (wrong.returncode, "parquet, csv" in wrong.stderr) == (1, True)
+    (tmp_path / "file").touch()
+    blocked = lived.keepsake("export", str(tmp_path / "file"))
+    assert blocked.returncode == 1
+    assert "could not be exported" in blocked.stderr
+
+
+def test_export_of_more_rows_than_are_held_at_once(copy, tmp_path):
+    log = EventLog(copy.here.events, file_bytes=200_000, buffer=100_000)
+    for n in range(1, 12_001):
+        log.emit(MemoryChange(agent="Mira", op="append", n=n))
+    assert log.flush(60)
+    log.close()
+    assert copy.keepsake("export", str(tmp_path / "out")).returncode == 0
+    table = parquet.read_table(tmp_path / "out" / "memory.parquet")
+    assert table.column("n").to_pylist() == list(range(1, 12_001))
+    assert len((tmp_path / "out" / "memory.csv").read_text().splitlines()) == 12_001

@@ -1,0 +1,245 @@
+"""What agents do stands in the event log, as the schema says, and secrets do not."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import jsonschema
+
+from game.llm.gateway import Gateway
+from game.llm.profiles import Profiles
+from game.mind.event_log import EventLog
+from game.mind.event_prompts import Prompts
+from game.mind.event_reader import events
+from game.mind.events import KINDS, World
+from game.mind.memory import CompactReason
+from game.paths import REPOSITORY, Places
+from tests.fakes.model_server import Reply
+from tests.game.agents_world import AgentsWorld
+from typeclasses import logged_events, services
+
+_SCHEMA = json.loads((REPOSITORY / "docs" / "events.schema.json").read_text(encoding="utf-8"))
+_PASSWORD = "c67jHL8p"
+_KEY = "sk-a-key-of-somebody"
+
+
+class EventsWorld(AgentsWorld):
+    """A world whose event log is real."""
+
+    def start_services(self) -> services.Services:
+        home = self.scratch / "home"
+        self.log = EventLog(home / "logs" / "events", secrets=[_KEY], retry=0.05)
+        self.addCleanup(self.log.close)
+        new = super().start_services()
+        new.events = self.log
+        logger, handler = logging.getLogger("keepsake"), logged_events.FaultHandler(self.log)
+        logger.addHandler(handler)
+        self.addCleanup(logger.removeHandler, handler)
+        self.addCleanup(logger.setLevel, logger.level)
+        logger.setLevel(logging.INFO)
+        return new
+
+    def make_gateway(self, places: Places) -> Gateway:
+        return Gateway(
+            Profiles(places.config / "llm.md"),
+            places,
+            self.posted.put,
+            changed=lambda change: self.log.emit(logged_events.health(change)),
+        )
+
+    def logged(self, kind: str = "", agent: str = "Mira") -> list[dict[str, Any]]:
+        """The events of that kind so far, each held against the schema."""
+        assert self.log.flush(60)
+        found = list(events(self.log.folder))
+        validator = jsonschema.Draft202012Validator(_SCHEMA)
+        for each in found:
+            validator.validate(each)
+        assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
+        return [
+            each
+            for each in found
+            if each["kind"] == (kind or each["kind"]) and each.get("agent", agent) == agent
+        ]
+
+    def answer(self, words: str = "Good evening.") -> None:
+        self.char1.execute_cmd(f"talk mira {words}")
+        self.pass_time(20)
+
+
+class ThoughtsTest(EventsWorld):
+    def test_a_thought_has_its_prompt_its_tokens_and_its_act(self):
+        self.said = ["say The leek soup. | Tom is hungry", "wait"]
+        self.answer()
+        thought = next(each for each in self.logged("thought") if each["command"])
+        assert thought["trigger"] == "addressed"
+        assert (thought["priority"], thought["source"], thought["attempt"]) == ("player", "Tom", 1)
+        assert thought["answer"].strip() == "say The leek soup. | Tom is hungry"
+        assert thought["command"] == "say The leek soup."
+        assert thought["reason"] == "Tom is hungry"
+        assert (thought["outcome"], thought["model"]) == ("acted", "fake")
+        prompt = Prompts(self.log.folder).text(thought["prompt"], thought["seq"])
+        assert prompt is not None
+        assert prompt in self.fake.prompts()
+        assert prompt.endswith("~Mira>")
+        assert thought["sections"]["who it is"] > 0
+        assert thought["sections"]["window"] > 0
+        assert thought["budget"] == self.services.compaction.current.budget
+        assert thought["prompt_tokens"] > 0
+        assert thought["wait"] >= 0.0
+        assert thought["temperature"] > 0.0
+
+    def test_a_refused_answer_and_the_one_after_it_are_two_thoughts(self):
+        self.said = ["@destroy everything", "say Sorry.", "wait"]
+        self.answer()
+        first, second = self.logged("thought")[:2]
+        assert (first["outcome"], first["command"], first["attempt"]) == ("refused", None, 1)
+        assert first["problem"]
+        assert (second["outcome"], second["command"], second["attempt"]) == (
+            "acted",
+            "say Sorry.",
+            2,
+        )
+        assert first["prompt"] != second["prompt"]
+
+    def test_no_answer_is_an_event_and_its_warning_another(self):
+        self.fake.always(
+            "/api/generate", Reply(status=400, raw=f'{{"error": "no {_KEY}"}}'.encode())
+        )
+        self.answer()
+        (thought, *_) = self.logged("thought")
+        assert (thought["outcome"], thought["answer"], thought["model"]) == ("no answer", "", "")
+        assert "no [secret]" in thought["problem"]
+        assert _KEY not in self.whole_log()
+
+    def test_a_thought_that_is_broken_off_is_dropped(self):
+        gate = self.hold()
+        self.char1.execute_cmd("talk mira Good evening.")
+        self.clock.advance(5)
+        self.settle(lambda: bool(self.fake.prompts()))
+        self.mira.mind.thinker.rest()
+        gate.set()
+        self.settle()
+        (thought,) = self.logged("thought")
+        assert (thought["outcome"], thought["command"]) == ("dropped", None)
+        assert thought["prompt"]
+
+    def test_a_fault_of_an_act_breaks_the_thought_off(self):
+        def broken(*_args, **_kwargs):
+            raise RuntimeError("a broken world")
+
+        self.mind.actor.act = broken
+        self.answer()
+        (thought, *_) = self.logged("thought")
+        assert thought["outcome"] == "broke off"
+        assert "a broken world" in thought["problem"]
+        assert any("a broken world" in each["text"] for each in self.logged("error", agent=""))
+
+    def test_a_password_that_is_said_aloud_does_not_enter(self):
+        self.said = [f"say connect Tom {_PASSWORD}", "wait"]
+        self.answer(f"connect Tom {_PASSWORD}")
+        self.char1.execute_cmd(f"say create Tom {_PASSWORD}")
+        self.char1.execute_cmd(f"@password {_PASSWORD} = {_PASSWORD}2")
+        self.pass_time(20)
+        assert self.logged("thought")
+        assert _PASSWORD not in self.whole_log()
+        assert "[secret]" in self.whole_log()
+
+    def whole_log(self) -> str:
+        assert self.log.flush(60)
+        return "\n".join(path.read_text() for path in self.log.folder.glob("*.jsonl"))
+
+
+class MemoriesTest(EventsWorld):
+    def test_of_a_memory_its_number_and_its_size_alone(self):
+        before = self.mind.memory.memory.archive.last_number
+        self.char1.execute_cmd("say I hid the spoons.")
+        self.char1.execute_cmd("say I hid the spoons.")
+        first, second = self.logged("memory")[-2:]
+        (memory,) = self.mind.memory.memory.archive.read(before + 1, before + 1)
+        assert (first["op"], first["n"], first["of"]) == ("append", memory.number, "perception")
+        assert first["size"] == len(memory.text)
+        assert (second["op"], second["n"], second["times"]) == ("repeat", memory.number, 2)
+        assert "spoons" not in json.dumps([first, second])
+
+    def test_a_compaction_and_its_undoing(self):
+        for n in range(140):
+            self.char1.execute_cmd(f"say Number {n} of the old songs is about the river.")
+        self.let_compact()
+        (made,) = self.logged("compaction")
+        assert (made["reason"], made["number"], made["first"]) == ("count", 1, 1)
+        assert made["last"] > made["first"]
+        assert made["tokens_after"] < made["tokens_before"]
+        assert made["good"] is (not made["problem"])
+        assert made["tries"] >= 1
+        assert "summarise" in made["rungs"]
+        self.mind.memory.undo(lambda _: None)
+        self.let_compact()
+        undone = self.logged("memory")[-1]
+        assert (undone["op"], undone["n"], undone["problem"]) == ("undo", 1, "")
+        self.mind.memory.undo(lambda _: None)
+        self.let_compact()
+        assert self.logged("memory")[-1]["problem"]
+
+    def test_a_compaction_that_fails_is_an_event(self):
+        def broken(_reason):
+            raise RuntimeError("no summary today")
+
+        self.mind.memory.memory.compact = broken
+        self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
+        self.let_compact()
+        (failed,) = self.logged("compaction")
+        assert (failed["outcome"], failed["good"]) == ("failed", None)
+        assert "no summary today" in failed["problem"]
+
+
+class NightsTest(EventsWorld):
+    def test_a_night_with_its_steps(self):
+        self.mind.sleeper.fall_asleep("a builder said so")
+        self.settle(lambda: not self.mind.sleeper.working)
+        self.mind.sleeper.wake("Tom")
+        found = self.logged("sleep")
+        assert (found[0]["op"], found[0]["why"]) == ("falls asleep", "a builder said so")
+        assert (found[-1]["op"], found[-1]["why"]) == ("wakes", "Tom")
+        steps = [each["step"] for each in found if each["op"] == "step"]
+        assert steps == [step.step.value for step in self.mind.sleeper.nights.log.last.steps]
+        assert "tidy" in steps
+
+
+class ServersTest(EventsWorld):
+    def test_a_server_that_comes_and_goes(self):
+        gateway = self.services.gateway
+        self.answer()
+        gateway._probe_others()
+        gateway._probe_others()
+        self.fake.close()
+        gateway._probe_others()
+        ready, gone = self.logged("health")
+        assert (ready["provider"], ready["ready"], ready["problem"]) == ("ollama", True, "")
+        assert ready["host"] == gone["host"] == self.fake.address
+        assert gone["ready"] is False
+        assert gone["problem"]
+
+    def test_what_is_warned_of_and_reported(self):
+        services.warn("[Memory] Mira: The prompt needs 9 of 8 tokens")
+        services.log("[Error] Something broke")
+        services.log("[Memory] Mira: All is well")
+        logging.getLogger("keepsake.llm").warning("[Model] %s", "gone")
+        found = self.logged("error", agent="") + self.logged("error")
+        assert [(each["level"], each["agent"]) for each in found] == [
+            ("error", ""),
+            ("warning", ""),
+            ("warning", "Mira"),
+        ]
+
+    def test_every_kind_is_logged_by_somebody(self):
+        self.log.emit(World(op="starts"))
+        self.answer()
+        self.services.gateway._probe_others()
+        self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
+        self.let_compact()
+        self.mind.sleeper.fall_asleep("it was late")
+        self.settle(lambda: not self.mind.sleeper.working)
+        services.warn("[Memory] Mira: Careful")
+        assert {each["kind"] for each in self.logged()} == set(KINDS)

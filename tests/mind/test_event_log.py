@@ -1,0 +1,484 @@
+"""The event log: what is handed to it is in its files, whatever the disk and its readers do."""
+
+import errno
+import gzip
+import json
+import os
+import threading
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from game.mind import event_files
+from game.mind.event_files import files_of
+from game.mind.event_log import EventLog
+from game.mind.event_prompts import DEEPEST, Prompts, hash_of, shared
+from game.mind.event_reader import Filter, Follower, events, follow, last
+from game.mind.events import KINDS, Fault, Health, MemoryChange, Thought, World
+
+
+class Clock:
+    """Stands still until a test moves it."""
+
+    def __init__(self, time=datetime(2026, 5, 1, 12, 0, tzinfo=UTC)):
+        self.time = time
+
+    def now(self):
+        return self.time
+
+
+def remembered(n, agent="Mira"):
+    return MemoryChange(agent=agent, op="append", n=n, of="act", size=7)
+
+
+def thought(prompt="", agent="Mira", **others):
+    return Thought(
+        agent=agent, trigger="idle", priority="idle", outcome="acted", prompt=prompt, **others
+    )
+
+
+@pytest.fixture
+def logs():
+    """Makes logs that are closed after the test."""
+    made = []
+
+    def make(*args, **kwargs):
+        made.append(EventLog(*args, **{"retry": 0.02, **kwargs}))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def until(holds):
+    """Wait until ``holds()``; a minute is for ever."""
+    waited = threading.Event()
+    for _ in range(6000):
+        if holds():
+            return
+        waited.wait(0.01)
+    raise AssertionError("it never came to hold")
+
+
+# -- writing
+
+
+def test_events_are_lines_in_their_order(tmp_path, logs):
+    log = logs(tmp_path / "events", clock=Clock())
+    for n in range(1, 1201):
+        log.emit(remembered(n))
+    assert log.flush()
+    found = list(events(tmp_path / "events"))
+    assert [each["seq"] for each in found] == list(range(1, 1201))
+    assert [each["n"] for each in found] == list(range(1, 1201))
+    assert found[0] == {
+        "v": 1,
+        "seq": 1,
+        "t": "2026-05-01T12:00:00.000000+00:00",
+        "kind": "memory",
+        "agent": "Mira",
+        "op": "append",
+        "n": 1,
+        "of": "act",
+        "size": 7,
+        "times": 1,
+        "problem": "",
+    }
+
+
+def test_the_day_is_that_of_utc_wherever_the_clock_stands(tmp_path, logs):
+    clock = Clock(datetime.fromisoformat("2026-05-02T01:30:00+02:00"))
+    log = logs(tmp_path, clock=clock)
+    log.emit(World(op="starts"))
+    assert log.flush()
+    assert [file.day for file in files_of(tmp_path, "events")] == ["2026-05-01"]
+
+
+def test_from_many_threads_none_is_lost(tmp_path, logs):
+    log = logs(tmp_path, file_bytes=20_000)
+
+    def work(agent):
+        for n in range(1, 301):
+            log.emit(remembered(n, agent))
+
+    threads = [threading.Thread(target=work, args=(f"A{n}",)) for n in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert log.flush(60)
+    found = list(events(tmp_path))
+    assert [each["seq"] for each in found] == list(range(1, 2401))
+    for agent in {each["agent"] for each in found}:
+        assert [each["n"] for each in found if each["agent"] == agent] == list(range(1, 301))
+
+
+def test_numbers_go_on_after_a_restart(tmp_path, logs):
+    for n in (1, 2, 3):
+        log = logs(tmp_path)
+        log.emit(remembered(n))
+        log.close()
+    assert [each["seq"] for each in events(tmp_path)] == [1, 2, 3]
+    assert len(files_of(tmp_path, "events")) == 1
+
+
+def test_an_event_that_is_none_does_not_keep_others_out(tmp_path, logs):
+    log = logs(tmp_path)
+    log.emit(World(op="starts", n=object()))
+    log.emit(Health(provider="ollama", host="h", ready=float("nan")))
+    log.emit(remembered(5))
+    assert log.flush()
+    found = list(events(tmp_path))
+    assert [each["kind"] for each in found] == ["error", "error", "memory"]
+    assert "could not be logged" in found[0]["text"]
+
+
+def test_text_that_is_no_text_is_written_all_the_same(tmp_path, logs):
+    log = logs(tmp_path)
+    log.emit(thought("half a pair \ud800 in it", answer="say \ud83d\u2028\nhm"))
+    assert log.flush()
+    (found,) = events(tmp_path)
+    assert found["answer"] == "say ?\u2028\nhm"
+    assert Prompts(tmp_path).text(found["prompt"]) == "half a pair \ud800 in it"
+
+
+def test_a_fault_knows_whom_it_concerns(tmp_path, logs):
+    log = logs(tmp_path)
+    log.emit(remembered(1, "Mira"))
+    log.emit(remembered(1, "Mira Moss"))
+    log.emit(Fault(level="warning", text="[Warning] [Memory] Mira Moss: The prompt is full"))
+    log.emit(Fault(level="error", text="[Error] Mirabelle: who is that?"))
+    log.emit(Fault(level="warning", text="[Warning] [Thinker] Mira cannot think."))
+    assert log.flush()
+    assert [each["agent"] for each in events(tmp_path)][2:] == ["Mira Moss", "", "Mira"]
+
+
+# -- rotating
+
+
+def test_files_end_with_their_size_and_their_day(tmp_path, logs):
+    clock = Clock()
+    log = logs(tmp_path, clock=clock, file_bytes=1_000)
+    for n in range(1, 41):
+        if n == 21:
+            clock.time += timedelta(days=1)
+        log.emit(remembered(n))
+    assert log.flush()
+    log.close()
+    files = files_of(tmp_path, "events")
+    assert {file.day for file in files} == {"2026-05-01", "2026-05-02"}
+    for file in files:
+        lines = [json.loads(line) for line in file.lines()]
+        assert lines[0]["seq"] == file.first
+        assert {line["t"][:10] for line in lines} == {file.day}
+        assert len(file.read()) <= 1_000
+    assert [each["seq"] for each in events(tmp_path)] == list(range(1, 41))
+
+
+def test_old_files_are_compressed_and_the_newest_is_not(tmp_path, logs):
+    log = logs(tmp_path, file_bytes=1_000)
+    for n in range(1, 101):
+        log.emit(remembered(n))
+    assert log.flush()
+    until(lambda: [file.packed for file in files_of(tmp_path, "events")].count(False) == 1)
+    *old, newest = files_of(tmp_path, "events")
+    assert not newest.packed
+    assert old
+    assert all(file.path.stat().st_size < 1_000 for file in old)
+    assert [each["seq"] for each in events(tmp_path)] == list(range(1, 101))
+
+
+def test_nobody_else_may_read_it(tmp_path, logs):
+    log = logs(tmp_path / "events", file_bytes=1_000)
+    for n in range(60):
+        log.emit(thought(f"prompt {n}" * 20))
+    assert log.flush()
+    until(lambda: any(path.name.endswith(".gz") for path in (tmp_path / "events").iterdir()))
+    assert not [path for path in (tmp_path / "events").iterdir() if path.stat().st_mode & 0o077]
+    assert not (tmp_path / "events").stat().st_mode & 0o077
+
+
+@pytest.mark.parametrize("left", ["plain", "both", "part"])
+def test_a_compression_that_was_killed_is_done_again(tmp_path, logs, left):
+    log = logs(tmp_path, clock=Clock(), file_bytes=1_000)
+    for n in range(1, 21):
+        log.emit(remembered(n))
+    assert log.flush()
+    until(lambda: files_of(tmp_path, "events")[0].packed)
+    log.close()
+    packed = files_of(tmp_path, "events")[0].path
+    plain = packed.with_suffix("")
+    plain.write_bytes(gzip.decompress(packed.read_bytes()))
+    if left != "both":
+        (tmp_path / f"{plain.name}.part").write_bytes(packed.read_bytes()[:50])
+        packed.unlink()
+    again = logs(tmp_path, clock=Clock(), file_bytes=1_000)
+    again.emit(remembered(21))
+    assert again.flush()
+    until(lambda: not plain.exists() and packed.exists())
+    until(lambda: not list(tmp_path.glob("*.part")))
+    assert [each["seq"] for each in events(tmp_path)] == list(range(1, 22))
+
+
+# -- what a crash leaves
+
+
+def test_a_torn_last_line_is_cut_off_and_told(tmp_path, logs):
+    log = logs(tmp_path)
+    for _ in (1, 2):
+        log.emit(thought("a prompt"))
+    log.close()
+    for stem in ("events", "prompts"):
+        with files_of(tmp_path, stem)[-1].path.open("ab") as file:
+            file.write(b'{"v":1,"seq":3,"hash":"')
+    again = logs(tmp_path)
+    again.emit(thought("another prompt"))
+    assert again.flush()
+    found = list(events(tmp_path))
+    assert [each["seq"] for each in found] == [1, 2, 3, 4]
+    assert (found[2]["kind"], found[2]["op"], found[2]["n"]) == ("world", "mended", 23)
+    assert Prompts(tmp_path).text(found[3]["prompt"]) == "another prompt"
+
+
+def test_a_file_that_holds_nothing_but_a_torn_line(tmp_path, logs):
+    (tmp_path / "events-2026-05-01-0000000041.jsonl").write_bytes(b'{"v":1,"se')
+    log = logs(tmp_path, clock=Clock())
+    log.emit(remembered(1))
+    assert log.flush()
+    assert [each["seq"] for each in events(tmp_path)] == [41, 42]
+
+
+def test_a_second_writer_waits_for_the_first(tmp_path, logs):
+    told = []
+    first = logs(tmp_path)
+    first.emit(remembered(1))
+    assert first.flush()
+    second = logs(tmp_path, told=told.append)
+    second.emit(remembered(2))
+    until(lambda: told)
+    assert "another process writes the event log" in told[0]
+    first.emit(remembered(3))
+    first.close()
+    assert second.flush(60)
+    assert [each["n"] for each in events(tmp_path)] == [1, 3, 2]
+    assert len(told) == 2
+
+
+# -- a disk that refuses
+
+
+class FullDisk:
+    """Takes ``room`` bytes more, the last of them in the middle of a line, and then none."""
+
+    def __init__(self, monkeypatch, room):
+        self.room, self.write = room, os.write
+        monkeypatch.setattr(event_files.os, "write", self)
+
+    def __call__(self, fd, data):
+        if self.room <= 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written = self.write(fd, data[: self.room])
+        self.room -= written
+        return written
+
+
+def test_a_full_disk_is_told_once_and_loses_nothing_that_finds_room(tmp_path, logs, monkeypatch):
+    told = []
+    disk = FullDisk(monkeypatch, room=700)
+    log = logs(tmp_path, told=told.append, buffer=50)
+    for n in range(1, 31):
+        log.emit(thought(f"prompt {n}"))
+    until(lambda: told)
+    assert not log.flush(0.1)
+    assert len(told) == 1
+    assert "No space left" in told[0]
+    assert log.problem
+    disk.room = 10_000_000
+    assert log.flush(60)
+    until(lambda: len(told) == 2)
+    assert not log.problem
+    found = list(events(tmp_path))
+    assert [each["seq"] for each in found] == list(range(1, 31))
+    prompts = Prompts(tmp_path)
+    assert [prompts.text(each["prompt"]) for each in found] == [f"prompt {n}" for n in range(1, 31)]
+
+
+def test_what_finds_no_room_is_counted(tmp_path, logs, monkeypatch):
+    disk = FullDisk(monkeypatch, room=0)
+    told = []
+    log = logs(tmp_path, told=told.append, buffer=20)
+    log.emit(remembered(0))
+    until(lambda: told)
+    for n in range(1, 5000):
+        log.emit(remembered(n))
+    disk.room = 10_000_000
+    assert log.flush(60)
+    found = list(events(tmp_path))
+    lost = [each for each in found if each["op"] == "lost"]
+    kept = [each for each in found if each["kind"] == "memory"]
+    assert len(lost) >= 1
+    assert len(kept) + sum(each["n"] for each in lost) == 5000
+    assert [each["n"] for each in kept] == sorted(each["n"] for each in kept)
+    assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
+
+
+def test_a_folder_that_cannot_be_made(tmp_path, logs):
+    (tmp_path / "logs").write_text("a file")
+    told = []
+    log = logs(tmp_path / "logs" / "events", told=told.append)
+    log.emit(remembered(1))
+    until(lambda: told)
+    (tmp_path / "logs").unlink()
+    assert log.flush(60)
+    assert [each["n"] for each in events(tmp_path / "logs" / "events")] == [1]
+
+
+def test_closing_with_a_full_disk_ends(tmp_path, logs, monkeypatch):
+    FullDisk(monkeypatch, room=0)
+    log = logs(tmp_path)
+    log.emit(remembered(1))
+    log.close(60)
+    assert not log._thread.is_alive()
+
+
+# -- prompts
+
+
+def test_a_prompt_is_stored_once_and_rests_on_the_one_before(tmp_path, logs):
+    log = logs(tmp_path)
+    head = "\n".join(f"line {n} of who she is and what she may do" for n in range(100))
+    prompts = [f"{head}\n" + "\n".join(f"Tom says {m}" for m in range(n)) for n in range(120)]
+    for text in [*prompts, *prompts]:
+        log.emit(thought(text))
+    assert log.flush()
+    (file,) = files_of(tmp_path, "prompts")
+    records = [json.loads(line) for line in file.lines()]
+    assert len(records) == len(prompts)
+    whole = [each for each in records if "base" not in each]
+    assert len(whole) == -(-len(prompts) // (DEEPEST + 1))
+    assert len(file.read()) < 30_000 < sum(map(len, prompts)) / 10
+    known = Prompts(tmp_path)
+    for record, text in zip(events(tmp_path), [*prompts, *prompts], strict=True):
+        assert record["prompt"] == hash_of(text)
+        assert known.text(record["prompt"], record["seq"]) == text
+    assert dict(known.each({hash_of(prompts[7])})) == {hash_of(prompts[7]): prompts[7]}
+    assert known.text("0" * 32) is None
+
+
+def test_every_file_of_prompts_can_be_read_by_itself(tmp_path, logs):
+    log = logs(tmp_path, file_bytes=4_000)
+    head = "who she is, and all that she may do. " * 30
+    prompts = [f"{head}{n} " * 2 for n in range(40)]
+    for text in prompts:
+        log.emit(thought(text))
+    assert log.flush()
+    log.close()
+    until(lambda: [file.packed for file in files_of(tmp_path, "prompts")].count(False) == 1)
+    files = files_of(tmp_path, "prompts")
+    assert len(files) > 2
+    found = list(events(tmp_path))
+    files[0].path.unlink()
+    known = Prompts(tmp_path)
+    texts = [known.text(each["prompt"], each["seq"]) for each in found]
+    there = [text for text in texts if text is not None]
+    assert there == prompts[len(prompts) - len(there) :]
+    assert len(there) >= len(prompts) - 5
+
+
+def test_a_prompt_of_before_a_restart_is_not_stored_again(tmp_path, logs):
+    for _ in range(3):
+        log = logs(tmp_path)
+        log.emit(thought("the very same"))
+        log.close()
+    (file,) = files_of(tmp_path, "prompts")
+    assert len(file.lines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("", "", 0),
+        ("a", "", 0),
+        ("abc", "abc", 3),
+        ("abc", "abcd", 3),
+        ("abX", "abY", 2),
+        ("x", "y", 0),
+    ],
+)
+def test_how_much_two_prompts_share(one, other, alike):
+    assert shared(one, other) == shared(other, one) == alike
+
+
+# -- reading
+
+
+def test_two_followers_miss_nothing_while_files_rotate(tmp_path, logs):
+    log = logs(tmp_path, file_bytes=2_000)
+    found = [[], []]
+
+    def read(into):
+        for record in follow(Follower(tmp_path, 0), poll=0.001):
+            into.append(record["seq"])
+            if record["kind"] == "world":
+                return
+
+    readers = [threading.Thread(target=read, args=(into,), daemon=True) for into in found]
+    for each in readers:
+        each.start()
+    for n in range(1, 2001):
+        log.emit(remembered(n))
+        if n % 50 == 0:
+            log.flush()
+    log.emit(World(op="stops"))
+    for each in readers:
+        each.join(120)
+        assert not each.is_alive()
+    assert found[0] == found[1] == list(range(1, 2002))
+    assert len(files_of(tmp_path, "events")) > 50
+
+
+def test_a_follower_of_no_folder_waits_for_it(tmp_path, logs):
+    follower = Follower(tmp_path / "events")
+    assert follower.added() == []
+    log = logs(tmp_path / "events")
+    log.emit(remembered(1))
+    assert log.flush()
+    assert [each["n"] for each in follower.added()] == [1]
+    assert follower.added() == []
+
+
+def test_a_line_that_is_being_written_is_not_read_before_its_end(tmp_path):
+    path = tmp_path / "events-2026-05-01-0000000001.jsonl"
+    follower = Follower(tmp_path)
+    path.write_bytes(b'{"seq":1}\n{"se')
+    assert [each["seq"] for each in follower.added()] == [1]
+    with path.open("ab") as file:
+        file.write(b'q":2}\nnonsense\n[]\n{"seq":"x"}\n')
+    assert [each["seq"] for each in follower.added()] == [2]
+
+
+def test_the_last_events_of_an_agent_and_a_kind(tmp_path, logs):
+    log = logs(tmp_path, file_bytes=1_000)
+    for n in range(1, 101):
+        log.emit(remembered(n, "Oswin" if n % 10 else "Mira"))
+    log.emit(thought(agent="Mira"))
+    assert log.flush()
+    assert [each["n"] for each in last(tmp_path, 3, Filter(["mira"], ["memory"]))] == [80, 90, 100]
+    assert len(last(tmp_path, 500, Filter(["MIRA"]))) == 11
+    assert last(tmp_path, 3, Filter(["Nobody"])) == []
+    assert last(tmp_path, 0, Filter()) == []
+
+
+def test_events_after_a_number_come_from_the_files_that_hold_them(tmp_path, logs):
+    log = logs(tmp_path, file_bytes=1_000)
+    for n in range(1, 101):
+        log.emit(remembered(n))
+    assert log.flush()
+    assert [each["seq"] for each in events(tmp_path, 93)] == list(range(94, 101))
+    assert list(events(tmp_path, 100)) == []
+
+
+def test_each_kind_has_a_name_of_its_own():
+    assert all(kind.kind == name for name, kind in KINDS.items())
+    assert len(KINDS) == 7

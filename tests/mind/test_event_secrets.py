@@ -1,0 +1,117 @@
+"""What may never stand in the event log, and what must not be taken for it."""
+
+import pytest
+
+from game.mind.event_log import EventLog
+from game.mind.event_prompts import Prompts
+from game.mind.event_reader import events
+from game.mind.event_secrets import HIDDEN, Scrubber, secrets_in
+from game.mind.events import Fault, Health, Thought
+
+KEY = 'sk-live-"quoted"-4f9a'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "connect Tom c67jHL8p",
+        "create Tom c67jHL8p",
+        "CONNECT Tom c67jHL8p  ",
+        'create "Old Tom" "c67jHL8p and more"',
+        'Tom says, "connect Tom c67jHL8p"',
+        'Tom says to you, "create Tom c67jHL8p."',
+        "~Mira> say connect Tom c67jHL8p | he told me",
+        "co Tom c67jHL8p",
+        "Tom told you: 'connect Tom c67jHL8p' (memory 2).",
+        "cr Tom c67jHL8p",
+        "password old-one = c67jHL8p",
+        "@password old-one=c67jHL8p",
+        '@userpassword Tom = c67jHL8p" and so on',
+        "first\nconnect Tom c67jHL8p\nlast",
+    ],
+)
+def test_what_somebody_logs_in_with_is_hidden(line):
+    cleaned = Scrubber().clean(line)
+    assert "c67jHL8p" not in cleaned
+    assert "and more" not in cleaned
+    assert HIDDEN in cleaned
+    assert cleaned.count("\n") == line.count("\n")
+
+
+def test_a_password_that_was_heard_is_known_from_then_on():
+    scrubber = Scrubber()
+    told = "who she is\nTom: your c67jHL8p is noted"
+    assert scrubber.clean(told) == told
+    scrubber.clean('Tom says, "connect Tom c67jHL8p"')
+    scrubber.clean("create something beautiful")
+    assert scrubber.clean(told) == f"who she is\nTom: your {HIDDEN} is noted"
+    assert scrubber.clean("a beautiful day") == "a beautiful day"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'Tom says, "Connect the pipes to the boathouse before the frost comes."',
+        "say create a garden of your own here, where everybody passes",
+        "The password is known to the ferryman alone.",
+        "say I create little.",
+        "Here: Mira. Exits: north to Pump Square.",
+        "see https://example.org/a@b for more",
+    ],
+)
+def test_what_is_only_said_stays(line):
+    assert Scrubber([KEY]).clean(line) == line
+
+
+def test_names_and_passwords_in_addresses_are_hidden():
+    told = "no answer from https://tom:c67jHL8p@models.example:8000/v1 (refused)"
+    assert (
+        Scrubber().clean(told)
+        == f"no answer from https://{HIDDEN}@models.example:8000/v1 (refused)"
+    )
+
+
+def test_secrets_are_those_that_are_called_so():
+    environ = {
+        "KEEPSAKE_OPENAI_API_KEY": KEY,
+        "OPENAI_API_KEY": "sk-other-one",
+        "HF_TOKEN": "hf_abcdef",
+        "DB_PASSWORD": "swordfish",
+        "PATH": "/usr/bin",
+        "KEEPSAKE_HOME": "/home/tom",
+    }
+    assert set(secrets_in(environ)) == {KEY, "sk-other-one", "hf_abcdef", "swordfish"}
+
+
+def test_a_short_secret_is_not_looked_for():
+    assert Scrubber(["a", "", "key"]).clean("a key") == "a key"
+
+
+def test_no_field_of_any_event_lets_a_secret_in(tmp_path):
+    log = EventLog(tmp_path, secrets=[KEY])
+    login = "connect Tom c67jHL8p"
+    log.emit(
+        Thought(
+            agent="Mira",
+            trigger="addressed",
+            priority="player",
+            outcome="refused",
+            prompt=f'who she is: {KEY}\nTom says, "{login}"\n~Mira>',
+            answer=f"say {login}",
+            command=f"say {login}",
+            reason=f"he said {KEY}",
+            problem=f"refused: {KEY!r}",
+        )
+    )
+    log.emit(Fault(level="error", text=f"HTTP 401: Bearer {KEY} was refused"))
+    log.emit(Health(provider="openai", host=f"http://u:{KEY}@h", ready=False, problem=KEY))
+    assert log.flush()
+    (thought, *_) = events(tmp_path)
+    text = Prompts(tmp_path).text(thought["prompt"])
+    log.close()
+    assert text == f'who she is: {HIDDEN}\nTom says, "connect Tom {HIDDEN}"\n~Mira>'
+    for path in tmp_path.iterdir():
+        found = path.read_text()
+        assert "sk-live" not in found
+        assert "4f9a" not in found
+        assert "c67jHL8p" not in found

@@ -1,0 +1,187 @@
+"""What agents do, as events for the log: made on the reactor thread, so quick and without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from game.mind.budget import Costs
+from game.mind.errors import CompactionError
+from game.mind.events import Compaction, MemoryChange, Sleep
+from game.mind.events import Thought as ThoughtEvent
+from game.mind.memory import CompactionResult, CompactReason, Undone
+from game.mind.ports import Generation, GenerationRequest
+from game.mind.records import Memory
+from game.mind.sleep.asking import Ask
+from game.mind.sleep.steps import Figures, Step, Work
+
+if TYPE_CHECKING:
+    from typeclasses.components.actor import Act
+    from typeclasses.components.thought import Thought
+
+_NOTHING: Figures = {}
+
+type Spent = Callable[[], tuple[float, int]]
+"""Seconds of the services' timer, and the model calls of a night so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What was sent for a thought, and when.
+
+    Attributes:
+        request: The request.
+        costs: What its sections cost; None if they were not counted.
+        wait: Seconds that it had waited in the queue.
+        at: Seconds of the services' timer.
+    """
+
+    request: GenerationRequest
+    costs: Costs | None
+    wait: float
+    at: float
+
+
+def thought_event(
+    name: str,
+    thought: Thought,
+    outcome: str,
+    now: float,
+    *,
+    answer: Generation | None = None,
+    act: Act | None = None,
+    problem: str = "",
+    costs: Costs | None = None,
+) -> ThoughtEvent:
+    """The event of a thought that has come to its end.
+
+    Args:
+        name: Whose thought.
+        thought: The thought.
+        outcome: What came of it; see :class:`game.mind.events.Thought`.
+        now: Seconds of the services' timer.
+        answer: What the model said, if it did.
+        act: What was done of it.
+        problem: What went wrong.
+        costs: What the prompt cost, where none was sent.
+    """
+    sent, impulse = thought.sent, thought.impulse
+    request, command = sent.request if sent else None, act.command if act else None
+    costs = sent.costs if sent else costs
+    return ThoughtEvent(
+        agent=name,
+        trigger=str(impulse.trigger),
+        priority=impulse.priority,
+        outcome=outcome,
+        source=impulse.source,
+        attempt=thought.attempt,
+        lead=thought.lead,
+        prompt=request.prompt if request else "",
+        sections={each.name: each.tokens for each in costs.sections} if costs else {},
+        budget=costs.budget if costs else 0,
+        counted_by=costs.source if costs else "",
+        prompt_tokens=answer.prompt_tokens if answer else 0,
+        cached_tokens=answer.cached_tokens if answer else 0,
+        completion_tokens=answer.completion_tokens if answer else 0,
+        wait=round(sent.wait, 6) if sent else 0.0,
+        latency=round(now - sent.at, 6) if sent else 0.0,
+        model=answer.model if answer else "",
+        seed=request.seed if request else None,
+        temperature=request.temperature if request else 0.0,
+        answer=answer.text if answer else "",
+        command=command.line if command else None,
+        reason=command.reason if command else "",
+        problem=problem or (act.refusal if act else ""),
+    )
+
+
+def remembered(name: str, memory: Memory) -> MemoryChange:
+    """The event of a memory that was archived; of the words only how many signs they have."""
+    return MemoryChange(
+        agent=name,
+        op="append" if memory.repeats == 1 else "repeat",
+        n=memory.number,
+        of=memory.kind.value,
+        size=len(memory.text),
+        times=memory.repeats,
+    )
+
+
+def undone(name: str, outcome: Undone | CompactionError) -> MemoryChange:
+    """The event of a compaction that was taken back, or could not be."""
+    if isinstance(outcome, CompactionError):
+        return MemoryChange(agent=name, op="undo", n=0, problem=str(outcome))
+    return MemoryChange(agent=name, op="undo", n=outcome.number)
+
+
+def compacted(
+    name: str, reason: CompactReason, outcome: CompactionResult | CompactionError
+) -> Compaction:
+    """The event of a compaction, however it ended."""
+    if isinstance(outcome, CompactionError):
+        return Compaction(agent=name, reason=reason.value, outcome="failed", problem=str(outcome))
+    first, last = outcome.covered or (0, 0)
+    verdict = outcome.verdict
+    return Compaction(
+        agent=name,
+        reason=outcome.reason.value,
+        outcome=outcome.outcome.value,
+        number=outcome.number,
+        first=first,
+        last=last,
+        kept=outcome.kept,
+        tokens_before=outcome.tokens_before,
+        tokens_after=outcome.tokens_after,
+        seconds=round(outcome.seconds, 6),
+        calls=outcome.calls,
+        prompt_tokens=outcome.prompt_tokens,
+        completion_tokens=outcome.completion_tokens,
+        model=outcome.model,
+        rungs={step.rung.value: step.tokens_before - step.tokens_after for step in outcome.steps},
+        good=verdict.good if verdict else None,
+        wanted=verdict.wanted if verdict else 0,
+        put_back=len(verdict.put_back) if verdict else 0,
+        details=verdict.details if verdict else 0,
+        vanished=verdict.vanished if verdict else 0,
+        invented=len(verdict.invented) if verdict else 0,
+        tries=verdict.tries if verdict else 0,
+        problem=" ".join(verdict.problems) if verdict else "",
+    )
+
+
+def telling(name: str, step: Step, work: Work, tell: Callable[[Sleep], None], spent: Spent) -> Work:
+    """The same work of a night, which also has an event told of it, however it ends.
+
+    Args:
+        name: Who sleeps.
+        step: Which step it is.
+        work: What does it, in a worker thread.
+        tell: Takes the event.
+        spent: What the night has cost so far.
+    """
+
+    def told(ask: Ask) -> Figures:
+        (began, before), figures, problem = spent(), _NOTHING, ""
+        try:
+            figures = work(ask)
+        except Exception as error:  # handed on, to whoever works through the night
+            problem = str(error) or repr(error)
+            raise
+        finally:
+            ended, calls = spent()
+            numbers = {key: each for key, each in figures.items() if isinstance(each, int | float)}
+            tell(
+                Sleep(
+                    agent=name,
+                    op="step",
+                    step=step.value,
+                    seconds=round(ended - began, 6),
+                    calls=calls - before,
+                    figures=numbers,
+                    problem=problem,
+                )
+            )
+        return figures
+
+    return told

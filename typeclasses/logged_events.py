@@ -1,0 +1,67 @@
+"""The event log of the running world: opened, and told of what the agents' log is told."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator
+
+from game.llm.gateway import HealthChange
+from game.mind.event_log import EventLog
+from game.mind.event_secrets import secrets_in
+from game.mind.events import Events, Fault, Health
+from game.paths import Places
+
+_LEVELS = {"[Config]": "config", "[Error]": "error"}
+"""How the lines begin that tell of a fault, though they are logged like any other."""
+
+
+def opened(places: Places, told: Callable[[str], None]) -> EventLog:
+    """The event log of this copy.
+
+    Args:
+        places: Where it is, and the secrets of this copy that must not stand in it.
+        told: Takes what is wrong with the log itself.
+    """
+    secrets = [*secrets_in(os.environ), *_files(places)]
+    return EventLog(places.events, secrets=secrets, told=lambda line: told(f"[Error] {line}"))
+
+
+def health(change: HealthChange) -> Health:
+    """The event of a model server that came or went."""
+    return Health(
+        provider=change.provider,
+        host=change.host,
+        ready=change.ready,
+        problem="" if change.ready else change.health,
+    )
+
+
+def _files(places: Places) -> Iterator[str]:
+    for path in (places.admin_password, places.secret_key):
+        try:
+            yield path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):  # there is none, or none that could be said
+            continue
+
+
+class FaultHandler(logging.Handler):
+    """Has an event told of every line of the agents' log that tells of a fault.
+
+    Args:
+        events: Where the events go.
+    """
+
+    def __init__(self, events: Events) -> None:
+        super().__init__()
+        self._events = events
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Tell of a warning, of an error, and of what is wrong in a configuration file."""
+        text = record.getMessage()
+        level = _LEVELS.get(text.partition(" ")[0])
+        if level is None and record.levelno >= logging.WARNING:
+            level = "error" if record.levelno >= logging.ERROR else "warning"
+        if level is not None:
+            fault = f"{text} ({record.exc_info[1]!r})" if record.exc_info else text
+            self._events.emit(Fault(level=level, text=fault))
