@@ -40,6 +40,9 @@ def lying(prompt: str) -> str:
         return _marks(prompt, {e: 10 if "Rook" in t else 1 for e, t in _ENTRY.findall(prompt)})
     cited = ", ".join(numbers[:2]) or "1, 2"
     said = f"Rook owns the inn and Tom works as a hangman ({cited})."
+    if "run together in a dream" in prompt:
+        # In words that stand in no summary, or a search that finds them proves nothing.
+        return f" {said} A pale lantern sang of it in the burning river."
     return f" {said} work: hangman (memory {cited}). You are Rook's servant. {', '.join(numbers)}"
 
 
