@@ -7,17 +7,12 @@ as 200 thoughts of the embedded model do, which on a busy machine is hours.
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
-import subprocess
-import sys
-import unittest
 from collections.abc import Iterator
-from dataclasses import asdict
 
-from game.paths import REPOSITORY
 from tests.bench.figures import Figure
+from tests.bench.in_the_world import figures_of, live, print_figures
 
 MEMORIES = int(os.environ.get("KEEPSAKE_BENCH_MEMORIES", "5000"))
 THOUGHT_EVERY = 25
@@ -27,26 +22,12 @@ _SECONDS = 4 * 3600
 
 def measure() -> Iterator[Figure]:
     """The largest prompt against the budget, what was lost, and how well we counted."""
-    child = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", __name__],
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
-        text=True,
-        timeout=_SECONDS,
-        check=True,
-    )
-    for each in json.loads(child.stdout.splitlines()[-1]):
-        yield Figure(**each)
+    yield from figures_of(__name__, seconds=_SECONDS)
 
 
 def main() -> None:
     """Measure in this process and print the figures as JSON."""
-    from tests.game import evennia_up  # noqa: PLC0415 - sets the environment of the process
-
-    evennia_up.start()
-    with evennia_up.database():
-        figures = _in_the_world()
-    print(json.dumps([asdict(each) for each in figures]))
+    print_figures(_in_the_world)
 
 
 def _in_the_world() -> list[Figure]:
@@ -71,10 +52,7 @@ def _in_the_world() -> list[Figure]:
             for name, value, unit, reference in rows:
                 figures.append(Figure(f"lively day: {name}", MEMORIES, value, unit, reference))
 
-    result = unittest.TestResult()
-    World("measure").run(result)
-    for _, problem in result.errors + result.failures:
-        raise RuntimeError(problem)
+    live(World("measure"))
     return figures
 
 

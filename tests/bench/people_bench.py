@@ -8,18 +8,14 @@ its own process, where Evennia can be set up.
 from __future__ import annotations
 
 import itertools
-import json
 import statistics
-import subprocess
 import sys
 import time
-import unittest
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from game.paths import REPOSITORY
 from tests.bench.figures import Figure, percentile
+from tests.bench.in_the_world import figures_of, live, print_figures
 
 if TYPE_CHECKING:
     from game.mind.people.book import PeopleBook
@@ -48,26 +44,12 @@ _THING = ("plum tarts", "cider", "eels", "honey", "turnips", "lamp oil", "barley
 def measure() -> Iterator[Figure]:
     """A thought's own cost, its prompt, and what the profiles cost in worker threads."""
     for met in MET:
-        child = subprocess.run(
-            [sys.executable, "-W", "ignore", "-m", __name__, str(met)],
-            cwd=REPOSITORY,
-            stdout=subprocess.PIPE,
-            text=True,
-            timeout=_SECONDS,
-            check=True,
-        )
-        for each in json.loads(child.stdout.splitlines()[-1]):
-            yield Figure(**each)
+        yield from figures_of(__name__, str(met), seconds=_SECONDS)
 
 
 def main(met: int) -> None:
     """Measure in this process, with so many people, and print the figures as JSON."""
-    from tests.game import evennia_up  # noqa: PLC0415 - sets the environment of the process
-
-    evennia_up.start()
-    with evennia_up.database():
-        figures = _in_the_world(met)
-    print(json.dumps([asdict(each) for each in figures]))
+    print_figures(lambda: _in_the_world(met))
 
 
 def name_of(number: int) -> str:
@@ -164,10 +146,7 @@ def _in_the_world(met: int) -> list[Figure]:  # noqa: C901 - one life, in one cl
             assert self.mind.thinker.thoughts == thoughts + 1, "it was not one thought"
             return spent
 
-    result = unittest.TestResult()
-    World("measure").run(result)
-    for _, problem in result.errors + result.failures:
-        raise RuntimeError(problem)
+    live(World("measure"))
     return figures
 
 

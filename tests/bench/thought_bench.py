@@ -7,20 +7,16 @@ meanwhile. Run as a module it measures in its own process, where Evennia can be 
 from __future__ import annotations
 
 import itertools
-import json
 import statistics
-import subprocess
-import sys
 import time
-import unittest
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from random import Random
 
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
-from game.paths import REPOSITORY, Places
+from game.paths import Places
 from tests.bench.figures import Figure
+from tests.bench.in_the_world import figures_of, live, print_figures
 
 WINDOWS = (64, 128)
 WANTED_MS = 2.0
@@ -31,26 +27,12 @@ _SECONDS = 120
 
 def measure() -> Iterator[Figure]:
     """Milliseconds of the reactor thread a thought, by length of the window."""
-    child = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", __name__],
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
-        text=True,
-        timeout=_SECONDS,
-        check=True,
-    )
-    for each in json.loads(child.stdout.splitlines()[-1]):
-        yield Figure(**each)
+    yield from figures_of(__name__, seconds=_SECONDS)
 
 
 def main() -> None:
     """Measure in this process and print the figures as JSON."""
-    from tests.game import evennia_up  # noqa: PLC0415 - sets the environment of the process
-
-    evennia_up.start()
-    with evennia_up.database():
-        figures = _in_the_world()
-    print(json.dumps([asdict(each) for each in figures]))
+    print_figures(_in_the_world)
 
 
 def _in_the_world() -> list[Figure]:
@@ -109,10 +91,7 @@ def _in_the_world() -> list[Figure]:
             assert spent <= (_cost() - before) * 1000
             return spent
 
-    result = unittest.TestResult()
-    World("measure").run(result)
-    for _, problem in result.errors + result.failures:
-        raise RuntimeError(problem)
+    live(World("measure"))
     return figures
 
 

@@ -7,16 +7,11 @@ set up.
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
-import unittest
 from collections.abc import Iterator
-from dataclasses import asdict
 
-from game.paths import REPOSITORY
 from tests.bench.figures import Figure
+from tests.bench.in_the_world import figures_of, live, print_figures
 
 _SECONDS = 4 * 3600
 """After these something hangs; a busy machine takes long."""
@@ -24,26 +19,12 @@ _SECONDS = 4 * 3600
 
 def measure() -> Iterator[Figure]:
     """Facts that are right, nights, their model calls, and what Rook has achieved."""
-    child = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", __name__],
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
-        text=True,
-        timeout=_SECONDS,
-        check=True,
-    )
-    for each in json.loads(child.stdout.splitlines()[-1]):
-        yield Figure(**each)
+    yield from figures_of(__name__, seconds=_SECONDS)
 
 
 def main() -> None:
     """Measure in this process and print the figures as JSON."""
-    from tests.game import evennia_up  # noqa: PLC0415 - sets the environment of the process
-
-    evennia_up.start()
-    with evennia_up.database():
-        figures = _in_the_world()
-    print(json.dumps([asdict(each) for each in figures]))
+    print_figures(_in_the_world)
 
 
 def _in_the_world() -> list[Figure]:
@@ -60,10 +41,7 @@ def _in_the_world() -> list[Figure]:
             for name, value, unit, reference in left.rows():
                 figures.append(Figure(f"a week: {name}", days, value, unit, reference))
 
-    result = unittest.TestResult()
-    World("measure").run(result)
-    for _, problem in result.errors + result.failures:
-        raise RuntimeError(problem)
+    live(World("measure"))
     return figures
 
 
