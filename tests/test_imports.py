@@ -29,6 +29,8 @@ RULES = {
     "world": ["game.mind", "game.paths", "typeclasses", "world"],
     "game.cli": ["game"],
     "game.web": ["game", "typeclasses"],
+    # What runs in a process of its own, set up like the game; the rest of it is pure.
+    "game.lab": ["game", "typeclasses", "world"],
     "game.server.conf": ["game", "typeclasses", "commands", "world"],
     "game": ["game"],
 }
