@@ -27,6 +27,8 @@ _ROWS = 5_000
 _PROMPT_ROWS = 500
 _PROMPT_COLUMNS = (Column("hash", "string"), Column("text", "string"))
 _MAPS = ("counts", "numbers")
+_NESTED = (*_MAPS, "list")
+"""What a cell of CSV holds as JSON."""
 _TYPES: Mapping[str, pa.DataType] = {
     "string": pa.string(),
     "integer": pa.int64(),
@@ -176,10 +178,10 @@ class _Sink:
         self.path, self._part = path, path.with_name(f"{path.name}.part")
         self._shape = shape
         self._cell: Callable[[Column, Any], Any] = _csv_cell if form is Form.CSV else _cell
-        as_text = _MAPS if form is Form.CSV else ()
+        as_text = _NESTED if form is Form.CSV else ()
         self._schema = pa.schema(
             [
-                pa.field(each.name, pa.string() if each.type in as_text else _TYPES[each.type])
+                pa.field(each.name, pa.string() if each.type in as_text else _type(each))
                 for each in shape
             ]
         )
@@ -206,6 +208,12 @@ class _Sink:
             self._part.unlink(missing_ok=True)
 
 
+def _type(column: Column) -> pa.DataType:
+    if column.type == "list":
+        return pa.list_(pa.struct([pa.field(each.name, _type(each)) for each in column.items]))
+    return _TYPES[column.type]
+
+
 def _cell(column: Column, value: Any) -> Any:
     if value is None:
         return None
@@ -215,7 +223,7 @@ def _cell(column: Column, value: Any) -> Any:
 
 
 def _csv_cell(column: Column, value: Any) -> Any:
-    """The same, but that numbers by name are written as JSON: a cell holds one thing."""
-    if column.type in _MAPS and value is not None:
+    """The same, but that numbers by name and lists are written as JSON: a cell holds one thing."""
+    if column.type in _NESTED and value is not None:
         return json.dumps(value, ensure_ascii=False)
     return _cell(column, value)

@@ -7,12 +7,14 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeAliasType, get_args, get_type_hints
+from typing import Any, Literal, TypeAliasType, get_args, get_origin, get_type_hints
 
 from game.mind.event_prompts import HASH_SIGNS
 from game.mind.events import KINDS, VERSION, Counts, Event, Numbers
 
-type ColumnType = Literal["string", "integer", "number", "boolean", "counts", "numbers", "time"]
+type ColumnType = Literal[
+    "string", "integer", "number", "boolean", "counts", "numbers", "time", "list"
+]
 
 _TYPES: Mapping[Any, ColumnType] = {
     str: "string",
@@ -34,12 +36,14 @@ class Column:
         type: What stands in it.
         nullable: Whether nothing may stand in it.
         help: What it means.
+        items: Of a list: the fields of each of its objects.
     """
 
     name: str
     type: ColumnType
     nullable: bool = False
     help: str = ""
+    items: tuple[Column, ...] = ()
 
 
 _COMMON = (
@@ -52,8 +56,12 @@ _COMMON = (
 
 def columns(kind: type[Event]) -> tuple[Column, ...]:
     """The fields of one kind of event, in the order of a line."""
+    return (*_COMMON, *_own(kind))
+
+
+def _own(kind: type[Any]) -> tuple[Column, ...]:
     hints, told = get_type_hints(kind), _told(kind)
-    return (*_COMMON, *(_column(f.name, hints[f.name], told) for f in fields(kind)))
+    return tuple(_column(f.name, hints[f.name], told) for f in fields(kind))
 
 
 def json_schema() -> dict[str, Any]:
@@ -90,6 +98,10 @@ def _property(column: Column) -> dict[str, Any]:
         made = {"type": "object", "additionalProperties": {"type": inner}}
     elif column.type == "time":
         made = {"type": "string", "format": "date-time"}
+    elif column.type == "list":
+        properties = {each.name: _property(each) for each in column.items}
+        item = {"type": "object", "properties": properties, "required": list(properties)}
+        made = {"type": "array", "items": item}
     if column.nullable:
         made["type"] = [made["type"], "null"]
     return made | ({"description": column.help} if column.help else {})
@@ -97,13 +109,15 @@ def _property(column: Column) -> dict[str, Any]:
 
 def _column(name: str, hint: Any, told: Mapping[str, str]) -> Column:
     nullable = False
+    if get_origin(hint) is tuple:
+        return Column(name, "list", help=told.get(name, ""), items=_own(get_args(hint)[0]))
     if not isinstance(hint, TypeAliasType) and type(None) in get_args(hint):
         nullable = True
         hint = next(each for each in get_args(hint) if each is not type(None))
     return Column(name, _TYPES[hint], nullable, told.get(name, ""))
 
 
-def _told(kind: type[Event]) -> dict[str, str]:
+def _told(kind: type[Any]) -> dict[str, str]:
     """What the docstring says of each field."""
     text = (inspect.getdoc(kind) or "").partition("Attributes:")[2]
     return {

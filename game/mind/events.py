@@ -25,6 +25,26 @@ type Numbers = Mapping[str, int | float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """Something that was looked up and stood in a prompt.
+
+    Attributes:
+        kind: ``memory``, ``summary``, ``note``, or ``called back``: a memory that the agent had
+            asked for by its number.
+        n: The memory's number; of a summary that of its compaction; 0 for a note.
+        title: Of a note; empty for all else.
+        score: How well it answered; only comparable within one thought. 0 if it was called back.
+        why: What led to it: ``words: brass, key; meaning 0.71`` …
+    """
+
+    kind: str
+    n: int = 0
+    title: str = ""
+    score: float = 0.0
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Thought:
     """One thought of an agent: what it was asked, what it answered, what came of it.
 
@@ -54,6 +74,15 @@ class Thought:
         outcome: ``acted``, ``refused`` (no command), ``no answer``, ``too large``, ``dropped``
             (nobody needed it any more) or ``broke off`` (a fault of this program).
         problem: Why it was refused, or why there was no answer.
+        memory: Number of the memory of the act; 0 for none, as of what was refused, of waiting,
+            and of what the disk could not take.
+        recalled: What was looked up and stood in the prompt.
+        longterm: Last memory that the long-term summary covered when the prompt was built; 0 if
+            there was none.
+        recent: Last memory that the summaries covered; 0 if there was none. The window began
+            behind it.
+        total: Last memory of the window; 0 if there was none.
+        compaction: Number of the compaction whose summaries stood in the prompt; 0 for none.
     """
 
     kind: ClassVar[str] = "thought"
@@ -80,20 +109,39 @@ class Thought:
     command: str | None = None
     reason: str = ""
     problem: str = ""
+    memory: int = 0
+    recalled: tuple[Recalled, ...] = ()
+    longterm: int = 0
+    recent: int = 0
+    total: int = 0
+    compaction: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryChange:
-    """Something was done to an agent's memory; the words stay in its archive.
+    """Something was done to an agent's memory; the words stay in its archive and its files.
 
     Attributes:
         agent: Whose memory.
-        op: ``append``, ``repeat`` (the same once more) or ``undo`` (of a compaction).
-        n: The memory's number; of an undoing the compaction's.
-        of: What kind of memory: ``perception``, ``act``, ``result``; empty for none.
-        size: Characters of the memory.
+        op: ``append``, ``repeat`` (the same once more), ``undo`` (of a compaction), ``rate`` (the
+            questions of a compaction were asked), ``edit`` (somebody changed a summary's file),
+            ``clear`` (the prompt was emptied), ``called back`` (raw memories, by number),
+            ``note``, ``unnote``, ``pin``, ``unpin``, ``noticed`` (a rule or a promise),
+            ``closed`` (it holds no longer) or ``journal``.
+        n: The memory's number: the first one called back, the last one before a clearing, the
+            one in which something was noticed. Of an undoing, a rate or an edit the
+            compaction's; of a pin its place; 0 where there is none.
+        of: What kind of memory: ``perception``, ``act``, ``result``; of an edit the summary:
+            ``longterm``, ``recent``; of what was noticed its kind; empty for none.
+        size: Characters of the memory, or of what was written; memories called back.
         times: How often in a row it has happened.
         problem: Why it could not be done; empty if it was.
+        by: Who did it: ``agent``, ``builder``, ``rules``, ``night`` or ``hand`` (in its files);
+            empty where nobody in particular did.
+        title: Of a note.
+        asked: Questions that were asked after a compaction; 0 for all else.
+        answered: Those of them that the prompt alone could still answer.
+        found: Those that prompt and recall together could; None where recall was not asked.
     """
 
     kind: ClassVar[str] = "memory"
@@ -104,6 +152,39 @@ class MemoryChange:
     size: int = 0
     times: int = 1
     problem: str = ""
+    by: str = ""
+    title: str = ""
+    asked: int = 0
+    answered: int = 0
+    found: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """An agent's memory was searched.
+
+    Attributes:
+        agent: Whose memory.
+        by: For whom: ``thought``, ``agent`` (its own verb), ``builder``, ``examiner`` (who asks
+            the questions of a compaction) or ``night``.
+        question: What was searched for.
+        searched: Whether it could be, in time.
+        found: How many memories, summaries and notes were found.
+        best: The best score; only comparable within one search. 0 if nothing was found.
+        seconds: How long it took.
+        window_first: The window's first memory, from which on nothing is searched; 0 where all
+            was.
+    """
+
+    kind: ClassVar[str] = "recall"
+    agent: str
+    by: str
+    question: str
+    searched: bool = True
+    found: int = 0
+    best: float = 0.0
+    seconds: float = 0.0
+    window_first: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,14 +321,16 @@ class World:
     text: str = ""
 
 
-type Event = Thought | MemoryChange | Compaction | Health | Fault | Sleep | World
+type Event = Thought | MemoryChange | Recall | Compaction | Health | Fault | Sleep | World
 
 KINDS: Mapping[str, type[Event]] = {
-    each.kind: each for each in (Thought, MemoryChange, Compaction, Health, Fault, Sleep, World)
+    each.kind: each
+    for each in (Thought, MemoryChange, Recall, Compaction, Health, Fault, Sleep, World)
 }
 """The classes by the ``kind`` of their lines."""
 
 _FIELDS = {each: tuple(f.name for f in fields(each)) for each in KINDS.values()}
+_RECALLED = tuple(f.name for f in fields(Recalled))
 
 
 class Events(Protocol):
@@ -282,4 +365,7 @@ def to_record(event: Event, time: datetime, number: int) -> dict[str, Any]:
     }
     for name in _FIELDS[type(event)]:
         record[name] = getattr(event, name)
+    if isinstance(event, Thought):
+        found = event.recalled
+        record["recalled"] = [{name: getattr(each, name) for name in _RECALLED} for each in found]
     return record

@@ -84,6 +84,11 @@ def test_events_are_lines_in_their_order(tmp_path, logs):
         "size": 7,
         "times": 1,
         "problem": "",
+        "by": "",
+        "title": "",
+        "asked": 0,
+        "answered": 0,
+        "found": None,
     }
 
 
