@@ -9,22 +9,41 @@ from collections.abc import Callable, Iterator
 from game.llm.gateway import HealthChange
 from game.mind.event_log import EventLog
 from game.mind.event_secrets import secrets_in
+from game.mind.event_taps import Taps
 from game.mind.events import Events, Fault, Health
+from game.mind.ports import Clock
 from game.paths import Places
 
 _LEVELS = {"[Config]": "config", "[Error]": "error"}
 """How the lines begin that tell of a fault, though they are logged like any other."""
 
 
-def opened(places: Places, told: Callable[[str], None]) -> EventLog:
+def opened(
+    places: Places,
+    told: Callable[[str], None],
+    clock: Clock | None = None,
+    taps: Taps | None = None,
+) -> EventLog:
     """The event log of this copy.
 
     Args:
         places: Where it is, and the secrets of this copy that must not stand in it.
         told: Takes what is wrong with the log itself.
+        clock: The time of each event; the machine's for None.
+        taps: Told of each line that was written.
     """
-    secrets = [*secrets_in(os.environ), *_files(places)]
-    return EventLog(places.events, secrets=secrets, told=lambda line: told(f"[Error] {line}"))
+    return EventLog(
+        places.events,
+        clock=clock,
+        secrets=known_secrets(places),
+        told=lambda line: told(f"[Error] {line}"),
+        written=(taps or Taps()).written,
+    )
+
+
+def known_secrets(places: Places) -> list[str]:
+    """What must stand in nothing that anybody is shown: keys, tokens, the admin's password."""
+    return [*secrets_in(os.environ), *_files(places)]
 
 
 def health(change: HealthChange) -> Health:

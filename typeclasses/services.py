@@ -24,6 +24,7 @@ from game.llm.profiles import Profiles
 from game.mind.archive import Syncer
 from game.mind.compaction_config import CompactionConfig, load_compaction_config
 from game.mind.errors import ConfigError, KeepsakeError
+from game.mind.event_taps import Tapped, Taps
 from game.mind.events import Events, Nowhere, World
 from game.mind.journal.config import JournalConfig, load_journal_config
 from game.mind.markdown_config import ConfigFile
@@ -143,6 +144,7 @@ class Services:
         counters: A thread for that.
         rest: Seconds in which the template of prompts is not looked at again.
         events: Takes what happens, for the event log; from any thread.
+        taps: Who is told of events, of written lines and of memories while they happen.
     """
 
     places: Places
@@ -169,6 +171,7 @@ class Services:
     counters: Executor = field(default_factory=lambda: _pool(1, "tokens"))
     rest: float = 0.0
     events: Events = field(default_factory=Nowhere)
+    taps: Taps = field(default_factory=Taps)
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
     _strategies: Strategies | None = None
     _strategy: Strategy = NARRATIVE
@@ -228,7 +231,9 @@ def install(new: Services | None) -> None:
     _current = new
 
 
-def start(places: Places, timer: Any) -> Services:
+def start(
+    places: Places, timer: Any, clock: Clock | None = None, taps: Taps | None = None
+) -> Services:
     """Make the services from the files in the vault and install them.
 
     What is wrong in a configuration file is logged, and its defaults serve until it is
@@ -237,8 +242,12 @@ def start(places: Places, timer: Any) -> Services:
     Args:
         places: Folders and ports.
         timer: The reactor.
+        clock: The present time; the machine's for None.
+        taps: Who listens to the events from the first one on.
     """
-    events = logged_events.opened(places, log)
+    clock = clock or SystemClock()
+    taps = taps or Taps()
+    events = Tapped(logged_events.opened(places, log, clock, taps), taps)
     _open_log(places.logs / "agents.log", FaultHandler(events))
     events.emit(World(op="starts"))
     config, turns = places.config, Turns(timer)
@@ -266,8 +275,10 @@ def start(places: Places, timer: Any) -> Services:
         workers=ThreadPoolExecutor(4, thread_name_prefix="memory"),
         post=turns.post,
         timer=timer,
+        clock=clock,
         rest=REST,
         events=events,
+        taps=taps,
     )
     install(new)
     new.gateway.start()

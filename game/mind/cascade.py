@@ -71,6 +71,7 @@ class CascadeMemory:
         importance: How much a memory matters, 1 to 10: what matters stays longer, in the window
             and in summaries. Quick, as it is asked on the reactor thread, once for each memory
             and again when a compaction is made; None for rules alone.
+        ticks: Seconds of any clock that never goes back, for how long a compaction takes.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class CascadeMemory:
         asleep: Callable[[], bool] = lambda: False,
         priced: Callable[[], bool] = lambda: True,
         importance: Callable[[Memory], int] | None = None,
+        ticks: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.agent = agent
         self.archive = archive
@@ -98,7 +100,7 @@ class CascadeMemory:
         self.questions: tuple[Question, ...] = ()
         self._config = config
         self._strategy = strategy or (lambda: NARRATIVE)
-        self._clock = clock
+        self._clock, self._ticks = clock, ticks
         self._write_log = log
         # _lock guards the tiers and is held for moments; _busy is held for the length of a
         # compaction, and nobody ever waits for it.
@@ -130,7 +132,7 @@ class CascadeMemory:
             copies=self._copies,
             scale=scale,
             outside=Outside(
-                summarizer, must_keep, standing, embedder, clock, self._log, self._mattering
+                summarizer, must_keep, standing, embedder, clock, ticks, self._log, self._mattering
             ),
         )
         self._undoing = Undoing(
@@ -250,7 +252,7 @@ class CascadeMemory:
         try:
             if reason is CompactReason.EMERGENCY and self._exhausted(config):
                 raise nothing_left(self.agent, self.load())
-            began = time.perf_counter()
+            began = self._ticks()
             with self._compacting.failing_safely():
                 self._compacting.prepare()
                 self._mattering.judge_anew(self.context().window)

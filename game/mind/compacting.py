@@ -7,7 +7,6 @@ has, and the files in the vault follow.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -47,6 +46,7 @@ class Outside:
     standing: Callable[[], Sequence[str]]
     embedder: Embedder | None
     clock: Clock
+    ticks: Callable[[], float]
     log: Callable[[str], None]
     mattering: Mattering
 
@@ -119,7 +119,7 @@ class Compacting:
         strategy: Strategy,
         began: float,
     ) -> CompactionResult:
-        """Carry ``plan`` out, began at that ``perf_counter``; None does nothing and says so.
+        """Carry ``plan`` out, begun at those ticks; None does nothing and says so.
 
         Raises:
             KeepsakeError: Nothing was changed; says why.
@@ -127,7 +127,7 @@ class Compacting:
         made = None if plan is None else self._made(plan, config, strategy)
         if plan is None or made is None:
             return self._nothing(reason, config)
-        seconds = time.perf_counter() - began
+        seconds = self._outside.ticks() - began
         result = result_of(plan, made, self._scale, seconds)
         with self._copies.in_step:
             position, number = self._commit(plan, made, result, strategy)

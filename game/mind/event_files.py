@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import threading
+import time
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -26,6 +27,8 @@ _BLOCK = 65_536
 _datasync = getattr(os, "fdatasync", os.fsync)  # macOS has only the stronger one
 _packing = threading.Lock()
 """Held while a file is compressed: one after the other is enough."""
+_to_pack: set[threading.Thread] = set()
+"""What compresses a file now, or waits for its turn."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -241,7 +244,27 @@ def pack_later(path: Path) -> None:
         with contextlib.suppress(OSError):  # killed between the two steps of an earlier time
             path.with_suffix("").unlink(missing_ok=True)
         return
-    threading.Thread(target=_pack, args=(path,), name="event-log-gzip", daemon=True).start()
+
+    def work() -> None:
+        try:
+            _pack(path)
+        finally:
+            _to_pack.discard(thread)
+
+    thread = threading.Thread(target=work, name="event-log-gzip", daemon=True)
+    _to_pack.add(thread)
+    thread.start()
+
+
+def wait_until_packed(seconds: float) -> bool:
+    """Wait until every file that is to be compressed is; False if that takes longer.
+
+    Nobody has to: what is not done by the end of the process is done at the next opening.
+    """
+    end = time.monotonic() + seconds
+    for thread in list(_to_pack):
+        thread.join(max(end - time.monotonic(), 0.0))
+    return not _to_pack
 
 
 def _pack(path: Path) -> None:

@@ -199,7 +199,8 @@ def test_nobody_else_may_read_it(tmp_path, logs):
     for n in range(60):
         log.emit(thought(f"prompt {n}" * 20))
     assert log.flush()
-    until(lambda: any(path.name.endswith(".gz") for path in (tmp_path / "events").iterdir()))
+    assert event_files.wait_until_packed(60)
+    assert any(path.name.endswith(".gz") for path in (tmp_path / "events").iterdir())
     assert not [path for path in (tmp_path / "events").iterdir() if path.stat().st_mode & 0o077]
     assert not (tmp_path / "events").stat().st_mode & 0o077
 
@@ -486,4 +487,4 @@ def test_events_after_a_number_come_from_the_files_that_hold_them(tmp_path, logs
 
 def test_each_kind_has_a_name_of_its_own():
     assert all(kind.kind == name for name, kind in KINDS.items())
-    assert len(KINDS) == 7
+    assert len(KINDS) == 8

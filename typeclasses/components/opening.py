@@ -130,6 +130,7 @@ class Opener:
             asleep=self._asleep,
             priced=self._priced,
             importance=self._importance,
+            ticks=lambda: float(self._services.timer.seconds()),
         )
 
     def _slides(self) -> bool:
