@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from game.mind.event_taps import Taps
 from game.mind.journal.importance import Circumstances
 from game.mind.records import Memory
 from typeclasses.components.acquaintances import Acquaintances
@@ -130,11 +132,11 @@ def _open(agent: Agent, shared: Services) -> Mind:
     nights = Nights(name, folder, works, shared)
     sleeper = Sleeper(agent.id, SleepParts(memory, thinker, nights), shared)
     mind = Mind(memory, keeper, actor, fitting, thinker, examiner, diary, acquaintances, sleeper)
-    _connect(mind)
+    _connect(mind, shared.taps)
     return mind
 
 
-def _connect(mind: Mind) -> None:
+def _connect(mind: Mind, taps: Taps) -> None:
     """Let the components know of each other what each has to."""
     memory, diary, acquaintances = mind.memory, mind.diary, mind.acquaintances
     memory.pins = lambda: mind.keeper.shown_pins
@@ -147,7 +149,7 @@ def _connect(mind: Mind) -> None:
     acquaintances.importance_of = diary.importance_of
     acquaintances.home = lambda: _home_of(mind.thinker.agent)
     # The diary first: whoever is new to the agent is so until its acquaintances have seen them.
-    memory.watchers += [diary.saw, acquaintances.saw]
+    memory.watchers += [diary.saw, acquaintances.saw, partial(taps.remembered, memory.name)]
     mind.thinker.spent = mind.sleeper.spent
     mind.thinker.drowsy = lambda: mind.sleeper.going_home
     mind.examiner.resume()

@@ -9,6 +9,7 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from game.llm.token_counting import TokenCounter
+from game.mind.event_taps import Taps
 from game.paths import places
 from typeclasses import services
 from typeclasses.agents import all_agents
@@ -21,10 +22,14 @@ _log = Logger()
 _housekeeping: LoopingCall | None = None
 
 
-def start() -> None:
-    """Start the shared services, open every agent's memory and let them think."""
+def start(taps: Taps | None = None) -> None:
+    """Start the shared services, open every agent's memory and let them think.
+
+    Args:
+        taps: Who listens to the events from the first one on.
+    """
     global _housekeeping  # noqa: PLW0603 - one a process, like the services it looks after
-    shared = services.start(places(), reactor)
+    shared = services.start(places(), reactor, taps=taps)
     counter = TokenCounter(shared.gateway)
     shared.counting = Counting(shared.tokens, counter, shared.counters, reactor)
     shared.counting.start()

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from game.mind.event_secrets import Scrubber
+from game.mind.event_taps import Written
 from game.mind.event_writer import FILE_BYTES, Taken, Writer
 from game.mind.events import Event, World
 from game.mind.ports import Clock, SystemClock
@@ -39,6 +40,7 @@ class EventLog:
         file_bytes: Bytes after which a new file is begun.
         buffer: Events that may wait.
         retry: Seconds until a disk that refused is tried again.
+        written: Told in the writer's thread of what was written; never raises.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class EventLog:
         file_bytes: int = FILE_BYTES,
         buffer: int = BUFFER,
         retry: float = RETRY_SECONDS,
+        written: Callable[[Sequence[Written]], None] = lambda _: None,
     ) -> None:
         self.folder = folder
         self.problem = ""
@@ -60,9 +63,9 @@ class EventLog:
         self._queue: SimpleQueue[Taken | threading.Event | None] = SimpleQueue()
         self._waiting: deque[Taken] = deque()
         self._marks: list[threading.Event] = []
-        self._lost, self._counting = 0, threading.Lock()
+        self._lost, self._lost_ever, self._counting = 0, 0, threading.Lock()
         self._closing = threading.Event()
-        self._writer = Writer(folder, Scrubber(secrets), file_bytes)
+        self._writer = Writer(folder, Scrubber(secrets), file_bytes, written)
         self._thread = threading.Thread(target=self._run, name="event-log", daemon=True)
         self._thread.start()
         threading.Thread(target=self._keep_synced, name="event-log-sync", daemon=True).start()
@@ -74,6 +77,17 @@ class EventLog:
         else:
             with self._counting:
                 self._lost += 1
+                self._lost_ever += 1
+
+    @property
+    def waiting(self) -> int:
+        """Events that are not written yet, more or less; asked in any thread."""
+        return self._queue.qsize() + len(self._waiting)
+
+    @property
+    def lost(self) -> int:
+        """Events that found no room since the log was opened."""
+        return self._lost_ever
 
     def flush(self, seconds: float = 5.0) -> bool:
         """Wait until all that was taken is with the operating system; False if it is not.

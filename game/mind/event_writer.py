@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from game.mind.errors import EventLogInUse
 from game.mind.event_files import LineWriter
 from game.mind.event_prompts import PromptWriter
 from game.mind.event_secrets import Scrubber
+from game.mind.event_taps import Written
 from game.mind.events import Event, Fault, Thought, World, to_record
 
 STEM = "events"
@@ -42,9 +44,17 @@ class Writer:
         folder: Where the files are; made when the first event is written.
         scrubber: Takes secrets out.
         limit: Bytes after which a new file is begun.
+        written: Told of lines once they are with the operating system; never raises.
     """
 
-    def __init__(self, folder: Path, scrubber: Scrubber, limit: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        scrubber: Scrubber,
+        limit: int,
+        written: Callable[[Sequence[Written]], None] = lambda _: None,
+    ) -> None:
+        self._written = written
         self._folder, self._scrubber, self._limit = folder, scrubber, limit
         self._lines: LineWriter | None = None
         self._prompts: PromptWriter | None = None
@@ -63,19 +73,22 @@ class Writer:
             return
         lines, prompts = self._opened(waiting)
         while waiting:
-            chunk, count, day = bytearray(), 0, waiting[0].time.astimezone(UTC).date()
+            chunk, day = bytearray(), waiting[0].time.astimezone(UTC).date()
+            told: list[Written] = []
             for taken in waiting:
-                line = self._line(taken, self._number + count + 1, prompts)
+                line = self._line(taken, self._number + len(told) + 1, prompts)
                 today = taken.time.astimezone(UTC).date()
-                if count and (today != day or lines.begins_new(day, len(chunk) + len(line))):
+                size = len(chunk) + len(line.line) + 1
+                if told and (today != day or lines.begins_new(day, size)):
                     break
-                chunk += line
-                count += 1
+                chunk += line.line + b"\n"
+                told.append(line)
             prompts.flush()
             lines.write(bytes(chunk), day, self._number + 1)
-            self._number += count
-            for _ in range(count):
+            self._number += len(told)
+            for _ in told:
                 waiting.popleft()
+            self._written(told)
 
     def sync(self) -> None:
         """Bring what was written to the disk; from any thread.
@@ -122,7 +135,7 @@ class Writer:
         prompts, lines = self._prompts, self._lines
         return [each for each in (prompts.lines if prompts else None, lines) if each is not None]
 
-    def _line(self, taken: Taken, number: int, prompts: PromptWriter) -> bytes:
+    def _line(self, taken: Taken, number: int, prompts: PromptWriter) -> Written:
         time = taken.time.astimezone(UTC)
         try:
             record = self._record(taken.event, time, number, prompts)
@@ -130,8 +143,10 @@ class Writer:
         except (TypeError, ValueError, AttributeError) as error:
             # An event that is none must not keep all the others out of the log.
             fault = Fault(level="error", text=f"An event could not be logged: {error!r}")
-            text = _json(to_record(fault, time, number))
-        return text.encode("utf-8", "replace") + b"\n"
+            record = to_record(fault, time, number)
+            text = _json(record)
+        line = text.encode("utf-8", "replace")
+        return Written(number, str(record["kind"]), str(record.get("agent", "")), line)
 
     def _record(
         self, event: Event, time: datetime, number: int, prompts: PromptWriter
