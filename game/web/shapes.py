@@ -1,4 +1,4 @@
-"""What the dashboard's API answers, as data; ``openapi.py`` describes it, ``snapshots.py`` makes it.
+"""What the dashboard's API answers, as data: made in ``snapshots.py``, described in ``openapi.py``.
 
 Times are ISO 8601 in UTC, durations seconds, sizes tokens by the agents' own count, unless a field
 says otherwise. An agent is addressed by its database number, which stays when it is renamed.
@@ -25,7 +25,8 @@ class AgentRow:
         waiting: Seconds that its thought has waited, for the queue and the model; None if none is
             under way.
         memories: How many it has.
-        used: Tokens of its last prompt.
+        next_due: At which memory the next compaction falls due; None for never.
+        used: Tokens of its last prompt; 0 before the first.
         budget: Tokens that a prompt may have.
         due: Why a compaction is due (``high``, ``count`` …); empty if none is.
         compacting: Whether one is under way.
@@ -42,6 +43,7 @@ class AgentRow:
     last_act_at: str | None
     waiting: float | None
     memories: int
+    next_due: int | None
     used: int
     budget: int
     due: str

@@ -44,7 +44,7 @@ class Fitting:
     def __init__(self, name: str, memory: MemoryComponent, services: Services) -> None:
         self._name, self._memory, self._services = name, memory, services
         self._script = script_of_window()
-        self._sent: tuple[str, Costs] | None = None
+        self._sent: tuple[Rendered, Costs] | None = None
         self._off = 0
         self._memories = 0
         """What summaries and window had in the last prompt; both may be others by the answer."""
@@ -58,6 +58,11 @@ class Fitting:
     def costs(self) -> Costs | None:
         """What the last prompt cost, whether it was sent or too large to be."""
         return self.too_large or (self._sent[1] if self._sent else None)
+
+    @property
+    def rendered(self) -> Rendered | None:
+        """The last prompt, with the section of each line; None if it was too large."""
+        return self._sent[0] if self._sent else None
 
     def prompt(self, agent: Agent, kept: Kept, nudge: str = "") -> str | None:
         """The prompt of a thought; None if it cannot be brought under the budget.
@@ -74,7 +79,7 @@ class Fitting:
             self.too_large, self._sent = costs, None
             return None
         self.too_large = None
-        self._sent = (rendered.text, costs)
+        self._sent = (rendered, costs)
         self._fits()
         return rendered.text
 

@@ -16,6 +16,7 @@ from game.mind.attention import Attention, Event
 from game.mind.thinking_config import ThinkingConfig
 from typeclasses.components.actor import Act
 from typeclasses.components.surroundings import players_near
+from typeclasses.components.tally import Tally
 from typeclasses.components.thinking import Parts, Thinking
 from typeclasses.services import Services
 
@@ -68,6 +69,17 @@ class Thinker:
     def thoughts(self) -> int:
         """Thoughts that were answered, since the server started."""
         return self._thinking.answered
+
+    @property
+    def tally(self) -> Tally:
+        """What came of its thoughts, since the server started."""
+        return self._thinking.tally
+
+    @property
+    def waited(self) -> float | None:
+        """Seconds that its thought has waited; None if none is under way."""
+        since = self.tally.waits_since
+        return None if since is None else self._now() - since
 
     @property
     def thinking(self) -> bool:

@@ -24,6 +24,7 @@ from typeclasses.components.actor import Act
 from typeclasses.components.happenings import Sent, thought_event
 from typeclasses.components.prompting import kept_by, question_of
 from typeclasses.components.surroundings import people_near
+from typeclasses.components.tally import LastSent, Tally
 from typeclasses.components.thought import (
     Thought,
     addressee,
@@ -83,6 +84,7 @@ class Thinking:
         current: The thought under way; None if there is none.
         answered: Thoughts that were answered, since the server started.
         spent: Told how many tokens each answer has cost, prompt and all.
+        tally: What came of its thoughts, since the server started.
     """
 
     def __init__(
@@ -95,6 +97,7 @@ class Thinking:
     ) -> None:
         self.current: Thought | None = None
         self.answered = 0
+        self.tally = Tally()
         self.spent: Callable[[int], None] = lambda _: None
         self._key, self._agent, self._over, self._services = key, agent, over, services
         self._memory, self._keeper = parts.memory, parts.keeper
@@ -104,6 +107,7 @@ class Thinking:
 
     def begin(self, impulse: Impulse) -> None:
         """Think, now that the moment has come."""
+        self.tally.waits_since = self._now()
         self._think(Thought(impulse))
 
     def break_off(self) -> None:
@@ -202,6 +206,7 @@ class Thinking:
             request = held(request, agent, profile, self._services)
         now = self._now()
         thought.sent = Sent(request, self._fitting.costs, now - thought.queued, now)
+        self._keep_sent(thought)
         return request
 
     def _done(self, outcome: Generation | ModelError | None) -> None:
@@ -284,18 +289,26 @@ class Thinking:
         costs: Costs | None = None,
     ) -> None:
         """Have the event log told of a thought that has come to its end."""
-        self._services.events.emit(
-            thought_event(
-                self._memory.name,
-                thought,
-                outcome,
-                self._now(),
-                answer=answer if isinstance(answer, Generation) else None,
-                act=act,
-                problem=problem,
-                costs=costs,
-            )
+        came = answer if isinstance(answer, Generation) else None
+        event = thought_event(
+            self._memory.name,
+            thought,
+            outcome,
+            self._now(),
+            answer=came,
+            act=act,
+            problem=problem,
+            costs=costs,
         )
+        self._services.events.emit(event)
+        self.tally.ended(event, came, self._services.clock.now())
+
+    def _keep_sent(self, thought: Thought) -> None:
+        """Keep the prompt as it is sent, for whoever looks at it."""
+        prompt, costs = self._fitting.rendered, self._fitting.costs
+        if prompt is not None and costs is not None:
+            now, impulse = self._services.clock.now(), thought.impulse
+            self.tally.sent = LastSent(now, str(impulse.trigger), impulse.source, prompt, costs)
 
     def _now(self) -> float:
         return float(self._services.timer.seconds())
@@ -308,6 +321,7 @@ class Thinking:
         if self.current is not None:
             self._cancel_notice(self.current)
         self.current = None
+        self.tally.waits_since = None
 
     # -- what people see of it
 

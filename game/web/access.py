@@ -1,0 +1,131 @@
+"""Who may look at the agents' minds in the browser, and what everybody else is told.
+
+Whoever may not look gets the same answer wherever they try, before anything is looked up: not
+even that an agent exists can be learned from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from http import HTTPStatus
+from typing import Any, Protocol
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.middleware.csrf import CsrfViewMiddleware
+from django.template.loader import render_to_string
+from django.views.decorators.csrf import csrf_exempt
+
+View = Callable[..., HttpResponseBase]
+
+BUILDER = "builder"
+"""The permission that the in-game commands for agents ask for."""
+FORBIDDEN = "This is for the staff of this world. Log in as one of them"
+UNTRUSTED = (
+    "The request does not show that it comes from this page. Load the page again; a program sends "
+    "the cookie `csrftoken` back in the header `X-CSRFToken`"
+)
+HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'; object-src 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""What every answer carries: nothing from elsewhere, in no frame, kept by nobody."""
+
+
+class Account(Protocol):
+    """What is asked of whoever sends a request."""
+
+    is_authenticated: bool
+    is_active: bool
+    is_staff: bool
+    is_superuser: bool
+
+
+def may_watch(account: Account | None) -> bool:
+    """Whether that account may look into the agents: staff, and builders.
+
+    Reads the database, in any thread but the reactor's.
+    """
+    return _is_known(account) and (account.is_staff or may_act(account))
+
+
+def may_act(account: Account | None) -> bool:
+    """Whether it may pause agents, compact and so on: whoever has the in-game commands for it.
+
+    Reads the database, in any thread but the reactor's.
+    """
+    return _is_known(account) and (account.is_superuser or _builds(account))
+
+
+def _is_known(account: Any) -> bool:
+    return bool(account is not None and account.is_authenticated and account.is_active)
+
+
+def _builds(account: Any) -> bool:
+    # Asked of the database: Evennia's own cache of it belongs to the reactor thread.
+    levels = [level.casefold() for level in settings.PERMISSION_HIERARCHY]
+    enough = levels[levels.index(BUILDER) :]
+    tags = account.db_tags.filter(db_tagtype="permission", db_key__in=_spellings(enough))
+    return bool(tags.exists())
+
+
+def _spellings(levels: list[str]) -> list[str]:
+    """A permission as Evennia keeps it, and in the plural, in which it may be given as well."""
+    return [*levels, *(f"{level}s" for level in levels)]
+
+
+def page(view: View) -> View:
+    """A view that shows a page, to whoever may watch; a stranger is shown where to log in."""
+    return _guarded(view, lambda: HttpResponse(_forbidden_page(), status=HTTPStatus.FORBIDDEN))
+
+
+def api(view: View) -> View:
+    """A view that answers with JSON, to whoever may watch; what changes anything needs the token.
+
+    Who asks is looked at first: to a stranger a request without a token is like any other.
+    """
+    return _guarded(view, lambda: refused(HTTPStatus.FORBIDDEN, FORBIDDEN))
+
+
+def refused(status: int, error: str, **headers: str) -> JsonResponse:
+    """The answer to a request that is not fulfilled; ``error`` names the cure."""
+    return JsonResponse({"error": error}, status=status, headers=headers)
+
+
+def _guarded(view: View, forbidden: Callable[[], HttpResponse]) -> View:
+    @csrf_exempt  # until it is known who asks; then the token is looked at below
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not may_watch(request.user):
+            return _with_headers(forbidden())
+        if _TOKENS.process_view(request, view, (), {}) is not None:
+            return _with_headers(refused(HTTPStatus.FORBIDDEN, UNTRUSTED))
+        return _with_headers(view(request, *args, **kwargs))
+
+    return guarded
+
+
+class _Tokens(CsrfViewMiddleware):
+    """Django's check of the token, which says here only that it failed."""
+
+    def _reject(self, request: HttpRequest, reason: str) -> HttpResponse:
+        return HttpResponse(reason, status=HTTPStatus.FORBIDDEN)
+
+
+_TOKENS = _Tokens(lambda request: HttpResponse())
+
+
+def _with_headers(answer: HttpResponseBase) -> HttpResponseBase:
+    for name, value in HEADERS.items():
+        answer.headers.setdefault(name, value)
+    return answer
+
+
+def _forbidden_page() -> str:
+    # Without the request: the same to whoever asks, for whatever.
+    return render_to_string("website/403.html")
