@@ -1,9 +1,29 @@
 """Which address shows which page: Keepsake's own first, then Evennia's."""
 
 from django.urls import include, path
+from django.urls.resolvers import URLPattern
 from evennia.web.urls import urlpatterns as evennia_urlpatterns
 
+from game.web import api, pages
+from game.web.answers import Answer, answering
+
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+
+
+def _look(address: str, answer: Answer) -> URLPattern:
+    return path(f"agents/api/{address}", answering(answer))
+
+
 urlpatterns = [
+    path("agents/", pages.agents, name="agents"),
+    path("agents/<int:number>/", pages.agent, name="agent"),
+    _look("agents", api.agents),
+    _look("agents/<int:number>", api.agent),
+    _look("agents/<int:number>/prompt", api.prompt),
+    _look("agents/<int:number>/tiers", api.tiers),
+    # Also what is not there is told to nobody who may not look.
+    path("agents/api/<path:rest>", answering(api.nowhere, *_METHODS)),
+    path("agents/<path:rest>", pages.elsewhere),
     path("admin/", include("evennia.web.admin.urls")),
     *evennia_urlpatterns,
 ]

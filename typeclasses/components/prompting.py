@@ -55,6 +55,7 @@ class Kept:
         examples: Whether the lines that show its voice may stand there.
         journal: What mattered most of what it wrote down, from before the window.
         people: What it knows of those who are there, and of the place.
+        called_back: The numbers of the memories that it has called back.
     """
 
     pinned: tuple[str, ...] = ()
@@ -64,6 +65,7 @@ class Kept:
     examples: bool = True
     journal: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
+    called_back: tuple[int, ...] = ()
 
     def ever_less(self) -> Iterator[Kept]:
         """This, and then with one more of what a thought can do without left out each time."""
@@ -75,7 +77,7 @@ class Kept:
 
 
 _DISPENSABLE: tuple[dict[str, Any], ...] = (
-    {"remembered": ()},
+    {"remembered": (), "called_back": ()},
     {"journal": ()},
     {"people": ()},
     {"examples": False},
@@ -123,6 +125,7 @@ def kept_by(agent: Agent, mind: Remembering, found: Found | None = None) -> Kept
         people=mind.acquaintances.lines(agent),
         related=mind.keeper.related(found),
         remembered=tuple(mind.keeper.remembered),
+        called_back=mind.keeper.called_back,
     )
 
 
@@ -140,7 +143,7 @@ def look_up(agent: Agent, mind: Remembering, done: Callable[[Kept], None]) -> No
         done(kept_by(agent, mind, result))
 
     mind.acquaintances.prepare(
-        keys_with(agent), lambda: mind.keeper.relate(asking, found, scene=False)
+        keys_with(agent), lambda: mind.keeper.relate(asking, found, scene=False, by="builder")
     )
 
 
@@ -211,8 +214,13 @@ def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
     costs = tokens.each([text for text, _ in prompt.lines])
     for (_, section), cost in zip(prompt.lines, costs, strict=True):
         spent[section] = spent.get(section, 0) + cost
-    sections = [Section(_TITLES.get(name, name), cost) for name, cost in spent.items()]
+    sections = [Section(title_of(name), cost) for name, cost in spent.items()]
     return Costs(tuple(sections), budget, tokens.source)
+
+
+def title_of(section: str) -> str:
+    """What a section of the prompt is called, by the template's name for it."""
+    return _TITLES.get(section, section)
 
 
 def situation_of(agent: Agent) -> Situation:

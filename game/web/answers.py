@@ -1,0 +1,122 @@
+"""How a view of the API reads its request and writes its answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+
+from game.mind.errors import KeepsakeError
+from game.web.access import api, refused
+from game.web.on_reactor import WorldBusy
+from game.web.snapshots import NoSuchAgent
+
+Answer = Callable[..., Any]
+"""Gives a dataclass of :mod:`game.web.shapes`, or a mapping, for a request."""
+
+LONGEST_BODY = 10_000
+_SAFE = ("GET", "HEAD")
+
+
+class BadRequest(KeepsakeError):
+    """A parameter that cannot be used."""
+
+
+class NotAllowed(KeepsakeError):
+    """Whoever asks may look, but not do that."""
+
+
+def answering(function: Answer, *methods: str) -> Callable[..., HttpResponseBase]:
+    """A view that gives what ``function`` does, as JSON, to whoever may watch.
+
+    Args:
+        function: Gets the request and what the address names.
+        methods: The HTTP methods that it takes; to look at something where none are given.
+    """
+    allowed = methods or _SAFE
+
+    @api
+    def view(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+        if request.method not in allowed:
+            cure = f"{request.method} is not for this address. Use {' or '.join(allowed)}"
+            return refused(HTTPStatus.METHOD_NOT_ALLOWED, cure, Allow=", ".join(allowed))
+        try:
+            found = function(request, **kwargs)
+        except KeepsakeError as error:
+            return refused(_status_of(error), str(error))
+        return JsonResponse(found if isinstance(found, Mapping) else asdict(found))
+
+    return view
+
+
+def _status_of(error: KeepsakeError) -> HTTPStatus:
+    match error:
+        case BadRequest():
+            return HTTPStatus.BAD_REQUEST
+        case NotAllowed():
+            return HTTPStatus.FORBIDDEN
+        case NoSuchAgent():
+            return HTTPStatus.NOT_FOUND
+        case WorldBusy():
+            return HTTPStatus.SERVICE_UNAVAILABLE
+    # The services are not running, an archive cannot be opened, a disk is full: not for ever.
+    return HTTPStatus.SERVICE_UNAVAILABLE
+
+
+def number(request: HttpRequest, name: str, default: int, least: int = 1, most: int = 2**53) -> int:
+    """A whole number among the parameters of the address.
+
+    Args:
+        request: The request.
+        name: Which parameter.
+        default: What it is if it is not given.
+        least: The smallest that is allowed.
+        most: The largest.
+
+    Raises:
+        BadRequest: It is none, or not within them.
+    """
+    given = request.GET.get(name, "")
+    if not given:
+        return default
+    if given.isascii() and given.isdecimal() and len(given) <= 16 and least <= int(given) <= most:
+        return int(given)
+    raise BadRequest(f"{name} cannot be {given[:40]!r}", f"Give a whole number, {least} to {most}")
+
+
+def words(request: HttpRequest, name: str, most: int) -> str:
+    """A text among the parameters of the address, without blanks around it.
+
+    Raises:
+        BadRequest: It is not there, or longer than ``most`` characters.
+    """
+    given = request.GET.get(name, "").strip()
+    if not given:
+        raise BadRequest(f"{name} is not given", f"Add it to the address: ?{name}=…")
+    if len(given) > most:
+        raise BadRequest(f"{name} has {len(given)} characters", f"Give at most {most}")
+    return given
+
+
+def flag(request: HttpRequest, name: str) -> bool:
+    """Whether the JSON object in the request's body, if there is one, says so.
+
+    Raises:
+        BadRequest: The body is no JSON object, or holds something else there.
+    """
+    body = request.body
+    if not body or request.content_type != "application/json":
+        return False
+    try:
+        given = json.loads(body) if len(body) <= LONGEST_BODY else None
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict) or not isinstance(given.get(name, False), bool):
+        raise BadRequest(
+            "The body cannot be read", f'Send none, or a JSON object such as {{"{name}": true}}'
+        )
+    return bool(given.get(name, False))

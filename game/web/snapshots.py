@@ -1,0 +1,277 @@
+"""The agents as they are now, as plain data; all of it on the reactor thread, so it is quick.
+
+Nothing here opens a file: what an agent lived through is read in :mod:`game.web.lives`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from evennia.objects.models import ObjectDB
+
+from game.llm.queue import Priority
+from game.mind.archive import Archive
+from game.mind.errors import KeepsakeError
+from game.mind.memory import MemoryContext
+from game.mind.prompt import Rendered
+from game.mind.records import Summary
+from game.web.shapes import (
+    AgentRow,
+    Overview,
+    PromptView,
+    Section,
+    ServerRow,
+    SummaryView,
+    TiersView,
+)
+from typeclasses.agents import Agent, all_agents
+from typeclasses.components.prompting import title_of
+from typeclasses.components.tally import LastSent
+from typeclasses.minds import Mind
+from typeclasses.services import services
+
+_GOING = "going home to sleep"
+
+
+class NoSuchAgent(KeepsakeError):
+    """No agent has that number."""
+
+
+def iso(time: datetime | None) -> str | None:
+    """The time in UTC, as ISO 8601; None for none."""
+    return None if time is None else time.astimezone(UTC).isoformat()
+
+
+def agent_with(number: int) -> Agent:
+    """The agent with that database number.
+
+    Raises:
+        NoSuchAgent: There is none.
+    """
+    found = ObjectDB.objects.filter(id=number).first() if number < 2**63 else None
+    if not isinstance(found, Agent):
+        raise NoSuchAgent(f"There is no agent {number}", "GET /agents/api/agents lists all")
+    return found
+
+
+def mind_with(number: int) -> Mind:
+    """The components of the agent with that number.
+
+    Raises:
+        NoSuchAgent: There is none.
+        KeepsakeError: The agents' services are not running.
+    """
+    agent = agent_with(number)
+    services()  # which tells what to do when there are none
+    if (mind := agent.mind) is None:
+        raise NoSuchAgent(f"{agent.key} is being deleted", "GET /agents/api/agents lists all")
+    return mind
+
+
+# -- all of them
+
+
+def overview() -> Overview:
+    """All agents at a glance, and the model servers.
+
+    Raises:
+        KeepsakeError: The agents' services are not running.
+    """
+    shared = services()
+    return Overview(
+        now=iso(shared.clock.now()) or "",
+        agents=tuple(row(agent) for agent in all_agents()),
+        servers=tuple(_servers()),
+        log_problem=str(getattr(shared.events, "problem", "")),
+    )
+
+
+def row(agent: Agent) -> AgentRow:
+    """One agent at a glance."""
+    mind, shared = agent.mind, services()
+    place = agent.location.key if agent.location else "nowhere"
+    if mind is None:
+        return _bare(agent.id, agent.key, "gone", place)
+    memories, next_due, due, failure = _figures(mind)
+    thinker, tally, costs = mind.thinker, mind.thinker.tally, mind.fitting.costs
+    return AgentRow(
+        id=agent.id,
+        name=agent.key,
+        state=_GOING if mind.sleeper.going_home else thinker.state.value,
+        place=place,
+        last_act=tally.act,
+        last_act_at=iso(tally.acted_at),
+        waiting=thinker.waited,
+        memories=memories,
+        next_due=next_due,
+        used=costs.used if costs else 0,
+        budget=shared.compaction.current.budget,
+        due=due,
+        compacting=mind.memory.compacting,
+        thoughts=thinker.thoughts,
+        failed=tally.failed,
+        problem=str(mind.memory.problem or mind.memory.no_room or tally.problem or failure),
+    )
+
+
+def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
+    """Memories, when the next compaction is due, why one is due now, why the last one failed."""
+    try:
+        memory = mind.memory.memory
+        status = memory.status()
+        due = memory.next_turn()
+    except KeepsakeError:  # its archive cannot be opened, which the component tells itself
+        return 0, None, "", ""
+    failure = status.last_failure if status.failures else ""
+    return status.total, status.next_due, due.value if due else "", failure
+
+
+def _bare(number: int, name: str, state: str, place: str) -> AgentRow:
+    return AgentRow(
+        id=number,
+        name=name,
+        state=state,
+        place=place,
+        last_act="",
+        last_act_at=None,
+        waiting=None,
+        memories=0,
+        next_due=None,
+        used=0,
+        budget=0,
+        due="",
+        compacting=False,
+        thoughts=0,
+        failed=0,
+        problem="",
+    )
+
+
+def _servers() -> Iterator[ServerRow]:
+    for status in services().gateway.statuses():
+        yield ServerRow(
+            provider=status.provider,
+            host=status.host,
+            models=status.models,
+            health=status.health,
+            waiting={each.name.lower(): status.waiting.get(each, 0) for each in Priority},
+            running=status.running,
+            in_flight=status.in_flight,
+        )
+
+
+# -- one of them
+
+
+def prompt(number: int) -> PromptView:
+    """What was last sent for an agent.
+
+    Raises:
+        NoSuchAgent: There is none with that number.
+        KeepsakeError: The agents' services are not running.
+    """
+    sent = mind_with(number).thinker.tally.sent
+    budget = services().compaction.current.budget
+    if sent is None:
+        return PromptView(None, (), 0, budget, 0, 0, "", "")
+    return _prompt(sent)
+
+
+def _prompt(sent: LastSent) -> PromptView:
+    answer = sent.answer
+    return PromptView(
+        at=iso(sent.at),
+        sections=tuple(_sections(sent)),
+        tokens=sent.costs.used,
+        budget=sent.costs.budget,
+        cached=answer.cached_tokens if answer else 0,
+        server_tokens=answer.prompt_tokens if answer else 0,
+        trigger=f"{sent.trigger}: {sent.source}" if sent.source else sent.trigger,
+        answer=answer.text if answer else "",
+    )
+
+
+def _sections(sent: LastSent) -> Iterator[Section]:
+    texts = _texts(sent.prompt)
+    for section in sent.costs.sections:
+        yield Section(section.name, section.tokens, texts.get(section.name, ""))
+
+
+def _texts(prompt: Rendered) -> dict[str, str]:
+    lines: dict[str, list[str]] = {}
+    for text, section in prompt.lines:
+        lines.setdefault(title_of(section), []).append(text)
+    return {name: "\n".join(each) for name, each in lines.items()}
+
+
+def tiers(number: int) -> TiersView:
+    """Which memory of an agent is where.
+
+    Raises:
+        NoSuchAgent: There is none with that number.
+        KeepsakeError: The agents' services are not running, or its archive cannot be opened.
+    """
+    memory = mind_with(number).memory.memory
+    context, status, load = memory.context(), memory.status(), memory.load()
+    standing, first = status.last_number, window_first(context, status.total)
+    oldest = context.longterm or context.recent
+    return TiersView(
+        first=oldest.first if oldest else first,
+        total=status.total,
+        longterm=summary(context.longterm, standing),
+        recent=summary(context.recent, standing),
+        window_first=first,
+        window_tokens=load.window,
+    )
+
+
+def window_first(context: MemoryContext, total: int) -> int:
+    """Number of the first memory that stands verbatim; the next one's if none does."""
+    return context.window[0].number if context.window else total + 1
+
+
+def summary(found: Summary | None, compaction: int) -> SummaryView | None:
+    """A summary for people; None for none."""
+    if found is None:
+        return None
+    return SummaryView(
+        kind=found.tier.value,
+        compaction=compaction,
+        first=found.first,
+        last=found.last,
+        at=iso(found.time) or "",
+        model=found.model,
+        text=found.text,
+        tokens=services().tokens.of(found.text),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """What a view's thread needs to read what an agent lived through.
+
+    Attributes:
+        name: Its name.
+        archive: Where it stands; safe in any thread.
+        context: What stands in its prompt.
+        standing: The compaction that its summaries are of, 0 for none.
+    """
+
+    name: str
+    archive: Archive
+    context: MemoryContext
+    standing: int
+
+
+def life(number: int) -> Life:
+    """The same.
+
+    Raises:
+        NoSuchAgent: There is none with that number.
+        KeepsakeError: The agents' services are not running, or its archive cannot be opened.
+    """
+    component = mind_with(number).memory
+    memory = component.memory
+    return Life(component.name, memory.archive, memory.context(), memory.status().last_number)
