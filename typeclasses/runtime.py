@@ -15,6 +15,7 @@ from typeclasses import services
 from typeclasses.agents import all_agents
 from typeclasses.components.counting import Counting
 from typeclasses.minds import close_all, mind_of, open_minds
+from typeclasses.services import Services
 
 HOUSEKEEPING_SECONDS = 2.0
 
@@ -28,15 +29,20 @@ def start(taps: Taps | None = None) -> None:
     Args:
         taps: Who listens to the events from the first one on.
     """
+    live(services.start(places(), reactor, taps=taps))
+
+
+def live(shared: Services) -> None:
+    """Open every agent's memory over these services, and let all of them think."""
     global _housekeeping  # noqa: PLW0603 - one a process, like the services it looks after
-    shared = services.start(places(), reactor, taps=taps)
     counter = TokenCounter(shared.gateway)
-    shared.counting = Counting(shared.tokens, counter, shared.counters, reactor)
+    shared.counting = Counting(shared.tokens, counter, shared.counters, shared.timer)
     shared.counting.start()
     for agent in all_agents():
         if mind := mind_of(agent):
             mind.thinker.start()
     _housekeeping = LoopingCall(_keep_house)
+    _housekeeping.clock = shared.timer
     _housekeeping.start(HOUSEKEEPING_SECONDS, now=False).addErrback(_broken)
 
 

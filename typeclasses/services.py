@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
+import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from game.index.service import IndexService
 from game.llm.embedding import AnyEmbedder, EmbedderProfile, load_embedder
 from game.llm.embedding import embedder as make_embedder
-from game.llm.gateway import Gateway
+from game.llm.gateway import Gateway, HealthChange
 from game.llm.profiles import Profiles
 from game.mind.archive import Syncer
 from game.mind.compaction_config import CompactionConfig, load_compaction_config
@@ -115,6 +116,47 @@ def _pool(threads: int, name: str) -> Executor:
     return ThreadPoolExecutor(threads, thread_name_prefix=name)
 
 
+type Changed = Callable[[HealthChange], None]
+type Wait = Callable[[threading.Event, float], bool]
+
+
+@dataclass(frozen=True)
+class Machinery:
+    """What the services run on: the machine's time and threads, or those of a simulation.
+
+    Attributes:
+        timer: The reactor, or what stands in for it.
+        post: Runs a function on the reactor thread, from any thread.
+        clock: The present time.
+        random: Where jitter comes from.
+        pool: Makes so many threads of that name.
+        wait: Waits in one of them until an event is set, or so many seconds.
+        gateway: Makes the way to the models.
+        indexes: Makes what keeps the recall indexes.
+    """
+
+    timer: Any
+    post: Callable[[Callable[[], None]], None]
+    clock: Clock = field(default_factory=SystemClock)
+    random: Random = field(default_factory=Random)
+    pool: Callable[[int, str], Executor] = _pool
+    wait: Wait = threading.Event.wait
+    gateway: Callable[[Profiles, Places, Changed], Gateway] | None = None
+    indexes: Callable[[Places, RecallConfig, Embedder], IndexService] | None = None
+
+    def gateway_to(self, profiles: Profiles, places: Places, changed: Changed) -> Gateway:
+        """The way to the models."""
+        if self.gateway is not None:
+            return self.gateway(profiles, places, changed)
+        return Gateway(profiles, places, self.post, changed=changed)
+
+    def indexes_of(self, places: Places, config: RecallConfig, embedder: Embedder) -> IndexService:
+        """What keeps the recall indexes."""
+        if self.indexes is not None:
+            return self.indexes(places, config, embedder)
+        return IndexService(places, config, embedder, log)
+
+
 @dataclass
 class Services:
     """What all agents share.
@@ -145,6 +187,7 @@ class Services:
         rest: Seconds in which the template of prompts is not looked at again.
         events: Takes what happens, for the event log; from any thread.
         taps: Who is told of events, of written lines and of memories while they happen.
+        wait: Waits in a worker thread until an event is set, or so many seconds; whether it is.
     """
 
     places: Places
@@ -172,6 +215,7 @@ class Services:
     rest: float = 0.0
     events: Events = field(default_factory=Nowhere)
     taps: Taps = field(default_factory=Taps)
+    wait: Wait = threading.Event.wait
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
     _strategies: Strategies | None = None
     _strategy: Strategy = NARRATIVE
@@ -231,9 +275,7 @@ def install(new: Services | None) -> None:
     _current = new
 
 
-def start(
-    places: Places, timer: Any, clock: Clock | None = None, taps: Taps | None = None
-) -> Services:
+def start(places: Places, timer: Any, taps: Taps | None = None) -> Services:
     """Make the services from the files in the vault and install them.
 
     What is wrong in a configuration file is logged, and its defaults serve until it is
@@ -242,24 +284,32 @@ def start(
     Args:
         places: Folders and ports.
         timer: The reactor.
-        clock: The present time; the machine's for None.
         taps: Who listens to the events from the first one on.
     """
-    clock = clock or SystemClock()
-    taps = taps or Taps()
-    events = Tapped(logged_events.opened(places, log, clock, taps), taps)
+    return start_on(Machinery(timer, Turns(timer).post), places, taps)
+
+
+def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> Services:
+    """The same, on that machinery.
+
+    Args:
+        machinery: Time, threads and chance.
+        places: Folders and ports.
+        taps: Who listens to the events from the first one on.
+    """
+    taps, pool = taps or Taps(), machinery.pool
+    events = Tapped(logged_events.opened(places, log, machinery.clock, taps), taps)
     _open_log(places.logs / "agents.log", FaultHandler(events))
     events.emit(World(op="starts"))
-    config, turns = places.config, Turns(timer)
+    config = places.config
     recall = _followed(config / "recall.md", load_recall_config, RecallConfig())
     embedder = _embedder(config / "llm.md")
     new = Services(
         places=places,
-        gateway=Gateway(
+        gateway=machinery.gateway_to(
             Profiles(config / "llm.md", report, rest=REST),
             places,
-            turns.post,
-            changed=lambda status: events.emit(logged_events.health(status)),
+            lambda status: events.emit(logged_events.health(status)),
         ),
         compaction=_followed(
             config / "memory_compaction.md", load_compaction_config, CompactionConfig()
@@ -269,13 +319,18 @@ def start(
         sleeping=_followed(config / "sleep.md", load_sleep_config, SleepConfig()),
         journal=_followed(config / "journal.md", load_journal_config, JournalConfig()),
         people=_followed(config / "people.md", load_people_config, PeopleConfig()),
-        indexes=IndexService(places, recall.current, embedder, log),
+        indexes=machinery.indexes_of(places, recall.current, embedder),
         embedder=embedder,
         syncer=Syncer(failed=report),
-        workers=ThreadPoolExecutor(4, thread_name_prefix="memory"),
-        post=turns.post,
-        timer=timer,
-        clock=clock,
+        workers=pool(4, "memory"),
+        nights=pool(2, "night"),
+        searchers=pool(4, "recall"),
+        counters=pool(1, "tokens"),
+        post=machinery.post,
+        timer=machinery.timer,
+        clock=machinery.clock,
+        random=machinery.random,
+        wait=machinery.wait,
         rest=REST,
         events=events,
         taps=taps,

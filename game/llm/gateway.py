@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, Future, InvalidStateError, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -101,6 +101,8 @@ class Gateway:
         embedded: The child process; made from ``places`` when None.
         sink: Called after each call, in a worker thread.
         changed: Called when the health of a server has changed, in the watcher's thread.
+        executor: Runs the calls; threads of its own when None.
+        clock: Monotonic seconds, for how long calls wait in their queue.
     """
 
     def __init__(
@@ -113,6 +115,8 @@ class Gateway:
         embedded: Embedded | None = None,
         sink: Sink | None = None,
         changed: Callable[[HealthChange], None] = lambda _: None,
+        executor: Executor | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.profiles = profiles
         self.embedded = embedded or Embedded(places)
@@ -121,7 +125,8 @@ class Gateway:
         self._sink = sink
         self._changed = changed
         self._owner = threading.get_ident()
-        self._executor = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="model")
+        self._executor = executor or ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="model")
+        self._clock = clock
         self._servers: dict[ServerKey, _Server] = {}
         self._models: dict[str, Guarded] = {}
         self._replaced: list[Guarded] = []
@@ -268,7 +273,7 @@ class Gateway:
     def _server(self, profile: Profile) -> _Server:
         key = self._key(profile)
         if key not in self._servers:
-            queue = ModelQueue(None, self._executor, self._post)
+            queue = ModelQueue(None, self._executor, self._post, clock=self._clock)
             server = _Server(queue, Recorder(sink=self._sink))
             self._servers = {**self._servers, key: server}
         same = [each.in_flight for each in self._used() if self._key(each) == key]

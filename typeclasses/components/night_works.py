@@ -140,7 +140,7 @@ class NightWorks:
 
     def evidence(self, question: str) -> Sequence[Evidence]:
         """Raw memories that may answer the question, by recall, else by their words."""
-        found = self._parts.recaller.find(question, seconds=SEARCH_SECONDS)
+        found = self._parts.recaller.find(question, by="night", seconds=SEARCH_SECONDS)
         hits = found.memories if found is not None else ()
         memories = self._of(hits) or self._by_words(question)
         return [
@@ -183,9 +183,10 @@ class NightWorks:
         before = self._weight()
         self._services.post(start)
         # Whoever wakes meanwhile does not wait for it; it goes on by itself.
-        while not asked.wait(_LOOK_SECONDS) or memory.compacting:
+        wait = self._services.wait
+        while not wait(asked, _LOOK_SECONDS) or memory.compacting:
             ask.check()
-            self._pause.wait(_LOOK_SECONDS)
+            wait(self._pause, _LOOK_SECONDS)
         after = self._weight()
         made = after[0] - before[0]
         figures = {"compactions": made, "tokens before": before[1], "tokens after": after[1]}
