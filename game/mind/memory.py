@@ -105,12 +105,14 @@ class MemoryContext:
         recent: Summary of L+1 … S, None before the first.
         window: The memories S+1 … N verbatim, oldest first.
         masked: The window after the first rung, None where nothing is masked.
+        compaction: Number of the compaction that the summaries are of, 0 for none.
     """
 
     longterm: Summary | None
     recent: Summary | None
     window: tuple[Memory, ...]
     masked: tuple[Memory, ...] | None = None
+    compaction: int = 0
 
     @property
     def shown(self) -> tuple[Memory, ...]:

@@ -43,7 +43,7 @@ class View:
         self._context: MemoryContext | None = None
         self._made_of: tuple[object, ...] = ()
         """What that context was made of: none of it changes, but the list grows at its end."""
-        self._counts = (0, 0)
+        self._counts = (0, 0, 0)
         self._looked: tuple[int, int, CompactionConfig] | None = None
         """For which window and settings the boundary was looked for last."""
 
@@ -55,12 +55,14 @@ class View:
         window = tiers.window
         newest = window[-1] if window else None
         made_of = (window, newest, tiers.longterm, tiers.recent, config.mask)
-        counts = (len(window), self._through)
+        counts = (len(window), self._through, tiers.standing)
         # A thought asks for the context six times, and it is the same each time.
         if self._context is None or counts != self._counts or not _all_same(made_of, self._made_of):
             masked = self._mask.view(window, self._through) if config.mask else None
             self._made_of, self._counts = made_of, counts
-            self._context = MemoryContext(tiers.longterm, tiers.recent, tuple(window), masked)
+            self._context = MemoryContext(
+                tiers.longterm, tiers.recent, tuple(window), masked, tiers.standing
+            )
         return self._context
 
     def mask_as_far_as_it_goes(self) -> None:

@@ -35,11 +35,13 @@ class Act:
         command: What was done; None if nothing was.
         refusal: Why nothing was done, told to the agent; empty if something was.
         result: Fires when the result of a tool call is in the memory; None for other acts.
+        memory: Number of the memory of it; 0 if it is not remembered, or not yet.
     """
 
     command: Command | None
     refusal: str = ""
     result: Deferred[None] | None = None
+    memory: int = 0
 
     @property
     def spoke(self) -> bool:
@@ -96,11 +98,17 @@ class Actor:
         self._recent.append(command)
         if command.verb == "wait":
             return Act(command)
-        return Act(command, result=self._perform(agent, command, addressee))
-
-    def _perform(self, agent: Agent, command: Command, addressee: str) -> Deferred[None] | None:
         place = agent.location.key if agent.location else ""
-        self._memory.remember(command.line, MemoryKind.ACT, place=place, reason=command.reason)
+        saved = self._memory.remember(
+            command.line, MemoryKind.ACT, place=place, reason=command.reason
+        )
+        # Before it is done: what comes of it is remembered too.
+        number = self._memory.last_act if saved else 0
+        return Act(command, result=self._perform(agent, command, addressee, place), memory=number)
+
+    def _perform(
+        self, agent: Agent, command: Command, addressee: str, place: str
+    ) -> Deferred[None] | None:
         if command.verb in PRIVATE:
             return self._keeper.perform(command, place)
         self._acting = command

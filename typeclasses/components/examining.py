@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from typeclasses.components.recaller import Recaller
 
 LOOK_SECONDS = 1.0
+SEARCH_SECONDS = 10.0
+"""How long one of the questions may be searched for."""
 PATIENCE = 120
 """How often the index is looked at before recall is asked as it is."""
 
@@ -125,7 +127,7 @@ class Examiner:
         before = context.window[0].number if context.window else None
 
         def search(text: str) -> Sequence[str] | None:
-            found = self._recaller.find(text, before=before)
+            found = self._recaller.find(text, by="examiner", before=before, seconds=SEARCH_SECONDS)
             if found is None:
                 return None
             lines = related(found, context, self._services.recall.current)

@@ -12,6 +12,7 @@ from game.mind.agent_memory import AgentMemory
 from game.mind.budget import Costs
 from game.mind.errors import KeepsakeError
 from game.mind.prompt import Rendered
+from typeclasses.components.happenings import Basis, basis_of
 from typeclasses.components.prompting import Kept, costs_of, prompt_for, script_of_window
 from typeclasses.components.telling import tell_builders
 from typeclasses.services import Services, log, warn
@@ -49,6 +50,8 @@ class Fitting:
         self._memories = 0
         """What summaries and window had in the last prompt; both may be others by the answer."""
         self._told: str | None = None
+        self.basis: Basis | None = None
+        """What the last prompt was made from."""
         self.too_large: Costs | None = None
         """What the last prompt cost, if it was too large to be sent; None if it was not."""
         self.counted: tuple[int, int] | None = None
@@ -136,6 +139,7 @@ class Fitting:
             costs = costs_of(rendered, services.tokens, budget)
             if costs.used + self._off <= budget:
                 break
+        self.basis = basis_of(context, less)
         return rendered, costs
 
     def _weigh(self, memory: AgentMemory, used: int) -> None:

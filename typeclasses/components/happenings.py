@@ -2,28 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from game.mind.budget import Costs
 from game.mind.errors import CompactionError
-from game.mind.events import Compaction, MemoryChange, Sleep
+from game.mind.events import Compaction, MemoryChange, Recall, Recalled, Sleep
 from game.mind.events import Thought as ThoughtEvent
-from game.mind.memory import CompactionResult, CompactReason, Undone
+from game.mind.memory import CompactionResult, CompactReason, MemoryContext, Undone
+from game.mind.perception import shorten
 from game.mind.ports import Generation, GenerationRequest
+from game.mind.recall.documents import DocumentKind, Hit
 from game.mind.records import Memory
 from game.mind.sleep.asking import Ask
 from game.mind.sleep.steps import Figures, Step, Work
 
 if TYPE_CHECKING:
     from typeclasses.components.actor import Act
+    from typeclasses.components.prompting import Kept
     from typeclasses.components.thought import Thought
 
+LONGEST_QUESTION = 1_000
+"""Characters of a question that the log keeps: a player may have said a whole page."""
+_FOUND: Mapping[DocumentKind, str] = {
+    DocumentKind.MEMORY: "memory",
+    DocumentKind.SUMMARY: "summary",
+    DocumentKind.NOTE: "note",
+}
 _NOTHING: Figures = {}
 
 type Spent = Callable[[], tuple[float, int]]
 """Seconds of the services' timer, and the model calls of a night so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a prompt was made from; the fields are those of the event of its thought.
+
+    Attributes:
+        longterm: Last memory of the long-term summary, 0 for none.
+        recent: Last memory that the summaries covered, 0 for none.
+        total: Last memory of the window, 0 for none.
+        compaction: Number of the compaction whose summaries stood, 0 for none.
+        recalled: What was looked up and stood there.
+    """
+
+    longterm: int = 0
+    recent: int = 0
+    total: int = 0
+    compaction: int = 0
+    recalled: tuple[Recalled, ...] = ()
+
+
+_NO_BASIS = Basis()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +67,77 @@ class Sent:
         costs: What its sections cost; None if they were not counted.
         wait: Seconds that it had waited in the queue.
         at: Seconds of the services' timer.
+        basis: What the prompt was made from.
     """
 
     request: GenerationRequest
     costs: Costs | None
     wait: float
     at: float
+    basis: Basis | None = None
+
+
+def basis_of(context: MemoryContext, kept: Kept) -> Basis:
+    """What a prompt of these is made from.
+
+    Args:
+        context: The tiers.
+        kept: What stands beside them, without what found no room.
+    """
+    longterm, recent, window = context.longterm, context.recent, context.window
+    summarised = max(longterm.last if longterm else 0, recent.last if recent else 0)
+    called = [Recalled(kind="called back", n=n) for n in kept.called_back]
+    return Basis(
+        longterm=longterm.last if longterm else 0,
+        recent=summarised,
+        total=window[-1].number if window else summarised,
+        compaction=context.compaction,
+        recalled=(*map(recalled, kept.related.hits), *called),
+    )
+
+
+def recalled(hit: Hit) -> Recalled:
+    """Something that a search found, as the log has it: without its words."""
+    document = hit.document
+    number = document.key.partition(":")[2]
+    return Recalled(
+        kind=_FOUND[document.kind],
+        n=int(number) if number.isdecimal() and document.kind is not DocumentKind.NOTE else 0,
+        title=document.title if document.kind is DocumentKind.NOTE else "",
+        score=round(hit.score, 4),
+        why="; ".join(hit.reasons),
+    )
+
+
+def searched(
+    name: str,
+    by: str,
+    question: str,
+    hits: Sequence[Hit] | None,
+    *,
+    seconds: float,
+    before: int | None,
+) -> Recall:
+    """The event of a search.
+
+    Args:
+        name: Whose memory.
+        by: For whom; see :class:`game.mind.events.Recall`.
+        question: What was searched for.
+        hits: What was found; None if it could not be searched, or not in time.
+        seconds: How long it took.
+        before: The window's first memory, from which on nothing was searched.
+    """
+    return Recall(
+        agent=name,
+        by=by,
+        question=shorten(question, LONGEST_QUESTION),
+        searched=hits is not None,
+        found=len(hits or ()),
+        best=round(max((hit.score for hit in hits or ()), default=0.0), 4),
+        seconds=round(seconds, 6),
+        window_first=before or 0,
+    )
 
 
 def thought_event(
@@ -69,6 +166,7 @@ def thought_event(
     sent, impulse = thought.sent, thought.impulse
     request, command = sent.request if sent else None, act.command if act else None
     costs = sent.costs if sent else costs
+    basis = (sent.basis if sent else None) or _NO_BASIS
     return ThoughtEvent(
         agent=name,
         trigger=str(impulse.trigger),
@@ -93,6 +191,12 @@ def thought_event(
         command=command.line if command else None,
         reason=command.reason if command else "",
         problem=problem or (act.refusal if act else ""),
+        memory=act.memory if act else 0,
+        recalled=basis.recalled,
+        longterm=basis.longterm,
+        recent=basis.recent,
+        total=basis.total,
+        compaction=basis.compaction,
     )
 
 

@@ -142,7 +142,7 @@ class Keeper:
 
     def _recall(self, argument: str, _place: str, _reason: str) -> str:
         before = self.recaller.window_starts_at()
-        found = self.recaller.find(argument, before=before, seconds=TOOL_SECONDS)
+        found = self.recaller.find(argument, by="agent", before=before, seconds=TOOL_SECONDS)
         return related.result(found, argument)
 
     def _remember(self, argument: str, _place: str, _reason: str) -> str:
@@ -176,14 +176,33 @@ class Keeper:
         """Memories that the agent has called back, as lines."""
         return related.paged(self._remembered, self._config)
 
+    @property
+    def called_back(self) -> tuple[int, ...]:
+        """Their numbers, one for each of :attr:`remembered`."""
+        return tuple(each.number for each in self._remembered[: len(self.remembered)])
+
     def thought_over(self) -> None:
         """A thought was answered: what was called back fades after a few."""
         self._thoughts_left = max(self._thoughts_left - 1, 0)
         if not self._thoughts_left:
             self._remembered = ()
 
-    def relate(self, question: str, done: Callable[[Found | None], None], *, scene: bool) -> None:
-        """Search for what may matter to a thought; ``done`` is called once."""
+    def relate(
+        self,
+        question: str,
+        done: Callable[[Found | None], None],
+        *,
+        scene: bool,
+        by: str = "thought",
+    ) -> None:
+        """Search for what may matter to a thought; ``done`` is called once.
+
+        Args:
+            question: What to search for.
+            done: Gets what was found, None if nothing could be searched in time.
+            scene: What is recent counts more.
+            by: For whom; see :class:`game.mind.events.Recall`.
+        """
         if not self._config.budget:
             done(None)
             return
@@ -196,6 +215,7 @@ class Keeper:
         self.recaller.search(
             question,
             found,
+            by=by,
             before=self.recaller.window_starts_at(),
             scene=scene,
             seconds=self._config.patience,

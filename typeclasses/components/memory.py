@@ -61,6 +61,7 @@ class MemoryComponent:
 
     Attributes:
         problem: Why the archive cannot be written now; None if it can.
+        last_act: Number of the last act that was remembered since the server started; 0 for none.
         noticed: What it was told as a rule, and what it promised.
         compactor: What compacts it.
         pins: The pinned lines as a prompt shows them; asked from worker threads too.
@@ -74,6 +75,7 @@ class MemoryComponent:
         self.name = name
         self.folder = folder
         self.problem: KeepsakeError | None = None
+        self.last_act = 0
         self.noticed = Noticing(name, folder, services)
         self.pins: Callable[[], Sequence[str]] = lambda: ()
         self.sleeps: Callable[[], bool] = lambda: False
@@ -160,6 +162,8 @@ class MemoryComponent:
                 event=waiting.event,
                 time=waiting.time,
             )
+            if memory.kind is MemoryKind.ACT:
+                self.last_act = memory.number
             self._services.events.emit(remembered(self.name, memory))
             self.noticed.saw(memory)
             self._watched(memory)

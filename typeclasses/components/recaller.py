@@ -6,7 +6,7 @@ reactor only hands over texts and numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from game.mind.notes import NoteBook
 from game.mind.recall.documents import DocumentKind, Hit
 from game.mind.recall.recall import Recall, Wanted
 from game.mind.recall.related import Found
+from typeclasses.components.happenings import searched
 from typeclasses.components.in_time import in_time
 from typeclasses.components.surroundings import known_names
 from typeclasses.services import Services, log
@@ -64,6 +65,7 @@ class Recaller:
         text: str,
         done: Callable[[Found | None], None],
         *,
+        by: str = "thought",
         before: int | None = None,
         scene: bool = False,
         seconds: float,
@@ -73,6 +75,7 @@ class Recaller:
         Args:
             text: A question, or what is going on.
             done: Gets what was found, None if nothing could be searched in time.
+            by: For whom; see :class:`game.mind.events.Recall`.
             before: Only memories with lower numbers, which the window does not show.
             scene: What is recent counts more.
             seconds: How long it may take.
@@ -81,16 +84,35 @@ class Recaller:
             done(None)
             return
         self.prepare()
+        began = self._now()
 
         def work() -> Found | None:
-            return self.find(text, before=before, scene=scene, seconds=seconds)
+            return self._found(text, before=before, scene=scene, seconds=seconds)
 
-        in_time(self._services, work, seconds, done)
+        def found(result: Found | None) -> None:
+            self._tell(by, text, None if result is None else result.hits, began, before)
+            done(result)
+
+        in_time(self._services, work, seconds, found)
 
     def find(
-        self, text: str, *, before: int | None = None, scene: bool = False, seconds: float
+        self,
+        text: str,
+        *,
+        by: str = "agent",
+        before: int | None = None,
+        scene: bool = False,
+        seconds: float,
     ) -> Found | None:
         """The same, for worker threads: blocks."""
+        if self._recall is None:
+            return None
+        began = self._now()
+        result = self._found(text, before=before, scene=scene, seconds=seconds)
+        self._tell(by, text, None if result is None else result.hits, began, before)
+        return result
+
+    def _found(self, text: str, *, before: int | None, scene: bool, seconds: float) -> Found | None:
         config, recall = self._services.recall.current, self._recall
         if recall is None:
             return None
@@ -111,8 +133,22 @@ class Recaller:
         """The best hits of all kinds with scores and reasons, window included; blocks."""
         if self._recall is None:
             return None
+        began = self._now()
         found = self._recall.search_each(text, [Wanted(limit)], seconds=LONGEST_WAIT)
-        return None if found is None else found[0]
+        hits = None if found is None else found[0]
+        self._tell("builder", text, hits, began, None)
+        return hits
+
+    def _tell(
+        self, by: str, text: str, hits: Sequence[Hit] | None, began: float, before: int | None
+    ) -> None:
+        """Have the event log told of a search that began at ``began``; from any thread."""
+        seconds = self._now() - began
+        event = searched(self._name, by, text, hits, seconds=seconds, before=before)
+        self._services.events.emit(event)
+
+    def _now(self) -> float:
+        return float(self._services.timer.seconds())
 
     def window_starts_at(self) -> int | None:
         """Number of the oldest memory that the prompt shows; None if there is none."""

@@ -205,7 +205,8 @@ class Thinking:
         if not thought.lead:
             request = held(request, agent, profile, self._services)
         now = self._now()
-        thought.sent = Sent(request, self._fitting.costs, now - thought.queued, now)
+        fitting = self._fitting
+        thought.sent = Sent(request, fitting.costs, now - thought.queued, now, fitting.basis)
         self._keep_sent(thought)
         return request
 

@@ -35,6 +35,11 @@ class Found:
     memories: tuple[Hit, ...] = ()
 
     @property
+    def hits(self) -> tuple[Hit, ...]:
+        """All that was found."""
+        return (*self.memories, *self.summaries, *self.notes)
+
+    @property
     def empty(self) -> bool:
         """Whether nothing was found."""
         return not (self.notes or self.summaries or self.memories)
@@ -42,10 +47,17 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """What stands in the prompt of one thought."""
+    """What stands in the prompt of one thought.
+
+    Attributes:
+        notes: A line each.
+        experiences: Summaries and raw memories, a line each.
+        hits: What those lines are of, the best of each kind first.
+    """
 
     notes: tuple[str, ...] = ()
     experiences: tuple[str, ...] = ()
+    hits: tuple[Hit, ...] = ()
 
 
 @dataclass
@@ -54,11 +66,14 @@ class _Purse:
 
     left: int
     lines: dict[str, list[str]] = field(default_factory=dict)
+    hits: list[Hit] = field(default_factory=list)
 
-    def spend(self, section: str, line: str) -> None:
+    def spend(self, section: str, hit: Hit) -> None:
+        line = line_of(hit.document)
         if (cost := estimate_tokens(line)) <= self.left:
             self.left -= cost
             self.lines.setdefault(section, []).append(line)
+            self.hits.append(hit)
 
 
 def related(found: Found, context: MemoryContext, config: RecallConfig) -> Related:
@@ -72,9 +87,9 @@ def related(found: Found, context: MemoryContext, config: RecallConfig) -> Relat
         config: How many of each, and the budget.
     """
     columns = (
-        [("memories", line_of(d)) for d in _unseen(found.memories, context, config.memories)],
-        [("notes", line_of(d)) for d in _unseen(found.notes, context, config.notes)],
-        [("summaries", line_of(d)) for d in _unseen(found.summaries, context, config.summaries)],
+        [("memories", each) for each in _unseen(found.memories, context, config.memories)],
+        [("notes", each) for each in _unseen(found.notes, context, config.notes)],
+        [("summaries", each) for each in _unseen(found.summaries, context, config.summaries)],
     )
     purse = _Purse(config.budget)
     for row in zip_longest(*columns):
@@ -82,7 +97,7 @@ def related(found: Found, context: MemoryContext, config: RecallConfig) -> Relat
             if cell is not None:
                 purse.spend(*cell)
     experiences = purse.lines.get("summaries", []) + purse.lines.get("memories", [])
-    return Related(tuple(purse.lines.get("notes", ())), tuple(experiences))
+    return Related(tuple(purse.lines.get("notes", ())), tuple(experiences), tuple(purse.hits))
 
 
 def line_of(document: Document) -> str:
@@ -173,18 +188,19 @@ def spoken(memory: Memory) -> str:
     return memory.text
 
 
-def _unseen(hits: Sequence[Hit], context: MemoryContext, most: int) -> list[Document]:
+def _unseen(hits: Sequence[Hit], context: MemoryContext, most: int) -> list[Hit]:
     seen = {(s.first, s.last) for s in (context.longterm, context.recent) if s is not None}
     window_from = context.window[0].number if context.window else None
-    kept: dict[str, Document] = {}
-    for document in (hit.document for hit in hits):
+    kept: dict[str, Hit] = {}
+    for hit in hits:
+        document = hit.document
         visible = window_from is not None and document.last >= window_from
         if visible and document.kind is not DocumentKind.NOTE:
             continue
         if document.kind is DocumentKind.SUMMARY and (document.first, document.last) in seen:
             continue
         # The same words said twice need not be read twice.
-        kept.setdefault(f"{document.kind} {document.title} {document.text.casefold()}", document)
+        kept.setdefault(f"{document.kind} {document.title} {document.text.casefold()}", hit)
     return list(kept.values())[:most]
 
 
