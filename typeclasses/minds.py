@@ -73,6 +73,11 @@ def mind_of(agent: Any) -> Mind | None:
     return _minds[agent.id]
 
 
+def mind_by_number(agent_id: int) -> Mind | None:
+    """The mind of the agent with that database number, if it is open now."""
+    return _minds.get(agent_id)
+
+
 def open_minds() -> Iterator[Mind]:
     """Every mind that is open now."""
     yield from list(_minds.values())

@@ -10,6 +10,7 @@ from game.index.service import IndexService
 from game.mind.errors import KeepsakeError
 from game.paths import places
 from game.server import readiness
+from game.server.conf.web_plugins import watching
 from game.server.control import ControlServer
 from typeclasses import runtime
 from typeclasses.agents import all_agents, summary_of
@@ -19,9 +20,10 @@ from typeclasses.services import services
 def at_server_start() -> None:
     """The Server is up, after whatever kind of stop."""
     _control.listen(places().control_socket)
+    watching().start()
     if not readiness.reset_is_due():
         try:
-            runtime.start()
+            runtime.start(watching().taps)
         except Exception as error:
             # The world stays up without its agents; whoever starts it is told why.
             readiness.report_problem(error)
@@ -40,6 +42,7 @@ def at_server_cold_stop() -> None:
 
 def at_server_stop() -> None:
     """The Server goes down, for whatever reason; called after the two above."""
+    watching().stop()
     _control.close()
 
 

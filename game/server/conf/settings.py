@@ -123,7 +123,7 @@ PORTAL_SERVICES_PLUGIN_MODULES: list[str] = []
 FUNCPARSER_OUTGOING_MESSAGES_MODULES = ["evennia.utils.funcparser"]
 FUNCPARSER_PROTOTYPE_PARSING_MODULES = ["evennia.prototypes.protfuncs"]
 MSSP_META_MODULE = ""
-WEB_PLUGINS_MODULE = ""
+WEB_PLUGINS_MODULE = "game.server.conf.web_plugins"
 
 # --- web ----------------------------------------------------------------------------
 ROOT_URLCONF = "game.web.urls"

@@ -1,0 +1,53 @@
+"""What Keepsake adds to Evennia's web servers, beside Django's pages.
+
+Evennia calls the two functions by name: one in the Server, where the world is, one in the Portal,
+which players reach and which passes on what they ask.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from twisted.internet import reactor
+from twisted.logger import Logger
+
+from game.paths import places
+from game.web.gate import TOKEN_VARIABLE, Door, Guarded, StreamProxy
+
+if TYPE_CHECKING:
+    from game.web.watching import Watching
+
+_log = Logger()
+_watching: Watching | None = None
+
+
+def watching() -> Watching:
+    """What the Server gives to those who watch; one a process."""
+    global _watching  # noqa: PLW0603 - one a process, like the reactor
+    if _watching is None:
+        # Only in the Server: it brings the world with it, which the Portal knows nothing of.
+        from game.web.watching import Watching  # noqa: PLC0415
+
+        _watching = Watching(places(), reactor)
+    return _watching
+
+
+def at_webserver_root_creation(web_root: Any) -> Any:
+    """The Server's web root was made: add the metrics and the live stream."""
+    watching().put_into(web_root)
+    return web_root
+
+
+def at_webproxy_root_creation(web_root: Any) -> Any:
+    """The Portal's web root was made: guard the metrics, and pass the live stream on well."""
+    door = Door(os.environ.get(TOKEN_VARIABLE, ""))
+    if door.problem:
+        _log.error("[Error] {problem}", problem=door.problem)
+    from evennia.server.webserver import EvenniaReverseProxyResource  # noqa: PLC0415 - heavy
+
+    metrics = EvenniaReverseProxyResource(web_root.host, web_root.port, "/metrics")
+    web_root.putChild(b"metrics", Guarded(door, metrics))
+    live = StreamProxy(web_root.host, web_root.port, b"/agents-live", reactor)
+    web_root.putChild(b"agents-live", live)
+    return web_root

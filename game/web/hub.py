@@ -1,0 +1,210 @@
+"""What the live pages show: the newest records of the event log, and who waits for more.
+
+There is one hub a process. It keeps the newest records in RAM, so that a browser that was away
+for a moment goes on where it was; each stream only remembers how far it has come. What a stream
+has not taken is kept nowhere else: a browser that does not read costs nothing, and is cut off.
+
+Everything here belongs to the reactor thread, but :meth:`Hub.written`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Protocol
+
+from game.mind.event_secrets import Scrubber
+from game.mind.event_taps import Taps, Written
+from game.mind.events import MemoryChange
+from game.mind.records import Memory
+
+KEPT = 2_000
+"""Records in RAM: about 2 MB."""
+MOST_STREAMS = 50
+FLUSH_SECONDS = 0.1
+"""Streams are served so often at most, however much happens."""
+BEAT_SECONDS = 15.0
+_LONGEST_TEXT = 4_000
+"""Characters of a memory that a page is sent; the whole of it is in the archive."""
+_REMEMBERED_OPS = (b'"op":"append"', b'"op":"repeat"')
+
+
+class Stream(Protocol):
+    """One browser that waits."""
+
+    def wake(self) -> None:
+        """There is something new; called on the reactor thread."""
+        ...
+
+    def beat(self) -> None:
+        """Some time has passed."""
+        ...
+
+    def end(self) -> None:
+        """The world stops, or there is no hub any more."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What has come since a record.
+
+    Attributes:
+        records: The newer ones, oldest first.
+        gap: Whether some are missing before the first of them.
+        last: The newest number there is; as far as the stream is if that is not known yet.
+    """
+
+    records: Sequence[Written]
+    gap: bool
+    last: int
+
+
+class Hub:
+    """Keeps the newest records and wakes those who wait for them.
+
+    Args:
+        reactor: Twisted's reactor, or anything with ``callLater`` and ``callFromThread``.
+        secrets: Values that nobody may be shown, for the words of memories; lines of the log are
+            clean already.
+        kept: Records in RAM.
+        most: Streams at once.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        secrets: Sequence[str] = (),
+        *,
+        kept: int = KEPT,
+        most: int = MOST_STREAMS,
+    ) -> None:
+        self._reactor, self._most = reactor, most
+        self._scrubber = Scrubber(secrets)
+        self._records: deque[Written] = deque(maxlen=kept)
+        self._words: OrderedDict[tuple[str, int, int], bytes] = OrderedDict()
+        self._streams: list[Stream] = []
+        self._primed = False
+        self._flush: Any = None
+        self._beat: Any = None
+
+    def listen(self, taps: Taps) -> Callable[[], None]:
+        """Be told by ``taps`` from now on; returns what ends it."""
+        stops = (taps.on_written(self.written), taps.on_memory(self.remembered))
+        return lambda: [stop() for stop in stops] and None
+
+    # -- what comes in
+
+    def written(self, lines: Sequence[Written]) -> None:
+        """Lines of the log; from any thread."""
+        self._reactor.callFromThread(self._take, tuple(lines))
+
+    def remembered(self, agent: str, memory: Memory) -> None:
+        """The words of a memory, whose event has been emitted but not been taken yet."""
+        words: dict[str, str] = {"text": memory.text[:_LONGEST_TEXT], "source": memory.source}
+        words |= {"place": memory.place, "reason": memory.reason}
+        clean = {name: self._scrubber.clean(value) for name, value in words.items() if value}
+        key = (agent, memory.number, memory.repeats)
+        self._words[key] = _json({"text": ""} | clean)
+        while len(self._words) > (self._records.maxlen or 0):  # the log cannot be written
+            self._words.popitem(last=False)
+
+    def prime(self, before: Sequence[Written]) -> None:
+        """Take what was written before this process began; whoever waits is served from now on.
+
+        The words of those memories are with the agents.
+        """
+        first = self._records[0].number if self._records else None
+        known = [each for each in before if first is None or each.number < first]
+        room = (self._records.maxlen or 0) - len(self._records)
+        self._records.extendleft(reversed(known[-room:] if room else []))
+        self._primed = True
+        self._serve_soon()
+
+    def _take(self, lines: Sequence[Written]) -> None:
+        if self._records and lines[0].number <= self._records[-1].number:
+            self._records.clear()  # the log was thrown away, and counts from 1 again
+        self._records.extend(self._worded(each) for each in lines)
+        self._serve_soon()
+
+    def _serve_soon(self) -> None:
+        if self._streams and self._flush is None and self._primed:
+            self._flush = self._reactor.callLater(FLUSH_SECONDS, self._serve)
+
+    def _worded(self, written: Written) -> Written:
+        """A memory's record with its words, where they are known."""
+        if written.kind != MemoryChange.kind or not any(
+            op in written.line for op in _REMEMBERED_OPS
+        ):
+            return written
+        record = json.loads(written.line)
+        words = self._words.pop((written.agent, record["n"], record["times"]), None)
+        if words is None:
+            return written
+        line = written.line[:-1] + b"," + words[1:]
+        return Written(written.number, written.kind, written.agent, line)
+
+    # -- what goes out
+
+    def since(self, number: int) -> Since:
+        """What has come after record ``number``; all that is there after a number not known."""
+        records, last = self._records, self.last
+        if not self._primed or not records or number == last:
+            return Since((), gap=False, last=number)
+        first = records[0].number
+        if number > last:  # of another log, or of a time that is lost
+            return Since(tuple(records), gap=True, last=last)
+        skipped = max(number + 1 - first, 0)
+        return Since(tuple(islice(records, skipped, None)), number + 1 < first, last)
+
+    @property
+    def last(self) -> int:
+        """Number of the newest record; 0 if there is none yet."""
+        return self._records[-1].number if self._records else 0
+
+    @property
+    def full(self) -> bool:
+        """Whether no more streams may come."""
+        return len(self._streams) >= self._most
+
+    @property
+    def streams(self) -> int:
+        """How many there are."""
+        return len(self._streams)
+
+    def add(self, stream: Stream) -> None:
+        """Wake this stream from now on."""
+        self._streams.append(stream)
+        if self._beat is None:
+            self._beat = self._reactor.callLater(BEAT_SECONDS, self._beats)
+
+    def remove(self, stream: Stream) -> None:
+        """Wake it no more; a second call does nothing."""
+        self._streams = [each for each in self._streams if each is not stream]
+
+    def close(self) -> None:
+        """End all streams."""
+        for stream in list(self._streams):
+            stream.end()
+        for call in (self._flush, self._beat):
+            if call is not None and call.active():
+                call.cancel()
+        self._flush = self._beat = None
+
+    def _serve(self) -> None:
+        self._flush = None
+        for stream in list(self._streams):
+            stream.wake()
+
+    def _beats(self) -> None:
+        self._beat = self._reactor.callLater(BEAT_SECONDS, self._beats) if self._streams else None
+        for stream in list(self._streams):
+            stream.beat()
+
+
+def _json(value: dict[str, str]) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")

@@ -1,0 +1,311 @@
+"""``/agents-live``: the event log as server-sent events, for staff in their browsers.
+
+A Twisted resource and no Django view: a view would keep one of Django's twenty threads for each
+browser that looks. What a stream shows, its query and its limits are told in ``docs/metrics.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IPushProducer
+from twisted.web.http import Request
+from twisted.web.resource import Resource
+from twisted.web.server import NOT_DONE_YET
+from zope.interface import implementer
+
+from game.mind.errors import KeepsakeError
+from game.mind.event_taps import Written
+from game.mind.events import KINDS
+from game.web.hub import KEPT, Hub
+
+type Allowed = Callable[[bytes], Deferred[bool]]
+"""Whether whoever sends these cookies may watch; looked up elsewhere than on the reactor."""
+type NameOf = Callable[[int], str | None]
+"""The present name of the agent with that number; None if there is none."""
+
+RETRY_MILLISECONDS = 2_000
+"""After so long a browser that was cut off comes again."""
+RIGHTS_SECONDS = 60.0
+PATIENCE_SECONDS = 30.0
+"""A browser that has not read for so long is cut off."""
+_MOST_LAST = 500
+_LARGEST_NUMBER = 2**53
+_log = logging.getLogger("keepsake.web")
+
+
+class BadQuery(KeepsakeError):
+    """A stream was asked for in a way that means nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a stream shows.
+
+    Attributes:
+        agent: Database number of the agent; None for all, and for what concerns nobody.
+        kinds: Kinds of events; all when empty.
+        last: Records of before that it begins with.
+        after: The last record that the browser has; None if it comes for the first time.
+    """
+
+    agent: int | None = None
+    kinds: frozenset[str] = frozenset()
+    last: int = 0
+    after: int | None = None
+
+    @classmethod
+    def of(cls, request: Request) -> Wanted:
+        """Read the query and the header ``Last-Event-ID``.
+
+        Raises:
+            BadQuery: Something in it means nothing.
+        """
+        args = {name.decode("latin-1"): values for name, values in request.args.items()}
+        if unknown := sorted(args.keys() - {"agent", "kinds", "last"}):
+            raise BadQuery(f"There is no {unknown[0]!r}", "Ask for agent, kinds and last")
+        named = {name: values[-1].decode("utf-8", "replace") for name, values in args.items()}
+        after = request.getHeader("last-event-id") or ""
+        return cls(
+            agent=_number("agent", named["agent"]) if "agent" in named else None,
+            kinds=_kinds(named.get("kinds", "")),
+            last=min(_number("last", named.get("last", "0")), _MOST_LAST),
+            # A browser sends back what it was sent; whatever else stands there is no number.
+            after=_number("Last-Event-ID", after) if after.isdecimal() else None,
+        )
+
+    def takes(self, record: Written, name: str | None) -> bool:
+        """Whether it shows this record; ``name`` is the agent's."""
+        if self.kinds and record.kind not in self.kinds:
+            return False
+        return self.agent is None or (name is not None and record.agent == name)
+
+
+def _number(name: str, given: str) -> int:
+    if given.isascii() and given.isdecimal() and len(given) <= 16 and int(given) < _LARGEST_NUMBER:
+        return int(given)
+    raise BadQuery(f"{name} is {given[:40]!r}", "Give it a whole number")
+
+
+def _kinds(given: str) -> frozenset[str]:
+    kinds = frozenset(each for each in given.split(",") if each)
+    if unknown := sorted(kinds - KINDS.keys()):
+        raise BadQuery(f"There is no kind {unknown[0][:40]!r}", f"Ask for {', '.join(KINDS)}")
+    return kinds
+
+
+class LiveResource(Resource):
+    """Gives whoever may watch a stream of the hub's records.
+
+    Args:
+        hub: Where they come from.
+        allowed: Whether somebody may watch.
+        name_of: The names of agents.
+        reactor: Tells the time.
+        headers: What every answer carries.
+        forbidden: What whoever may not watch is told.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        allowed: Allowed,
+        name_of: NameOf,
+        reactor: Any,
+        *,
+        headers: Collection[tuple[str, str]] = (),
+        forbidden: str = "",
+    ) -> None:
+        super().__init__()
+        self.isLeaf = True
+        self._hub, self._allowed, self._name_of, self._reactor = hub, allowed, name_of, reactor
+        self._headers, self._forbidden = headers, forbidden
+
+    def render_GET(self, request: Request) -> int:  # noqa: N802 - Twisted's name
+        """Find out who asks, then stream."""
+        for name, value in self._headers:
+            request.setHeader(name, value)
+        gone = request.notifyFinish()
+        gone.addErrback(lambda _: None)  # that somebody goes is no fault
+        cookies = request.getHeader(b"cookie") or b""
+        checked = self._allowed(cookies)
+        checked.addErrback(_not_known)
+        checked.addCallback(self._answer, request, cookies)
+        checked.addErrback(lambda failure: _log.error("[Error] A live stream: %r", failure.value))
+        return NOT_DONE_YET
+
+    def _answer(self, allowed: bool, request: Request, cookies: bytes) -> None:
+        if request.finished or request._disconnected:
+            return
+        if not allowed:
+            return _refuse(request, HTTPStatus.FORBIDDEN, self._forbidden)
+        try:
+            wanted = Wanted.of(request)
+        except BadQuery as error:
+            return _refuse(request, HTTPStatus.BAD_REQUEST, str(error))
+        if self._hub.full:
+            busy = f"{self._hub.streams} pages watch already. Close one of them"
+            return _refuse(request, HTTPStatus.SERVICE_UNAVAILABLE, busy)
+        return self._stream(request, cookies, wanted)
+
+    def _stream(self, request: Request, cookies: bytes, wanted: Wanted) -> None:
+        request.setHeader(b"content-type", b"text/event-stream; charset=utf-8")
+        request.setHeader(b"x-accel-buffering", b"no")  # nginx passes each event on at once
+        if request.method == b"HEAD":
+            request.finish()
+            return
+        name_of = self._name_of
+        LiveStream(self._hub, request, wanted, name_of, self._reactor).start(
+            lambda: self._allowed(cookies)
+        )
+
+
+def _refuse(request: Request, status: HTTPStatus, words: str) -> None:
+    request.setResponseCode(status)
+    request.setHeader(b"content-type", b"application/json")
+    body = json.dumps({"error": words}).encode()
+    request.setHeader(b"content-length", str(len(body)).encode())
+    request.write(body if request.method != b"HEAD" else b"")
+    request.finish()
+
+
+def _not_known(failure: Any) -> bool:
+    """Who it is could not be found out, so it is nobody."""
+    _log.error("[Error] Who asks for a live stream could not be looked up: %r", failure.value)
+    return False
+
+
+@implementer(IPushProducer)
+class LiveStream:
+    """One browser that watches.
+
+    It writes straight to the connection and keeps nothing: while that takes no more, it waits,
+    and goes on from where it was; after :data:`PATIENCE_SECONDS` it is cut off.
+
+    Args:
+        hub: Where the records come from.
+        request: The browser's.
+        wanted: What it wants to see.
+        name_of: The names of agents.
+        reactor: Tells the time.
+    """
+
+    def __init__(
+        self, hub: Hub, request: Request, wanted: Wanted, name_of: NameOf, reactor: Any
+    ) -> None:
+        self._hub, self._request, self._wanted = hub, request, wanted
+        self._name_of, self._reactor = name_of, reactor
+        self._after = hub.last if wanted.after is None else wanted.after
+        self._paused_at: float | None = None
+        self._looked_at = reactor.seconds()
+        self._still_allowed: Callable[[], Deferred[bool]]
+        self._ended = False
+
+    def start(self, still_allowed: Callable[[], Deferred[bool]]) -> None:
+        """Begin, with what the browser missed or wants to begin with.
+
+        Args:
+            still_allowed: Whether whoever watches still may; asked once a minute.
+        """
+        self._still_allowed = still_allowed
+        self._request.notifyFinish().addBoth(lambda _: self._forget())
+        self._hub.add(self)
+        begin = [f"retry: {RETRY_MILLISECONDS}\n\n".encode()]
+        if self._wanted.after is None and self._wanted.last:
+            begin += [_event(each) for each in self._before()]
+        begin.append(_position(self._after))
+        self._request.write(b"".join(begin))
+        # Only now: it may be told at once to wait.
+        self._request.registerProducer(self, True)
+        self.wake()
+
+    def wake(self) -> None:
+        """Send what is new, if the connection takes it."""
+        if self._ended or self._paused_at is not None:
+            return
+        since = self._hub.since(self._after)
+        if since.last == self._after:
+            return
+        name = self._name()
+        chunks = [_gap(self._after)] if since.gap else []
+        chunks += [_event(each) for each in since.records if self._wanted.takes(each, name)]
+        self._after = since.last
+        if chunks:
+            self._request.write(b"".join(chunks))
+
+    def beat(self) -> None:
+        """Tell the browser, and whatever is on the way, that the line lives; look who it is."""
+        now = self._reactor.seconds()
+        if self._paused_at is not None:
+            if now - self._paused_at >= PATIENCE_SECONDS:
+                self._cut()
+            return
+        # The number without an event: whoever comes again begins here, though it was shown
+        # nothing since.
+        self._request.write(b": beat\n" + _position(self._after))
+        if now - self._looked_at >= RIGHTS_SECONDS:
+            self._looked_at = now
+            self._still_allowed().addErrback(_not_known).addCallback(self._looked)
+
+    def end(self) -> None:
+        """End it in good order; the browser comes again by itself."""
+        if not self._ended:
+            self._forget()
+            self._request.finish()
+
+    # -- from the connection
+
+    def pauseProducing(self) -> None:  # noqa: N802 - Twisted's name
+        """The connection takes no more now."""
+        if self._paused_at is None:
+            self._paused_at = self._reactor.seconds()
+
+    def resumeProducing(self) -> None:  # noqa: N802 - Twisted's name
+        """It takes more."""
+        self._paused_at = None
+        self._reactor.callLater(0, self.wake)
+
+    def stopProducing(self) -> None:  # noqa: N802 - Twisted's name
+        """The browser is gone."""
+        self._forget()
+
+    def _looked(self, allowed: bool) -> None:
+        if not allowed:
+            self.end()
+
+    def _cut(self) -> None:
+        self._forget()
+        self._request.transport.abortConnection()
+
+    def _forget(self) -> None:
+        if not self._ended:
+            self._ended = True
+            self._hub.remove(self)
+            self._request.unregisterProducer()
+
+    def _before(self) -> list[Written]:
+        name = self._name()
+        records = self._hub.since(max(self._after - KEPT, 0)).records
+        return [each for each in records if self._wanted.takes(each, name)][-self._wanted.last :]
+
+    def _name(self) -> str | None:
+        return self._name_of(self._wanted.agent) if self._wanted.agent is not None else None
+
+
+def _event(record: Written) -> bytes:
+    # A JSON line has no line breaks but those that it escapes.
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (record.number, record.kind.encode(), record.line)
+
+
+def _gap(after: int) -> bytes:
+    return b'event: gap\ndata: {"after":%d}\n\n' % after
+
+
+def _position(number: int) -> bytes:
+    return b"id: %d\n\n" % number if number else b"\n"

@@ -1,0 +1,213 @@
+"""What the Server gives to those who watch: the hub of the live pages, the metrics, the lag.
+
+One of it a process, made before the agents' services are, and told of their events by its taps.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+from collections import Counter
+from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+
+from twisted.internet.threads import deferToThreadPool
+from twisted.web.http import Request
+from twisted.web.resource import Resource
+from twisted.web.server import NOT_DONE_YET
+
+from game.llm.gateway import READY, ServerStatus
+from game.mind.errors import KeepsakeError
+from game.mind.event_reader import Record, last
+from game.mind.event_secrets import Scrubber
+from game.mind.event_taps import Taps, Written
+from game.paths import Places
+from game.web.access import FORBIDDEN, HEADERS, may_watch
+from game.web.gate import TOKEN_VARIABLE, Door, Guarded
+from game.web.hub import KEPT, Hub
+from game.web.lag import Lag
+from game.web.live import LiveResource
+from game.web.metrics import CONTENT_TYPE, Metrics, Now, ServerNow
+from typeclasses.logged_events import known_secrets
+from typeclasses.minds import Mind, mind_by_number, open_minds
+from typeclasses.services import Services, running, services
+
+_log = logging.getLogger("keepsake.web")
+
+
+class Watching:
+    """The Server's side of what is watched.
+
+    Args:
+        places: Where this copy is.
+        reactor: Twisted's reactor.
+
+    Attributes:
+        taps: To be given to the services, that all of this is told.
+        hub: What the live pages show.
+        metrics: What Prometheus is told.
+    """
+
+    def __init__(self, places: Places, reactor: Any) -> None:
+        self._places, self._reactor = places, reactor
+        secrets = known_secrets(places)
+        self._scrubber = Scrubber(secrets)
+        self.taps = Taps()
+        self.hub = Hub(reactor, secrets)
+        self.metrics = Metrics()
+        self._lag = Lag(reactor, self.metrics.late)
+        self.hub.listen(self.taps)
+        self.taps.on_event(self.metrics.took)
+
+    def start(self) -> None:
+        """Begin to look, and read what was written before, in a thread."""
+        self._lag.start()
+        threading.Thread(target=self._read_before, name="live-past", daemon=True).start()
+
+    def stop(self) -> None:
+        """Let all browsers go; after a reload they come again."""
+        self._lag.stop()
+        self.hub.close()
+
+    def put_into(self, root: Any) -> None:
+        """Add the resources to the Server's web root."""
+        live = LiveResource(
+            self.hub,
+            lambda cookies: deferToThreadPool(self._reactor, root.pool, watcher, cookies),
+            _name_of,
+            self._reactor,
+            headers=tuple(HEADERS.items()),
+            forbidden=FORBIDDEN,
+        )
+        root.putChild(b"agents-live", live)
+        door = Door(os.environ.get(TOKEN_VARIABLE, ""))
+        root.putChild(b"metrics", Guarded(door, MetricsResource(self, root.pool)))
+
+    def now(self) -> Now:
+        """What is so now; on the reactor thread."""
+        seen = Now(streams=self.hub.streams, lag_worst=self._lag.worst)
+        if not running():
+            return seen
+        minds, shared = list(open_minds()), services()
+        log: Any = getattr(shared.events, "log", shared.events)
+        return Now(
+            agents=Counter(mind.thinker.state.value for mind in minds),
+            memories=sum(_memories(mind) for mind in minds),
+            compacting=sum(mind.memory.compacting for mind in minds),
+            servers=self._servers(shared),
+            log_waiting=getattr(log, "waiting", 0),
+            log_lost=getattr(log, "lost", 0),
+            log_written=not getattr(log, "problem", ""),
+            streams=seen.streams,
+            lag_worst=seen.lag_worst,
+            up=True,
+        )
+
+    def _servers(self, shared: Services) -> list[ServerNow]:
+        try:
+            return [self._server(each) for each in shared.gateway.statuses()]
+        except KeepsakeError:  # a profile that cannot be used; `faults` tells of it
+            return []
+
+    def _server(self, status: ServerStatus) -> ServerNow:
+        return ServerNow(
+            provider=status.provider,
+            host=self._scrubber.clean(status.host),
+            ready=status.health == READY,
+            waiting={each.name.lower(): count for each, count in status.waiting.items()},
+            running=status.running,
+            calls=status.figures.calls,
+            failures=status.figures.failures,
+        )
+
+    def _read_before(self) -> None:
+        """Let the hub know the end of the log of before, so that nobody misses what came then."""
+        records: list[Written] = []
+        try:
+            records = [_written(each) for each in last(self._places.events, KEPT, lambda _: True)]
+        except OSError as error:
+            _log.warning("[Warning] The event log's end could not be read: %s", error)
+        self._reactor.callFromThread(self.hub.prime, records)
+
+
+class MetricsResource(Resource):
+    """The metrics as text."""
+
+    def __init__(self, watching: Watching, pool: Any) -> None:
+        super().__init__()
+        self.isLeaf = True
+        self._watching, self._pool = watching, pool
+
+    def render_GET(self, request: Request) -> int:  # noqa: N802 - Twisted's name
+        """Look on the reactor thread, and make the text of it elsewhere."""
+        now, reactor = self._watching.now(), self._watching._reactor
+        request.notifyFinish().addErrback(lambda _: None)  # that somebody goes is no fault
+        made = deferToThreadPool(reactor, self._pool, self._watching.metrics.text, now)
+        made.addCallbacks(
+            lambda text: _send(request, text), lambda failed: _failed(request, failed)
+        )
+        return NOT_DONE_YET
+
+
+def _send(request: Request, text: bytes) -> None:
+    if not request._disconnected:
+        request.setHeader(b"content-type", CONTENT_TYPE.encode())
+        request.setHeader(b"cache-control", b"no-store")
+        request.setHeader(b"content-length", str(len(text)).encode())
+        request.write(text if request.method != b"HEAD" else b"")
+        request.finish()
+
+
+def _failed(request: Request, failure: Any) -> None:
+    _log.error("[Error] The metrics could not be told: %r", failure.value)
+    if not request._disconnected:
+        request.setResponseCode(HTTPStatus.INTERNAL_SERVER_ERROR)
+        request.finish()
+
+
+def watcher(cookies: bytes) -> bool:
+    """Whether these cookies are of somebody who may watch; reads the database, in a thread."""
+    from django.conf import settings  # noqa: PLC0415 - only once Django is set up
+    from django.contrib.auth import SESSION_KEY, get_user  # noqa: PLC0415
+    from django.contrib.sessions.backends.db import SessionStore  # noqa: PLC0415
+    from django.db import close_old_connections  # noqa: PLC0415
+    from django.http import HttpRequest  # noqa: PLC0415
+
+    key = _cookie(cookies, settings.SESSION_COOKIE_NAME)
+    if not key:
+        return False
+    close_old_connections()
+    try:
+        request: Any = HttpRequest()
+        request.session = SessionStore(key)
+        return SESSION_KEY in request.session and may_watch(get_user(request))
+    finally:
+        close_old_connections()
+
+
+def _cookie(cookies: bytes, name: str) -> str:
+    try:
+        found = SimpleCookie(cookies.decode("latin-1")).get(name)
+    except CookieError:
+        return ""
+    return found.value if found is not None else ""
+
+
+def _name_of(number: int) -> str | None:
+    mind = mind_by_number(number)
+    return mind.memory.name if mind is not None else None
+
+
+def _memories(mind: Mind) -> int:
+    try:
+        return mind.memory.memory.status().total
+    except KeepsakeError:  # it cannot be opened now; its state says so
+        return 0
+
+
+def _written(record: Record) -> Written:
+    line = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return Written(record["seq"], str(record.get("kind")), str(record.get("agent", "")), line)
