@@ -28,6 +28,8 @@ _fdatasync = getattr(os, "fdatasync", os.fsync)  # macOS has only the stronger o
 _SEGMENT = re.compile(r"\d{10,}\.jsonl")
 """The archive's own files; a copy that a person made beside them is none."""
 _BLOCK_BYTES = 16_384
+_LIVED = (b'{"type":"memory",', b'{"type":"repeat",')
+"""How the lines begin that say what was lived, as :meth:`Archive.append` writes them."""
 
 Record = dict[str, Any]
 
@@ -260,6 +262,17 @@ class Archive:
         for segment in segments[begin:]:
             for index, line in enumerate(_lines(segment), start=1):
                 yield Position(segment.name, index), _parse(line)
+
+    def changes(self) -> Iterator[tuple[Position, Record | None]]:
+        """Every line but the memories and their repeats, which are nearly all, and are not parsed.
+
+        Yields:
+            Position and record; None for a line that cannot be read.
+        """
+        for segment in self._segments():
+            for index, line in enumerate(_lines(segment), start=1):
+                if not line.startswith(_LIVED):
+                    yield Position(segment.name, index), _parse(line)
 
     def read(self, first: int, last: int) -> list[Memory]:
         """The memories ``first`` … ``last``, both included, repeats folded in."""

@@ -130,7 +130,7 @@ _TYPES = ("compaction", "edit", "undo", "clear", "rate")
 
 
 def _tier_lines(archive: Archive) -> Iterator[tuple[Position, Record]]:
-    for position, record in archive.forwards():
+    for position, record in archive.changes():
         if record is not None and record.get("type") in _TYPES:
             yield position, record
 

@@ -67,7 +67,9 @@ def _status_of(error: KeepsakeError) -> HTTPStatus:
     return HTTPStatus.SERVICE_UNAVAILABLE
 
 
-def number(request: HttpRequest, name: str, default: int, least: int = 1, most: int = 2**53) -> int:
+def number_in(
+    request: HttpRequest, name: str, default: int, least: int = 1, most: int = 2**53
+) -> int:
     """A whole number among the parameters of the address.
 
     Args:

@@ -14,6 +14,9 @@ from evennia.objects.models import ObjectDB
 from game.llm.queue import Priority
 from game.mind.archive import Archive
 from game.mind.errors import KeepsakeError
+from game.mind.event_log import EventLog
+from game.mind.event_taps import Tapped
+from game.mind.events import Events
 from game.mind.memory import MemoryContext
 from game.mind.prompt import Rendered
 from game.mind.records import Summary
@@ -84,7 +87,7 @@ def overview() -> Overview:
         now=iso(shared.clock.now()) or "",
         agents=tuple(row(agent) for agent in all_agents()),
         servers=tuple(_servers()),
-        log_problem=str(getattr(shared.events, "problem", "")),
+        log_problem=_log_problem(shared.events),
     )
 
 
@@ -162,6 +165,12 @@ def _servers() -> Iterator[ServerRow]:
         )
 
 
+def _log_problem(events: Events) -> str:
+    """Why the event log cannot be written; empty if it can, and where there is none."""
+    log = events.log if isinstance(events, Tapped) else events
+    return log.problem if isinstance(log, EventLog) else ""
+
+
 # -- one of them
 
 
@@ -220,8 +229,8 @@ def tiers(number: int) -> TiersView:
     return TiersView(
         first=oldest.first if oldest else first,
         total=status.total,
-        longterm=summary(context.longterm, standing),
-        recent=summary(context.recent, standing),
+        longterm=_standing(context.longterm, standing),
+        recent=_standing(context.recent, standing),
         window_first=first,
         window_tokens=load.window,
     )
@@ -232,10 +241,21 @@ def window_first(context: MemoryContext, total: int) -> int:
     return context.window[0].number if context.window else total + 1
 
 
-def summary(found: Summary | None, compaction: int) -> SummaryView | None:
-    """A summary for people; None for none."""
+def _standing(found: Summary | None, compaction: int) -> SummaryView | None:
+    """A summary that stands in the prompt, whose lines are counted for that."""
     if found is None:
         return None
+    return summary(found, compaction, sum(services().tokens.each(found.text.splitlines())))
+
+
+def summary(found: Summary, compaction: int, tokens: int) -> SummaryView:
+    """A summary for people.
+
+    Args:
+        found: The summary.
+        compaction: Number of the compaction that wrote it.
+        tokens: What it costs in a prompt.
+    """
     return SummaryView(
         kind=found.tier.value,
         compaction=compaction,
@@ -244,7 +264,7 @@ def summary(found: Summary | None, compaction: int) -> SummaryView | None:
         at=iso(found.time) or "",
         model=found.model,
         text=found.text,
-        tokens=services().tokens.of(found.text),
+        tokens=tokens,
     )
 
 

@@ -14,6 +14,10 @@ def _look(address: str, answer: Answer) -> URLPattern:
     return path(f"agents/api/{address}", answering(answer))
 
 
+def _do(address: str, answer: Answer) -> URLPattern:
+    return path(f"agents/api/{address}", answering(answer, "POST"))
+
+
 urlpatterns = [
     path("agents/", pages.agents, name="agents"),
     path("agents/<int:number>/", pages.agent, name="agent"),
@@ -21,6 +25,14 @@ urlpatterns = [
     _look("agents/<int:number>", api.agent),
     _look("agents/<int:number>/prompt", api.prompt),
     _look("agents/<int:number>/tiers", api.tiers),
+    _look("agents/<int:number>/memories", api.memories),
+    _look("agents/<int:number>/recall", api.recall),
+    _look("agents/<int:number>/compactions", api.compactions),
+    _do("agents/<int:number>/pause", api.pause),
+    _do("agents/<int:number>/resume", api.resume),
+    _do("agents/<int:number>/compact", api.compact),
+    _do("agents/<int:number>/sleep", api.sleep),
+    _do("agents/<int:number>/wake", api.wake),
     # Also what is not there is told to nobody who may not look.
     path("agents/api/<path:rest>", answering(api.nowhere, *_METHODS)),
     path("agents/<path:rest>", pages.elsewhere),

@@ -1,0 +1,153 @@
+"""What an agent lived through, read from its archive; in a view's thread, never the reactor's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from game.mind import history
+from game.mind.history import PastCompaction, Texts
+from game.mind.memory import MemoryContext
+from game.mind.records import Memory, Summary
+from game.mind.tokens import Heuristic
+from game.mind.verify import Verdict
+from game.web.shapes import (
+    Compactions,
+    CompactionView,
+    Memories,
+    MemoryView,
+    SummaryView,
+)
+from game.web.snapshots import Life, iso, summary, window_first
+
+_HEURISTIC = Heuristic()
+MOST_MEMORIES = 200
+MOST_BEFORE = 20
+MOST_COMPACTIONS = 100
+
+
+def memories(life: Life, first: int, last: int) -> Memories:
+    """Memories by number, and which summaries stood for them before.
+
+    Args:
+        life: Whose.
+        first: Number of the first one.
+        last: Number of the last one; at most :data:`MOST_MEMORIES` are given.
+
+    Raises:
+        OSError: The archive cannot be read.
+    """
+    last = min(last, first + MOST_MEMORIES - 1)
+    found = life.archive.read(first, last)
+    tiers = _Tiers.of(life.context, life.archive.last_number)
+    before = _before(life, first, last) if found else ()
+    return Memories(tuple(_memory(each, tiers) for each in found), tuple(before))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tiers:
+    """Where one tier ends and the next begins."""
+
+    first: int
+    longterm_last: int
+    window_first: int
+
+    @classmethod
+    def of(cls, context: MemoryContext, total: int) -> _Tiers:
+        window = window_first(context, total)
+        oldest = context.longterm or context.recent
+        longterm_last = context.longterm.last if context.longterm else 0
+        return cls(oldest.first if oldest else window, longterm_last, window)
+
+    def holding(self, number: int) -> str:
+        if number >= self.window_first:
+            return "window"
+        if number < self.first:
+            return "cleared"
+        return "longterm" if number <= self.longterm_last else "recent"
+
+
+def _memory(memory: Memory, tiers: _Tiers) -> MemoryView:
+    return MemoryView(
+        n=memory.number,
+        at=iso(memory.time) or "",
+        kind=memory.kind.value,
+        text=memory.text,
+        times=memory.repeats,
+        place=memory.place,
+        source=memory.source,
+        reason=memory.reason,
+        tier=tiers.holding(memory.number),
+    )
+
+
+def _before(life: Life, first: int, last: int) -> Sequence[SummaryView]:
+    """Summaries of some of these that stand no more, the newest first."""
+    standing = {each.text for each in (life.context.longterm, life.context.recent) if each}
+    found: dict[str, SummaryView] = {}
+    for past in reversed(history.compactions(life.archive)):
+        for each in (past.after.recent, past.after.longterm):
+            if each is None or each.last < first or each.first > last or each.text in standing:
+                continue
+            found.setdefault(each.text, past_summary(each, past.number))
+            if len(found) >= MOST_BEFORE:
+                return tuple(found.values())
+    return tuple(found.values())
+
+
+def past_summary(found: Summary, compaction: int) -> SummaryView:
+    """A summary that may stand no more; what it cost is told as it was estimated then."""
+    return summary(found, compaction, found.tokens_after or _HEURISTIC.of(found.text))
+
+
+def compactions(life: Life, limit: int) -> Compactions:
+    """The newest compactions, newest first, those taken back included.
+
+    Raises:
+        OSError: The archive cannot be read.
+    """
+    newest = reversed(history.compactions(life.archive)[-limit:])
+    return Compactions(tuple(map(_compaction, newest)))
+
+
+def _compaction(past: PastCompaction) -> CompactionView:
+    return CompactionView(
+        number=past.number,
+        at=iso(past.time) or "",
+        reason=past.reason,
+        outcome=past.outcome.value,
+        strategy=past.strategy,
+        tokens_before=past.tokens_before,
+        tokens_after=past.tokens_after,
+        seconds=past.seconds,
+        calls=past.calls,
+        undone=past.undone is not None,
+        good=past.verdict.good if past.verdict else None,
+        verdict=_told(past.verdict),
+        before=tuple(_texts(past.before)),
+        after=tuple(_texts(past.after)),
+    )
+
+
+def _texts(texts: Texts) -> Iterator[SummaryView]:
+    for each in (texts.longterm, texts.recent):
+        if each is not None:
+            yield past_summary(each, texts.standing)
+
+
+def _told(verdict: Verdict | None) -> str:
+    """What the check of a compaction found, in words."""
+    if verdict is None:
+        return "not checked"
+    parts = []
+    if verdict.wanted:
+        kept, back = verdict.wanted - len(verdict.put_back), len(verdict.put_back)
+        parts.append(f"{kept} of {verdict.wanted} rules and promises kept")
+        parts += [f"{back} put back word for word"] if back else []
+    if verdict.details:
+        parts.append(f"{verdict.vanished} of {verdict.details} details gone from the prompt")
+    if verdict.invented:
+        parts.append(f"invented: {', '.join(verdict.invented)}")
+    if verdict.tries > 1:
+        parts.append(f"written {verdict.tries} times")
+    return "; ".join([*parts, *verdict.problems])

@@ -1,0 +1,62 @@
+"""Recall tried by hand: what an agent's memory finds for words, and why."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import CancelledError
+from concurrent.futures import TimeoutError as TookTooLong
+
+from game.mind.recall.documents import Document, DocumentKind, Hit
+from game.web.on_reactor import WorldBusy, on_reactor
+from game.web.shapes import HitView, RecallView
+from game.web.snapshots import mind_with
+from typeclasses.services import services
+
+PATIENCE = 20.0
+"""Seconds; a search gives up by itself long before."""
+_KINDS = {DocumentKind.SUMMARY: "summary"}
+_NO_REASON = "beside one that was found"
+
+
+def recall(number: int, question: str, limit: int) -> RecallView:
+    """Search as the agent's own thoughts do; in a view's thread.
+
+    Raises:
+        NoSuchAgent: There is none with that number.
+        WorldBusy: All threads that search are busy.
+        KeepsakeError: The agents' services are not running.
+    """
+    recaller = on_reactor(lambda: mind_with(number).keeper.recaller)
+    on_reactor(recaller.prepare)
+    began = time.perf_counter()
+    try:
+        # Where the agents' own searches are made: they and the game's pages share the threads.
+        hits = services().searchers.submit(recaller.rank, question, limit).result(PATIENCE)
+    except (TookTooLong, CancelledError) as error:
+        raise WorldBusy("The search took too long", "Try again in a moment") from error
+    seconds = round(time.perf_counter() - began, 6)
+    if hits is None:
+        problem = "Recall cannot search now. The agents' log says why; so does `keepsake doctor`"
+        return RecallView(question, (), seconds, problem)
+    return RecallView(question, tuple(map(_hit, hits)), seconds, "")
+
+
+def _hit(hit: Hit) -> HitView:
+    found = hit.document
+    return HitView(
+        kind=_KINDS.get(found.kind, found.kind.value),
+        title=_title(found),
+        text=found.text,
+        score=round(hit.score, 4),
+        why="; ".join(hit.reasons) or _NO_REASON,
+        n=found.first if found.kind is DocumentKind.MEMORY else 0,
+    )
+
+
+def _title(found: Document) -> str:
+    match found.kind:
+        case DocumentKind.MEMORY:
+            return f"memory {found.first}"
+        case DocumentKind.SUMMARY:
+            return f"short-term summary of {found.first}-{found.last}"
+    return f"note: {found.title}"
