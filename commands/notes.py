@@ -74,8 +74,7 @@ class CmdNote(RecallCommand):
         def work() -> str:
             if text is None:
                 return _shown(keeper.notes, title)
-            note = keeper.notes.write(title, text, place=place, now=datetime.now(UTC))
-            keeper.recaller.follow()
+            note = keeper.write_note(title, text, place=place, by="builder")
             return f"|gWritten|n into {owner}'s note {plain(note.title)} ({plain(str(note.path))})."
 
         self.answer(work)
@@ -122,16 +121,16 @@ class CmdPin(RecallCommand):
     def run(self) -> None:
         """Show the block, or change it."""
         agent = self.agent_named(self.lhs)
-        name, pinned, text = agent.key, self.mind(agent).keeper.pinned, self.rhs
+        name, keeper, text = agent.key, self.mind(agent).keeper, self.rhs
         remove = "remove" in self.switches
 
         def work() -> str:
             told = ""
             if remove:
-                told = f"|gNo longer pinned:|n {plain(pinned.remove(text or ''))}\n"
+                told = f"|gNo longer pinned:|n {plain(keeper.unpin(text or '', by='builder'))}\n"
             elif text is not None:
-                told = f"|gPinned:|n {plain(pinned.add(text))}\n"
-            return told + _block(name, pinned)
+                told = f"|gPinned:|n {plain(keeper.pin(text, by='builder'))}\n"
+            return told + _block(name, keeper.pinned)
 
         self.answer(work)
 

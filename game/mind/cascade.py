@@ -20,6 +20,7 @@ from game.mind.compacting import Compacting, Outside
 from game.mind.compaction_config import CompactionConfig
 from game.mind.copies import VaultCopies
 from game.mind.errors import CompactionError, CompactionRunning, KeepsakeError
+from game.mind.events import MemoryChange
 from game.mind.integrity import IntegrityReport
 from game.mind.journal.importance import importance as by_rules
 from game.mind.mattering import Mattering
@@ -33,7 +34,7 @@ from game.mind.memory import (
     Undone,
 )
 from game.mind.ports import Clock, Embedder, Tokens
-from game.mind.records import Memory, MemoryKind
+from game.mind.records import Memory, MemoryKind, Tier
 from game.mind.results import nothing_left
 from game.mind.roundtrip import Question, Rate
 from game.mind.strategy import NARRATIVE, Layout, Strategy
@@ -72,6 +73,8 @@ class CascadeMemory:
             and in summaries. Quick, as it is asked on the reactor thread, once for each memory
             and again when a compaction is made; None for rules alone.
         ticks: Seconds of any clock that never goes back, for how long a compaction takes.
+        tell: Takes an event of what is done beside remembering and compacting: an edit, a rate,
+            a clearing; quick, from any thread.
     """
 
     def __init__(
@@ -93,6 +96,7 @@ class CascadeMemory:
         priced: Callable[[], bool] = lambda: True,
         importance: Callable[[Memory], int] | None = None,
         ticks: Callable[[], float] = time.perf_counter,
+        tell: Callable[[MemoryChange], None] = lambda _: None,
     ) -> None:
         self.agent = agent
         self.archive = archive
@@ -100,7 +104,7 @@ class CascadeMemory:
         self.questions: tuple[Question, ...] = ()
         self._config = config
         self._strategy = strategy or (lambda: NARRATIVE)
-        self._clock, self._ticks = clock, ticks
+        self._clock, self._ticks, self._tell = clock, ticks, tell
         self._write_log = log
         # _lock guards the tiers and is held for moments; _busy is held for the length of a
         # compaction, and nobody ever waits for it.
@@ -123,7 +127,13 @@ class CascadeMemory:
             priced=priced,
         )
         self._copies = VaultCopies(
-            summaries, self._tiers, self._lock, archive, clock=clock, log=self._log
+            summaries,
+            self._tiers,
+            self._lock,
+            archive,
+            clock=clock,
+            log=self._log,
+            edited=self._edited,
         )
         self._compacting = Compacting(
             self._tiers,
@@ -303,6 +313,16 @@ class CascadeMemory:
             self.archive.append(record | rate.to_record())
             if number == self._tiers.standing:
                 self._tiers.rate = rate
+        self._tell(
+            MemoryChange(
+                agent=self.agent,
+                op="rate",
+                n=number,
+                asked=rate.asked,
+                answered=rate.prompt,
+                found=rate.recalled,
+            )
+        )
 
     def clear(self) -> None:
         """Empty the prompt; the archive keeps everything and the numbers go on.
@@ -325,6 +345,7 @@ class CascadeMemory:
                     }
                 )
                 tiers.clear(tiers.last_number)
+            self._tell(MemoryChange(agent=self.agent, op="clear", n=tiers.last_number))
             self._forget_figures()
             self._copies.mend()
         finally:
@@ -395,6 +416,13 @@ class CascadeMemory:
     def close(self) -> None:
         """Bring everything to the disk and let go of the files."""
         self.archive.close()
+
+    def _edited(self, tier: Tier, compaction: int, size: int) -> None:
+        self._tell(
+            MemoryChange(
+                agent=self.agent, op="edit", n=compaction, of=tier.value, size=size, by="hand"
+            )
+        )
 
     def _log(self, text: str) -> None:
         self._write_log(f"[Memory] {self.agent}: {text}")

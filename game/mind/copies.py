@@ -23,6 +23,8 @@ class VaultCopies:
         archive: Gets a line for each edit.
         clock: The present time.
         log: Takes one line for people.
+        edited: Told of each edit that was taken over: of which summary, of which compaction, and
+            how many characters it has now.
     """
 
     def __init__(
@@ -34,9 +36,11 @@ class VaultCopies:
         *,
         clock: Clock,
         log: Callable[[str], None],
+        edited: Callable[[Tier, int, int], None] = lambda _tier, _compaction, _size: None,
     ) -> None:
         self._folder, self._tiers, self._lock = folder, tiers, lock
         self._archive, self._clock, self._log = archive, clock, log
+        self._edited = edited
         self.in_step = threading.Lock()
         """Held from a commit until the files have followed it."""
 
@@ -123,7 +127,8 @@ class VaultCopies:
                 {"type": "edit", "tier": tier.value, "text": file.text, "t": now.isoformat()}
             )
             tiers.edited(tier, file.text, now)
-            changed = tiers.summary(tier)
+            changed, number = tiers.summary(tier), tiers.standing
+        self._edited(tier, number, len(file.text))
         if changed is not None:
             self.write(changed, position)
         return f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"

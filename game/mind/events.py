@@ -126,15 +126,16 @@ class MemoryChange:
         op: ``append``, ``repeat`` (the same once more), ``undo`` (of a compaction), ``rate`` (the
             questions of a compaction were asked), ``edit`` (somebody changed a summary's file),
             ``clear`` (the prompt was emptied), ``called back`` (raw memories, by number),
-            ``note``, ``unnote``, ``pin``, ``unpin``, ``noticed`` (a rule or a promise),
-            ``closed`` (it holds no longer) or ``journal``.
+            ``note``, ``unnote``, ``pin``, ``unpin``, ``noticed`` (a rule, a promise or a
+            question), ``closed`` (it holds no longer, or gave way), ``journal`` or ``lost`` (what
+            found no room while the disk could not be written).
         n: The memory's number: the first one called back, the last one before a clearing, the
-            one in which something was noticed. Of an undoing, a rate or an edit the
-            compaction's; of a pin its place; 0 where there is none.
+            one in which something was noticed, the first one that a journal entry rests on. Of
+            an undoing, a rate or an edit the compaction's; 0 where there is none.
         of: What kind of memory: ``perception``, ``act``, ``result``; of an edit the summary:
             ``longterm``, ``recent``; of what was noticed its kind; empty for none.
-        size: Characters of the memory, or of what was written; memories called back.
-        times: How often in a row it has happened.
+        size: Characters of the memory, or of what was written.
+        times: How often in a row it has happened; how many memories were called back or lost.
         problem: Why it could not be done; empty if it was.
         by: Who did it: ``agent``, ``builder``, ``rules``, ``night`` or ``hand`` (in its files);
             empty where nobody in particular did.

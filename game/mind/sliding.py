@@ -16,6 +16,7 @@ from game.mind import ladder, masking
 from game.mind.archive import Archive
 from game.mind.compaction_config import CompactionConfig
 from game.mind.errors import CompactionError
+from game.mind.events import MemoryChange
 from game.mind.journal.importance import importance as by_rules
 from game.mind.mattering import Mattering
 from game.mind.memory import (
@@ -49,6 +50,7 @@ class SlidingMemory:
         tokens: Knows what a line costs in a prompt.
         importance: How much a memory matters, 1 to 10; None for rules alone. What matters is
             not masked.
+        tell: Takes the event of a clearing.
     """
 
     questions: tuple[Question, ...] = ()
@@ -63,8 +65,9 @@ class SlidingMemory:
         config: Callable[[], CompactionConfig] = CompactionConfig,
         tokens: Tokens | None = None,
         importance: Callable[[Memory], int] | None = None,
+        tell: Callable[[MemoryChange], None] = lambda _: None,
     ) -> None:
-        self.archive = archive
+        self.archive, self._tell = archive, tell
         self.agent = agent
         self._config = config
         self._scale = Scale(agent, tokens or Heuristic())
@@ -178,6 +181,7 @@ class SlidingMemory:
                 {"type": "clear", "n": number, "t": now, "compactions": made, "step": step}
             )
             self._window.clear()
+        self._tell(MemoryChange(agent=self.agent, op="clear", n=number))
 
     def is_empty(self) -> bool:
         """Whether nothing stands in the prompt."""

@@ -22,6 +22,7 @@ from game.mind.perception import for_prompt
 from game.mind.persona import kept_as
 from game.mind.records import Memory, MemoryKind
 from game.mind.words import telling
+from typeclasses.components.happenings import drawn
 from typeclasses.services import Services, log
 
 if TYPE_CHECKING:
@@ -149,15 +150,17 @@ class Diary:
         """Draw out what matters before it is compacted; blocks, never raises."""
         try:
             config, now = self._services.journal.current, self._services.clock.now()
-            drawn = draw_out(window, self._name, self.journal, config, self.importance_of, now)
+            entries = draw_out(window, self._name, self.journal, config, self.importance_of, now)
         except KeepsakeError as error:
             self._trouble(f"Nothing was drawn out before a compaction: {error}")
         except Exception as error:
             # The compaction must go on; the archive keeps what the journal now lacks.
             log(f"[Error] {self._name}: Drawing out broke off: {error!r}")
         else:
-            if drawn:
-                log(f"[Journal] {self._name}: {len(drawn)} memories were drawn out")
+            for entry in entries:
+                self._services.events.emit(drawn(self._name, entry))
+            if entries:
+                log(f"[Journal] {self._name}: {len(entries)} memories were drawn out")
 
     def _trouble(self, problem: str) -> None:
         if problem != self._told:

@@ -15,7 +15,8 @@ from twisted.internet.defer import Deferred
 from game.mind import tool_results
 from game.mind.answer import Command
 from game.mind.errors import KeepsakeError, NoteRefused
-from game.mind.notes import NoteBook
+from game.mind.events import MemoryChange
+from game.mind.notes import LONGEST_TITLE, Note, NoteBook
 from game.mind.perception import shorten
 from game.mind.persona import kept_as
 from game.mind.pinned import LIMIT, Pinned
@@ -35,6 +36,15 @@ if TYPE_CHECKING:
 
 LOOKUPS = frozenset({"recall", "remember", "notes"})
 """Acts after which the agent thinks again, with what they brought before it."""
+_OPS = {
+    "note": "note",
+    "journal": "journal",
+    "remember": "called back",
+    "pin": "pin",
+    "unpin": "unpin",
+    "forget": "unnote",
+}
+"""What the tool calls that change something are called in the event log."""
 TOOL_SECONDS = 10.0
 """How long a tool call may take; a thought waits for it."""
 
@@ -94,6 +104,8 @@ class Keeper:
             try:
                 return tool(command.argument, place, command.reason)
             except KeepsakeError as error:
+                if op := _OPS.get(command.verb):
+                    self._changed(op, problem=str(error))
                 return f"You tried to {command.line}: {error}"
 
         def done(result: str | None) -> None:
@@ -107,30 +119,30 @@ class Keeper:
 
     def _note(self, argument: str, place: str, reason: str) -> str:
         title, _, text = argument.partition(": ")
-        now = self._services.clock.now()
         text = kept_as(text, self._memory.lately(), self._name, may_address=True)
-        note = self.notes.write(title, text, place=place, reason=reason, now=now)
-        self.recaller.follow()
+        note = self.write_note(title, text, place=place, reason=reason)
         how = tool_results.ADDED if note.created != note.updated else tool_results.KEPT
         return f"{how}{note.title!r}"
 
     def _journal(self, argument: str, place: str, _reason: str) -> str:
         entry = self._diary.write(argument, place)
+        self._changed("journal", n=min(entry.memories, default=0), size=len(entry.text))
         return f"{tool_results.WRITTEN_DOWN}{entry.text} (importance {entry.importance.score})"
 
     def _forget(self, argument: str, _place: str, _reason: str) -> str:
         aside = self.notes.forget(argument)
+        self._changed("unnote", title=argument)
         self.recaller.follow()
         return f"{tool_results.PUT_AWAY}{aside.stem!r} away"
 
     def _pin(self, argument: str, _place: str, _reason: str) -> str:
         kept = kept_as(argument, self._memory.lately(), self._name)
-        line = self.pinned.add(kept, own=True)
+        line = self.pin(kept, by="agent")
         used = sum(map(len, self.pinned.lines))
         return f"{tool_results.PINNED}{line} ({used:,} of {LIMIT:,} characters used)"
 
     def _unpin(self, argument: str, _place: str, _reason: str) -> str:
-        return f"{tool_results.UNPINNED}{self.pinned.remove(argument, only_own=True)}"
+        return f"{tool_results.UNPINNED}{self.unpin(argument, by='agent')}"
 
     def _list(self, _argument: str, _place: str, _reason: str) -> str:
         titles = ", ".join(note.title for note in self.notes.all()) or "none"
@@ -158,7 +170,84 @@ class Keeper:
             raise NoteRefused("That memory cannot be read", "Try another number")
         # One assignment, read by the reactor when it builds the next prompt.
         self._remembered, self._thoughts_left = tuple(shown), config.remembered_thoughts
+        self._changed("called back", n=shown[0].number, times=len(shown))
         return f"{tool_results.REMEMBERED}{_range(shown)}{_rest(shown, high)}"
+
+    # -- notes and pins, whoever writes them; all of them block
+
+    def write_note(
+        self, title: str, text: str, *, place: str, reason: str = "", by: str = "agent"
+    ) -> Note:
+        """Write a note, or add to the one of that title, and have it indexed.
+
+        Args:
+            title: What it is called.
+            text: What to write.
+            place: Where the agent is.
+            reason: Why it writes.
+            by: ``agent`` or ``builder``.
+
+        Raises:
+            NoteRefused: It cannot be kept; says why.
+        """
+        now = self._services.clock.now()
+        note = self.notes.write(title, text, place=place, reason=reason, now=now)
+        self._changed("note", by=by, title=note.title, size=len(text))
+        self.recaller.follow()
+        return note
+
+    def pin(self, text: str, *, by: str) -> str:
+        """Pin one line, and give it as it is kept.
+
+        Args:
+            text: The line.
+            by: ``agent`` or ``builder``.
+
+        Raises:
+            NoteRefused: It cannot be pinned; says why.
+        """
+        line = self.pinned.add(text, own=by == "agent")
+        self._changed("pin", by=by, size=len(line))
+        return line
+
+    def unpin(self, which: str, *, by: str) -> str:
+        """Take one line out of the pinned block, and give it.
+
+        Args:
+            which: Its number, or words that only it has.
+            by: ``agent``, who lets go only of its own, or ``builder``.
+
+        Raises:
+            NoteRefused: It cannot be taken out; says why.
+        """
+        line = self.pinned.remove(which, only_own=by == "agent")
+        self._changed("unpin", by=by, size=len(line))
+        return line
+
+    def _changed(
+        self,
+        op: str,
+        *,
+        n: int = 0,
+        size: int = 0,
+        times: int = 1,
+        by: str = "agent",
+        title: str = "",
+        problem: str = "",
+    ) -> None:
+        """Have the event log told; from any thread."""
+        self._services.events.emit(
+            MemoryChange(
+                agent=self._name,
+                op=op,
+                n=n,
+                size=size,
+                times=times,
+                by=by,
+                title=shorten(title, LONGEST_TITLE),
+                problem=problem,
+            )
+        )
 
     # -- what of it stands in the prompt
 

@@ -12,6 +12,7 @@ from game.mind import keeping
 from game.mind.agent_memory import AgentMemory
 from game.mind.archive import Archive
 from game.mind.errors import ArchiveError, CompactionError, KeepsakeError
+from game.mind.events import Fault, MemoryChange
 from game.mind.integrity import IntegrityReport
 from game.mind.journal.importance import importance as judged
 from game.mind.memory import CompactReason, MemoryContext, Undone
@@ -332,12 +333,18 @@ class MemoryComponent:
     def _trouble(self, error: KeepsakeError) -> None:
         if str(error) != str(self.problem):
             log(f"[Memory] {self.name}: {error}")
+            fault = Fault(level="error", text=str(error), agent=self.name)
+            self._services.events.emit(fault)
         self.problem = error
 
     def _relieved(self) -> None:
         if self.problem is not None:
             lost = f"the oldest {self._dropped} memories were" if self._dropped else "nothing was"
             log(f"[Memory] {self.name}: The archive can be written again; {lost} lost")
+            if self._dropped:
+                self._services.events.emit(
+                    MemoryChange(agent=self.name, op="lost", n=0, times=self._dropped)
+                )
         self.problem, self._dropped = None, 0
 
 

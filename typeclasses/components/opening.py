@@ -111,6 +111,7 @@ class Opener:
             config=lambda: self._config,
             tokens=self._services.tokens,
             importance=self._importance,
+            tell=self._services.events.emit,
         )
 
     def _cascade(self, archive: Archive) -> CascadeMemory:
@@ -130,6 +131,7 @@ class Opener:
             asleep=self._asleep,
             priced=self._priced,
             importance=self._importance,
+            tell=self._services.events.emit,
             ticks=lambda: float(self._services.timer.seconds()),
         )
 
