@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from game.cli import client, index, starting, stopping
+from game.cli import client, index, lab, starting, stopping
 from game.cli import logs as event_logs
 from game.cli import status as statuses
 from game.cli.evennia_entry import ADMIN
@@ -35,6 +35,7 @@ recall_app = typer.Typer(no_args_is_help=True, help="The agents' recall, for oth
 eval_app = typer.Typer(no_args_is_help=True, help="Measure how well something works.")
 app.add_typer(recall_app, name="recall")
 app.add_typer(eval_app, name="eval")
+app.command("replay")(lab.replay)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 AgentNames = Annotated[

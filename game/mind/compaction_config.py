@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import Field, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from game.mind import noticed_room, pinned
-from game.mind.markdown_config import Section, merged
+from game.mind.markdown_config import Entry, Section, merged
 from game.mind.strategy import strategy_names
 from game.mind.tokens import CHARACTERS_PER_TOKEN
 
@@ -96,16 +97,24 @@ class CompactionConfig:
         return self.context_tokens - self.reserve_tokens
 
 
-def load_compaction_config(path: Path) -> CompactionConfig:
+def load_compaction_config(
+    path: Path, changes: Mapping[str, str] | None = None
+) -> CompactionConfig:
     """Read the file; what it does not name keeps its default.
 
     Strategies are the templates in the folder ``compaction`` beside the file.
+
+    Args:
+        path: The file.
+        changes: Values that hold instead of the file's, as they would be written there.
 
     Raises:
         ConfigError: A value or a name is wrong, or two values do not go together; says
             which line, why, and what to do.
     """
     settings = merged(path)
+    given = {key: Entry(value, 1) for key, value in (changes or {}).items()}
+    settings = replace(settings, entries={**settings.entries, **given})
     settings.only(field.name for field in fields(CompactionConfig))
     values = {field.name: _value(settings, field) for field in fields(CompactionConfig)}
     config = CompactionConfig(**values)

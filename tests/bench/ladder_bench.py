@@ -10,24 +10,21 @@ the same on every machine.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from game.lab.accounting import Charged, compacted, thought
+from game.lab.ledger import HORIZON, Ledger, together
 from game.mind import masking
 from game.mind.archive import Archive
 from game.mind.cascade import CascadeMemory
 from game.mind.compaction_config import CompactionConfig
-from game.mind.memory import CompactReason, MemoryContext, Rung
 from game.mind.ports import SystemClock
-from game.mind.records import Memory
 from game.mind.summaries import SummaryFolder
-from game.mind.summarize import Draft, ExtractiveSummarizer, Source
-from game.mind.tokens import estimate_tokens
 from tests.bench.figures import Figure
 from tests.bench.ladder_chart import SHIPPED_NAME, chart
-from tests.bench.ladder_ledger import HORIZON, Ledger, Made, together
 from tests.bench.ladder_lives import OUTPUTS, Outputs, life
 from tests.bench.talk import NAME
 
@@ -60,18 +57,6 @@ class Setting:
     name: str
     config: CompactionConfig
     step: int = masking.STEP
-
-
-class Charged:
-    """An extractive summarizer that is charged as a model would be."""
-
-    def summarize(self, source: Source) -> Draft:
-        """The extractive summary, with the tokens that a model would have taken."""
-        draft = ExtractiveSummarizer().summarize(source)
-        read = sum(estimate_tokens(line) + 1 for line in source.lines) + 40
-        return replace(
-            draft, calls=1, prompt_tokens=read, completion_tokens=estimate_tokens(draft.text)
-        )
 
 
 def settings() -> Iterator[Setting]:
@@ -169,7 +154,7 @@ def _until_first(memory: CascadeMemory, ledger: Ledger) -> int:
     for number, line in enumerate(lines, start=1):
         memory.append(line.text, line.kind)
         if reason := memory.next_turn():
-            _compacted(memory, reason, ledger)
+            compacted(memory, reason, ledger)
             return number
     return len(lines)
 
@@ -179,7 +164,7 @@ def lived(setting: Setting, outputs: Outputs, length: int) -> Ledger:
     with tempfile.TemporaryDirectory() as scratch, _mask_moves_by(setting.step):
         memory = _open(Path(scratch), setting.config)
         try:
-            return _lived(memory, setting.config, outputs, length)
+            return _lived(memory, outputs, length)
         finally:
             memory.close()
 
@@ -193,72 +178,18 @@ def _mask_moves_by(step: int) -> Iterator[None]:
         masking.STEP = shipped
 
 
-def _lived(
-    memory: CascadeMemory, config: CompactionConfig, outputs: Outputs, length: int
-) -> Ledger:
+def _lived(memory: CascadeMemory, outputs: Outputs, length: int) -> Ledger:
     ledger, before = Ledger(memories=length), [""]
     for number, line in enumerate(life(outputs, length), start=1):
         memory.append(line.text, line.kind)
         if reason := memory.next_turn():
-            _compacted(memory, reason, ledger)
+            compacted(memory, reason, ledger)
         if number % EVERY == 0:
             if reason := memory.before_thought():
-                _compacted(memory, reason, ledger)
-            before = _thought(memory, config, ledger, before)
+                compacted(memory, reason, ledger)
+            before = thought(memory, OVERHEAD, ledger, before)
     ledger.close()
     return ledger
-
-
-def _compacted(memory: CascadeMemory, reason: CompactReason, ledger: Ledger) -> None:
-    """Compact, and write down what it saved and cost."""
-    result = memory.compact(reason)
-    rungs: dict[Rung, int] = {
-        step.rung: step.tokens_before - step.tokens_after
-        for step in result.steps
-        if step.rung is not Rung.MASK  # which works in every prompt, and is counted there
-    }
-    ledger.made.append(
-        Made(
-            at=ledger.thoughts,
-            saving=result.tokens_before - result.tokens_after,
-            rungs=rungs,
-            spent=result.prompt_tokens + result.completion_tokens,
-        )
-    )
-
-
-def _thought(
-    memory: CascadeMemory, config: CompactionConfig, ledger: Ledger, before: list[str]
-) -> list[str]:
-    memory.weigh(OVERHEAD)
-    context, load = memory.context(), memory.load()
-    lines = _prompt(context)
-    ledger.thoughts += 1
-    ledger.sent += load.used
-    ledger.evaluated += _behind(before, lines)
-    ledger.masked += _cost(context.window) - _cost(context.shown)
-    ledger.window += len(context.window)
-    ledger.over += load.used > config.budget
-    ledger.largest = max(ledger.largest, load.share)
-    return lines
-
-
-def _prompt(context: MemoryContext) -> list[str]:
-    summaries = [each.text for each in (context.longterm, context.recent) if each]
-    return [*summaries, *(memory.line for memory in context.shown)]
-
-
-def _cost(memories: Sequence[Memory]) -> int:
-    return sum(estimate_tokens(memory.line) for memory in memories)
-
-
-def _behind(before: list[str], lines: list[str]) -> int:
-    """Tokens of the lines that do not stand at the same place in the prompt before."""
-    same = next(
-        (i for i, (a, b) in enumerate(zip(before, lines, strict=False)) if a != b),
-        min(len(before), len(lines)),
-    )
-    return sum(estimate_tokens(line) for line in lines[same:])
 
 
 def _open(folder: Path, config: CompactionConfig) -> CascadeMemory:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 from matplotlib.figure import Figure as Picture
 
+from game.lab.ledger import HORIZON, Ledger, together
 from game.mind.memory import Rung
-from tests.bench.ladder_ledger import HORIZON, Ledger, together
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

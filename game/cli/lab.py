@@ -1,0 +1,105 @@
+"""``keepsake replay`` and ``keepsake fork``: what they are asked for on the command line.
+
+What they do is imported when it is wanted: models and charts take a second that no other
+command needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from game.paths import places
+
+MOST_QUESTIONS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayOptions:
+    """What a replay is asked for.
+
+    Attributes:
+        agent: Whose life.
+        strategies: Templates, parted by commas; so are the next three.
+        windows: Pairs of windows.
+        high: High marks.
+        low: Low marks.
+        settings: Other settings, ``key=value,value``.
+        model: The profile that writes summaries; ``none`` for rules.
+        questions: How many are asked, at most.
+        overhead: Tokens of a prompt beside the memory; None for what the log says.
+        jobs: Processes; None for one a core.
+        chart: Where a chart goes.
+        csv: Where the figures go.
+        as_json: Whether the figures are printed as JSON.
+    """
+
+    agent: str
+    strategies: str = ""
+    windows: str = ""
+    high: str = ""
+    low: str = ""
+    settings: tuple[str, ...] = ()
+    model: str = "none"
+    questions: int = 20
+    overhead: int | None = None
+    jobs: int | None = None
+    chart: Path | None = None
+    csv: Path | None = None
+    as_json: bool = False
+
+
+def replay(
+    agent: Annotated[str, typer.Argument(help="Whose life.")],
+    *,
+    strategy: Annotated[str, typer.Option(help="Templates: structured,narrative.")] = "",
+    windows: Annotated[str, typer.Option(help="Immediate/recent: 32/32,64/64.")] = "",
+    high: Annotated[str, typer.Option(help="High marks: 0.85,0.95.")] = "",
+    low: Annotated[str, typer.Option(help="Low marks: 0.4,0.6.")] = "",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Another setting: longterm_tokens=300,600; may be repeated."),
+    ] = None,
+    model: Annotated[
+        str, typer.Option(help="The profile of llm.md that writes summaries; none: by rules.")
+    ] = "none",
+    questions: Annotated[
+        int, typer.Option(min=1, max=MOST_QUESTIONS, help="Asked at the life's end, at most.")
+    ] = 20,
+    overhead: Annotated[
+        int | None,
+        typer.Option(min=0, help="Tokens of a prompt beside the memory; else from the event log."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=256, help="Processes; one for each core without it.")
+    ] = None,
+    chart_file: Annotated[
+        Path | None, typer.Option("--chart", help="Draw the grid: a .png or .svg file.")
+    ] = None,
+    csv_file: Annotated[Path | None, typer.Option("--csv", help="The figures as CSV.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")] = False,
+    lab: Annotated[str, typer.Option(help="In this simulated world.")] = "",
+) -> None:
+    """Live an agent's archived life once more at other settings: what it would cost and keep."""
+    from game.cli import replaying  # noqa: PLC0415 - other commands need not wait
+
+    options = ReplayOptions(
+        agent=agent,
+        strategies=strategy,
+        windows=windows,
+        high=high,
+        low=low,
+        settings=tuple(settings or ()),
+        model=model,
+        questions=questions,
+        overhead=overhead,
+        jobs=jobs,
+        chart=chart_file,
+        csv=csv_file,
+        as_json=as_json,
+    )
+    if not replaying.replay(replaying.world(places(), lab), options):
+        raise typer.Exit(1)

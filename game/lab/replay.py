@@ -1,0 +1,247 @@
+"""An archived life, lived once more at another configuration: what it costs, what it keeps.
+
+The memories come in their order with their times, and before each act there is a thought, as
+there was. Nothing is written but into a folder that is gone afterwards.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from game.lab.accounting import compacted, thought
+from game.lab.cells import Cell, Settings
+from game.lab.exam import Exam, Kept, WordRecall, examine, visible_lines
+from game.lab.ledger import Ledger
+from game.lab.lived import Life
+from game.lab.writers import Writer
+from game.mind import keeping
+from game.mind.agent_memory import AgentMemory
+from game.mind.archive import Archive
+from game.mind.cascade import CascadeMemory
+from game.mind.errors import CompactionError
+from game.mind.memory import CompactReason
+from game.mind.noticed import NoticedBlock
+from game.mind.recall.config import RecallConfig
+from game.mind.records import Memory, MemoryKind
+from game.mind.sliding import SlidingMemory
+from game.mind.strategy import Layout
+from game.mind.summaries import SummaryFolder
+
+EVERY = 4
+"""Memories between two thoughts in a life without acts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What one configuration came to.
+
+    Attributes:
+        cell: Which one.
+        ledger: What it cost.
+        kept: What it kept.
+        failures: Compactions that changed nothing.
+        put_back: Rules and promises that summaries had lost and that were put back.
+        last_failure: What the last of those failures said.
+    """
+
+    cell: Cell
+    ledger: Ledger
+    kept: Kept
+    failures: int = 0
+    put_back: int = 0
+    last_failure: str = ""
+
+
+class LifeClock:
+    """Stands at what is lived through.
+
+    Args:
+        time: The beginning.
+    """
+
+    def __init__(self, time: datetime) -> None:
+        self.time = time
+
+    def now(self) -> datetime:
+        """The time of the present memory."""
+        return self.time
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What is the same for every configuration.
+
+    Attributes:
+        overhead: Tokens of a prompt that are neither summaries nor window.
+        recall: How much recall may say.
+        scratch: Where temporary folders are made; None for the system's place.
+    """
+
+    overhead: int = 900
+    recall: RecallConfig = field(default_factory=RecallConfig)
+    scratch: Path | None = None
+
+
+class _Living:
+    """A life that is being lived.
+
+    Args:
+        folder: Where its archive and its files go; empty.
+        settings: The configuration.
+        life: What is lived through.
+        writer: Who writes the summaries.
+        overhead: Tokens of a prompt that are neither summaries nor window.
+    """
+
+    def __init__(
+        self, folder: Path, settings: Settings, life: Life, writer: Writer, *, overhead: int
+    ) -> None:
+        self.life, self.ledger = life, Ledger()
+        self.clock = LifeClock(life.steps[0].time)
+        self.noticed = NoticedBlock(folder / "noticed.md")
+        self.failures = self.put_back = 0
+        self.last_failure = ""
+        self._overhead = overhead
+        self._asleep = False
+        self._nights = 0
+        self._before: list[str] = []
+        self.memory = self._opened(folder, settings, writer)
+
+    def _opened(self, folder: Path, settings: Settings, writer: Writer) -> AgentMemory:
+        """The memory that the configuration names, as the game makes it."""
+        archive, config, name = Archive(folder / "archive"), settings.config, self.life.name
+        if settings.strategy.layout is Layout.SLIDING:
+            size = config.immediate_window
+            return SlidingMemory(archive, size, self.clock, agent=name, config=lambda: config)
+        return CascadeMemory(
+            name,
+            archive,
+            SummaryFolder(folder / "summaries", name),
+            config=lambda: config,
+            summarizer=lambda: writer.summarizer,
+            clock=self.clock,
+            log=lambda _: None,
+            strategy=lambda: settings.strategy,
+            must_keep=self._must_keep,
+            standing=lambda: self.noticed.lines,
+            asleep=lambda: self._asleep,
+            priced=lambda: writer.priced,
+        )
+
+    def _must_keep(self) -> Sequence[str]:
+        """What no compaction may lose; as in the game, but for pins, whose times nobody knows."""
+        refused = [item.line for item in self.noticed.refused]
+        carried = keeping.to_carry(self.memory.context(), refused, self.life.name)
+        return tuple(dict.fromkeys((*self.noticed.lines, *carried)))
+
+    def live(self) -> None:
+        """From the first memory to the last."""
+        thinks = _thinks(self.life)
+        for place, step in enumerate(self.life.steps):
+            if place in self.life.cleared:
+                self.memory.clear()
+            self._sleep(step.time)
+            self.clock.time = step.time
+            if thinks(place, step):
+                self._think()
+            self._remember(step)
+        self.ledger.memories = self.memory.archive.last_number
+        self.ledger.close()
+
+    def _sleep(self, until: datetime) -> None:
+        """Whatever nights have begun since the memory before."""
+        nights = self.life.nights
+        while self._nights < len(nights) and nights[self._nights][0] <= until:
+            asleep, woke = nights[self._nights]
+            self._nights += 1
+            self.clock.time, self._asleep = asleep, True
+            self._compact(self.memory.next_turn())
+            self._asleep = until < woke
+
+    def _remember(self, step: Memory) -> None:
+        memory = self.memory.append(
+            step.text,
+            step.kind,
+            place=step.place,
+            source=step.source,
+            reason=step.reason,
+            source_id=step.source_id,
+            event=step.event,
+            time=step.time,
+        )
+        if self.noticed.follow(memory, self.life.name):
+            self.noticed.save()
+        self._compact(self.memory.next_turn())
+
+    def _think(self) -> None:
+        self._compact(self.memory.before_thought())
+        self._before = thought(self.memory, self._overhead, self.ledger, self._before)
+
+    def _compact(self, reason: CompactReason | None) -> None:
+        if reason is None:
+            return
+        try:
+            result = compacted(self.memory, reason, self.ledger)
+        except CompactionError as error:  # the life goes on, as it does in the game
+            self.failures += 1
+            self.last_failure = str(error)
+            return
+        if result.verdict is not None:
+            self.put_back += len(result.verdict.put_back)
+
+
+def _thinks(life: Life) -> Callable[[int, Memory], bool]:
+    """Whether there is a thought before a step: before each act, else every few memories."""
+    if life.acts:
+        return lambda _, step: step.kind is MemoryKind.ACT
+    return lambda place, _: place % EVERY == EVERY - 1
+
+
+def replay(
+    cell: Cell,
+    settings: Settings,
+    life: Life,
+    exam: Exam,
+    writer: Writer,
+    *,
+    given: Circumstances = Circumstances(),
+) -> Replayed:
+    """Live a life at one configuration, and ask what is left of it; blocks.
+
+    Args:
+        cell: The name of the configuration.
+        settings: What it comes to.
+        life: What is lived through.
+        exam: What is asked at its end.
+        writer: Who writes the summaries.
+        given: What is the same for every configuration.
+
+    Raises:
+        KeepsakeError: The temporary folder cannot be written.
+    """
+    with tempfile.TemporaryDirectory(prefix="replay-", dir=given.scratch) as scratch:
+        living = _Living(Path(scratch), settings, life, writer, overhead=given.overhead)
+        try:
+            living.live()
+            return _result(cell, living, exam, given.recall)
+        finally:
+            living.memory.close()
+
+
+def _result(cell: Cell, living: _Living, exam: Exam, recall: RecallConfig) -> Replayed:
+    noticed, memory = living.noticed, living.memory
+    living.clock.time = living.life.steps[-1].time
+    search = WordRecall(living.life, memory, living.clock, recall)
+    try:
+        visible = visible_lines(noticed.lines, memory.context())
+        wanted = [item.line for item in (*noticed.items, *noticed.refused)]
+        kept = examine(exam, memory, visible, wanted, search)
+    finally:
+        search.close()
+    return Replayed(
+        cell, living.ledger, kept, living.failures, living.put_back, living.last_failure
+    )

@@ -1,0 +1,76 @@
+"""Who writes the summaries of a replayed life: rules at a model's price, or a real model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from game.lab.accounting import Charged
+from game.llm.embedded import Embedded
+from game.llm.profiles import EMBEDDED, EXTRACTIVE, Profile, Profiles
+from game.llm.servers import Guarded, build
+from game.llm.wrappers import Recorder
+from game.mind.errors import KeepsakeError, ModelError
+from game.mind.ports import Generation, LanguageModel
+from game.mind.summarize import ExtractiveSummarizer, ModelSummarizer, Summarizer
+from game.paths import Places
+
+NONE = "none"
+"""No model: summaries by rules, at the price that a model would have had."""
+_CONTEXT = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes the summaries.
+
+    Attributes:
+        summarizer: Writes them.
+        priced: Whether they cost calls of a model.
+        close: Lets go of the model.
+    """
+
+    summarizer: Summarizer
+    priced: bool = True
+    close: Callable[[], None] = lambda: None
+
+
+def writer(here: Places, name: str) -> Writer:
+    """The writer of that name.
+
+    Args:
+        here: Whose ``llm.md`` and whose embedded model.
+        name: :data:`NONE`, or a profile of ``llm.md``.
+
+    Raises:
+        KeepsakeError: There is no such profile, or its server does not answer.
+    """
+    if name == NONE:
+        return Writer(Charged())
+    profile = Profiles(here.config / "llm.md").get(name)
+    if profile.provider == EXTRACTIVE:
+        return Writer(ExtractiveSummarizer(), priced=False)
+    guarded = build(profile, Embedded(here), os.environ, Recorder())
+    try:
+        guarded.client.check()
+    except ModelError as error:
+        guarded.client.close()
+        cure = "Start the world" if profile.provider == EMBEDDED else "Start the model server"
+        raise KeepsakeError(
+            f"The model of the profile {name!r} does not answer: {error.what}",
+            f"{cure}, or leave --model out to have summaries made by rules",
+        ) from error
+    return _asking(profile, guarded)
+
+
+def _asking(profile: Profile, guarded: Guarded) -> Writer:
+    # The embedded model is a process of the world's; nobody here waits until it is loaded.
+    embedded = profile.provider == EMBEDDED
+    model: LanguageModel = guarded.client if embedded else guarded.model
+
+    def generate(prompt: str, stop: tuple[str, ...]) -> Generation:
+        return model.generate(profile.request(prompt, stop=stop))
+
+    context = profile.context_tokens or _CONTEXT
+    return Writer(ModelSummarizer(generate, context_tokens=context), close=guarded.client.close)
