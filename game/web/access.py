@@ -51,7 +51,7 @@ def may_watch(account: Account | None) -> bool:
 
     Reads the database, in any thread but the reactor's.
     """
-    return _is_known(account) and (account.is_staff or may_act(account))
+    return account is not None and _known(account) and (account.is_staff or may_act(account))
 
 
 def may_act(account: Account | None) -> bool:
@@ -59,11 +59,11 @@ def may_act(account: Account | None) -> bool:
 
     Reads the database, in any thread but the reactor's.
     """
-    return _is_known(account) and (account.is_superuser or _builds(account))
+    return account is not None and _known(account) and (account.is_superuser or _builds(account))
 
 
-def _is_known(account: Any) -> bool:
-    return bool(account is not None and account.is_authenticated and account.is_active)
+def _known(account: Account) -> bool:
+    return account.is_authenticated and account.is_active
 
 
 def _builds(account: Any) -> bool:

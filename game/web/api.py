@@ -6,15 +6,17 @@ quick; what is read from disk is read here.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
 
-from game.web import doing, lives, recalling, snapshots
+from game.web import doing, lives, openapi, recalling, snapshots
 from game.web.access import may_act
 from game.web.answers import BadRequest, NotAllowed, flag, number_in, words
 from game.web.lives import MOST_MEMORIES
 from game.web.on_reactor import on_reactor
+from game.web.series import MOST_HOURS, Charts, current
 from game.web.shapes import (
     AgentRow,
     Compactions,
@@ -23,14 +25,17 @@ from game.web.shapes import (
     Overview,
     PromptView,
     RecallView,
+    Series,
     TiersView,
 )
+from typeclasses.services import services
 
 LONGEST_QUESTION = 1000
 
 
 def agents(_: HttpRequest) -> Overview:
     """All agents, and the model servers."""
+    _charts()  # whoever looks at all will look at one, and then the log has been read
     return on_reactor(snapshots.overview)
 
 
@@ -72,6 +77,13 @@ def compactions(request: HttpRequest, number: int) -> Compactions:
     return lives.compactions(_life(number), limit)
 
 
+def series(request: HttpRequest, number: int) -> Series:
+    """Its last hours, for charts."""
+    hours = number_in(request, "hours", 1, most=MOST_HOURS)
+    name, now = on_reactor(lambda: _name_and_now(number))
+    return _charts().series(name, hours, now)
+
+
 def pause(request: HttpRequest, number: int) -> Done:
     """Let it perceive, but not think."""
     return doing.pause(number, _who(request))
@@ -96,6 +108,19 @@ def sleep(request: HttpRequest, number: int) -> Done:
 def wake(request: HttpRequest, number: int) -> Done:
     """Wake it."""
     return doing.wake(number, _who(request))
+
+
+def description(_: HttpRequest) -> dict[str, Any]:
+    """What this API is, for programs."""
+    return openapi.document()
+
+
+def _charts() -> Charts:
+    return current.of(services().places.events)
+
+
+def _name_and_now(number: int) -> tuple[str, datetime]:
+    return snapshots.mind_with(number).memory.name, services().clock.now()
 
 
 def _life(number: int) -> snapshots.Life:

@@ -1,0 +1,84 @@
+"""What an agent did in one slice of time, added up from records of the event log."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from game.mind.events import Compaction, MemoryChange, Recall, Thought
+
+_ENDED = ("acted", "refused", "no answer", "too large", "broke off")
+"""Outcomes of thoughts that count; one that was dropped was wanted by nobody any more."""
+_OWN = ("thought", "agent")
+"""For whom a search is the agent's own."""
+
+
+@dataclass(slots=True)
+class Slice:
+    """One agent's doings in one slice of time.
+
+    Attributes:
+        thoughts: Thoughts that ended.
+        failed: Those of them without a usable answer.
+        prompts: Those for which a prompt was built.
+        prompt_tokens: Tokens of these, by our own count.
+        server_tokens: Tokens of the prompts that were answered, by the server's.
+        cached: Those of them that the server had in its cache.
+        latencies: Seconds until each answer.
+        memories: The newest memory's number; 0 if there was none.
+        recalls: Searches of its own.
+        recalled: Those that found something.
+        compactions: Compactions that were made.
+    """
+
+    thoughts: int = 0
+    failed: int = 0
+    prompts: int = 0
+    prompt_tokens: int = 0
+    server_tokens: int = 0
+    cached: int = 0
+    latencies: array[float] = field(default_factory=lambda: array("f"))
+    memories: int = 0
+    recalls: int = 0
+    recalled: int = 0
+    compactions: int = 0
+
+    def take(self, record: Mapping[str, Any]) -> None:
+        """Add one record of the log; what is no number counts for nothing."""
+        match record.get("kind"):
+            case Thought.kind if record.get("outcome") in _ENDED:
+                self._thought(record)
+            case MemoryChange.kind if record.get("op") in ("append", "repeat"):
+                self.memories = max(self.memories, int(record["n"]))
+            case Recall.kind if record.get("by") in _OWN and record.get("searched"):
+                self.recalls += 1
+                self.recalled += int(record["found"]) > 0
+            case Compaction.kind if record.get("number"):
+                self.compactions += 1
+
+    def _thought(self, record: Mapping[str, Any]) -> None:
+        self.thoughts += 1
+        self.failed += record["outcome"] != "acted"
+        tokens = sum(map(int, record["sections"].values()))
+        if tokens:
+            self.prompts += 1
+            self.prompt_tokens += tokens
+        if record["model"]:
+            self.server_tokens += int(record["prompt_tokens"])
+            self.cached += int(record["cached_tokens"])
+            self.latencies.append(float(record["latency"]))
+
+    def add(self, other: Slice) -> None:
+        """Take what came of another, later one into this."""
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.latencies.extend(other.latencies)
+        self.memories = max(self.memories, other.memories)
+
+
+_SUMS = (
+    *("thoughts", "failed", "prompts", "prompt_tokens", "server_tokens", "cached"),
+    *("recalls", "recalled", "compactions"),
+)
