@@ -16,9 +16,11 @@ import re
 import shutil
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import BinaryIO
 
 SUFFIX, PACKED = ".jsonl", ".jsonl.gz"
 _PART = ".part"
@@ -58,6 +60,20 @@ class LogFile:
         """
         return self.read().split(b"\n")[:-1]
 
+    def lines_from_end(self) -> Iterator[bytes]:
+        """Its ended lines, the last first; one that is not compressed is read block by block.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        if not self.packed:
+            with contextlib.suppress(FileNotFoundError):  # compressed since it was listed
+                # Once it is open, it can be read to its beginning, whatever becomes of its name.
+                with self.path.open("rb") as file:
+                    yield from _from_end(file)
+                return
+        yield from reversed(self.lines())
+
     def read(self) -> bytes:
         """All that is in it, wherever it is by now; blocks.
 
@@ -81,6 +97,23 @@ class LogFile:
                 pass
         packed = self.path.with_name(f"{self.path.name.split('.')[0]}{PACKED}")
         return gzip.decompress(packed.read_bytes())[position:]
+
+
+def _from_end(file: BinaryIO) -> Iterator[bytes]:
+    """The ended lines of a file, the last first."""
+    end, rest, ended = file.seek(0, os.SEEK_END), b"", False
+    while end:
+        start = max(end - _BLOCK, 0)
+        file.seek(start)
+        # What stands before the first line end of a block belongs to the block before it.
+        rest, *lines = (file.read(end - start) + rest).split(b"\n")
+        end = start
+        if lines and not ended:  # what follows the last line end is still being written
+            lines.pop()
+            ended = True
+        yield from reversed(lines)
+    if ended:
+        yield rest
 
 
 def files_of(folder: Path, stem: str) -> list[LogFile]:

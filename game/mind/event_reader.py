@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections import deque
 from collections.abc import Callable, Collection, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -54,21 +54,36 @@ def events(folder: Path, after: int = 0) -> Iterator[Record]:
 
 
 def last(folder: Path, count: int, wanted: Callable[[Record], bool]) -> list[Record]:
-    """The newest ``count`` events that are wanted, oldest first; reads no more files than needed.
+    """The newest ``count`` events that are wanted, oldest first; reads no more than needed.
 
     Raises:
         OSError: A file cannot be read.
     """
-    found: deque[Record] = deque()
+    return list(islice(filter(wanted, newest_first(folder)), count))[::-1]
+
+
+def newest_first(
+    folder: Path, *, holding: Collection[str] = (), most: int | None = None
+) -> Iterator[Record]:
+    """Every event, the newest first; reads no more than is asked for.
+
+    Args:
+        folder: Where the log is.
+        holding: Only events whose lines hold all of these, such as ``"kind":"thought"`` as it is
+            written; others are not even parsed.
+        most: Bytes after which it ends; None for never.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    needles = [each.encode("utf-8", "replace") for each in holding]
+    left = most
     for file in reversed(files_of(folder, STEM)):
-        if len(found) >= count:
-            break
-        for record in reversed(list(_records(file.lines()))):
-            if wanted(record):
-                found.appendleft(record)
-            if len(found) >= count:
-                break
-    return list(found)
+        for line in file.lines_from_end():
+            if left is not None and (left := left - len(line) - 1) < 0:
+                return
+            if all(each in line for each in needles):
+                yield from _records([line])
 
 
 class Follower:
@@ -133,8 +148,8 @@ def follow(follower: Follower, poll: float = 0.2) -> Iterator[Record]:
 
 
 def _newest(folder: Path) -> int:
-    newest = last(folder, 1, lambda _: True)
-    return int(newest[0]["seq"]) if newest else 0
+    newest = next(newest_first(folder), None)
+    return int(newest["seq"]) if newest else 0
 
 
 def _records(lines: list[bytes]) -> Iterator[Record]:
