@@ -1,0 +1,111 @@
+/* An agent's page: its sections by anchor, each loaded when it is looked at. */
+
+import { get } from "./api.js";
+import { Charts } from "./charts.js";
+import { Compactions } from "./compactions.js";
+import { Head } from "./agent_head.js";
+import { announce, byId, el, fill, throttled } from "./dom.js";
+import { Feed } from "./feed.js";
+import { bindKeys, rowKeys } from "./keys.js";
+import { Prompt } from "./prompt.js";
+import { Recall } from "./recall.js";
+import { Stream } from "./stream.js";
+import { Tiers } from "./tiers.js";
+import { Why } from "./why.js";
+
+const id = Number(document.body.dataset.agent);
+const SOON = 1000;
+const POLL = 4000;
+const SEEDED = 60;
+const RELOADED = ["charts", "compactions", "prompt"];
+const MAKERS = { prompt: Prompt, memory: Tiers, recall: Recall, compactions: Compactions, charts: Charts, why: Why };
+const NAMES = ["live", ...Object.keys(MAKERS)];
+
+const sections = {};
+const head = new Head(id);
+const feed = new Feed(byId("live"));
+
+// -- the sections
+
+function panel(name) {
+  return byId(`panel-${name}`);
+}
+
+/** `#memory/17` is the section and what to point at in it. */
+function wanted() {
+  const [name, at] = location.hash.slice(1).split("/");
+  return [NAMES.includes(name) ? name : "live", Number(at) || 0];
+}
+
+async function open() {
+  const [name, at] = wanted();
+  for (const each of NAMES) panel(each).hidden = each !== name;
+  for (const link of byId("sections").querySelectorAll("a")) {
+    link.toggleAttribute("aria-current", link.hash === `#${name}`);
+  }
+  document.title = `${document.body.dataset.name}: ${name}`;
+  if (!(name in MAKERS)) return;
+  const first = !(name in sections);
+  sections[name] ??= new MAKERS[name](panel(name).querySelector("div"), id);
+  try {
+    if (at && sections[name].show) await sections[name].show(at);
+    else if (first || RELOADED.includes(name)) await sections[name].load();
+    fill(panel(name).querySelector(".failed"));
+  } catch (problem) {
+    fill(panel(name).querySelector(".failed"), problem.message, " ",
+      el("button", { type: "button", on: { click: open } }, "Try again"));
+  }
+}
+
+function go(name) {
+  if (wanted()[0] === name) panel(name).scrollIntoView({ block: "nearest" });
+  else location.hash = `#${name}`;
+}
+
+// -- keeping up
+
+/** What it lived through last, so that the stream does not begin with an empty page. */
+async function seed() {
+  const { total } = await get(`agents/${id}/tiers`);
+  if (!total) return;
+  const first = Math.max(1, total - SEEDED + 1);
+  const { memories } = await get(`agents/${id}/memories`, { first, last: total });
+  for (const memory of memories) {
+    feed.add("memory", { ...memory, op: "append", of: memory.kind, agent: document.body.dataset.name, t: memory.at });
+  }
+}
+
+const soon = throttled(() => head.refresh(), SOON);
+
+function took(kind, record) {
+  if (kind !== "gap") feed.add(kind, record);
+  if (kind === "thought") sections.prompt?.outdated();
+  if (kind === "memory") sections.memory?.outdated();
+  if (kind === "compaction") sections.compactions?.outdated();
+  soon();
+}
+
+function turned(state, words) {
+  byId("live-sign").className = `connection ${state}`;
+  fill(byId("live-sign"), words);
+  if (state === "lost") announce("The live stream was lost. It is tried again.");
+  if (state === "live") announce("");
+  soon();
+}
+
+bindKeys([
+  ...NAMES.map((name, i) => [String(i + 1), `section “${name}”`, () => go(name)]),
+  ...rowKeys(() => panel(wanted()[0])),
+  ["/", "type into the section's field", () => panel(wanted()[0]).querySelector("input[type=search], input")?.focus()],
+  ["p", "pause the stream, or go on", () => feed.pause()],
+  ["u", "up to all agents", () => byId("up").click()],
+]);
+addEventListener("hashchange", open);
+document.addEventListener("visibilitychange", () => head.refresh());
+setInterval(() => head.refresh(), POLL);
+head.refresh();
+open();
+const stream = new Stream({ agent: id, took, turned });
+stream.start();
+// What the stream tells as well is shown once: rows know their memory. Without it there is less to see.
+seed().catch(() => {});

@@ -1,0 +1,50 @@
+/* How an agent is: its state as a badge, its tokens as a bar, and what is wrong with it. */
+
+import { el } from "./dom.js";
+import { count, many, percent, seconds } from "./words.js";
+
+/** Seconds after which whoever waits for the model is taken for stuck. */
+export const STUCK = 30;
+const TONES = {
+  idle: "calm", asleep: "asleep", paused: "paused", "waiting for the model": "busy",
+};
+const SHORT = { "waiting for the model": "thinking" };
+
+/** What somebody should look at, in words; empty if all is well. */
+export function trouble(agent) {
+  const told = agent.problem ? [agent.problem] : [];
+  if (agent.waiting !== null && agent.waiting > STUCK) told.push(`waits for ${seconds(agent.waiting)}`);
+  if (!(agent.state in TONES) && !told.length) told.push(agent.state);
+  if (agent.failed >= 3 && agent.failed > agent.thoughts / 4) {
+    told.push(`${many(agent.failed, "thought")} of ${count(agent.failed + agent.thoughts)} failed`);
+  }
+  return told;
+}
+
+/** The state as a badge. */
+export function badge(state) {
+  const tone = TONES[state] || "trouble";
+  return el("span", { class: `badge ${tone}`, title: state }, SHORT[state] || state);
+}
+
+/** A bar of `part` in `whole`, with words beside it; `limit` colours what comes near the whole. */
+export function bar(part, whole, words, limit = false) {
+  const share = whole > 0 ? part / whole : 0;
+  const tone = !limit ? "" : share > 1 ? "over" : share > 0.85 ? "high" : "";
+  return el("span", { class: `bar ${tone}`, title: limit ? `${percent(share)} of ${count(whole)}` : null },
+    el("span", { class: "track", "aria-hidden": "true" },
+      el("span", { class: "level", vars: { "--share": `${Math.min(share, 1) * 100}%` } })),
+    el("span", { class: "figure" }, words));
+}
+
+/** The tokens of its last prompt against what it may have. */
+export function tokensBar(agent) {
+  const words = agent.used ? `${count(agent.used)} / ${count(agent.budget)}` : `– / ${count(agent.budget)}`;
+  return bar(agent.used, agent.budget, words, true);
+}
+
+/** The compaction that is under way or due; null for none. */
+export function compactionFlag(agent) {
+  if (agent.compacting) return el("span", { class: "flag busy" }, "compacting");
+  return agent.due ? el("span", { class: "flag", title: "A compaction is due" }, `due: ${agent.due}`) : null;
+}

@@ -1,0 +1,50 @@
+/* The JSON API: answers, or a Refusal with words for people. */
+
+const BASE = "/agents/api/";
+const PATIENCE = 30000;
+
+/** An answer that is none; `status` 0 where there was no server. */
+export class Refusal extends Error {
+  constructor(status, words) {
+    super(words);
+    this.status = status;
+  }
+}
+
+/** GET; parameters that are null are left out. */
+export function get(path, parameters = {}) {
+  const given = Object.entries(parameters).filter(([, value]) => value !== null);
+  const query = new URLSearchParams(given).toString();
+  return ask(BASE + path + (query ? `?${query}` : ""), { method: "GET" });
+}
+
+/** POST without a body, with the token that Django wants to see. */
+export function post(path) {
+  return ask(BASE + path, { method: "POST", headers: { "X-CSRFToken": token() } });
+}
+
+async function ask(address, options) {
+  let answer;
+  try {
+    const signal = AbortSignal.timeout(PATIENCE);
+    answer = await fetch(address, { credentials: "same-origin", cache: "no-store", signal, ...options });
+  } catch {
+    throw new Refusal(0, "The server does not answer. It may be reloading; this page tries again.");
+  }
+  const said = await answer.json().catch(() => null);
+  if (answer.ok && said !== null) return said;
+  throw new Refusal(answer.status, said?.error || wordsFor(answer.status));
+}
+
+function wordsFor(status) {
+  if (status === 403) return "You may not look here (any more). Log in again as a builder.";
+  if (status === 404) return "There is no such agent (any more).";
+  if (status === 502 || status === 503) return "The world is not running, or is reloading.";
+  return `The server answered ${status}. Its log (keepsake doctor) says why.`;
+}
+
+/** The cookie is renewed with each log-in, maybe in another tab; the page's own is as old as it. */
+function token() {
+  const cookie = document.cookie.split("; ").find((each) => each.startsWith("csrftoken="));
+  return cookie?.split("=")[1] || document.querySelector("meta[name=csrf-token]")?.content || "";
+}

@@ -1,0 +1,205 @@
+/* Charts over time, drawn here: lines and bars with a cursor, and a table for whoever wants numbers. */
+
+import { get } from "./api.js";
+import { el, fill, setText, svg } from "./dom.js";
+import { count, percent, seconds, tick, time } from "./words.js";
+
+const WIDTH = 640;
+const HEIGHT = 180;
+const EDGE = { left: 58, right: 12, top: 10, bottom: 24 };
+const PERIODS = { 1: "1 hour", 6: "6 hours", 24: "1 day", 168: "1 week" };
+const LATER = 30000;
+
+/** Each chart: its lines or bars are `[name, of a point, class, kind]`; `say` words a value. */
+const CHARTS = [
+  { title: "Tokens of a prompt", say: count, rows: [
+    ["on average", (p) => (p.thoughts ? p.prompt_tokens : null), "first", "line"],
+    ["from the cache", (p) => (p.thoughts ? p.prompt_tokens * p.cached : null), "second", "line"]] },
+  { title: "Latency", say: seconds, rows: [
+    ["median", (p) => p.latency, "first", "line"],
+    ["slowest of twenty", (p) => p.latency_p95, "second", "line"]] },
+  { title: "Memories", say: count, fitted: true, rows: [
+    ["memories", (p) => p.memories, "first", "line"]], marks: ["compaction", (p) => p.compactions] },
+  { title: "Recall rate", say: percent, top: 1, rows: [
+    ["searches that found something", (p) => p.recalled, "first", "dots"]] },
+  { title: "Thoughts", say: count, rows: [
+    ["thoughts", (p) => p.thoughts, "first", "bars"],
+    ["without a usable answer", (p) => p.failed, "bad", "bars"]] },
+];
+
+/** The section "Charts" of an agent's page. */
+export class Charts {
+  constructor(root, id) {
+    this.id = id;
+    this.period = el("select", { on: { change: () => this.load() } },
+      Object.entries(PERIODS).map(([hours, words]) => el("option", { value: hours, selected: hours === "24" }, words)));
+    this.note = el("p", { class: "dim", hidden: true },
+      "Of this time the event log was read only in part: it is too long, or was removed.");
+    this.view = el("div", { class: "charts" });
+    fill(root, el("div", { class: "tools" }, el("label", {}, "The last ", this.period)), this.note, this.view);
+    setInterval(() => this.#again(), LATER);
+  }
+
+  async load() {
+    const hours = this.period.value;
+    const series = await get(`agents/${this.id}/series`, { hours });
+    if (hours !== this.period.value) return;
+    this.note.hidden = series.complete;
+    const open = [...this.view.querySelectorAll("details")].map((each) => each.open);
+    fill(this.view, CHARTS.map((chart, i) => figure(chart, series, open[i])));
+  }
+
+  /** While it is looked at, and nobody reads a point of it. */
+  #again() {
+    const watched = !document.hidden && this.view.offsetParent !== null;
+    if (watched && this.view.childElementCount && !this.view.matches(":hover, :focus-within")) {
+      this.load().catch(() => {}); // the head of the page says that the server is away
+    }
+  }
+}
+
+function figure(chart, series, open) {
+  const { points } = series;
+  const scale = scaled(chart, points);
+  const tip = el("p", { class: "tip", "aria-live": "polite" });
+  const rest = latest(chart, points);
+  setText(tip, rest);
+  const cursor = svg("line", { class: "cursor", y1: EDGE.top, y2: HEIGHT - EDGE.bottom, visibility: "hidden" });
+  const drawing = svg("svg", {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", tabindex: "0",
+    "aria-label": `${chart.title}: ${rest}. Arrow keys read the points.`,
+  }, axes(chart, points, scale), marks(chart, points, scale),
+  chart.rows.map((row) => SHAPES[row[3]](row, points, scale)), cursor);
+  reading(drawing, points, scale, (i) => {
+    cursor.setAttribute("visibility", i === null ? "hidden" : "visible");
+    if (i !== null) for (const x of ["x1", "x2"]) cursor.setAttribute(x, scale.x(i));
+    setText(tip, i === null ? rest : said(chart, points[i]));
+  });
+  return el("figure", { "data-row": true, tabindex: "-1" },
+    el("figcaption", {}, el("b", {}, chart.title), legend(chart)), drawing, tip, table(chart, series, open));
+}
+
+function scaled(chart, points) {
+  const values = points.flatMap((p) => chart.rows.map(([, of]) => of(p))).filter((v) => v !== null);
+  const least = chart.fitted && values.length ? Math.min(...values) : 0;
+  const top = chart.top ?? nice(Math.max(...values, least + 1e-9) - least, chart.say === count) + least;
+  const width = WIDTH - EDGE.left - EDGE.right;
+  const height = HEIGHT - EDGE.top - EDGE.bottom;
+  return {
+    least, top, step: width / Math.max(points.length, 1),
+    x: (i) => EDGE.left + ((i + 0.5) / Math.max(points.length, 1)) * width,
+    y: (value) => EDGE.top + (1 - (value - least) / (top - least)) * height,
+  };
+}
+
+/** A round number that is no less: 1, 2, 4, 5 or 10 times a power of ten. */
+function nice(value, whole) {
+  const least = whole ? Math.max(value, 4) : Math.max(value, 1e-3);
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 4, 5, 10].find((each) => each * power >= least - 1e-9) * power;
+}
+
+function axes(chart, points, scale) {
+  const lines = [0, 0.5, 1].map((share) => {
+    const value = scale.least + share * (scale.top - scale.least);
+    const y = scale.y(value);
+    return svg("g", {}, svg("line", { class: "grid", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: y, y2: y }),
+      svg("text", { x: EDGE.left - 6, y: y + 4, "text-anchor": "end" }, chart.say(value)));
+  });
+  const long = points.length > 1 && Date.parse(points.at(-1).at) - Date.parse(points[0].at) > 86400000;
+  const every = [0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * (points.length - 1)));
+  const ticks = points.length < 5 ? [] : every.map((i, n) => svg("text", {
+    x: scale.x(i), y: HEIGHT - 6, "text-anchor": ["start", "middle", "middle", "middle", "end"][n],
+  }, tick(points[i].at, long)));
+  return [...lines, ...ticks];
+}
+
+const SHAPES = { line, dots, bars };
+
+function line([, of, tone], points, scale) {
+  const runs = [[]];
+  points.forEach((p, i) => {
+    const value = of(p);
+    if (value === null) runs.push([]);
+    else runs.at(-1).push(`${scale.x(i).toFixed(1)},${scale.y(value).toFixed(1)}`);
+  });
+  return runs.filter((run) => run.length).map((run) => (run.length > 1
+    ? svg("polyline", { class: `line ${tone}`, points: run.join(" ") })
+    : dot(run[0].split(","), tone)));
+}
+
+function dots([, of, tone], points, scale) {
+  return points.flatMap((p, i) => (of(p) === null ? [] : [dot([scale.x(i), scale.y(of(p))], tone)]));
+}
+
+function dot([x, y], tone) {
+  return svg("circle", { class: `dot ${tone}`, cx: x, cy: y, r: 2.6 });
+}
+
+function bars([, of, tone], points, scale) {
+  const width = Math.max(scale.step * 0.7, 1);
+  return points.flatMap((p, i) => (of(p) ? [svg("rect", {
+    class: `column ${tone}`, x: scale.x(i) - width / 2, width, y: scale.y(of(p)), height: scale.y(0) - scale.y(of(p)),
+  })] : []));
+}
+
+function marks(chart, points, scale) {
+  if (!chart.marks) return [];
+  const [, of] = chart.marks;
+  return points.flatMap((p, i) => (of(p) ? [svg("line", {
+    class: "mark", x1: scale.x(i), x2: scale.x(i), y1: EDGE.top, y2: HEIGHT - EDGE.bottom,
+  })] : []));
+}
+
+function legend(chart) {
+  const rows = chart.rows.map(([name, , tone]) => el("span", {}, el("span", { class: `swatch ${tone}` }), name));
+  if (chart.marks) rows.push(el("span", {}, el("span", { class: "swatch mark" }), chart.marks[0]));
+  return el("small", { class: "legend" }, rows);
+}
+
+/** Read points with the pointer, or with the arrow keys once the drawing has the focus. */
+function reading(drawing, points, scale, show) {
+  let at = null;
+  const go = (i) => {
+    at = i === null ? null : Math.min(Math.max(i, 0), points.length - 1);
+    show(at);
+  };
+  drawing.addEventListener("pointermove", (event) => {
+    const box = drawing.getBoundingClientRect();
+    const x = ((event.clientX - box.left) / box.width) * WIDTH;
+    go(Math.round((x - EDGE.left) / scale.step - 0.5));
+  });
+  drawing.addEventListener("pointerleave", () => go(null));
+  drawing.addEventListener("blur", () => go(null));
+  drawing.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step || !points.length) return;
+    event.preventDefault();
+    go((at ?? points.length - (step > 0 ? 1 : 0)) + step);
+  });
+}
+
+function said(chart, point) {
+  const values = chart.rows.map(([name, of]) => `${name} ${of(point) === null ? "–" : chart.say(of(point))}`);
+  if (chart.marks?.[1](point)) values.push(`${chart.marks[0]}s ${chart.marks[1](point)}`);
+  return `${tick(point.at, true)}: ${values.join(", ")}`;
+}
+
+function latest(chart, points) {
+  const last = points.findLast((p) => chart.rows.some(([, of]) => of(p)));
+  return last ? said(chart, last) : "nothing in this time";
+}
+
+/** Made when it is opened: sixty rows for each chart that nobody looks at are sixty too many. */
+function table(chart, { points }, open) {
+  const holder = el("div", { class: "numbers" });
+  const make = () => fill(holder, el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, "from"),
+    chart.rows.map(([name]) => el("th", {}, name)), chart.marks ? el("th", {}, `${chart.marks[0]}s`) : null)),
+  el("tbody", {}, points.map((p) => el("tr", {}, el("td", {}, time(p.at)),
+    chart.rows.map(([, of]) => el("td", {}, of(p) === null ? "–" : chart.say(of(p)))),
+    chart.marks ? el("td", {}, count(chart.marks[1](p))) : null)))));
+  if (open) make();
+  const details = el("details", { open, on: { toggle: () => details.open && make() } },
+    el("summary", {}, "as a table"), holder);
+  return details;
+}

@@ -1,0 +1,91 @@
+/* Compactions, newest first: what stood before, what stands since, and the words between. */
+
+import { get } from "./api.js";
+import { el, fill } from "./dom.js";
+import { wordDiff } from "./diff.js";
+import { summaryTitle } from "./memory_list.js";
+import { count, many, percent, seconds, time } from "./words.js";
+
+const LIMIT = 50;
+const KINDS = { longterm: "Long-term summary", recent: "Short-term summary" };
+
+/** The section "Compactions" of an agent's page. */
+export class Compactions {
+  constructor(root, id) {
+    this.id = id;
+    this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.load() } },
+      "A new one was made: show it");
+    this.view = el("div", {});
+    fill(root, el("div", { class: "tools" }, this.newer), this.view);
+  }
+
+  /** What somebody reads stays open until they want to see the new one. */
+  outdated() {
+    this.newer.hidden = false;
+  }
+
+  async load() {
+    const { compactions } = await get(`agents/${this.id}/compactions`, { limit: LIMIT });
+    this.newer.hidden = true;
+    fill(this.view, compactions.length
+      ? el("ol", { class: "compactions" }, compactions.map(compaction))
+      : el("p", { class: "empty" }, "None was made yet: its window holds all that it lived through."));
+  }
+}
+
+function compaction(made) {
+  const saved = made.tokens_before ? 1 - made.tokens_after / made.tokens_before : 0;
+  const details = el("details", { on: { toggle: () => details.open && show(details, made) } },
+    el("summary", { "data-opens": true },
+      el("b", {}, `Compaction ${made.number}`), verdict(made),
+      el("span", {}, made.outcome), el("span", { class: "dim" }, made.reason),
+      el("span", { class: "figure" }, `${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (−${percent(saved)})`),
+      el("small", {}, time(made.at), ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")} · ${made.strategy}`)),
+    el("div", { class: "change" }));
+  return el("li", { "data-row": true, tabindex: "-1", class: made.undone ? "undone" : "" }, details);
+}
+
+function verdict(made) {
+  if (made.undone) return el("span", { class: "badge paused" }, "taken back");
+  if (made.good === null) return el("span", { class: "badge asleep" }, "not checked");
+  return el("span", { class: `badge ${made.good ? "calm" : "trouble"}` }, made.good ? "good" : "poor");
+}
+
+/** Made when it is opened for the first time: fifty differences at once would be felt. */
+function show(details, made) {
+  const holder = details.querySelector(".change");
+  if (holder.hasChildNodes()) return;
+  fill(holder, made.verdict ? el("p", {}, `Its check said: ${made.verdict}`) : null,
+    Object.keys(KINDS).map((kind) => change(kind, made)));
+}
+
+function change(kind, made) {
+  const [before, after] = [made.before, made.after].map((all) => all.find((each) => each.kind === kind));
+  if (!before && !after) return null;
+  const view = el("div", { class: "words" });
+  const ways = [["Changes", () => changes(before, after)], ["Before", () => text(before)], ["After", () => text(after)]];
+  const buttons = ways.map(([name, make]) => el("button", { type: "button", on: { click: ({ currentTarget }) => {
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button === currentTarget));
+    fill(view, make());
+  } } }, name));
+  buttons[0].click();
+  return el("section", {}, el("h4", {}, KINDS[kind]), el("div", { class: "tools" }, buttons, range(before, after)), view);
+}
+
+function range(before, after) {
+  const said = (summary) => (summary ? `${count(summary.first)}–${count(summary.last)}` : "nothing");
+  return el("small", {}, `of memories ${said(before)}, then ${said(after)}`);
+}
+
+function text(summary) {
+  if (!summary) return el("p", { class: "empty" }, "There was none.");
+  return [el("p", { class: "dim" }, `${summaryTitle(summary)}, ${many(summary.tokens, "token")}`),
+    el("pre", { class: "text prose" }, summary.text)];
+}
+
+function changes(before, after) {
+  const parts = wordDiff(before?.text ?? "", after?.text ?? "");
+  if (parts === null) return [el("p", { class: "dim" }, "Hardly a word stayed; here is what stands since."), text(after)];
+  const tags = { same: "span", gone: "del", new: "ins" };
+  return el("pre", { class: "text prose diff" }, parts.map(([how, words]) => el(tags[how], {}, words)));
+}

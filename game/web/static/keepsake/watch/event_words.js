@@ -1,0 +1,82 @@
+/* An event of the log in words: what happened, what more there is to say, and how it looks. */
+
+import { count, many, percent, seconds } from "./words.js";
+
+/** Which kinds a reader may switch off, and what they are called. */
+export const GROUPS = {
+  memory: "memories", thought: "thoughts", recall: "recall", compaction: "compactions",
+  sleep: "sleep", error: "errors", health: "servers", world: "world",
+};
+
+/** `{ what, more, tone }` of a record; the tone is a class of the stylesheet. */
+export function describe(kind, record) {
+  return (SAYS[kind] || unknown)(record);
+}
+
+const SAYS = { memory, thought, recall, compaction, sleep, error, health, world };
+
+function memory(record) {
+  const text = record.text ?? "";
+  if (!text || !["append", "repeat"].includes(record.op)) return changed(record);
+  const times = record.times > 1 ? `×${record.times}` : "";
+  const more = join(`memory ${record.n}`, times, record.place, record.reason && `because: ${record.reason}`);
+  return { what: record.of === "act" ? `> ${text}` : text, more, tone: record.of || "perception" };
+}
+
+function changed(record) {
+  const size = record.size ? many(record.size, "character") : "";
+  const more = join(record.of, record.n ? `number ${record.n}` : "", size, record.problem);
+  return { what: `memory: ${record.op}`, more, tone: record.problem ? "trouble" : "quiet" };
+}
+
+function thought(record) {
+  const answered = record.command ?? record.answer?.trim();
+  const from = record.source ? ` by ${record.source}` : "";
+  const what = answered ? `thinks (${record.trigger}${from}): ${answered}` : `thinks (${record.trigger}${from})`;
+  const cached = record.prompt_tokens
+    ? `${count(record.prompt_tokens)} tokens, ${percent(record.cached_tokens / record.prompt_tokens)} cached` : "";
+  const took = record.latency ? `${seconds(record.latency)} after ${seconds(record.wait)} in the queue` : "";
+  const outcome = record.outcome === "acted" ? "" : record.outcome;
+  const more = join(outcome, record.problem, record.reason && `because: ${record.reason}`, cached, took);
+  return { what, more, tone: ["acted", "dropped"].includes(record.outcome) ? "thought" : "trouble" };
+}
+
+function recall(record) {
+  const found = record.searched === false ? "nothing could be searched" : `found ${record.found}`;
+  const took = record.seconds ? seconds(record.seconds) : "";
+  return { what: `recalls: ${record.question}`, more: join(found, took, `for: ${record.by}`), tone: "thought" };
+}
+
+function compaction(record) {
+  const range = record.last ? `memories ${record.first}–${record.last}` : "";
+  const tokens = `${count(record.tokens_before)} → ${count(record.tokens_after)} tokens`;
+  const more = join(record.reason, range, tokens, record.seconds ? seconds(record.seconds) : "", record.problem);
+  const bad = record.outcome === "failed" || record.good === false;
+  return { what: `compaction ${record.number || ""}: ${record.outcome}`, more, tone: bad ? "trouble" : "milestone" };
+}
+
+function sleep(record) {
+  const step = record.op === "step" ? `asleep: ${record.step}` : record.op;
+  return { what: step, more: join(record.why, record.problem), tone: record.problem ? "trouble" : "milestone" };
+}
+
+function error(record) {
+  return { what: record.text, more: record.level, tone: "trouble" };
+}
+
+function health(record) {
+  const what = `${record.provider} at ${record.host} ${record.ready ? "is ready" : "is not ready"}`;
+  return { what, more: record.problem, tone: record.ready ? "milestone" : "trouble" };
+}
+
+function world(record) {
+  return { what: `the world ${record.op}`, more: record.text, tone: "milestone" };
+}
+
+function unknown(record) {
+  return { what: String(record.kind ?? "something"), more: JSON.stringify(record).slice(0, 500), tone: "quiet" };
+}
+
+function join(...parts) {
+  return parts.filter(Boolean).join(" · ");
+}

@@ -1,0 +1,125 @@
+/* The live stream as rows. However long the page is open, it holds the newest 500 and no more. */
+
+import { el, fill, setText } from "./dom.js";
+import { GROUPS, describe } from "./event_words.js";
+import { count, time } from "./words.js";
+
+const MOST = 500;
+const PAINT = 100;
+const LONGEST = 4000;
+
+/** Rows of events in `root`; `named` shows whose each is. */
+export class Feed {
+  #waiting = [];
+  #memories = new Map();
+  #due = null;
+  #paused = false;
+  #missed = 0;
+  #words = "";
+  #off = new Set();
+
+  constructor(root, { named = false, most = MOST } = {}) {
+    this.named = named;
+    this.most = most;
+    this.list = el("ol", {
+      class: "feed", role: "log", "aria-live": "off", tabindex: "0", "aria-label": "What happens",
+    });
+    this.none = el("p", { class: "empty" }, "Nothing has happened since this page was opened.");
+    this.pauseButton = el("button", { type: "button", on: { click: () => this.pause() } }, "Pause");
+    this.filter = el("input", {
+      type: "search", placeholder: "only rows with …", "aria-label": "Filter the stream",
+      on: { input: () => this.#sift(this.filter.value) },
+    });
+    fill(root, el("div", { class: "tools" }, this.pauseButton, this.filter, this.#kinds()), this.none, this.list);
+  }
+
+  /** Take an event; it is painted a moment later, together with what comes by then. */
+  add(kind, record) {
+    this.#waiting.push([kind, record]);
+    if (this.#waiting.length > this.most) {
+      this.#waiting.splice(0, this.#waiting.length - this.most);
+      this.#missed += 1;
+    }
+    if (this.#paused) this.#label();
+    else this.#due ??= setTimeout(() => this.#paint(), PAINT);
+  }
+
+  /** Hold the rows still, or let them go on. */
+  pause() {
+    this.#paused = !this.#paused;
+    this.#label();
+    if (!this.#paused) this.#paint();
+  }
+
+  #label() {
+    const waiting = this.#waiting.length + this.#missed;
+    setText(this.pauseButton, this.#paused ? `Go on (${count(waiting)} new)` : "Pause");
+    this.pauseButton.setAttribute("aria-pressed", String(this.#paused));
+  }
+
+  #paint() {
+    clearTimeout(this.#due);
+    this.#due = null;
+    const atEnd = this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < 60;
+    for (const [kind, record] of this.#waiting) this.#place(kind, record);
+    this.#waiting = [];
+    this.#missed = 0;
+    while (this.list.childElementCount > this.most) this.#drop(this.list.firstElementChild);
+    this.none.hidden = this.list.childElementCount > 0;
+    if (atEnd) this.list.scrollTop = this.list.scrollHeight;
+    this.#label();
+  }
+
+  /** By their times: what was before may come later. A memory has one row, the newest. */
+  #place(kind, record) {
+    const row = this.#row(kind, record);
+    const key = kind === "memory" && record.text ? `${record.agent} ${record.n}` : null;
+    const old = key && this.#memories.get(key);
+    if (old && old.dataset.t > row.dataset.t) return;
+    old?.remove();
+    if (key) this.#memories.set((row.dataset.memory = key), row);
+    let before = this.list.lastElementChild;
+    while (before && before.dataset.t > row.dataset.t) before = before.previousElementSibling;
+    if (before) before.after(row);
+    else this.list.prepend(row);
+  }
+
+  #drop(row) {
+    this.#memories.delete(row.dataset.memory);
+    row.remove();
+  }
+
+  #row(kind, record) {
+    const { what, more, tone } = describe(kind, record);
+    const row = el("li", { class: `event ${tone}`, tabindex: "-1", "data-row": true, "data-kind": kind },
+      time(record.t),
+      this.named && record.agent ? el("b", {}, record.agent) : null,
+      el("span", { class: "what" }, what.slice(0, LONGEST)),
+      more ? el("small", {}, more.slice(0, LONGEST)) : null);
+    row.dataset.t = Date.parse(record.t).toString().padStart(16, "0");
+    row.hidden = !this.#fits(row);
+    return row;
+  }
+
+  #kinds() {
+    const boxes = Object.entries(GROUPS).map(([kind, name]) => {
+      const box = el("input", { type: "checkbox", checked: true, on: { change: () => {
+        this.#off[box.checked ? "delete" : "add"](kind);
+        this.#sift(this.filter.value);
+      } } });
+      return el("label", {}, box, name);
+    });
+    return el("fieldset", { class: "kinds" }, el("legend", {}, "Show"), boxes);
+  }
+
+  #sift(words) {
+    this.#words = words.trim().toLowerCase();
+    for (const row of this.list.children) row.hidden = !this.#fits(row);
+    this.list.scrollTop = this.list.scrollHeight;
+  }
+
+  #fits(row) {
+    if (this.#off.has(row.dataset.kind)) return false;
+    return !this.#words || row.textContent.toLowerCase().includes(this.#words);
+  }
+}

@@ -1,0 +1,216 @@
+/* All agents at a glance, in a table that keeps up by itself. */
+
+import { badge, bar, compactionFlag, tokensBar, trouble } from "./agent_state.js";
+import { get } from "./api.js";
+import { announce, byId, el, fill, setAttribute, throttled } from "./dom.js";
+import { Feed } from "./feed.js";
+import { bindKeys, rowKeys } from "./keys.js";
+import { Stream } from "./stream.js";
+import { ago, count, many, seconds, time } from "./words.js";
+
+const SOON = 1500;
+const POLL = 4000;
+const COLUMNS = {
+  name: { by: (a) => a.name.toLowerCase() },
+  state: { by: (a) => a.state },
+  place: { by: (a) => a.place.toLowerCase() },
+  act: { by: (a) => a.last_act_at ?? "", down: true },
+  waiting: { by: (a) => a.waiting ?? -1, down: true },
+  used: { by: (a) => (a.budget ? a.used / a.budget : 0), down: true },
+  memories: { by: (a) => a.memories, down: true },
+  thoughts: { by: (a) => a.thoughts, down: true },
+  trouble: { by: (a) => trouble(a).length, down: true },
+};
+
+const body = byId("agents");
+const filter = byId("filter");
+const rows = new Map();
+const sorting = { column: "trouble", down: true };
+let overview = null;
+let onlyTrouble = false;
+
+// -- drawing
+
+function draw() {
+  if (overview === null) return;
+  const shown = sorted(overview.agents.filter(wanted));
+  for (const agent of overview.agents) drawRow(agent);
+  const known = new Set(overview.agents.map((agent) => agent.id));
+  for (const id of rows.keys()) if (!known.has(id)) rows.delete(id);
+  const wantedRows = shown.map((agent) => rows.get(agent.id).row);
+  // Moving a row takes the focus from it, so rows move only when their order is another one.
+  if (!same([...body.children], wantedRows)) reorder(wantedRows);
+  drawSummary(shown.length);
+  drawServers();
+}
+
+function reorder(wantedRows) {
+  const focus = body.contains(document.activeElement) ? document.activeElement : null;
+  fill(body, wantedRows);
+  if (focus && body.contains(focus)) focus.focus({ preventScroll: true });
+}
+
+function drawRow(agent) {
+  const known = rows.get(agent.id);
+  const seen = JSON.stringify([agent, agent.last_act_at && ago(agent.last_act_at, now())]);
+  if (known?.seen === seen) return;
+  const row = known?.row ?? el("tr", { tabindex: "-1", "data-row": true, role: "row" });
+  const hadFocus = row.contains(document.activeElement) && document.activeElement !== row;
+  setAttribute(row, "class", trouble(agent).length ? "stuck" : null);
+  fill(row, cells(agent));
+  if (hadFocus) row.querySelector("a").focus({ preventScroll: true });
+  rows.set(agent.id, { row, seen });
+}
+
+function cells(agent) {
+  const told = trouble(agent);
+  const link = el("a", { href: `/agents/${agent.id}/`, "data-opens": true }, agent.name);
+  return [
+    cell("Agent", link, told.length ? el("small", { class: "problem" }, told.join("; ")) : null),
+    cell("State", badge(agent.state)),
+    cell("Place", agent.place || "nowhere"),
+    cell("Last act", act(agent)),
+    cell("Waiting", agent.waiting === null ? "–" : seconds(agent.waiting)),
+    cell("Prompt", tokensBar(agent), compactionFlag(agent)),
+    cell("Memories", count(agent.memories)),
+    cell("Thoughts", count(agent.thoughts), agent.failed ? el("small", {}, ` ${count(agent.failed)} failed`) : null),
+  ];
+}
+
+function act(agent) {
+  if (!agent.last_act_at) return el("span", { class: "dim" }, "none yet");
+  return [el("span", { class: "act" }, agent.last_act), " ",
+    el("small", {}, time(agent.last_act_at, (iso) => ago(iso, now())))];
+}
+
+function cell(label, ...children) {
+  return el("td", { role: "cell", "data-label": label }, el("div", {}, ...children.flat()));
+}
+
+function drawSummary(shown) {
+  const all = overview.agents;
+  const bad = all.filter((agent) => trouble(agent).length).length;
+  const hidden = shown < all.length ? `, ${count(shown)} shown` : "";
+  fill(byId("summary"), `${many(all.length, "agent")}${hidden}`);
+  const button = byId("trouble");
+  fill(button, bad ? `${count(bad)} to look at` : "all is well");
+  button.disabled = !bad && !onlyTrouble;
+  button.setAttribute("aria-pressed", String(onlyTrouble));
+  byId("none").hidden = shown > 0;
+  fill(byId("none"), all.length ? "No agent fits." : "There are no agents. In the game: @agent/create");
+  byId("log-problem").hidden = !overview.log_problem;
+  fill(byId("log-problem"), overview.log_problem);
+}
+
+function drawServers() {
+  fill(byId("servers"), overview.servers.map((server) => {
+    const good = server.health === "ready";
+    const waits = Object.entries(server.waiting).filter(([, n]) => n).map(([name, n]) => `${n} ${name}`);
+    return el("li", { class: good ? "" : "stuck" },
+      el("span", { class: `badge ${good ? "calm" : "trouble"}` }, good ? "ready" : "not ready"),
+      el("b", {}, server.provider), el("span", { class: "dim" }, server.host),
+      el("span", {}, server.models.join(", ")),
+      bar(server.running, server.in_flight, `${server.running} of ${server.in_flight} calls`),
+      el("span", { class: "dim" }, waits.length ? `waiting: ${waits.join(", ")}` : "nothing waits"),
+      good ? null : el("small", { class: "problem" }, server.health));
+  }));
+}
+
+// -- choosing
+
+function wanted(agent) {
+  if (onlyTrouble && !trouble(agent).length) return false;
+  const words = filter.value.trim().toLowerCase();
+  return !words || `${agent.name} ${agent.place} ${agent.state} ${agent.last_act}`.toLowerCase().includes(words);
+}
+
+function sorted(agents) {
+  const { by } = COLUMNS[sorting.column];
+  const sign = sorting.down ? -1 : 1;
+  return agents.toSorted((a, b) => sign * compare(by(a), by(b)) || compare(a.name, b.name));
+}
+
+function compare(a, b) {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function same(a, b) {
+  return a.length === b.length && a.every((each, i) => each === b[i]);
+}
+
+function sortBy(column, down) {
+  Object.assign(sorting, { column, down });
+  byId("sort").value = column;
+  for (const head of document.querySelectorAll("th[data-sort]")) {
+    const now = head.dataset.sort === column ? (down ? "descending" : "ascending") : null;
+    setAttribute(head, "aria-sort", now);
+  }
+  draw();
+}
+
+// -- keeping up
+
+function now() {
+  return overview ? Date.parse(overview.now) : Date.now();
+}
+
+let asking = false;
+
+async function refresh() {
+  if (asking || document.hidden) return;
+  asking = true;
+  try {
+    overview = await get("agents");
+    byId("trouble-here").hidden = true;
+    draw();
+  } catch (problem) {
+    byId("trouble-here").hidden = false;
+    fill(byId("trouble-here"), problem.message, " ",
+      problem.status === 403 ? el("a", { href: "/auth/login/?next=/agents/" }, "Log in") : null);
+  } finally {
+    asking = false;
+  }
+}
+
+const soon = throttled(refresh, SOON);
+const feed = new Feed(byId("feed"), { named: true });
+
+function took(kind, record) {
+  if (kind !== "gap") feed.add(kind, record);
+  soon();
+}
+
+function turned(state, words) {
+  const sign = byId("live");
+  sign.className = `connection ${state}`;
+  fill(sign, words);
+  if (state === "lost") announce("The live stream was lost; the table is asked for every few seconds.");
+  if (state === "live") announce("");
+  soon();
+}
+
+for (const head of document.querySelectorAll("th[data-sort] button")) {
+  const { sort: column } = head.closest("th").dataset;
+  head.addEventListener("click", () => {
+    const again = sorting.column === column;
+    sortBy(column, again ? !sorting.down : Boolean(COLUMNS[column].down));
+  });
+}
+byId("sort").addEventListener("change", ({ target }) => {
+  sortBy(target.value, Boolean(COLUMNS[target.value].down));
+});
+filter.addEventListener("input", draw);
+byId("trouble").addEventListener("click", () => {
+  onlyTrouble = !onlyTrouble;
+  draw();
+});
+document.addEventListener("visibilitychange", refresh);
+bindKeys([
+  ["/", "filter the agents", () => filter.focus()],
+  ...rowKeys(() => body),
+  ["t", "only those to look at, or all", () => byId("trouble").click()],
+  ["p", "pause the stream, or go on", () => feed.pause()],
+]);
+setInterval(refresh, POLL);
+refresh();
+new Stream({ took, turned }).start();

@@ -1,0 +1,74 @@
+/* The prompt that was last sent, section by section, each with what it costs. */
+
+import { get } from "./api.js";
+import { el, fill } from "./dom.js";
+import { count, many, percent, time } from "./words.js";
+
+/** The section "Prompt" of an agent's page. */
+export class Prompt {
+  #open = new Set();
+  #shown = null;
+
+  constructor(root, id) {
+    this.id = id;
+    this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.load() } },
+      "A newer one was sent: show it");
+    this.view = el("div", {});
+    fill(root, el("div", { class: "tools" }, this.newer), this.view);
+  }
+
+  /** A thought ended; what is on the screen stays until somebody wants the new one. */
+  outdated() {
+    if (this.#shown) this.newer.hidden = false;
+  }
+
+  async load() {
+    const prompt = await get(`agents/${this.id}/prompt`);
+    this.#shown = prompt.at;
+    this.newer.hidden = true;
+    this.draw(prompt);
+  }
+
+  draw(prompt) {
+    if (!prompt.at) {
+      fill(this.view, el("p", { class: "empty" }, "Nothing was sent for it since the server started."));
+      return;
+    }
+    fill(this.view, this.#facts(prompt), this.#stack(prompt),
+      el("ol", { class: "sections" }, prompt.sections.map((each, i) => this.#section(each, i, prompt))),
+      el("h3", {}, "The raw answer"),
+      el("pre", { class: "text" }, prompt.answer || "None came yet."));
+  }
+
+  #facts(prompt) {
+    const server = prompt.server_tokens
+      ? `${many(prompt.server_tokens, "token")} by the server's count, ` +
+        `${percent(prompt.cached / prompt.server_tokens)} of them from its cache`
+      : "the server does not say what it counted";
+    return el("p", {}, "Sent ", time(prompt.at), ` about “${prompt.trigger}”: ${many(prompt.tokens, "token")} of ` +
+      `${count(prompt.budget)}; ${server}.`);
+  }
+
+  #stack(prompt) {
+    const whole = Math.max(prompt.budget, prompt.tokens, 1);
+    const label = prompt.sections.map((each) => `${each.name} ${each.tokens}`).join(", ");
+    return el("div", { class: "stack", role: "img", "aria-label": `Tokens by section: ${label}` },
+      prompt.sections.map((each, i) => el("span", {
+        class: `part hue-${i % 8}`, title: `${each.name}: ${many(each.tokens, "token")}`,
+        vars: { "--share": `${(each.tokens / whole) * 100}%` },
+      })));
+  }
+
+  #section(section, i, prompt) {
+    const share = section.tokens / Math.max(prompt.tokens, 1);
+    const head = el("summary", { "data-opens": true },
+      el("span", { class: `swatch hue-${i % 8}` }), el("b", {}, section.name),
+      el("span", { class: "figure" }, `${many(section.tokens, "token")}, ${percent(share)}`),
+      el("span", { class: "track", "aria-hidden": "true" },
+        el("span", { class: `level hue-${i % 8}`, vars: { "--share": `${share * 100}%` } })));
+    const details = el("details", { open: this.#open.has(section.name), on: { toggle: () => {
+      this.#open[details.open ? "add" : "delete"](section.name);
+    } } }, head, el("pre", { class: "text" }, section.text || "(no text)"));
+    return el("li", { "data-row": true, tabindex: "-1" }, details);
+  }
+}

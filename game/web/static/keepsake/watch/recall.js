@@ -1,0 +1,60 @@
+/* Recall tried by hand: what the agent's own search finds, and by which parts of its score. */
+
+import { bar } from "./agent_state.js";
+import { get } from "./api.js";
+import { announce, el, fill } from "./dom.js";
+import { many, seconds } from "./words.js";
+
+const LIMIT = 20;
+
+/** The section "Recall" of an agent's page. */
+export class Recall {
+  #asked = 0;
+
+  constructor(root, id) {
+    this.id = id;
+    this.question = el("input", {
+      type: "search", required: true, maxlength: "500", placeholder: "Where does Edwin mend nets?", "aria-label": "Question",
+    });
+    this.view = el("div", {});
+    fill(root,
+      el("p", { class: "dim" }, "Searches all that it lived through, as it does itself. It learns nothing of it."),
+      el("form", { class: "tools", on: { submit: (event) => this.#ask(event) } }, this.question, el("button", {}, "Recall")),
+      this.view);
+  }
+
+  /** There is nothing to load before somebody asks. */
+  async load() {
+    this.question.focus();
+  }
+
+  async #ask(event) {
+    event.preventDefault();
+    const asked = ++this.#asked;
+    fill(this.view, el("p", { class: "dim" }, "Searching …"));
+    try {
+      const found = await get(`agents/${this.id}/recall`, { q: this.question.value, limit: LIMIT });
+      if (asked === this.#asked) this.#draw(found);
+    } catch (problem) {
+      if (asked === this.#asked) fill(this.view, el("p", { class: "problem", role: "alert" }, problem.message));
+    }
+  }
+
+  #draw(found) {
+    const words = `${many(found.hits.length, "hit")} for “${found.question}” in ${seconds(found.seconds)}`;
+    const most = Math.max(...found.hits.map((hit) => hit.score), 0);
+    fill(this.view,
+      found.problem ? el("p", { class: "problem", role: "alert" }, found.problem) : el("p", {}, words),
+      el("ol", { class: "hits" }, found.hits.map((hit) => row(hit, most))));
+    announce(found.problem || words);
+  }
+}
+
+/** A hit, with its score against the best one's; also of what a thought recalled. */
+export function row(hit, most) {
+  const title = hit.n ? el("a", { href: `#memory/${hit.n}`, "data-opens": true }, hit.title) : el("b", {}, hit.title);
+  return el("li", { "data-row": true, tabindex: "-1" },
+    el("div", { class: "hit" }, title, bar(Math.max(hit.score, 0), most, hit.score.toFixed(2))),
+    hit.text ? el("p", { class: "what" }, hit.text) : null,
+    hit.why ? el("small", {}, hit.why) : null);
+}
