@@ -34,16 +34,18 @@ class Timeline:
 
     Attributes:
         timer: Seconds since the start; has ``callLater`` as the reactor has.
+        between: Called by the owner between two moments; what it raises ends the run.
     """
 
     def __init__(self, start: datetime, broken: Callable[[Exception], None]) -> None:
         self.timer = Timer()
+        self.between: Callable[[], None] = lambda: None
         self._start, self._broken = start, broken
         self._changed = threading.Condition()
         self._posts: deque[Callable[[], None]] = deque()
-        self._work: deque[_Work | _Asker] = deque()
+        self._work: deque[_Work | Asker] = deque()
         self._calls: deque[_Call] = deque()
-        self._askers: list[_Asker] = []
+        self._askers: list[Asker] = []
         self._present: _Work | None = None
         self._models = ThreadPoolExecutor(_MOST_CALLS, thread_name_prefix="model")
 
@@ -78,12 +80,12 @@ class Timeline:
         return event.is_set()
 
     @contextmanager
-    def asking(self) -> Iterator[_Asker]:
+    def asking(self) -> Iterator[Asker]:
         """In a worker thread: let the others go on while a model is waited for.
 
-        What is handed out is to be told once there is an answer (:meth:`_Asker.answered`).
+        What is handed out is to be told once there is an answer (:meth:`Asker.answered`).
         """
-        asker = _Asker(self._present)
+        asker = Asker(self._present)
         with self._changed:
             self._askers.append(asker)
             if asker.work is not None:
@@ -104,6 +106,7 @@ class Timeline:
             self.timer.rightNow = max(ahead[0].getTime(), self.timer.rightNow)
             self._guarded(lambda: self.timer.advance(0))
             self.settle()
+            self.between()
         self.timer.rightNow = max(seconds, self.timer.rightNow)
 
     def settle(self) -> None:
@@ -132,7 +135,7 @@ class Timeline:
             return False
         return True
 
-    def _answered(self) -> _Asker | None:
+    def _answered(self) -> Asker | None:
         return next((each for each in self._askers if each.has_answer), None)
 
     def _take_answer(self) -> None:
@@ -144,10 +147,10 @@ class Timeline:
             self._calls.popleft()
             self._guarded(first.tell)
 
-    def _let_on(self, what: _Work | _Asker) -> None:
+    def _let_on(self, what: _Work | Asker) -> None:
         """Give a piece of work its turn, and wait until it gives it back."""
         work = what if isinstance(what, _Work) else what.work
-        if isinstance(what, _Asker):
+        if isinstance(what, Asker):
             with self._changed:
                 self._changed.wait_for(lambda: what.back)
                 self._askers.remove(what)
@@ -189,7 +192,7 @@ class Timeline:
         with self._changed:
             self._changed.notify_all()
 
-    def _come_back(self, asker: _Asker) -> None:
+    def _come_back(self, asker: Asker) -> None:
         with self._changed:
             asker.back = asker.has_answer = True
             self._changed.notify_all()
@@ -241,7 +244,7 @@ class _Work:
             self.future.set_result(result)
 
 
-class _Asker:
+class Asker:
     """A thread that waits for a model."""
 
     def __init__(self, work: _Work | None) -> None:
@@ -285,6 +288,6 @@ class _Workers(Executor):
         self._take(work)
         return work.future
 
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - the base class' signature
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no more."""
         self._closed = True

@@ -19,8 +19,10 @@ from game.mind.markdown_config import ConfigFile, Section, parse
 from game.mind.ports import GenerationRequest
 
 EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE = "embedded", "ollama", "openai", "extractive"
-PROVIDERS = (EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE)
-"""Who can answer; ``extractive`` is no model at all: summaries by selection."""
+SCRIPTED = "scripted"
+PROVIDERS = (EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE, SCRIPTED)
+"""Who can answer; ``extractive`` is no model at all: summaries by selection. ``scripted`` is none
+either: agents that follow rules, see :mod:`game.llm.scripted_model`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,18 @@ import httpx
 from game.llm.embedded import Embedded
 from game.llm.ollama_client import OllamaModel, ollama_host
 from game.llm.openai_client import OpenAIModel, api_key
-from game.llm.profiles import EMBEDDED, OLLAMA, Profile
+from game.llm.profiles import EMBEDDED, OLLAMA, SCRIPTED, Profile
+from game.llm.scripted_model import ScriptedModel
 from game.llm.wrappers import CircuitBreaker, Recorder, Recording, Retry, TimeLimit
 from game.mind.errors import ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest, LanguageModel
 
 ServerKey = tuple[str, str]
 """Provider and address: what one queue stands in front of."""
+
+
+IN_PROCESS = "in this process"
+"""The address of a model that needs no server."""
 
 
 class Client(LanguageModel, Protocol):
@@ -120,6 +125,8 @@ def build(
 
 
 def _client(profile: Profile, address: str, environ: Mapping[str, str]) -> Client:
+    if profile.provider == SCRIPTED:
+        return ScriptedModel(profile.seed or 0)
     if profile.provider == OLLAMA:
         return OllamaModel(
             address,
@@ -139,4 +146,4 @@ def _address(profile: Profile, embedded: Embedded, environ: Mapping[str, str]) -
         return embedded.address
     if profile.provider == OLLAMA:
         return ollama_host(profile.host, environ)
-    return profile.host
+    return IN_PROCESS if profile.provider == SCRIPTED else profile.host

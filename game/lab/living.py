@@ -1,0 +1,146 @@
+"""What happens in a simulated world, inside Evennia: it is built, and lives for an hour."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections.abc import Callable
+
+from evennia.accounts.models import AccountDB
+from evennia.objects.models import ObjectDB
+from evennia.server import initial_setup
+from evennia.server.models import ServerConfig
+
+from game.lab.inhabitants import atlas_for
+from game.lab.machinery import machinery
+from game.lab.plan import Plan
+from game.lab.players import Visitors, make_visitors
+from game.lab.tallies import Tally
+from game.lab.timeline import Timeline
+from game.lab.visits import visits
+from game.mind.errors import KeepsakeError
+from game.mind.event_files import wait_until_packed
+from game.mind.event_log import EventLog
+from game.mind.event_taps import Tapped, Taps
+from game.paths import places
+from typeclasses import runtime, services
+from typeclasses.agents import all_agents
+from typeclasses.minds import open_minds
+from world.atlas import read_atlas
+from world.build import build_world, find
+
+ADMIN = "admin"
+TOLD_EACH = 0.2
+"""Real seconds between two reports."""
+FLUSH_EACH = 60.0
+"""Simulated seconds after which the event log is waited for: it must lose nothing."""
+_PATIENCE = 600.0
+"""Real seconds that the disk gets."""
+_log = logging.getLogger("keepsake.lab")
+
+
+def build(plan: Plan) -> None:
+    """Build the world with all who live in it; its services do not run meanwhile."""
+    AccountDB.objects.create_superuser(ADMIN, "admin@example.org", secrets.token_urlsafe(16))
+    initial_setup.create_objects()
+    atlas = atlas_for(read_atlas(), plan.agents, plan.seed)
+    build_world(atlas)
+    make_visitors(plan.visitors, find("room", atlas.start))
+    ServerConfig.objects.conf("last_initial_setup_step", "done")
+    # Who somebody is depends on when they were made: here that is the beginning of time.
+    for made in (ObjectDB, AccountDB):
+        made.objects.update(db_date_created=plan.begins)
+
+
+def live(plan: Plan, since: float, until: float, tell: Callable[[dict[str, object]], None]) -> None:
+    """Let the world live from one second of the simulation to another.
+
+    Its minds are opened at the beginning and closed at the end, as at a reload of the game, so
+    that it makes no difference whether a simulation goes on at once or later.
+
+    Raises:
+        KeepsakeError: The model is gone or the disk is full; says what to do.
+    """
+    timeline = Timeline(plan.moment(since), _broken)
+    taps, tally = Taps(), Tally()
+    taps.on_event(tally.count)
+    shared = services.start_on(machinery(timeline, f"{plan.seed} {since:g}"), places(), taps)
+    try:
+        runtime.live(shared)
+        agents = sorted(all_agents(), key=lambda agent: agent.id)
+        visitors = Visitors(timeline, agents, since)
+        visitors.expect(visits(plan.seed, plan.visitors, len(agents), since, until))
+        _run(timeline, shared, until - since, lambda: _look(tally, plan, timeline, since, tell))
+        timeline.settle()
+        _check_minds()
+    finally:
+        runtime.stop(reload=True)
+        timeline.close()
+    _check_log(shared)
+    tell({**tally.figures(), "seconds": until, "moment": plan.moment(until).isoformat()})
+
+
+def _run(
+    timeline: Timeline, shared: services.Services, seconds: float, look: Callable[[], None]
+) -> None:
+    told, flushed = 0.0, 0.0
+
+    def between() -> None:
+        nonlocal told, flushed
+        if time.monotonic() - told >= TOLD_EACH:
+            told = time.monotonic()
+            look()
+        if timeline.timer.seconds() - flushed >= FLUSH_EACH:
+            flushed = timeline.timer.seconds()
+            _flush(shared)
+
+    timeline.between = between
+    timeline.run_until(seconds)
+
+
+def _look(
+    tally: Tally,
+    plan: Plan,
+    timeline: Timeline,
+    since: float,
+    tell: Callable[[dict[str, object]], None],
+) -> None:
+    tally.check()
+    seconds = since + timeline.timer.seconds()
+    tell({**tally.figures(), "seconds": seconds, "moment": plan.moment(seconds).isoformat()})
+
+
+def _flush(shared: services.Services) -> None:
+    if (log := _event_log(shared)) is not None:
+        log.flush(_PATIENCE)
+
+
+def _event_log(shared: services.Services) -> EventLog | None:
+    events = shared.events.log if isinstance(shared.events, Tapped) else shared.events
+    return events if isinstance(events, EventLog) else None
+
+
+def _check_minds() -> None:
+    for mind in open_minds():
+        if mind.memory.problem is not None:
+            raise mind.memory.problem
+
+
+def _check_log(shared: services.Services) -> None:
+    """See to it that every line is with the disk, and old files are packed."""
+    log = _event_log(shared)
+    if log is None:
+        return
+    log.close(_PATIENCE)
+    if log.problem:
+        raise KeepsakeError(
+            f"The event log in {log.folder} could not be written ({log.problem})",
+            "Free some disk space, then go on with `keepsake simulate --resume`",
+        )
+    wait_until_packed(_PATIENCE)
+
+
+def _broken(error: Exception) -> None:
+    """What nobody else hears of: as the reactor would, say it and go on."""
+    _log.error("[Error] The simulation: something broke off: %r", error, exc_info=error)

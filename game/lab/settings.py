@@ -1,0 +1,91 @@
+"""The configuration of a simulation's vault: a copy of the world's, with a model of its own."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from game.llm.profiles import EMBEDDED, OLLAMA, OPENAI, SCRIPTED, load
+from game.mind.errors import KeepsakeError
+from game.paths import REPOSITORY
+
+OWN = "vault"
+"""As a model: whatever ``llm.md`` names."""
+_MODELS = f"{SCRIPTED}, {OWN} (what llm.md names), {EMBEDDED}, ollama:MODEL or openai:MODEL@HOST"
+_KEYS = ("provider", "host", "model", "seed")
+_CHROMA = re.compile(r"^\*\*chroma\*\*:.*$", re.MULTILINE)
+
+
+def copy_config(source: Path, target: Path, model: str, seed: int) -> None:
+    """Copy the configuration, and have the agents answered by that model.
+
+    Recall goes by words alone: when vectors are there depends on the machine.
+
+    Args:
+        source: ``vault/config`` of the world; the shipped one serves where there is none.
+        target: That of the simulation; must not exist.
+        model: See :func:`with_model`.
+        seed: For a model that takes one.
+
+    Raises:
+        KeepsakeError: There is no such model, or the configuration cannot be used.
+    """
+    shipped = REPOSITORY / "vault" / "config"
+    shutil.copytree(source if source.is_dir() else shipped, target)
+    profiles = target / "llm.md"
+    text = profiles.read_text(encoding="utf-8")
+    profiles.write_text(with_model(text, model, seed), encoding="utf-8")
+    load(profiles)
+    recall = target / "recall.md"
+    if recall.exists():
+        words = _CHROMA.sub("**chroma**: none", recall.read_text(encoding="utf-8"), count=1)
+        recall.write_text(words, encoding="utf-8")
+
+
+def with_model(text: str, model: str, seed: int) -> str:
+    """``llm.md`` with another model in its section ``agent``.
+
+    Args:
+        text: The file.
+        model: ``scripted``, ``vault`` (as the file is), ``embedded``, ``ollama:MODEL``,
+            ``ollama:MODEL@HOST`` or ``openai:MODEL@HOST``.
+        seed: For the scripted model.
+
+    Raises:
+        KeepsakeError: There is no such model.
+    """
+    entries = _entries(model, seed)
+    if not entries:
+        return text
+    head, mark, rest = (*re.split(r"(?mi)^(##[ \t]+agent)[ \t]*$", text, maxsplit=1), "", "")[:3]
+    section, *others = re.split(r"(?m)^(?=##\s)", rest, maxsplit=1)
+    for key in _KEYS:
+        section = re.sub(rf"(?m)^\*\*{key}\*\*:.*\n", "", section)
+    lines = "".join(f"**{key}**: {value}\n" for key, value in entries.items())
+    return f"{head}{mark or '## agent'}\n\n{lines}{section}{''.join(others)}"
+
+
+def _entries(model: str, seed: int) -> dict[str, str]:
+    provider, _, rest = model.partition(":")
+    name, _, host = rest.rpartition("@") if "@" in rest else (rest, "", "")
+    if model == OWN:
+        return {}
+    if model == SCRIPTED:
+        return {"provider": SCRIPTED, "seed": str(seed)}
+    if model == EMBEDDED:
+        return {"provider": EMBEDDED}
+    if provider == OLLAMA and name:
+        return {"provider": OLLAMA, "model": name, **({"host": host} if host else {})}
+    if provider == OPENAI and name and host:
+        return {"provider": OPENAI, "model": name, "host": host}
+    raise KeepsakeError(f"--model is {model!r}", f"Use one of: {_MODELS}")
+
+
+def check_model(model: str) -> None:
+    """Refuse a model that there is none of.
+
+    Raises:
+        KeepsakeError: Says which ones there are.
+    """
+    _entries(model, 0)
