@@ -25,6 +25,7 @@ from commands.recall import CmdMemories, CmdRecall
 from commands.sleep import CmdShout, CmdSleep, CmdWake, CmdWakeAgent
 from commands.things import CmdDescribe
 from commands.unloggedin import CmdUnconnectedCreate, CmdUnconnectedHelp
+from commands.why import CmdWhy
 
 PLAYER_COMMANDS = (*AGENT_COMMANDS, CmdDescribe, CmdShout, CmdWake, CmdWho)
 """What people do in the world: what agents can do, and what only makes sense at a keyboard."""
@@ -36,6 +37,7 @@ BUILDER_COMMANDS = (
     CmdMemoryStatus,
     CmdMemories,
     CmdRecall,
+    CmdWhy,
     CmdJournal,
     CmdPeople,
     CmdHistory,

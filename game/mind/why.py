@@ -1,0 +1,407 @@
+"""Why an agent did what it did: one act, with all that led to it, from the log and the archive.
+
+The event log knows the thought: what set it off, what was recalled for it, how far its
+summaries went, and what it cost. The archive knows the words. What neither knows any more is
+said so, never guessed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from game.mind.archive import Archive
+from game.mind.event_reader import Record
+from game.mind.history import PastCompaction, Texts, compactions
+from game.mind.records import Memory, MemoryKind, Summary
+from game.mind.words import sentences, stem, telling, words
+
+MOST_UNDER = 20_000
+"""The newest memories under the summaries that are looked through for the words of an act."""
+MOST_SHOWN = 200
+"""Of those with such words, the best."""
+_LOOK_BACK = 60
+"""Memories before an act among which is what set it off."""
+_OTHERS = ("idle", "other", "")
+"""Triggers that are no one memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Something that was looked up and stood in the prompt.
+
+    Attributes:
+        kind: ``memory``, ``summary``, ``note``, ``called back``.
+        n: Its number, as in :class:`game.mind.events.Recalled`.
+        title: Of a note.
+        score: How well it answered; 0 for what was called back.
+        why: The parts of the score, in words.
+        text: Its words; empty if they are nowhere any more.
+    """
+
+    kind: str
+    n: int
+    title: str
+    score: float
+    why: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leant:
+    """A summary that stood in the prompt.
+
+    Attributes:
+        tier: ``longterm`` or ``recent``.
+        compaction: Which compaction wrote it, or kept it.
+        first: First memory that it covers.
+        last: Last memory that it covers.
+        model: Who wrote it.
+        text: The summary.
+        told: Its sentences that share words with the act, in their order.
+    """
+
+    tier: str
+    compaction: int
+    first: int
+    last: int
+    model: str
+    text: str
+    told: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Under:
+    """A raw memory under the summaries that shares words with the act.
+
+    Attributes:
+        memory: The memory.
+        shared: The words, as they stand in it, the most telling first.
+        weight: How telling they are together: rare words weigh more.
+    """
+
+    memory: Memory
+    shared: tuple[str, ...]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the thought cost.
+
+    Attributes:
+        sections: Tokens of each section of the prompt, by our own count.
+        budget: Tokens that the prompt might have.
+        counted_by: Who counted the sections.
+        prompt: Tokens of the prompt, by the server's count.
+        cached: Those of them that it had in its cache.
+        completion: Tokens of the answer.
+        model: Who answered.
+        seed: The seed of the sampling; None for a random one.
+        temperature: Of the sampling.
+        wait: Seconds in the queue.
+        latency: Seconds from there until the answer.
+        attempt: Which try it was.
+    """
+
+    sections: Mapping[str, int] = field(default_factory=dict)
+    budget: int = 0
+    counted_by: str = ""
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    model: str = ""
+    seed: int | None = None
+    temperature: float = 0.0
+    wait: float = 0.0
+    latency: float = 0.0
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """One act, and what led to it.
+
+    Attributes:
+        agent: Whose.
+        nth: Which of its last acts: 1 the very last.
+        time: When it was done.
+        seq: Number of its event; 0 if the log has none.
+        outcome: As in :class:`game.mind.events.Thought`.
+        command: What it did; the raw answer if that was refused.
+        reason: The private reason that it gave.
+        problem: Why it was refused; empty if it was not.
+        trigger: What set it off; empty if that is not known.
+        priority: Its place in the model queue.
+        source: Who caused it; empty for nobody.
+        cause: The memory that set it off; None if it cannot be told.
+        act: The memory of the act; None for none.
+        recalled: What was looked up for it, and stood in the prompt.
+        summaries: The summaries that stood in the prompt, long-term first.
+        under: Raw memories under them that share words with the act, the most telling first.
+        window: Memories that stood word for word, from … to; None if that is not known.
+        cost: What it cost; None if that is not known.
+        prompt: The prompt's hash; empty for none.
+        missing: What cannot be told any more, and why, a sentence each.
+    """
+
+    agent: str
+    nth: int
+    time: datetime
+    command: str
+    reason: str
+    seq: int = 0
+    outcome: str = "acted"
+    problem: str = ""
+    trigger: str = ""
+    priority: str = ""
+    source: str = ""
+    cause: Memory | None = None
+    act: Memory | None = None
+    recalled: tuple[Shown, ...] = ()
+    summaries: tuple[Leant, ...] = ()
+    under: tuple[Under, ...] = ()
+    window: tuple[int, int] | None = None
+    cost: Cost | None = None
+    prompt: str = ""
+    missing: tuple[str, ...] = ()
+
+
+def from_log(record: Record, nth: int, archive: Archive, prompt: str | None) -> Why:
+    """What led to the act of a thought that the log tells of; blocks.
+
+    Args:
+        record: The event of the thought.
+        nth: Which of the last acts it is, from 1 on.
+        archive: The agent's archive.
+        prompt: The text that was sent; None if it is there no more.
+    """
+    told = _Record(record)
+    past, total = compactions(archive), told.number("total")
+    number = told.number("memory")
+    missing = list(_missing(record, prompt))
+    texts = _texts(past, told.number("compaction"), missing)
+    command = told.text("command") or told.text("answer").strip()
+    about = telling(f"{_argument(command)} {told.text('reason')}")
+    recent = _read(archive, max(1, (total or number) - _LOOK_BACK), total or number)
+    return Why(
+        agent=told.text("agent"),
+        nth=nth,
+        time=datetime.fromisoformat(told.text("t")),
+        seq=told.number("seq"),
+        outcome=told.text("outcome"),
+        command=command,
+        reason=told.text("reason"),
+        problem=told.text("problem"),
+        trigger=told.text("trigger"),
+        priority=told.text("priority"),
+        source=told.text("source"),
+        cause=_cause(recent, told.text("trigger"), told.text("source")),
+        act=_one(archive, number),
+        recalled=tuple(_shown(record, archive, past, prompt)),
+        summaries=_leant(texts, about),
+        under=_under(archive, texts, about),
+        window=(told.number("recent") + 1, total) if total else None,
+        cost=_cost(told, record),
+        prompt=told.text("prompt"),
+        missing=tuple(missing),
+    )
+
+
+def from_archive(memory: Memory, nth: int, archive: Archive, agent: str, missing: str) -> Why:
+    """What the archive alone tells of an act; blocks.
+
+    Args:
+        memory: The memory of the act.
+        nth: Which of the last acts it is, from 1 on.
+        archive: The agent's archive.
+        agent: Whose.
+        missing: Why there is no more.
+    """
+    past = [each for each in compactions(archive) if _stood(each, memory)]
+    texts = past[-1].after if past else Texts()
+    about = telling(f"{_argument(memory.text)} {memory.reason}")
+    return Why(
+        agent=agent,
+        nth=nth,
+        time=memory.time,
+        command=memory.text,
+        reason=memory.reason,
+        act=memory,
+        summaries=_leant(texts, about),
+        under=_under(archive, texts, about),
+        window=(texts.summarised + 1, memory.number - 1),
+        missing=(missing,),
+    )
+
+
+class _Record:
+    """A record, of whose fields an older log may lack some."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+
+    def text(self, name: str) -> str:
+        return str(self._record.get(name) or "")
+
+    def number(self, name: str) -> int:
+        value = self._record.get(name)
+        return value if isinstance(value, int) else 0
+
+    def seconds(self, name: str) -> float:
+        value = self._record.get(name)
+        return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _missing(record: Record, prompt: str | None) -> Iterable[str]:
+    if "recalled" not in record:
+        yield (
+            "An earlier version of Keepsake logged this act: what was recalled for it, and which "
+            "summaries stood in its prompt, is not known"
+        )
+    if record.get("prompt") and prompt is None:
+        yield "Its prompt is no longer in the event log: its file was removed"
+
+
+def _stood(past: PastCompaction, act: Memory) -> bool:
+    """Whether a compaction was made before an act, and had not been taken back by then."""
+    before = past.time <= act.time and past.after.summarised < act.number
+    return before and (past.undone is None or past.undone > act.time)
+
+
+def _texts(past: Sequence[PastCompaction], number: int, missing: list[str]) -> Texts:
+    """The summaries that a compaction left, as far as the archive has them."""
+    found = next((each.after for each in past if each.number == number), None)
+    if found is None:
+        if number:
+            missing.append(f"The archive does not hold compaction {number}, whose summaries stood")
+        return Texts()
+    return found
+
+
+def _cause(recent: Sequence[Memory], trigger: str, source: str) -> Memory | None:
+    """The newest of these that came from who set the thought off."""
+    if trigger in _OTHERS:
+        return None
+    heard = [each for each in recent if each.kind is MemoryKind.PERCEPTION]
+    theirs = [each for each in heard if not source or each.source == source]
+    return theirs[-1] if theirs else None
+
+
+def _shown(
+    record: Record, archive: Archive, past: Sequence[PastCompaction], prompt: str | None
+) -> Iterable[Shown]:
+    found = record.get("recalled")
+    for each in found if isinstance(found, list) else ():
+        if not isinstance(each, dict):
+            continue
+        told = _Record(each)
+        kind, n, title = told.text("kind"), told.number("n"), told.text("title")
+        text = ""
+        if kind == "note":
+            text = _line_of(prompt, f"{title}: ")
+        elif kind == "summary":
+            text = next((p.after.recent.text for p in past if p.number == n and p.after.recent), "")
+        elif (memory := _one(archive, n)) is not None:
+            text = memory.line
+        yield Shown(kind, n, title, told.seconds("score"), told.text("why"), text)
+
+
+def _line_of(prompt: str | None, head: str) -> str:
+    """What follows ``head`` in the prompt: a note may have been changed since."""
+    for line in (prompt or "").splitlines():
+        _, found, rest = line.partition(head)
+        if found:
+            return rest.strip()
+    return ""
+
+
+def _leant(texts: Texts, about: set[str]) -> tuple[Leant, ...]:
+    return tuple(
+        _leant_on(each, texts.standing, about)
+        for each in (texts.longterm, texts.recent)
+        if each is not None
+    )
+
+
+def _leant_on(summary: Summary, compaction: int, about: set[str]) -> Leant:
+    told = tuple(each for each in _pieces(summary.text) if about & telling(each))
+    return Leant(
+        tier=summary.tier.value,
+        compaction=compaction,
+        first=summary.first,
+        last=summary.last,
+        model=summary.model,
+        text=summary.text,
+        told=told,
+    )
+
+
+def _pieces(text: str) -> Iterable[str]:
+    return (piece for line in text.splitlines() for piece in sentences(line))
+
+
+def _under(archive: Archive, texts: Texts, about: set[str]) -> tuple[Under, ...]:
+    """The memories under both summaries that share words with the act; rare words weigh more."""
+    covered = [each for each in (texts.longterm, texts.recent) if each is not None]
+    if not covered or not about:
+        return ()
+    last = max(each.last for each in covered)
+    first = max(min(each.first for each in covered), last - MOST_UNDER + 1)
+    shared = [(each, about & telling(each.text)) for each in _read(archive, first, last)]
+    spread = Counter(word for _, found in shared for word in found)
+    weights = {word: 1.0 / math.log2(1 + count) for word, count in spread.items()}
+    found = [
+        Under(
+            memory,
+            _written(memory.text, sorted(common, key=lambda word: (-weights[word], word))),
+            round(sum(weights[word] for word in common), 4),
+        )
+        for memory, common in shared
+        if common
+    ]
+    found.sort(key=lambda each: (-each.weight, -each.memory.number))
+    return tuple(found[:MOST_SHOWN])
+
+
+def _written(text: str, stems: Iterable[str]) -> tuple[str, ...]:
+    """The words of ``text`` that have these stems, in the order of the stems."""
+    found: dict[str, str] = {}
+    for word in words(text):
+        found.setdefault(stem(word), word.casefold())
+    return tuple(found.get(each, each) for each in stems)
+
+
+def _argument(command: str) -> str:
+    """A command without its verb, which says nothing of what it is about."""
+    return command.partition(" ")[2]
+
+
+def _one(archive: Archive, number: int) -> Memory | None:
+    return next(iter(_read(archive, number, number)), None) if number > 0 else None
+
+
+def _read(archive: Archive, first: int, last: int) -> list[Memory]:
+    return archive.read(first, last) if 0 < first <= last else []
+
+
+def _cost(told: _Record, record: Record) -> Cost:
+    found, seed = record.get("sections"), record.get("seed")
+    sections = found.items() if isinstance(found, dict) else ()
+    return Cost(
+        sections={str(name): int(tokens) for name, tokens in sections},
+        budget=told.number("budget"),
+        counted_by=told.text("counted_by"),
+        prompt=told.number("prompt_tokens"),
+        cached=told.number("cached_tokens"),
+        completion=told.number("completion_tokens"),
+        model=told.text("model"),
+        seed=seed if isinstance(seed, int) else None,
+        temperature=told.seconds("temperature"),
+        wait=told.seconds("wait"),
+        latency=told.seconds("latency"),
+        attempt=told.number("attempt") or 1,
+    )

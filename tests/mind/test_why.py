@@ -1,0 +1,256 @@
+"""Why an agent did something: from a real log and a real archive, or without one of them."""
+
+import shutil
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from game.mind.archive import Archive
+from game.mind.cascade import CascadeMemory
+from game.mind.compaction_config import CompactionConfig
+from game.mind.errors import KeepsakeError
+from game.mind.event_log import EventLog
+from game.mind.events import MemoryChange, Recalled, Thought
+from game.mind.memory import CompactReason
+from game.mind.records import MemoryKind
+from game.mind.summaries import SummaryFolder
+from game.mind.summarize import ExtractiveSummarizer
+from game.mind.why_log import why_did
+
+BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+
+
+class Clock:
+    """Goes on a second with each look."""
+
+    def __init__(self):
+        self.time = BEGAN
+
+    def now(self):
+        self.time += timedelta(seconds=1)
+        return self.time
+
+
+class Life:
+    """Mira's memory and the log of what she thought."""
+
+    def __init__(self, folder):
+        self.clock, self.logs = Clock(), folder / "events"
+        self.log = EventLog(self.logs, clock=self.clock)
+        self.archive = Archive(folder / "mira" / "archive")
+        self.memory = CascadeMemory(
+            "Mira",
+            self.archive,
+            SummaryFolder(folder / "mira" / "summaries", "Mira"),
+            config=lambda: CompactionConfig(immediate_window=4, recent_window=4),
+            summarizer=ExtractiveSummarizer,
+            clock=self.clock,
+            log=lambda _: None,
+        )
+
+    def hears(self, text, source="Tom"):
+        return self.memory.append(text, source=source, place="The Inn").number
+
+    def acts(self, command, reason="", *, prompt="the prompt", outcome="acted", **told):
+        """An act as the game does it: its memory, then its event."""
+        context = self.memory.context()
+        number = 0
+        if command and command != "wait" and outcome == "acted":
+            number = self.memory.append(command, MemoryKind.ACT, reason=reason).number
+        self.log.emit(
+            Thought(
+                agent="Mira",
+                priority="player",
+                outcome=outcome,
+                prompt=prompt,
+                answer=f" {command or 'hm'}",
+                command=command,
+                reason=reason,
+                memory=number,
+                longterm=context.longterm.last if context.longterm else 0,
+                recent=context.recent.last if context.recent else 0,
+                total=context.window[-1].number if context.window else 0,
+                compaction=context.compaction,
+                **{"trigger": "addressed", "source": "Tom"} | told,
+            )
+        )
+        return number
+
+    def why(self, n=1, **how):
+        assert self.log.flush(60)
+        return why_did(self.logs, "Mira", self.archive, n, **how)
+
+
+@pytest.fixture
+def life(tmp_path):
+    lived = Life(tmp_path)
+    yield lived
+    lived.log.close()
+    lived.archive.close()
+
+
+def test_an_act_with_all_that_led_to_it(life):
+    life.hears('Ada says, "I hid the brass key under the well."', "Ada")
+    for n in range(9):
+        life.hears(f'Tom says, "Song {n} is about the river."')
+    made = life.memory.compact(CompactReason.MANUAL)
+    assert made.number == 1
+    asked = life.hears('Tom says to you, "Where is the brass key?"')
+    life.hears('Ada says, "I am off."', "Ada")
+    number = life.acts(
+        "say The brass key is under the well.",
+        "Tom asked",
+        prompt="who she is\n- wells: deep and cold\n~Mira>",
+        sections={"window": 30, "who it is": 5},
+        budget=100,
+        counted_by="heuristic",
+        prompt_tokens=40,
+        cached_tokens=30,
+        completion_tokens=9,
+        model="m",
+        seed=7,
+        temperature=0.5,
+        wait=0.25,
+        latency=1.5,
+        recalled=(
+            Recalled(kind="memory", n=1, score=0.9, why="words: brass, key"),
+            Recalled(kind="summary", n=1, score=0.4),
+            Recalled(kind="note", title="wells", score=0.3),
+            Recalled(kind="called back", n=2),
+        ),
+    )
+    why = life.why()
+    assert (why.nth, why.command, why.reason) == (
+        1,
+        "say The brass key is under the well.",
+        "Tom asked",
+    )
+    assert (why.trigger, why.source, why.cause.number) == ("addressed", "Tom", asked)
+    assert why.act.number == number
+    context = life.memory.context()
+    assert why.window == (context.recent.last + 1, number - 1)
+    memory, summary, note, called = why.recalled
+    assert memory.text == 'Ada says, "I hid the brass key under the well."'
+    assert (memory.score, memory.why) == (0.9, "words: brass, key")
+    assert summary.text == context.recent.text
+    assert note.text == "deep and cold"
+    assert called.text == 'Tom says, "Song 0 is about the river."'
+    (leant,) = why.summaries
+    assert (leant.tier, leant.compaction, leant.text) == ("recent", 1, context.recent.text)
+    assert (leant.first, leant.last) == (1, context.recent.last)
+    assert leant.told
+    assert all(each in leant.text for each in leant.told)
+    assert why.under[0].memory.number == 1
+    assert set(why.under[0].shared) == {"brass", "key"}
+    assert dict(why.cost.sections) == {"window": 30, "who it is": 5}
+    assert (why.cost.model, why.cost.seed, why.cost.latency) == ("m", 7, 1.5)
+    assert why.missing == ()
+
+
+def test_acts_are_counted_from_the_last_without_waiting_and_refusals(life):
+    life.hears("Tom arrives.")
+    life.acts("say One.")
+    life.acts("wait")
+    life.acts(None, outcome="refused", problem="no such verb")
+    life.acts("say Two.")
+    life.log.emit(Thought(agent="Oswin", trigger="idle", priority="idle", outcome="acted"))
+    life.log.emit(MemoryChange(agent="Mira", op="append", n=9))
+    life.acts("wait")
+    assert [life.why(n).command for n in (1, 2)] == ["say Two.", "say One."]
+    everything = [life.why(n, everything=True) for n in range(1, 6)]
+    assert [each.command for each in everything] == ["wait", "say Two.", "hm", "wait", "say One."]
+    assert (everything[2].outcome, everything[2].problem) == ("refused", "no such verb")
+    assert everything[2].act is None
+    with pytest.raises(KeepsakeError, match=r"no 6\. last act: 5 acts are known"):
+        life.why(6, everything=True)
+
+
+def test_an_idle_thought_has_no_memory_that_set_it_off(life):
+    life.hears('Tom says, "Hello."')
+    life.acts("hum", trigger="idle", source="")
+    assert life.why().cause is None
+
+
+def test_without_the_log_the_archive_tells_what_it_knows(life):
+    life.hears('Ada says, "The brass key is under the well."', "Ada")
+    for n in range(9):
+        life.hears(f'Tom says, "Song {n} is about the river."')
+    life.acts("say One.", "before the compaction")
+    life.memory.compact(CompactReason.MANUAL)
+    life.acts("say The brass key is lost.", "grief")
+    life.log.close()
+    shutil.rmtree(life.logs)
+    life.log = EventLog(life.logs, clock=life.clock)
+    last = life.why()
+    assert (last.command, last.reason, last.seq) == ("say The brass key is lost.", "grief", 0)
+    assert (last.trigger, last.cost, last.recalled) == ("", None, ())
+    assert last.summaries[0].compaction == 1
+    assert last.under[0].memory.number == 1
+    assert "holds no act of it" in last.missing[0]
+    older = life.why(2)
+    assert (older.command, older.summaries, older.under) == ("say One.", (), ())
+    with pytest.raises(KeepsakeError, match="2 acts are known"):
+        life.why(3)
+    life.acts("say Three.")
+    assert [life.why(n).command for n in (1, 2, 3)] == [
+        "say Three.",
+        "say The brass key is lost.",
+        "say One.",
+    ]
+    assert "holds only its last act" in life.why(2).missing[0]
+
+
+def test_of_a_compaction_that_was_taken_back_later(life):
+    for n in range(12):
+        life.hears(f'Tom says, "Song {n} is about the river."')
+    life.memory.compact(CompactReason.MANUAL)
+    life.acts("say The river is long.")
+    life.memory.undo()
+    life.acts("say The river is deep.")
+    assert life.why(2).summaries[0].compaction == 1
+    assert life.why(1).summaries == ()
+    life.log.close()
+    shutil.rmtree(life.logs)
+    assert life.logs.exists() is False
+    found = [why_did(life.logs, "Mira", life.archive, n) for n in (1, 2)]
+    assert [len(each.summaries) for each in found] == [0, 1]
+
+
+def test_a_record_of_an_earlier_version_is_told_of_as_far_as_it_goes(life):
+    life.hears('Tom says, "Hello."')
+    life.acts("say Hello.")
+    assert life.log.flush(60)
+    life.log.close()
+    (file,) = life.logs.glob("events-*.jsonl")
+    line = file.read_text()
+    cut = line[: line.index(',"memory":')] + "}\n"
+    file.write_text(cut)
+    for prompts in life.logs.glob("prompts-*"):
+        prompts.unlink()
+    why = why_did(life.logs, "Mira", life.archive)
+    assert why.command == "say Hello."
+    assert (why.recalled, why.summaries, why.window, why.act) == ((), (), None, None)
+    assert ["earlier version" in why.missing[0], "no longer" in why.missing[1]] == [True, True]
+
+
+def test_what_cannot_be_asked_for(life):
+    with pytest.raises(KeepsakeError, match="has not done anything yet"):
+        life.why()
+    for wrong in (0, -1, 1001):
+        with pytest.raises(KeepsakeError, match="Ask for 1 to 1000"):
+            life.why(wrong)
+
+
+def test_rare_words_weigh_more_than_common_ones(life):
+    for n in range(20):
+        life.hears(f'Tom says, "The river is deep, day {n}."')
+    life.hears('Ada says, "The lantern is broken."', "Ada")
+    for n in range(8):
+        life.hears(f'Tom says, "Song {n}."')
+    life.memory.compact(CompactReason.MANUAL)
+    life.acts("say The river took the lantern.")
+    under = life.why().under
+    assert under[0].shared == ("lantern",)
+    assert len(under) == 21
+    assert under[0].weight > under[1].weight
+    assert [each.memory.number for each in under[1:]] == list(range(20, 0, -1))
