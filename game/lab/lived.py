@@ -127,9 +127,9 @@ def find_agent(agents: Path, wanted: str) -> tuple[Path, str]:
     """
     there = sorted(each for each in _folders(agents) if (each / FOLDER).is_dir())
     for folder in there:
-        if wanted.casefold().strip() in (folder.name.casefold(), _name_of(folder).casefold()):
-            return folder, _name_of(folder)
-    known = ", ".join(map(_name_of, there)) or "none"
+        if wanted.casefold().strip() in (folder.name.casefold(), name_of(folder).casefold()):
+            return folder, name_of(folder)
+    known = ", ".join(map(name_of, there)) or "none"
     raise KeepsakeError(f"There is no agent {wanted!r} in {agents}", f"There are: {known}")
 
 
@@ -143,8 +143,8 @@ def _folders(agents: Path) -> list[Path]:
         ) from error
 
 
-def _name_of(folder: Path) -> str:
-    """The agent's name as its profile has it; one that was renamed keeps its folder."""
+def name_of(folder: Path) -> str:
+    """The name of the agent in a folder, as its profile has it; the folder's own without one."""
     try:
         post = frontmatter.loads((folder / "profile.md").read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError):

@@ -1,0 +1,134 @@
+"""A point of a world's log: now, an event, a moment, or a memory of an agent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from game.lab.lived import find_agent, read_life
+from game.mind.errors import KeepsakeError
+from game.mind.event_reader import Filter, events
+from game.paths import Places
+
+_MEMORY = re.compile(r"(?P<agent>.+?)\s+memory\s+(?P<number>\d{1,9})", re.I)
+_NUMBER = re.compile(r"\d{1,12}")
+_CURE = 'Write an event\'s number, a time such as 2026-05-04T12:00, or "Mira memory 120"'
+_APPENDED = "append"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Where a world is cut.
+
+    Attributes:
+        time: The moment, with time zone; None for now, when nothing is cut.
+        seq: Number of the last event before it; None for all there are.
+        numbers: The last memory of agents, by their names in lower case, where it is known
+            exactly; of the others the time decides.
+        told: The point in words.
+    """
+
+    time: datetime | None = None
+    seq: int | None = None
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    told: str = "as it is now"
+
+
+NOW = Point()
+
+
+def point_at(here: Places, written: str) -> Point:
+    """The point that somebody names; reads the whole event log, so it blocks.
+
+    Args:
+        here: Whose log and whose archives.
+        written: The number of an event, a time (of this machine's zone if it names none), or
+            ``<agent> memory <number>``; empty for now.
+
+    Raises:
+        KeepsakeError: It names nothing that there is.
+    """
+    written = " ".join(written.split())
+    try:
+        if not written:
+            return NOW
+        if _NUMBER.fullmatch(written):
+            return _at_event(here, int(written))
+        if match := _MEMORY.fullmatch(written):
+            return _at_memory(here, match["agent"], int(match["number"]))
+        return _at_time(here, written)
+    except OSError as error:
+        raise KeepsakeError(
+            f"The event log {here.events} cannot be read ({error.strerror or error})",
+            "Look at who may read it",
+        ) from error
+
+
+def _at_event(here: Places, seq: int) -> Point:
+    first = last = 0
+    time: datetime | None = None
+    numbers: dict[str, int] = {}
+    for record in events(here.events):
+        first, last = first or int(record["seq"]), int(record["seq"])
+        if last <= seq:
+            time = _time(record) or time
+            _count(record, numbers)
+    if time is None or seq > last:
+        there = f"events {first:,} to {last:,}" if last else "no events"
+        raise KeepsakeError(f"There is no event {seq:,}: {here.events} has {there}", _CURE)
+    return Point(time, seq, numbers, f"at event {seq:,}, {time.isoformat(timespec='seconds')}")
+
+
+def _at_memory(here: Places, agent: str, number: int) -> Point:
+    folder, name = find_agent(here.agents, agent)
+    steps = read_life(folder, name).steps
+    step = next((each for each in reversed(steps) if each.number == number), None)
+    if step is None:
+        raise KeepsakeError(
+            f"{name} has no memory {number}",
+            f"They go from {steps[0].number} to {steps[-1].number}",
+        )
+    told = f"at {name}'s memory {number}, {step.time.isoformat(timespec='seconds')}"
+    for record in filter(Filter([name], ["memory"]), events(here.events)):
+        if record.get("op") == _APPENDED and record.get("n") == number:
+            found = _at_event(here, int(record["seq"]))
+            return Point(found.time, found.seq, {**found.numbers, name.casefold(): number}, told)
+    return Point(step.time, _last_before(here, step.time), {name.casefold(): number}, told)
+
+
+def _at_time(here: Places, written: str) -> Point:
+    try:
+        time = datetime.fromisoformat(written)
+    except ValueError as error:
+        raise KeepsakeError(f"--at {written!r} is no point of a log", _CURE) from error
+    time = time if time.tzinfo else time.astimezone()
+    return Point(time, _last_before(here, time), {}, f"at {time.isoformat(timespec='seconds')}")
+
+
+def _last_before(here: Places, time: datetime) -> int:
+    """The number of the last event up to that moment; 0 if there is none."""
+    found = 0
+    for record in events(here.events):
+        happened = _time(record)
+        if happened is not None and happened > time:
+            break
+        found = int(record["seq"])
+    return found
+
+
+def _time(record: Mapping[str, Any]) -> datetime | None:
+    try:
+        return datetime.fromisoformat(str(record["t"]))
+    except (KeyError, ValueError):
+        return None
+
+
+def _count(record: Mapping[str, Any], numbers: dict[str, int]) -> None:
+    """Take in what an event says about the last memory of an agent."""
+    if record.get("kind") == "memory" and record.get("op") == _APPENDED:
+        number = record.get("n")
+        if isinstance(number, int):
+            numbers[str(record.get("agent", "")).casefold()] = number
