@@ -40,14 +40,17 @@ def answering(function: Answer, *methods: str) -> Callable[..., HttpResponseBase
     allowed = methods or _SAFE
 
     @api
-    def view(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+    def view(request: HttpRequest, *rest: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method not in allowed:
             cure = f"{request.method} is not for this address. Use {' or '.join(allowed)}"
             return refused(HTTPStatus.METHOD_NOT_ALLOWED, cure, Allow=", ".join(allowed))
         try:
-            found = function(request, **kwargs)
+            found = function(request, *rest, **kwargs)
         except KeepsakeError as error:
             return refused(_status_of(error), str(error))
+        except OSError as error:  # an archive, or the log
+            problem = f"A file cannot be read ({error.strerror}): see `keepsake doctor`"
+            return refused(HTTPStatus.SERVICE_UNAVAILABLE, problem)
         return JsonResponse(found if isinstance(found, Mapping) else asdict(found))
 
     return view

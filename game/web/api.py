@@ -138,6 +138,6 @@ def _who(request: HttpRequest) -> str:
     return str(request.user.get_username())
 
 
-def nowhere(_: HttpRequest, **_rest: Any) -> Any:
+def nowhere(_: HttpRequest, *_rest: str) -> Any:
     """No address of the API."""
     raise snapshots.NoSuchAgent("There is no such address", "GET /agents/api/openapi.json")

@@ -175,6 +175,13 @@ class _Current:
                 self._charts.start()
             return self._charts
 
+    def close(self) -> None:
+        """Let go of them; whoever asks next has them begun anew."""
+        with self._lock:
+            charts, self._charts, self._folder = self._charts, None, None
+        if charts is not None:
+            charts.close()
+
 
 current = _Current()
 

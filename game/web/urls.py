@@ -1,6 +1,6 @@
 """Which address shows which page: Keepsake's own first, then Evennia's."""
 
-from django.urls import include, path
+from django.urls import include, path, re_path
 from django.urls.resolvers import URLPattern
 from evennia.web.urls import urlpatterns as evennia_urlpatterns
 
@@ -36,7 +36,7 @@ urlpatterns = [
     _do("agents/<int:number>/sleep", api.sleep),
     _do("agents/<int:number>/wake", api.wake),
     # Also what is not there is told to nobody who may not look.
-    path("agents/api/<path:rest>", answering(api.nowhere, *_METHODS)),
+    re_path(r"^agents/api(/.*)?$", answering(api.nowhere, *_METHODS)),
     path("agents/<path:rest>", pages.elsewhere),
     path("admin/", include("evennia.web.admin.urls")),
     *evennia_urlpatterns,

@@ -1,0 +1,481 @@
+"""The dashboard's API: what it tells, what it does, and to whom."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from game.mind.errors import ArchiveUnwritable
+from game.mind.event_reader import events
+from game.mind.memory import CompactReason
+from game.web.access import may_act, may_watch
+from game.web.on_reactor import WorldBusy
+from tests.fakes.model_server import Reply
+from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
+from tests.game.web_world import API, WebWorld
+from typeclasses import services
+
+SMALL = "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
+HOSTILE = '<script>alert(1)</script> <img src=x onerror="alert(2)"> |rred|n \x1b[31m'
+READING = (*("", "/prompt", "/tiers", "/memories", "/recall?q=key", "/compactions", "/series"),)
+DOING = ("/pause", "/resume", "/compact", "/sleep", "/wake")
+
+
+class TestAccess(WebWorld):
+    """Who may look, who may act, and what the others learn."""
+
+    def addresses(self):
+        for number in (self.mira.id, self.char1.id, 99_999, 10**30):
+            for rest in (*READING, *DOING, "/nothing"):
+                yield f"{API}/agents/{number}{rest}"
+        yield from (f"{API}/agents", f"{API}/openapi.json", f"{API}/", f"{API}/x/../y")
+
+    def seen_by(self, client: Client, addresses, methods=("get", "post", "put", "delete")):
+        """All different answers, without the cookie that a first visit brings."""
+        found = set()
+        for address in addresses:
+            for method in methods:
+                answer = getattr(client, method)(address)
+                headers = tuple(sorted(answer.headers.items()))
+                found.add((answer.status_code, answer.content, headers))
+        return found
+
+    def test_a_stranger_and_a_player_learn_nothing_whatever_they_ask_for(self):
+        player = self.account_named("Pia", "Player")
+        strangers = self.seen_by(self.client_of(), self.addresses())
+        players = self.seen_by(self.client_of(player), self.addresses())
+        assert len(strangers) == 1
+        assert strangers == players
+        (status, body, _), *_ = strangers
+        assert status == 403
+        assert b"Mira" not in body
+
+    def test_nor_does_one_who_sends_no_token(self):
+        plain = self.seen_by(self.client_of(), self.addresses())
+        assert self.seen_by(self.client_of(tokens=True), self.addresses()) == plain
+
+    def test_nor_does_a_staff_account_that_was_closed(self):
+        closed = self.account_named("Carl", "Admin", is_staff=True, is_active=False)
+        assert not may_watch(closed)
+        assert not may_act(closed)
+
+    def test_nothing_is_looked_up_for_them(self):
+        self.stop_services()  # with them it would be 503
+        assert self.client_of().get(f"{API}/agents").status_code == 403
+
+    def test_builders_and_those_above_them_may_do_all(self):
+        for name in ("Builder", "builders", "Admin", "Developer"):
+            assert may_act(self.account_named(f"Is{name}", name)), name
+        assert may_act(self.account_named("Sue", is_superuser=True))
+        assert not may_act(self.account_named("Hal", "Helper"))
+        assert not may_act(None)
+        assert not may_watch(None)
+
+    def test_staff_may_look_and_not_act(self):
+        staff = self.account_named("Stan", "Player", is_staff=True)
+        self.web = self.client_of(staff)
+        assert self.get("/agents")["agents"][0]["name"] == "Mira"
+        for deed in DOING:
+            assert "builders" in self.post(self.of_mira(deed), 403)["error"]
+        assert not self.mira.db.paused
+        assert not self.mira.db.asleep
+
+    def test_who_is_demoted_may_look_no_more(self):
+        self.get("/agents")
+        self.builder.permissions.remove("Builder")
+        assert self.web.get(f"{API}/agents").status_code == 403
+
+    def test_what_does_something_needs_the_token(self):
+        self.web = self.client_of(self.builder, tokens=True)
+        assert "token" in self.post(self.of_mira("/pause"), 403)["error"].lower()
+        assert not self.mira.db.paused
+        self.web.get("/agents/")
+        token = self.web.cookies["csrftoken"].value
+        wrong = self.web.post(f"{API}{self.of_mira('/pause')}", headers={"X-CSRFToken": "no"})
+        assert wrong.status_code == 403
+        assert not self.mira.db.paused
+        right = self.web.post(f"{API}{self.of_mira('/pause')}", headers={"X-CSRFToken": token})
+        assert self.answer("post", self.of_mira("/pause"), right, 200)["done"]
+        assert self.mira.db.paused
+
+    def test_pages_are_shown_to_those_who_may_look(self):
+        for address in ("/agents/", f"/agents/{self.mira.id}/"):
+            answer = self.web.get(address)
+            assert answer.status_code == 200, address
+            assert "default-src 'self'" in answer["Content-Security-Policy"]
+            assert answer["X-Frame-Options"] == "DENY"
+            assert answer["Cache-Control"] == "no-store"
+        assert "Mira" in self.web.get(f"/agents/{self.mira.id}/").content.decode()
+        assert self.web.get("/agents/99999/").status_code == 404
+        assert self.web.get(f"/agents/{self.char1.id}/").status_code == 404
+
+    def test_a_stranger_is_shown_one_page_whatever_they_ask_for(self):
+        addresses = ["/agents/", f"/agents/{self.mira.id}/", "/agents/99999/", "/agents/x/y/"]
+        found = self.seen_by(self.client_of(), addresses)
+        assert len(found) == 1
+        ((status, body, _),) = found
+        assert status == 403
+        assert b"/auth/login/" in body
+        assert b"Mira" not in body
+        player = self.account_named("Pia", "Player")
+        assert self.seen_by(self.client_of(player), addresses) == found
+
+
+class TestLooking(WebWorld):
+    """What the API tells."""
+
+    def test_all_agents_at_a_glance(self):
+        ada = self.another_agent("Ada")
+        ada.db.paused = True
+        self.said = ["say Good evening, Tom.", "wait"]
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.pass_time(4)
+        found = self.get("/agents")
+        assert [each["name"] for each in found["agents"]] == ["Ada", "Mira"]
+        mira = found["agents"][1]
+        assert mira["id"] == self.mira.id
+        assert (mira["state"], mira["place"]) == ("idle", "The Inn")
+        assert mira["last_act"] == "say Good evening, Tom."
+        assert mira["last_act_at"] <= found["now"]
+        assert mira["thoughts"] == 1
+        assert mira["failed"] == 0
+        assert 0 < mira["used"] <= mira["budget"]
+        assert mira["memories"] == self.mind.memory.memory.status().total
+        assert mira["next_due"] == 129
+        assert mira["waiting"] is None
+        assert mira["problem"] == found["log_problem"] == ""
+        assert self.get(f"/agents/{ada.id}")["last_act_at"] is None
+        assert self.get(self.of_mira()) == mira
+
+    def test_model_servers(self):
+        (server,) = self.get("/agents")["servers"]
+        assert server["provider"] == "ollama"
+        assert server["host"] == self.fake.address
+        assert server["models"] == ["agent: fake"]
+        assert server["waiting"]["player"] == 0
+
+    def test_who_waits_is_seen_waiting(self):
+        gate = self.hold()
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.clock.advance(2)
+        self.settle(lambda: bool(self.fake.prompts()))
+        self.clock.advance(40)
+        mira = self.get(self.of_mira())
+        assert mira["state"] == "waiting for the model"
+        assert 40 <= mira["waiting"] <= 43
+        assert self.get("/agents")["servers"][0]["running"] == 1
+        gate.set()
+        self.settle(lambda: not self.thinking())
+        assert self.get(self.of_mira())["waiting"] is None
+
+    def test_what_is_wrong_is_told(self):
+        self.fake.always("/api/generate", Reply(status=500))
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.pass_time(30)
+        mira = self.get(self.of_mira())
+        assert mira["failed"] >= 1
+        assert mira["problem"]
+        self.mind.memory.problem = ArchiveUnwritable("the disk is full", "Free some space")
+        assert "disk is full" in self.get(self.of_mira())["problem"]
+        assert self.get(self.of_mira())["state"] == "memory cannot be written"
+
+    def test_a_failure_is_forgotten_once_a_thought_succeeds(self):
+        self.said = ["juggle", "juggle", "say Here I am.", "say Here I am.", "wait"]
+        self.char1.execute_cmd("talk Mira Where are you?")
+        self.pass_time(4)
+        mira = self.get(self.of_mira())
+        assert mira["failed"] >= 1
+        assert mira["problem"] == ""
+
+    def test_the_prompt_as_it_was_sent(self):
+        assert self.get(self.of_mira("/prompt"))["at"] is None
+        self.said = ["say Good evening, Tom.", "wait"]
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.pass_time(1.5)
+        found, sent = self.get(self.of_mira("/prompt")), self.fake.prompts()[-1]
+        assert found["trigger"] == "addressed: Tom"
+        assert found["answer"] == " say Good evening, Tom."
+        assert found["tokens"] == sum(each["tokens"] for each in found["sections"])
+        assert found["tokens"] == self.mind.fitting.costs.used
+        lines = [line for each in found["sections"] for line in each["text"].splitlines()]
+        assert sorted(filter(None, lines)) == sorted(filter(None, sent.splitlines()))
+        assert "who it is" in [each["name"] for each in found["sections"]]
+
+    def test_every_memory_is_in_one_tier_from_the_first_to_now(self):
+        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
+        self.lives_through(40)
+        tiers = self.get(self.of_mira("/tiers"))
+        total = self.mind.memory.memory.status().total
+        assert (tiers["first"], tiers["total"]) == (1, total)
+        longterm, recent = tiers["longterm"], tiers["recent"]
+        assert longterm["first"] == 1
+        assert longterm["last"] + 1 == recent["first"]
+        assert recent["last"] + 1 == tiers["window_first"]
+        assert recent["tokens"] > 0
+        found = self.get(self.of_mira("/memories"), first=1, last=total)["memories"]
+        assert [each["n"] for each in found] == list(range(1, total + 1))
+        for each in found:
+            tier = "longterm" if each["n"] <= longterm["last"] else "recent"
+            assert each["tier"] == (tier if each["n"] < tiers["window_first"] else "window")
+
+    def test_before_anything_was_summed_up(self):
+        self.lives_through(3)
+        tiers = self.get(self.of_mira("/tiers"))
+        assert tiers["longterm"] is tiers["recent"] is None
+        assert tiers["first"] == tiers["window_first"] == 1
+
+    def test_after_a_clearing_the_old_ones_are_in_no_tier(self):
+        self.lives_through(5)
+        self.mind.memory.memory.clear()
+        self.lives_through(2)
+        tiers = self.get(self.of_mira("/tiers"))
+        assert tiers["first"] == tiers["window_first"] == 7
+        found = self.get(self.of_mira("/memories"), first=1)["memories"]
+        assert [each["tier"] for each in found] == ["cleared"] * 6 + ["window"] * 2
+
+    def test_memories_page_by_page(self):
+        self.lives_through(250)
+        newest = self.get(self.of_mira("/memories"))["memories"]
+        assert [each["n"] for each in newest] == list(range(52, 252))
+        page = self.get(self.of_mira("/memories"), first=10, last=250)["memories"]
+        assert [each["n"] for each in page] == list(range(10, 210))
+        assert page[0]["text"] == 'Tom says, "Barrel 9 holds 63 herrings."'
+        assert (page[0]["place"], page[0]["source"]) == ("The Inn", "Tom")
+        assert self.get(self.of_mira("/memories"), first=9000)["memories"] == []
+
+    def test_what_came_before_a_summary(self):
+        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
+        self.lives_through(60)
+        found = self.get(self.of_mira("/memories"), first=2, last=4)
+        assert found["before"]
+        numbers = [each["compaction"] for each in found["before"]]
+        assert numbers == sorted(numbers, reverse=True)
+        tiers = self.get(self.of_mira("/tiers"))
+        assert tiers["longterm"]["text"] not in [each["text"] for each in found["before"]]
+        assert all(each["first"] <= 4 and each["last"] >= 2 for each in found["before"])
+        assert len(found["before"]) <= 20
+
+    def test_compactions_with_before_and_after(self):
+        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
+        assert self.get(self.of_mira("/compactions")) == {"compactions": []}
+        self.lives_through(30)
+        newest, before, *_ = self.get(self.of_mira("/compactions"))["compactions"]
+        assert newest["number"] == before["number"] + 1
+        assert newest["before"] == before["after"]
+        assert {each["kind"] for each in newest["after"]} == {"longterm", "recent"}
+        assert newest["good"] is True
+        assert not newest["undone"]
+        assert len(self.get(self.of_mira("/compactions"), limit=1)["compactions"]) == 1
+        self.mind.memory.undo(lambda _: None)
+        self.let_compact()
+        assert self.get(self.of_mira("/compactions"))["compactions"][0]["undone"]
+
+    def test_hours_as_the_log_has_them(self):
+        self.said = ["say Good evening, Tom.", "wait"]
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.pass_time(4)
+        assert self.log.flush(60)
+        found = self.get(self.of_mira("/series"), hours=1)
+        assert len(found["points"]) == 60
+        assert found["slice"] == 60
+        thought = [each for each in events(self.log.folder) if each["kind"] == "thought"]
+        assert sum(each["thoughts"] for each in found["points"]) == len(thought)
+        assert found["points"][-1]["memories"] == self.mind.memory.memory.status().total
+        assert found["complete"]
+
+    def test_what_players_wrote_comes_as_they_wrote_it(self):
+        self.mind.memory.remember(HOSTILE, source="<b>Tom")
+        answer = self.web.get(f"{API}{self.of_mira('/memories')}")
+        assert answer["Content-Type"] == "application/json"
+        assert answer["X-Content-Type-Options"] == "nosniff"
+        assert answer.json()["memories"][-1]["text"] == HOSTILE
+
+    def test_the_description_describes_itself(self):
+        assert self.get("/openapi.json")["openapi"] == "3.1.0"
+
+    def test_what_cannot_be_used_is_refused_with_the_cure(self):
+        for path, cure in (
+            ("/memories?first=0", "whole number"),
+            ("/memories?first=-3", "whole number"),
+            ("/memories?first=1e3", "whole number"),
+            ("/memories?first=²", "whole number"),
+            (f"/memories?first={'9' * 5000}", "whole number"),
+            ("/memories?first=5&last=4", "at least first"),
+            ("/recall", "?q="),
+            ("/recall?q=%20", "?q="),
+            (f"/recall?q={'x' * 1001}", "at most 1000"),
+            ("/recall?q=a&limit=51", "1 to 50"),
+            ("/compactions?limit=0", "1 to 100"),
+            ("/series?hours=25", "1 to 24"),
+        ):
+            answer = self.web.get(f"{API}{self.of_mira(path)}")
+            error = self.answer("get", self.of_mira(path.partition("?")[0]), answer, 400)["error"]
+            assert cure in error, path
+            assert len(error) < 300
+
+    def test_who_is_no_agent_is_not_found(self):
+        for number in (self.char1.id, 99_999, 10**30):
+            for rest in READING:
+                answer = self.web.get(f"{API}/agents/{number}{rest}")
+                assert answer.status_code == 404, rest
+            for rest in DOING:
+                self.post(f"/agents/{number}{rest}", 404)
+        assert "openapi.json" in self.get("/nothing", 404)["error"]
+
+    def test_each_address_has_its_methods(self):
+        for rest in READING:
+            answer = self.web.post(f"{API}{self.of_mira(rest)}")
+            assert answer.status_code == 405
+            assert answer["Allow"] == "GET, HEAD"
+        for rest in DOING:
+            answer = self.web.get(f"{API}{self.of_mira(rest)}")
+            assert answer.status_code == 405
+            assert answer["Allow"] == "POST"
+        assert self.web.head(f"{API}/agents").status_code == 200
+
+    def test_a_world_that_is_stopping_says_so(self):
+        self.stop_services()
+        for rest in READING:
+            answer = self.web.get(f"{API}{self.of_mira(rest)}")
+            assert answer.status_code == 503, rest
+            assert "services are not running" in answer.json()["error"]
+        assert self.web.get(f"{API}/agents").status_code == 503
+
+    def test_a_world_that_is_too_busy_says_so(self):
+        def busy(function):
+            raise WorldBusy("The world is too busy to answer", "Try again in a moment")
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("game.web.api.on_reactor", busy)
+            assert "Try again" in self.get("/agents", 503)["error"]
+
+    def test_an_archive_that_cannot_be_read_is_told(self):
+        self.lives_through(3)
+        (segment,) = (self.mind.memory.folder / "archive").glob("*.jsonl")
+        segment.unlink()
+        segment.mkdir()  # not even root can read that as a file
+        for rest in ("/memories", "/compactions"):
+            assert "cannot be read" in self.get(self.of_mira(rest), 503)["error"]
+        assert self.get(self.of_mira("/tiers"))["total"] == 4
+
+
+class TestRecall(WebWorld, RecallWorld):
+    """Searching by hand."""
+
+    def test_hits_come_with_scores_and_reasons(self):
+        self.says(*FACTS, *CHATTER)
+        self.mind.keeper.notes.write(
+            "keys", "The brass key is Tom's.", now=self.services.clock.now()
+        )
+        self.indexed()
+        found = self.get(self.of_mira("/recall"), q="a brass key", limit=3)
+        assert found["problem"] == ""
+        assert 0 < len(found["hits"]) <= 3
+        scores = [hit["score"] for hit in found["hits"]]
+        assert scores == sorted(scores, reverse=True)
+        hit = next(hit for hit in found["hits"] if hit["kind"] == "memory")
+        assert "brass key" in hit["text"]
+        assert hit["title"] == f"memory {hit['n']}"
+        assert "brass" in hit["why"]
+        assert self.get(self.of_mira("/memories"), first=hit["n"], last=hit["n"])["memories"][0][
+            "text"
+        ].endswith('key at the old mill."')
+
+    def test_the_search_stands_in_the_log(self):
+        self.says(*FACTS, *CHATTER)
+        self.get(self.of_mira("/recall"), q="a brass key")
+        assert self.log.flush(60)
+        (logged,) = [each for each in events(self.log.folder) if each["kind"] == "recall"]
+        assert (logged["by"], logged["question"]) == ("builder", "a brass key")
+
+    def test_words_that_mean_something_to_a_search_are_words(self):
+        self.says(*FACTS, *CHATTER)
+        for question in ('"', "NEAR(", "a OR", "*", "'; DROP TABLE", HOSTILE, "é" * 900):
+            assert self.get(self.of_mira("/recall"), q=question)["problem"] == ""
+
+
+class TestNoRecall(WebWorld):
+    """A world without an index."""
+
+    def test_it_is_told(self):
+        found = self.get(self.of_mira("/recall"), q="key")
+        assert found["hits"] == []
+        assert "agents' log" in found["problem"]
+
+
+class TestDoing(WebWorld):
+    """What the buttons do, and who is said to have done it."""
+
+    def test_pausing_and_resuming(self):
+        assert self.post(self.of_mira("/resume"))["done"] is False
+        done = self.post(self.of_mira("/pause"))
+        assert (done["done"], done["state"]) == (True, "paused")
+        assert self.mira.db.paused
+        assert self.post(self.of_mira("/pause"))["done"] is False
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.pass_time(4)
+        assert not self.fake.prompts()
+        assert self.post(self.of_mira("/resume"))["state"] == "idle"
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.pass_time(4)
+        assert self.fake.prompts()
+
+    def test_compacting(self):
+        self.lives_through(100)
+        done = self.post(self.of_mira("/compact"))
+        assert done["done"]
+        self.let_compact()
+        (made,) = self.get(self.of_mira("/compactions"))["compactions"]
+        assert made["reason"] == CompactReason.MANUAL
+
+    def test_compacting_twice_at_once_is_told(self):
+        self.lives_through(100)
+        self.post(self.of_mira("/compact"))
+        again = self.post(self.of_mira("/compact"))
+        assert not again["done"]
+        assert "under way" in again["said"]
+        self.let_compact()
+        assert len(self.get(self.of_mira("/compactions"))["compactions"]) == 1
+
+    def test_sleeping_and_waking(self):
+        assert self.post(self.of_mira("/wake"))["done"] is False
+        done = self.post(self.of_mira("/sleep"), body={"here": True})
+        assert (done["done"], done["state"]) == (True, "asleep")
+        assert self.mira.db.asleep
+        assert self.post(self.of_mira("/sleep"))["done"] is False
+        assert self.post(self.of_mira("/wake"))["done"]
+        assert not self.mira.db.asleep
+
+    def test_going_home_to_sleep_and_staying_up(self):
+        self.mira.home = self.room2
+        done = self.post(self.of_mira("/sleep"))
+        assert done["done"]
+        assert self.room2.key in done["said"]
+        assert self.get(self.of_mira())["state"] == "going home to sleep"
+        assert "stays up" in self.post(self.of_mira("/wake"))["said"]
+
+    def test_a_body_that_is_none_is_refused(self):
+        for body in ("[]", "{", '{"here": 1}', "7", "[" * 9000, '"' + "x" * 20_000 + '"'):
+            assert '"here"' in self.post(self.of_mira("/sleep"), 400, body=body)["error"]
+        assert not self.mira.db.asleep
+
+    def test_the_agents_log_says_who_did_it(self):
+        with self.assertLogs("keepsake.agents", "INFO") as logged:
+            self.post(self.of_mira("/pause"))
+            self.post(self.of_mira("/pause"))
+        lines = [record.getMessage() for record in logged.records]
+        assert lines == [
+            "[Dashboard] Bea: pause Mira",
+            "[Dashboard] Bea: pause Mira (Mira is paused already)",
+        ]
+
+
+class TestServices(WebWorld):
+    """The description of what is there."""
+
+    def test_an_agent_that_was_renamed_keeps_its_number(self):
+        number = self.mira.id
+        self.mira.key = "Mirabel"
+        self.mira.at_rename("Mira", "Mirabel")
+        assert self.get(f"/agents/{number}")["name"] == "Mirabel"
+        assert services.running()
