@@ -52,7 +52,8 @@ class Visitors:
         character = _character(visit.visitor)
         account = Account.objects.get(username=NAMES[visit.visitor])
         host = self._agents[visit.host]
-        character.location = host.location or host.home
+        # Who comes back to the game comes back to where they left it: here, where the host is.
+        character.db.prelogout_location = host.location or host.home
         session = _connected(_FIRST_SESSION + visit.visitor, account)
         account.puppet_object(session, character)
         for line in visit.lines:

@@ -18,6 +18,7 @@ import select
 import signal
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,7 +72,7 @@ def _in_child(lab: Lab, work: Callable[[], None]) -> None:
     """
     sys.stdout.flush()
     reading, writing = os.pipe()
-    child = os.fork()
+    child = _forked()
     if child == 0:
         os.close(reading)
         os._exit(_worked(work, writing))
@@ -82,6 +83,14 @@ def _in_child(lab: Lab, work: Callable[[], None]) -> None:
     _, status = os.waitpid(child, 0)
     if status:
         raise _failure(lab, said, status)
+
+
+def _forked() -> int:
+    with warnings.catch_warnings():
+        # Python warns of threads that might hold a lock: the one there is belongs to onnxruntime,
+        # which has nothing to do before a model is loaded.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
 
 
 def _worked(work: Callable[[], None], writing: int) -> int:

@@ -31,6 +31,7 @@ def set_up() -> None:
 
         evennia._init()
         import game.lab.living  # noqa: F401, PLC0415 - here once, not in the process of each hour
+    _close_database()  # each child opens its own
 
 
 def make(lab: Lab, plan: Plan) -> None:
@@ -75,6 +76,8 @@ def _tables(lab: Lab) -> None:
     database = lab.places().database
     empty = lab.folder.parent / f".empty-{evennia.__version__}.db3"
     if empty.exists():
+        for left in database.parent.glob(f"{database.name}*"):  # as Evennia was loaded
+            left.unlink()
         shutil.copyfile(empty, database)
         return
     with warnings.catch_warnings():
