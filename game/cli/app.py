@@ -36,6 +36,7 @@ eval_app = typer.Typer(no_args_is_help=True, help="Measure how well something wo
 app.add_typer(recall_app, name="recall")
 app.add_typer(eval_app, name="eval")
 app.command("replay")(lab.replay)
+app.command("fork")(lab.fork)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 AgentNames = Annotated[
@@ -45,6 +46,8 @@ Kinds = Annotated[
     list[str] | None,
     typer.Option("--kind", "-k", help="thought, memory, compaction … ; may be repeated."),
 ]
+
+OfLab = Annotated[str, typer.Option("--lab", help="Of the simulation of that name.")]
 
 
 def main() -> None:
@@ -108,10 +111,11 @@ def logs(
     agent: AgentNames = None,
     kind: Kinds = None,
     text: Annotated[bool, typer.Option("--text", help="The agents' log as plain text.")] = False,
+    lab: OfLab = "",
     as_json: AsJson = False,
 ) -> None:
     """Show what the agents think and do, or a text log, and follow it."""
-    here = places()
+    here = _places_of(lab)
     if text or which != event_logs.EVENTS:
         name = event_logs.AGENTS if which == event_logs.EVENTS else which
         event_logs.show_text(out, here, name, lines, go_on=follow)
@@ -123,12 +127,14 @@ def logs(
 @app.command()
 def export(
     folder: Annotated[Path, typer.Argument(help="Where the tables go; made when missing.")],
+    *,
     form: Annotated[
         list[str] | None, typer.Option("--format", help="parquet, csv; both by default.")
     ] = None,
     agent: AgentNames = None,
     kind: Kinds = None,
     prompts: Annotated[bool, typer.Option(help="The prompts as well, whole.")] = True,
+    lab: OfLab = "",
 ) -> None:
     """Write the event log as tables for pandas, DuckDB or a spreadsheet."""
     # Here, since pyarrow takes its time and no other command needs it.
@@ -136,8 +142,42 @@ def export(
 
     wanted = event_logs.wanted_events(agent or (), kind or ())
     forms = exports.forms(form)
-    for table in exports.export(places().events, folder, forms, wanted, prompts=prompts):
+    for table in exports.export(_places_of(lab).events, folder, forms, wanted, prompts=prompts):
         out.print(f"{table.rows:>9,} rows  {table.path}", markup=False)
+
+
+@app.command()
+def simulate(
+    name: Annotated[
+        str, typer.Argument(help="What to call it; seed-7 and so on if not given.")
+    ] = "",
+    *,
+    agents: Annotated[int, typer.Option(help="How many agents, 1 to 100.")] = 5,
+    hours: Annotated[
+        float | None, typer.Option(help="Hours to live through, 24 if not given.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The dice: the same seed, the same life.")] = 7,
+    model: Annotated[
+        str,
+        typer.Option(help="scripted; vault: as llm.md; embedded; ollama:M; openai:M@HOST."),
+    ] = "scripted",
+    start: Annotated[str, typer.Option(help="Its first moment.")] = "2026-05-04T08:00",
+    zone: Annotated[str, typer.Option(help="The time zone of that.")] = "UTC",
+    visitors: Annotated[int, typer.Option(help="How many players come and go, 0 to 20.")] = 1,
+    resume: Annotated[str, typer.Option(help="Go on with the simulation of that name.")] = "",
+) -> None:
+    """Live through days in a world of its own, as fast as the models answer."""
+    from game.cli import simulate as simulating  # noqa: PLC0415 - other commands need not wait
+    from game.lab.plan import Plan  # noqa: PLC0415 - the same
+
+    here = places()
+    if resume:
+        lab = simulating.go_on(here, resume, hours)
+    else:
+        length = 24.0 if hours is None else hours
+        plan = Plan(name, agents, length, seed, start, zone, model, visitors)
+        lab = simulating.new(here, plan)
+    raise typer.Exit(0 if simulating.show(out, lab) else 1)
 
 
 @app.command()
@@ -200,6 +240,17 @@ def evaluate_recall(
         _print_json(recall.as_json(found))
     else:
         out.print(recall.as_table(found))
+
+
+def _places_of(lab: str) -> Places:
+    """The places of the world, or of the simulation of that name."""
+    if not lab:
+        return places()
+    from game.lab.plan import lab_of  # noqa: PLC0415 - other commands need not wait
+
+    found = lab_of(places(), lab)
+    found.plan()  # says which there are, if there is none of that name
+    return found.places()
 
 
 def _print_addresses(here: Places) -> None:

@@ -1,0 +1,183 @@
+"""``keepsake simulate``: days without telnet, as fast as the models answer."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from datetime import datetime, timedelta
+from types import FrameType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.table import Table
+
+from game.lab.plan import HOUR, Lab, Plan, free_name
+from game.lab.simulate import Report, Run, create, resumed
+from game.paths import Places
+
+LINE_SECONDS = 10.0
+"""Real seconds between two lines where no bar can be shown."""
+_SAYS = {"setting up": "loading the world", "making": "building the world"}
+_SAYS["going back"] = "going back to the last checkpoint"
+_ROWS = {
+    "thoughts": "thoughts",
+    "tokens": "tokens",
+    "memories": "memories",
+    "compactions": "compactions",
+    "unanswered": "thoughts without an answer",
+    "faults": "warnings and errors",
+}
+
+
+def new(places: Places, plan: Plan) -> Lab:
+    """Make a simulation; without a name it gets one that is free."""
+    if not plan.name:
+        plan = replace(plan, name=free_name(places, plan.seed))
+    return create(places, plan)
+
+
+def go_on(places: Places, name: str, hours: float | None) -> Lab:
+    """A simulation to go on with, for so many hours in all, or as planned."""
+    return resumed(places, name, hours)
+
+
+def show(out: Console, lab: Lab) -> bool:
+    """Run a simulation and show how it goes.
+
+    The first Ctrl-C ends it at its next checkpoint, the second one at once.
+
+    Args:
+        out: Where to show it.
+        lab: Which simulation.
+
+    Returns:
+        Whether it has come to its end.
+
+    Raises:
+        KeepsakeError: It could not go on.
+    """
+    shown = _Shown(out, lab)
+    try:
+        with Run(lab) as running, shown.bar(), shown.interrupts(running):
+            for report in running.reports():
+                shown.take(report)
+    except KeyboardInterrupt:
+        out.print("Broken off at once: what was lived of this hour does not count.")
+    shown.end()
+    return lab.made and lab.lived() >= lab.plan().seconds
+
+
+class _Shown:
+    """What is on the screen of a run."""
+
+    def __init__(self, out: Console, lab: Lab) -> None:
+        self._out, self._lab, self._plan = out, lab, lab.plan()
+        self._began, self._said = time.monotonic(), 0.0
+        self._first = self._seconds = lab.lived() if lab.made else 0.0
+        self._counts: Counter[str] = Counter()
+        self._hour: Counter[str] = Counter()
+        self._interrupted = False
+        self._progress: Progress | None = None
+        if out.is_terminal:
+            columns = (
+                "{task.description}",
+                BarColumn(),
+                TaskProgressColumn(),
+                "{task.fields[told]}",
+            )
+            shown = [TextColumn(each) if isinstance(each, str) else each for each in columns]
+            self._progress = Progress(*shown, console=out)
+            self._task = self._progress.add_task(
+                self._plan.name, total=self._plan.seconds, completed=self._first, told=""
+            )
+
+    def bar(self) -> AbstractContextManager[object]:
+        """Shows the bar, where there is a terminal."""
+        return self._progress or nullcontext()
+
+    @contextmanager
+    def interrupts(self, running: Run) -> Iterator[None]:
+        """Ctrl-C ends the run at a checkpoint, a second one at once."""
+
+        def interrupted(_signal: int, _frame: FrameType | None) -> None:
+            if self._interrupted:
+                raise KeyboardInterrupt
+            self._interrupted = True
+            running.stop_soon()
+            self._out.print(
+                f"It ends at its next checkpoint, {self._clock(self._next_checkpoint())}. "
+                "Ctrl-C again ends it at once."
+            )
+
+        before = signal.signal(signal.SIGINT, interrupted)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def take(self, report: Report) -> None:
+        """Show how far it is."""
+        if report.op in _SAYS:
+            self._say(f"{self._plan.name}: {_SAYS[report.op]}")
+            return
+        self._seconds = report.seconds
+        if report.op == "at":
+            self._hour = Counter(report.counts)
+        elif report.op == "checkpoint":
+            self._counts, self._hour = self._counts + self._hour, Counter()
+        self._update()
+
+    def _update(self) -> None:
+        told = (
+            f"{self._clock(self._seconds)}  {self._sum('thoughts'):,} thoughts  "
+            f"{self._sum('tokens'):,} tokens  {self._speed():.0f}x"
+        )
+        if self._progress is not None:
+            self._progress.update(self._task, completed=self._seconds, told=told)
+        elif time.monotonic() - self._said >= LINE_SECONDS:
+            self._said = time.monotonic()
+            self._out.print(f"{self._plan.name}: {told}", markup=False)
+
+    def _say(self, line: str) -> None:
+        if self._progress is not None:
+            self._progress.update(self._task, told=line)
+        else:
+            self._out.print(line, markup=False)
+
+    def end(self) -> None:
+        """The figures, and how to go on."""
+        lived = self._lab.lived() if self._lab.made else 0.0
+        self._out.print(self._table(lived))
+        name, events = self._plan.name, self._lab.places().events
+        self._out.print(f"log      {events}", markup=False)
+        self._out.print(f"look     keepsake logs --lab {name} --no-follow", markup=False)
+        self._out.print(f"tables   keepsake export --lab {name} tables", markup=False)
+        if lived < self._plan.seconds:
+            self._out.print(f"go on    keepsake simulate --resume {name}", markup=False)
+
+    def _table(self, lived: float) -> Table:
+        table = Table(box=None, show_header=False, pad_edge=False)
+        table.add_row("lived", f"{lived / HOUR:g} of {self._plan.hours:g} hours")
+        table.add_row("until", self._clock(lived))
+        for key, what in _ROWS.items():
+            table.add_row(what, f"{self._counts[key]:,}")
+        table.add_row("took", f"{time.monotonic() - self._began:.0f} s, {self._speed():.0f}x")
+        return table
+
+    def _sum(self, what: str) -> int:
+        return self._counts[what] + self._hour[what]
+
+    def _speed(self) -> float:
+        """Simulated seconds a real one."""
+        return (self._seconds - self._first) / max(time.monotonic() - self._began, 0.1)
+
+    def _next_checkpoint(self) -> float:
+        return min((self._seconds // HOUR + 1) * HOUR, self._plan.seconds)
+
+    def _clock(self, seconds: float) -> str:
+        moment: datetime = self._plan.moment(seconds) + timedelta(milliseconds=1)
+        return f"{moment:%A %d %B %H:%M}"
