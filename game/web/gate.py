@@ -12,19 +12,26 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from twisted.internet.interfaces import IPushProducer
-from twisted.web.http import HTTPClient, Request
-from twisted.web.proxy import ProxyClient, ProxyClientFactory
+from twisted.internet.protocol import Protocol
+from twisted.web.client import Agent
+from twisted.web.http import Request
+from twisted.web.http_headers import Headers
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 from zope.interface import implementer
 
 TOKEN_VARIABLE = "KEEPSAKE_METRICS_TOKEN"
 SHORTEST_TOKEN = 16
+CONNECT_SECONDS = 5.0
 PATIENCE_SECONDS = 45.0
 """A browser that has read nothing for so long is cut off."""
 COME_AGAIN = b"retry: 2000\n\n: the world is being reloaded\n\n"
 _BY_ANOTHER = ("x-forwarded-for", "x-real-ip", "forwarded", "via", "x-forwarded-host")
 """What a proxy adds. Who really asks cannot be known then: whoever asked it may have lied."""
+_ASKED_WITH = (b"cookie", b"last-event-id", b"host")
+"""What of a browser's request concerns the Server."""
+_ITS_OWN = frozenset({b"connection", b"transfer-encoding", b"content-length", b"date", b"server"})
+"""What of an answer concerns only the connection that it came on."""
 _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -105,6 +112,11 @@ class Guarded(Resource):
         return self._inner.render(request)
 
 
+def gone(request: Request) -> bool:
+    """Whether nothing can be answered any more: the browser went, or has been answered."""
+    return bool(request.finished) or request.channel is None
+
+
 def refusal(request: Request, status: HTTPStatus) -> bytes:
     """An answer with nothing in it."""
     request.setResponseCode(status)
@@ -116,7 +128,7 @@ def refusal(request: Request, status: HTTPStatus) -> bytes:
 class StreamProxy(Resource):
     """Passes a stream of the Server on to a browser, and ends with whichever ends first.
 
-    Twisted's own proxy goes on reading from the Server when the browser has gone, reads faster
+    Evennia's own proxy goes on reading from the Server when the browser has gone, reads faster
     than the browser does, and tells a browser of a Server that is being reloaded in a way that
     it never comes again.
 
@@ -125,12 +137,22 @@ class StreamProxy(Resource):
         port: Its port.
         path: The path there.
         reactor: Twisted's reactor.
+        patience: Seconds until a browser that reads nothing is cut off.
     """
 
-    def __init__(self, host: str, port: int, path: bytes, reactor: Any) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        path: bytes,
+        reactor: Any,
+        patience: float = PATIENCE_SECONDS,
+    ) -> None:
         super().__init__()
         self.isLeaf = True
-        self._host, self._port, self._path, self._reactor = host, port, path, reactor
+        self._url = b"http://%s:%d%s" % (host.encode(), port, path)
+        self._reactor, self._patience = reactor, patience
+        self._agent = Agent(reactor, connectTimeout=CONNECT_SECONDS)
 
     def render(self, request: Request) -> Any:
         """Ask the Server."""
@@ -138,114 +160,80 @@ class StreamProxy(Resource):
             request.setHeader(b"allow", b"GET, HEAD")
             return refusal(request, HTTPStatus.METHOD_NOT_ALLOWED)
         query = request.uri.partition(b"?")[2]
-        rest = self._path + b"?" + query if query else self._path
-        factory = _Passing(request, rest, self._reactor)
-        connector = self._reactor.connectTCP(self._host, self._port, factory)
-        request.notifyFinish().addErrback(lambda _: factory.browser_gone(connector))
+        url = self._url + b"?" + query if query else self._url
+        headers = Headers()
+        for name in _ASKED_WITH:
+            headers.setRawHeaders(name, request.requestHeaders.getRawHeaders(name, []))
+        asked = self._agent.request(request.method, url, headers)
+        passing = _Passing(request, self._reactor, self._patience)
+        request.notifyFinish().addErrback(lambda _: passing.stop(asked))
+        asked.addCallback(passing.begin).addErrback(lambda _: come_again(request))
         return NOT_DONE_YET
 
 
-class _Passing(ProxyClientFactory):
-    """One stream on its way."""
-
-    noisy = False
-
-    def __init__(self, request: Request, rest: bytes, reactor: Any) -> None:
-        headers = dict(request.getAllHeaders())
-        super().__init__(request.method, rest, request.clientproto, headers, b"", request)
-        self._reactor = reactor
-        self._client: _Passenger | None = None
-
-    def buildProtocol(self, addr: Any) -> _Passenger:  # noqa: N802 - Twisted's name
-        """Make the Server's end."""
-        self._client = _Passenger(
-            self.command, self.rest, self.version, self.headers, self.data, self.father
-        )
-        self._client.clock = self._reactor
-        return self._client
-
-    def clientConnectionFailed(self, connector: Any, reason: Any) -> None:  # noqa: N802
-        """There is no Server now: it is being reloaded."""
-        if not self.father._disconnected:
-            come_again(self.father)
-
-    def browser_gone(self, connector: Any) -> None:
-        """Let the Server go as well."""
-        if self._client is not None:
-            self._client.browser_gone()
-        else:
-            connector.disconnect()
-
-
 @implementer(IPushProducer)
-class _Passenger(ProxyClient):
-    """The Server's end of a stream."""
+class _Passing(Protocol):
+    """One stream on its way: reads from the Server as fast as the browser does."""
 
-    clock: Any = None
-    _status = 0
-    _impatient: Any = None
+    def __init__(self, browser: Request, reactor: Any, patience: float) -> None:
+        self._browser, self._reactor, self._patience = browser, reactor, patience
+        self._impatient: Any = None
+
+    def begin(self, response: Any) -> None:
+        """The Server answers."""
+        self._browser.setResponseCode(response.code)
+        for name, values in response.headers.getAllRawHeaders():
+            if name.lower() not in _ITS_OWN:
+                self._browser.responseHeaders.setRawHeaders(name, values)
+        response.deliverBody(self)
 
     def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
-        """Ask, and read no faster than the browser does."""
-        if self.father._disconnected:
-            self.browser_gone()
-            return
-        super().connectionMade()
-        self.father.registerProducer(self, True)
+        """The Server's words begin to come."""
+        if not gone(self._browser):
+            self._browser.registerProducer(self, True)
+        elif self.transport is not None:
+            self.transport.loseConnection()
 
-    def handleStatus(self, version: bytes, code: bytes, message: bytes) -> None:  # noqa: N802
-        """Remember that there was an answer."""
-        self._status = int(code)
-        super().handleStatus(version, code, message)
-
-    def handleResponseEnd(self) -> None:  # noqa: N802 - Twisted's name
-        """The Server has ended it."""
-        if self._finished:
-            return
-        self._finished = True
-        self._calm()
-        self.father.unregisterProducer()
-        if self.father._disconnected:
-            pass
-        elif self._status:
-            self.father.finish()
-        else:  # it went while it was being asked
-            come_again(self.father)
-        self.transport.loseConnection()
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
+        """Pass them on at once."""
+        if not gone(self._browser):
+            self._browser.write(data)
 
     def connectionLost(self, reason: Any = None) -> None:  # noqa: N802 - Twisted's name
-        """The connection is gone, whoever ended it."""
-        HTTPClient.connectionLost(self, reason)
-        self.handleResponseEnd()
-
-    def browser_gone(self) -> None:
-        """End the connection to the Server at once."""
-        self._finished = True
+        """The Server has ended it."""
         self._calm()
+        if not gone(self._browser):
+            self._browser.unregisterProducer()
+            self._browser.finish()
+
+    def stop(self, asked: Any) -> None:
+        """The browser is gone: let the Server go as well."""
+        self._calm()
+        asked.cancel()  # if it has not answered yet
         if self.transport is not None:
-            self.transport.abortConnection()
+            self.transport.loseConnection()
 
     # -- from the browser's connection
 
     def pauseProducing(self) -> None:  # noqa: N802 - Twisted's name
         """The browser does not read: neither is the Server read from, for a while."""
-        self.transport.pauseProducing()
+        if self.transport is not None:
+            self.transport.pauseProducing()
         if self._impatient is None:
-            self._impatient = self.clock.callLater(PATIENCE_SECONDS, self._cut)
+            self._impatient = self._reactor.callLater(self._patience, self._cut)
 
     def resumeProducing(self) -> None:  # noqa: N802 - Twisted's name
         """It reads again."""
         self._calm()
-        self.transport.resumeProducing()
+        if self.transport is not None:
+            self.transport.resumeProducing()
 
     def stopProducing(self) -> None:  # noqa: N802 - Twisted's name
-        """It is gone."""
-        self.browser_gone()
+        """It is gone; :meth:`stop` is told as well."""
 
     def _cut(self) -> None:
         self._impatient = None
-        self.father.transport.abortConnection()
-        self.browser_gone()
+        self._browser.transport.abortConnection()
 
     def _calm(self) -> None:
         if self._impatient is not None and self._impatient.active():
@@ -255,6 +243,8 @@ class _Passenger(ProxyClient):
 
 def come_again(request: Request) -> None:
     """An empty stream, after which a browser asks again; after any error it never would."""
+    if gone(request):
+        return
     request.setResponseCode(HTTPStatus.OK)
     request.setHeader(b"content-type", b"text/event-stream; charset=utf-8")
     request.setHeader(b"cache-control", b"no-store")

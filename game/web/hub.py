@@ -24,12 +24,26 @@ from game.mind.records import Memory
 KEPT = 2_000
 """Records in RAM: about 2 MB."""
 MOST_STREAMS = 50
-FLUSH_SECONDS = 0.1
-"""Streams are served so often at most, however much happens."""
-BEAT_SECONDS = 15.0
 _LONGEST_TEXT = 4_000
 """Characters of a memory that a page is sent; the whole of it is in the archive."""
 _REMEMBERED_OPS = (b'"op":"append"', b'"op":"repeat"')
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long what takes, in seconds.
+
+    Attributes:
+        flush: Streams are served no more often than this, however much happens.
+        beat: Between two signs of life to each browser.
+        patience: A browser that has read nothing for so long is cut off at the next beat.
+        rights: After so long it is looked up again whether a browser may watch.
+    """
+
+    flush: float = 0.1
+    beat: float = 15.0
+    patience: float = 30.0
+    rights: float = 60.0
 
 
 class Stream(Protocol):
@@ -72,6 +86,7 @@ class Hub:
             clean already.
         kept: Records in RAM.
         most: Streams at once.
+        timing: How long what takes.
     """
 
     def __init__(
@@ -81,8 +96,10 @@ class Hub:
         *,
         kept: int = KEPT,
         most: int = MOST_STREAMS,
+        timing: Timing | None = None,
     ) -> None:
         self._reactor, self._most = reactor, most
+        self.timing = timing or Timing()
         self._scrubber = Scrubber(secrets)
         self._records: deque[Written] = deque(maxlen=kept)
         self._words: OrderedDict[tuple[str, int, int], bytes] = OrderedDict()
@@ -132,7 +149,7 @@ class Hub:
 
     def _serve_soon(self) -> None:
         if self._streams and self._flush is None and self._primed:
-            self._flush = self._reactor.callLater(FLUSH_SECONDS, self._serve)
+            self._flush = self._reactor.callLater(self.timing.flush, self._serve)
 
     def _worded(self, written: Written) -> Written:
         """A memory's record with its words, where they are known."""
@@ -179,7 +196,7 @@ class Hub:
         """Wake this stream from now on."""
         self._streams.append(stream)
         if self._beat is None:
-            self._beat = self._reactor.callLater(BEAT_SECONDS, self._beats)
+            self._beat = self._reactor.callLater(self.timing.beat, self._beats)
 
     def remove(self, stream: Stream) -> None:
         """Wake it no more; a second call does nothing."""
@@ -200,7 +217,9 @@ class Hub:
             stream.wake()
 
     def _beats(self) -> None:
-        self._beat = self._reactor.callLater(BEAT_SECONDS, self._beats) if self._streams else None
+        self._beat = (
+            self._reactor.callLater(self.timing.beat, self._beats) if self._streams else None
+        )
         for stream in list(self._streams):
             stream.beat()
 

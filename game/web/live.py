@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -23,6 +24,7 @@ from zope.interface import implementer
 from game.mind.errors import KeepsakeError
 from game.mind.event_taps import Written
 from game.mind.events import KINDS
+from game.web.gate import gone
 from game.web.hub import KEPT, Hub
 
 type Allowed = Callable[[bytes], Deferred[bool]]
@@ -32,11 +34,8 @@ type NameOf = Callable[[int], str | None]
 
 RETRY_MILLISECONDS = 2_000
 """After so long a browser that was cut off comes again."""
-RIGHTS_SECONDS = 60.0
-PATIENCE_SECONDS = 30.0
-"""A browser that has not read for so long is cut off."""
 _MOST_LAST = 500
-_LARGEST_NUMBER = 2**53
+_NUMBER = re.compile(r"[0-9]{1,16}")
 _log = logging.getLogger("keepsake.web")
 
 
@@ -76,8 +75,8 @@ class Wanted:
             agent=_number("agent", named["agent"]) if "agent" in named else None,
             kinds=_kinds(named.get("kinds", "")),
             last=min(_number("last", named.get("last", "0")), _MOST_LAST),
-            # A browser sends back what it was sent; whatever else stands there is no number.
-            after=_number("Last-Event-ID", after) if after.isdecimal() else None,
+            # A browser sends back what it was sent; whatever else stands there means nothing.
+            after=int(after) if _NUMBER.fullmatch(after) else None,
         )
 
     def takes(self, record: Written, name: str | None) -> bool:
@@ -88,7 +87,7 @@ class Wanted:
 
 
 def _number(name: str, given: str) -> int:
-    if given.isascii() and given.isdecimal() and len(given) <= 16 and int(given) < _LARGEST_NUMBER:
+    if _NUMBER.fullmatch(given):
         return int(given)
     raise BadQuery(f"{name} is {given[:40]!r}", "Give it a whole number")
 
@@ -131,8 +130,7 @@ class LiveResource(Resource):
         """Find out who asks, then stream."""
         for name, value in self._headers:
             request.setHeader(name, value)
-        gone = request.notifyFinish()
-        gone.addErrback(lambda _: None)  # that somebody goes is no fault
+        request.notifyFinish().addErrback(lambda _: None)  # that somebody goes is no fault
         cookies = request.getHeader(b"cookie") or b""
         checked = self._allowed(cookies)
         checked.addErrback(_not_known)
@@ -141,7 +139,7 @@ class LiveResource(Resource):
         return NOT_DONE_YET
 
     def _answer(self, allowed: bool, request: Request, cookies: bytes) -> None:
-        if request.finished or request._disconnected:
+        if gone(request):
             return
         if not allowed:
             return _refuse(request, HTTPStatus.FORBIDDEN, self._forbidden)
@@ -186,7 +184,7 @@ class LiveStream:
     """One browser that watches.
 
     It writes straight to the connection and keeps nothing: while that takes no more, it waits,
-    and goes on from where it was; after :data:`PATIENCE_SECONDS` it is cut off.
+    and goes on from where it was; after a while (:class:`Timing`) it is cut off.
 
     Args:
         hub: Where the records come from.
@@ -243,20 +241,20 @@ class LiveStream:
         """Tell the browser, and whatever is on the way, that the line lives; look who it is."""
         now = self._reactor.seconds()
         if self._paused_at is not None:
-            if now - self._paused_at >= PATIENCE_SECONDS:
+            if now - self._paused_at >= self._hub.timing.patience:
                 self._cut()
             return
         # The number without an event: whoever comes again begins here, though it was shown
         # nothing since.
         self._request.write(b": beat\n" + _position(self._after))
-        if now - self._looked_at >= RIGHTS_SECONDS:
+        if now - self._looked_at >= self._hub.timing.rights:
             self._looked_at = now
             self._still_allowed().addErrback(_not_known).addCallback(self._looked)
 
     def end(self) -> None:
         """End it in good order; the browser comes again by itself."""
-        if not self._ended:
-            self._forget()
+        self._forget()
+        if not gone(self._request):
             self._request.finish()
 
     # -- from the connection
@@ -287,7 +285,8 @@ class LiveStream:
         if not self._ended:
             self._ended = True
             self._hub.remove(self)
-            self._request.unregisterProducer()
+            if not gone(self._request):
+                self._request.unregisterProducer()
 
     def _before(self) -> list[Written]:
         name = self._name()

@@ -26,7 +26,7 @@ from game.mind.event_secrets import Scrubber
 from game.mind.event_taps import Taps, Written
 from game.paths import Places
 from game.web.access import FORBIDDEN, HEADERS, may_watch
-from game.web.gate import TOKEN_VARIABLE, Door, Guarded
+from game.web.gate import TOKEN_VARIABLE, Door, Guarded, gone
 from game.web.hub import KEPT, Hub
 from game.web.lag import Lag
 from game.web.live import LiveResource
@@ -153,7 +153,7 @@ class MetricsResource(Resource):
 
 
 def _send(request: Request, text: bytes) -> None:
-    if not request._disconnected:
+    if not gone(request):
         request.setHeader(b"content-type", CONTENT_TYPE.encode())
         request.setHeader(b"cache-control", b"no-store")
         request.setHeader(b"content-length", str(len(text)).encode())
@@ -163,7 +163,7 @@ def _send(request: Request, text: bytes) -> None:
 
 def _failed(request: Request, failure: Any) -> None:
     _log.error("[Error] The metrics could not be told: %r", failure.value)
-    if not request._disconnected:
+    if not gone(request):
         request.setResponseCode(HTTPStatus.INTERNAL_SERVER_ERROR)
         request.finish()
 

@@ -1,0 +1,255 @@
+"""The live stream, through the Portal's proxy, on real sockets with a real event log behind it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+
+import httpx
+import pytest
+
+from tests.web.conftest import COOKIES, PATIENCE, Streaming
+from tests.web.streaming_server import FORBIDDEN, SECRET
+
+
+def last_lines(streaming: Streaming, folder) -> list[dict]:
+    return [
+        json.loads(line)
+        for path in folder.glob("events-*.jsonl")
+        for line in path.read_bytes().splitlines()
+    ]
+
+
+def test_events_come_as_they_stand_in_the_log(streaming, tmp_path):
+    browser = streaming.open()
+    streaming.until(1)
+    streaming.do("emit 3")
+    events = browser.take(3)
+    assert [each.id for each in events] == [1, 2, 3]
+    assert {each.kind for each in events} == {"error"}
+    assert [each.data for each in events] == last_lines(streaming, tmp_path / "events")
+    assert browser.retry > 0
+
+
+def test_a_memory_brings_its_words_and_secrets_do_not_enter(streaming):
+    browser = streaming.open()
+    streaming.until(1)
+    streaming.do(f"say the key is {SECRET} and\x1b[31m <b>red</b>\u2028")
+    streaming.do("say connect Tom c67jHL8p")
+    first, second = browser.take(2)
+    assert first.kind == "memory"
+    assert first.data["text"] == "the key is [secret] and\x1b[31m <b>red</b>\u2028"
+    assert (first.data["source"], first.data["place"]) == ("Tom", "The Kettle")
+    assert "reason" not in first.data
+    assert second.data["text"] == "connect Tom [secret]"
+
+
+def test_only_what_is_asked_for_is_shown(streaming):
+    browser = streaming.open("?agent=7&kinds=memory,world")
+    everything = streaming.open("?kinds=world")
+    streaming.until(2)
+    streaming.do("emit 1")
+    streaming.do("say Good evening.")
+    streaming.do("world reloads")
+    assert browser.next().data["text"] == "Good evening."
+    assert everything.next().data["op"] == "reloads"
+    streaming.do("rename Miranda")
+    streaming.do("say Nobody hears this.")
+    streaming.do("rename Mira")
+    streaming.do("say But this.")
+    texts = [browser.next().data["text"]]
+    while texts[-1] != "But this.":
+        texts.append(browser.next().data["text"])
+    assert len(texts) <= 2
+
+
+def test_a_browser_that_comes_again_misses_nothing(streaming):
+    browser = streaming.open()
+    streaming.until(1)
+    streaming.do("emit 2")
+    browser.take(2)
+    browser.response.close()
+    streaming.until(0)
+    streaming.do("emit 5")
+    again = streaming.open(last_id=2)
+    assert [each.id for each in again.take(5)] == [3, 4, 5, 6, 7]
+
+
+def test_one_that_was_away_too_long_is_told_of_the_gap(streaming):
+    streaming.do("emit 300")  # 200 are kept
+    streaming.until(last=300)
+    again = streaming.open(last_id=2)
+    gap, first = again.take(2)
+    assert (gap.kind, gap.data) == ("gap", {"after": 2})
+    assert first.id == 101
+
+
+@pytest.mark.parametrize("last_id", ["999999", "abc", "-3", "9" * 400, "٣"])
+def test_a_number_that_is_none_of_the_log_is_a_gap_or_nothing(streaming, last_id):
+    streaming.do("emit 3")
+    headers = {**COOKIES, "Last-Event-ID": last_id.encode()}
+    streaming.until(last=3)
+    with streaming.client.stream("GET", streaming.url(), headers=headers) as response:
+        assert response.status_code == 200
+        streaming.until(1)
+        streaming.do("emit 1")
+        text = ""
+        for chunk in response.iter_text():
+            text += chunk
+            if "id: 4\n" in text:
+                break
+    assert ("event: gap" in text) is (last_id == "999999")
+
+
+def test_it_may_begin_with_some_of_before(streaming):
+    streaming.do("emit 5")
+    streaming.do("say Hello.")
+    streaming.until(last=6)
+    browser = streaming.open("?last=2&kinds=error")
+    assert [each.id for each in browser.take(2)] == [4, 5]
+
+
+def test_signs_of_life_carry_the_place_to_go_on_from(streaming):
+    browser = streaming.open("?kinds=world")
+    streaming.until(1)
+    streaming.do("emit 20")
+    time.sleep(1.0)
+    streaming.do("world stops")
+    assert browser.next().data["op"] == "stops"
+    assert "beat" in browser.comments
+    browser = streaming.open("?kinds=world", last_id=20)
+    assert browser.next().data["op"] == "stops"
+
+
+@pytest.mark.parametrize("query", ["", "?agent=7", "?agent=8", "?agent=x", "?nonsense=1"])
+@pytest.mark.parametrize("cookie", ["", "sessionid=tom", "sessionid=ada; x=\x80\xff"])
+def test_a_stranger_learns_nothing(streaming, query, cookie):
+    answers = []
+    for port in (streaming.inner, streaming.outer):
+        answer = streaming.client.get(
+            streaming.url(query, port=port), headers={"Cookie": cookie.encode("latin-1")}
+        )
+        answers.append((answer.status_code, answer.text, answer.headers.get("content-type")))
+    body = json.dumps({"error": FORBIDDEN})
+    assert set(answers) == {(403, body, "application/json")}
+    assert streaming.do("streams") == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "cure"),
+    [
+        ("?agent=mira", "whole number"),
+        ("?agent=99999999999999999", "whole number"),
+        ("?last=-1", "whole number"),
+        ("?kinds=thoughts", "Ask for thought, "),
+        ("?kind=thought", "agent, kinds and last"),
+    ],
+)
+def test_what_means_nothing_is_refused_with_the_cure(streaming, query, cure):
+    answer = streaming.client.get(streaming.url(query), headers=COOKIES)
+    assert answer.status_code == 400
+    assert cure in answer.json()["error"]
+
+
+def test_there_is_an_end_to_how_many_may_watch(streaming):
+    browsers = [streaming.open() for _ in range(5)]
+    streaming.until(5)
+    answer = streaming.client.get(streaming.url(), headers=COOKIES)
+    assert answer.status_code == 503
+    assert "Close one" in answer.json()["error"]
+    browsers[0].response.close()
+    streaming.until(4)
+    streaming.open()
+
+
+def test_whoever_may_no_longer_watch_is_shown_no_more(streaming):
+    browser = streaming.open()
+    streaming.until(1)
+    streaming.do("forbid")
+    assert browser.rest() == []  # it ends
+    answer = streaming.client.get(streaming.url(), headers=COOKIES)
+    assert answer.status_code == 403
+
+
+def test_where_it_cannot_be_looked_up_nobody_watches(streaming):
+    browser = streaming.open()
+    streaming.until(1)
+    streaming.do("break")
+    assert browser.rest() == []
+    assert streaming.client.get(streaming.url(), headers=COOKIES).status_code == 403
+
+
+def test_a_browser_that_goes_takes_its_stream_with_it(streaming):
+    for _ in range(20):
+        streaming.open().response.close()
+    streaming.until(0)
+
+
+@pytest.mark.parametrize("port", ["inner", "outer"])
+def test_a_browser_that_does_not_read_is_cut_off_and_nobody_waits_for_it(streaming, port):
+    lazy = socket.create_connection(("127.0.0.1", getattr(streaming, port)))
+    lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    lazy.sendall(b"GET /agents-live HTTP/1.1\r\nHost: x\r\nCookie: sessionid=ada\r\n\r\n")
+    streaming.until(1)
+    other = streaming.open()
+    streaming.until(2)
+    deadline, sent = time.monotonic() + PATIENCE, 0
+    while streaming.do("emit 100") > 1:  # until the lazy one is gone
+        sent += 100
+        other.take(100)
+        assert time.monotonic() < deadline, sent
+    assert streaming.do("streams") == 1
+    other.take(100)
+    read = 0
+    try:
+        while chunk := lazy.recv(1 << 20):
+            read += len(chunk)
+    except ConnectionResetError:
+        pass
+    lazy.close()
+    assert read < sent * 400
+
+
+def test_while_the_server_is_away_a_browser_is_asked_to_come_again(streaming):
+    browser = streaming.open()
+    streaming.until(1)
+    streaming.do("emit 1")
+    assert browser.next().id == 1
+    streaming.do("server down")
+    assert browser.rest() == []
+    # An answer that is no stream, or no 200, would end a browser's tries for good.
+    away = streaming.open()
+    assert away.rest() == []
+    assert away.retry > 0
+    streaming.do("server up")
+    streaming.do("emit 1")
+    again = streaming.open(last_id=1)
+    assert again.next().id == 2
+
+
+def test_nothing_but_looking_is_possible(streaming):
+    for method in ("POST", "PUT", "DELETE"):
+        assert streaming.client.request(method, streaming.url(), headers=COOKIES).status_code == 405
+    head = streaming.client.head(streaming.url(), headers=COOKIES)
+    assert (head.status_code, head.text) == (200, "")
+    assert streaming.client.head(streaming.url()).status_code == 403
+    assert streaming.do("streams") == 0
+
+
+def test_pieces_of_the_line_are_passed_on_at_once(streaming):
+    browser = streaming.open()
+    streaming.until(1)
+    for number in range(1, 6):
+        streaming.do("emit 1")
+        assert browser.next().id == number  # before the next one is made
+
+
+def test_a_stream_outlives_a_long_silence(streaming):
+    """Signs of life keep it; the client's own limit would end it."""
+    impatient = httpx.Client(timeout=1.0)
+    with impatient, impatient.stream("GET", streaming.url(), headers=COOKIES) as response:
+        began = time.monotonic()
+        for line in response.iter_lines():
+            if time.monotonic() - began > 3 and line == ": beat":
+                break
