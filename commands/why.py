@@ -86,6 +86,7 @@ def told(why: Why, now: datetime, *, deep: bool = False) -> str:
             *_summaries(why, deep=deep),
             *_under(why.under, deep=deep),
             *(_cost(why.cost) if why.cost else ()),
+            *_event(why),
             *(f"|yNot known:|n {plain(each)}." for each in why.missing),
         ]
     )
@@ -105,7 +106,7 @@ def _cause(why: Why) -> Iterator[str]:
     if not why.trigger:
         return
     by = f" by {plain(why.source)}" if why.source else ""
-    yield f"|wSet off|n      {plain(why.trigger)}{by} (a thought of the kind {plain(why.priority)})"
+    yield f"|wSet off|n      {plain(why.trigger)}{by} (its place in the queue: {plain(why.priority)})"
     if why.cause is not None:
         yield from memory_lines([why.cause])
 
@@ -189,6 +190,12 @@ def _cost(cost: Cost) -> Iterator[str]:
         f"              {cost.prompt:,} tokens ({cost.cached:,} cached) and {cost.completion:,} "
         f"of answer; waited {cost.wait:.2f} s, answered in {cost.latency:.2f} s"
     )
+
+
+def _event(why: Why) -> Iterator[str]:
+    if why.seq:
+        prompt = f", prompt {why.prompt}" if why.prompt else ""
+        yield f"|x              event {why.seq} of the log{prompt}|n"
 
 
 def _line(text: str) -> str:

@@ -89,6 +89,7 @@ Agents, for builders.
  |w@compact-memories|n           sum up now, and say what came of it
  |w@compaction|n, |w/undo|n          what each did, before and after; take one back
  |w@recall|n <agent> = <words>   what it would find, and why
+ |w@why|n <agent> [n]            why it did what it did last; |w/deep|n for all
  |w@memories|n <agent> [65-128]  raw memories; or |w<agent>/summary 3|n
  |w@notes|n, |w@note|n, |w@pin|n         its notes and pins
 

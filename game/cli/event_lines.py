@@ -16,6 +16,7 @@ _OUTCOMES = {"acted": "green", "refused": "yellow", "dropped": "dim"}
 _KINDS = {
     "thought": "cyan",
     "memory": "blue",
+    "recall": "bright_yellow",
     "compaction": "magenta",
     "health": "green",
     "error": "red",
@@ -59,10 +60,52 @@ def _thought(record: Record) -> Text:
 
 
 def _memory(record: Record) -> Text:
-    if record["op"] == "undo":
-        return _with_problem(f"compaction {record['n']} taken back", record)
-    times = f" ({record['times']}×)" if record["times"] > 1 else ""
-    return Text(f"memory {record['n']}: {record['of']}, {record['size']:,} characters{times}")
+    op, by = str(record["op"]), record.get("by") or ""
+    if op in ("append", "repeat"):
+        times = f" ({record['times']}×)" if record["times"] > 1 else ""
+        size = f"{record['size']:,} characters"
+        return Text(f"memory {record['n']}: {_plain(record['of'])}, {size}{times}")
+    line = _with_problem(_done(op, record), record)
+    return line.append(f"  by {_plain(by)}", "dim") if by else line
+
+
+def _done(op: str, record: Record) -> str:
+    """What was done beside remembering."""
+    n, of = record["n"], record["of"]
+    if tell := _OPERATIONS.get(op):
+        return tell(record)
+    told = [op, *([f"of memory {n}"] if n else []), *([f"({of})"] if of else [])]
+    if title := record.get("title"):
+        told.append(repr(title))
+    if size := record["size"]:
+        told.append(f"({size:,} characters)")
+    return " ".join(told)
+
+
+def _rate(record: Record) -> str:
+    recalled = record.get("found")
+    both = "" if recalled is None else f", {recalled} with recall"
+    asked, answered = record.get("asked", 0), record.get("answered", 0)
+    return f"compaction {record['n']}: {answered} of {asked} answers still in the prompt{both}"
+
+
+_OPERATIONS: Mapping[str, Callable[[Record], str]] = {
+    "undo": lambda record: f"compaction {record['n']} taken back",
+    "rate": _rate,
+    "clear": lambda record: f"cleared up to memory {record['n']}",
+    "lost": lambda record: f"{record['times']:,} memories lost",
+    "edit": lambda record: f"{record['of']} summary of compaction {record['n']} edited",
+    "called back": lambda record: f"{record['times']} memories called back from {record['n']} on",
+}
+
+
+def _recall(record: Record) -> Text:
+    line = Text(f"for {_plain(record['by'])}: ", style="dim")
+    line.append(_plain(record["question"]), "default")
+    if not record["searched"]:
+        return line.append("  could not be searched in time", "red")
+    best = f", best {record['best']:.2f}" if record["found"] else ""
+    return line.append(f"  {record['found']} found{best}, {record['seconds']:.2f} s", "dim")
 
 
 def _compaction(record: Record) -> Text:
@@ -111,6 +154,7 @@ def _unknown(record: Record) -> Text:
 _TELLERS: Mapping[str, Callable[[Record], Text]] = {
     "thought": _thought,
     "memory": _memory,
+    "recall": _recall,
     "compaction": _compaction,
     "health": _health,
     "error": _error,

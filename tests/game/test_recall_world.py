@@ -109,7 +109,7 @@ class TestRelated(RecallWorld):
     def test_a_search_that_hangs_costs_half_a_second_and_a_line_in_the_log(self):
         self.says(*FACTS, *CHATTER)
         gate = threading.Event()
-        self.mind.keeper.recaller.find = lambda *_, **__: gate.wait(60) and None
+        self.mind.keeper.recaller._found = lambda *_, **__: gate.wait(60) and None
         logged = []
         real, keeper_module.log = keeper_module.log, logged.append
         try:
@@ -126,7 +126,7 @@ class TestRelated(RecallWorld):
         assert any("goes on without" in line for line in logged)
 
     def test_a_broken_search_is_no_broken_thought(self):
-        self.mind.keeper.recaller.find = lambda *_, **__: 1 / 0
+        self.mind.keeper.recaller._found = lambda *_, **__: 1 / 0
         assert len(self.asks("Hello?", "say Hello!")) == 1
         assert "~say Hello!" in self.lines()
 

@@ -1,0 +1,249 @@
+"""``@why``: builders see what led to an act, in a world with a real index and a real log."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from evennia.utils.ansi import strip_ansi
+
+from commands.why import told
+from game.mind.why import Leant, Shown, Why
+from tests.game.test_events_world import EventsWorld
+from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
+
+
+class WhyWorld(EventsWorld, RecallWorld):
+    """Mira remembers more than her window holds, and everything is logged."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.char1.account.permissions.add("Builder")
+        self.char1.permissions.add("Builder")
+        self.shown = self.hears(self.char1)
+
+    def type(self, line: str) -> str:
+        """What the builder is shown for it, without colours."""
+        self.shown.clear()
+        self.char1.execute_cmd(line)
+        assert self.log.flush(60)
+        self.settle(lambda: bool(self.shown))
+        return strip_ansi("\n".join(self.shown))
+
+    def why(self, line: str = "@why Mira") -> str:
+        assert self.log.flush(60)
+        return self.type(line)
+
+    def lives(self) -> None:
+        """Tom tells her things, she forgets them, and he asks for one."""
+        self.says(*FACTS, *CHATTER)
+        self.asks("Where does my brother Edwin mend nets?", "say In Ostrey, he mends nets. | kind")
+
+
+class TestWhy(WhyWorld):
+    """What is shown."""
+
+    def test_what_led_to_an_act_down_to_the_raw_memories(self):
+        self.lives()
+        shown = self.why()
+        assert "Mira's last act" in shown
+        assert "say In Ostrey, he mends nets." in shown
+        assert "Its reason   kind" in shown
+        assert "addressed by Tom" in shown
+        assert "Where does my brother Edwin mend nets?" in shown
+        recalled = shown.split("Recalled")[1].split("Word for word")[0]
+        assert "memory 2 " in recalled
+        assert "My brother Edwin mends nets in Ostrey." in recalled
+        assert "words: " in recalled
+        assert "summary of compaction " in shown
+        under = shown.split("Under that")[1]
+        assert "My brother Edwin mends nets in Ostrey." in under
+        assert "nets" in under.split("[")[1].split("]")[0]
+        assert "who it is" in shown.split("Its prompt")[1]
+        assert "fake, temperature" in shown
+        assert "waited" in shown
+        assert "Not known" not in shown
+
+    def test_of_a_thought_the_event_says_what_it_leant_on(self):
+        self.lives()
+        thought = next(
+            each for each in reversed(self.logged("thought")) if "Ostrey" in each["answer"]
+        )
+        context = self.mind.memory.context()
+        assert thought["compaction"] == 1
+        assert 0 < thought["recent"] < thought["total"] <= context.window[-1].number
+        (act,) = self.mind.memory.memory.archive.read(thought["memory"], thought["memory"])
+        assert (act.text, act.reason) == ("say In Ostrey, he mends nets.", "kind")
+        assert thought["total"] == act.number - 1
+        assert {each["kind"] for each in thought["recalled"]} <= {"memory", "summary", "note"}
+        assert 2 in [each["n"] for each in thought["recalled"] if each["kind"] == "memory"]
+        assert all(each["score"] > 0 for each in thought["recalled"])
+
+    def test_deep_shows_the_whole_summary_and_more_memories(self):
+        self.says(*FACTS, *CHATTER)
+        recent = self.mind.memory.context().recent
+        assert recent is not None
+        self.asks("Where does my brother Edwin mend nets?", "say In Ostrey, he mends nets.")
+        deep = self.why("@why/deep Mira")
+        for line in recent.text.splitlines():
+            assert line in deep
+        assert "@why/deep" not in deep
+
+    def test_the_one_before_and_those_that_came_to_nothing(self):
+        self.asks("Good evening.", "say One. | first")
+        self.asks("And now?", "@destroy everything", "say Two.")
+        assert "say Two." in self.why()
+        assert "say One." in self.why("@why Mira 2")
+        assert "Mira's 2. last act" in self.why("@why 2")
+        everything = [self.why(f"@why/all Mira {n}") for n in range(1, 6)]
+        assert any("refused: " in each and "destroy" in each for each in everything)
+
+    def test_what_an_agent_looked_up_itself_is_named(self):
+        self.says(*FACTS, *CHATTER)
+        self.asks("What did I say first?", "remember 2-3", "say You told me of Edwin.")
+        shown = self.why()
+        assert "memory 2, which it had called back:" in shown
+        assert "memory 3, which it had called back:" in shown
+        assert ("called back", 2) in [
+            (each["op"], each["n"]) for each in self.logged("memory") if each["by"] == "agent"
+        ]
+
+    def test_codes_of_players_are_shown_and_not_obeyed(self):
+        forged = "|rred|n\n|wMira's last act|n"
+        now = datetime(2026, 5, 1, tzinfo=UTC)
+        found = Shown("note", 0, forged, 0.5, forged, forged)
+        shown = told(
+            Why(
+                agent="Mira",
+                nth=1,
+                time=now,
+                command=f"say {forged}",
+                reason=forged,
+                source=forged,
+                trigger="addressed",
+                problem=forged,
+                outcome="refused",
+                recalled=(found,),
+                summaries=(Leant("recent", 1, 1, 9, forged, forged, (forged,)),),
+                missing=(forged,),
+            ),
+            now,
+        )
+        assert "||rred||n" in shown
+        assert "|r" not in shown.replace("||", "").replace("|rrefused|n", "")
+        assert shown.count("|wMira's last act|n") == 1
+
+    def test_what_cannot_be_is_told_with_its_cure(self):
+        for line, cure in (
+            ("@why Mira", "has not done anything yet"),
+            ("@why Nobody", "There are: Mira"),
+            ("@why Nobody 3", "There are: Mira"),
+            ("@why Mira 0", "Ask for 1 to 1000"),
+            ("@why Mira x", "There are: Mira"),
+        ):
+            shown = self.why(line)
+            assert "did not work" in shown, line
+            assert cure in shown, (line, shown)
+
+    def test_it_is_for_builders(self):
+        for holder in (self.char1, self.char1.account):
+            holder.permissions.clear()
+            holder.permissions.add("Player")
+        self.char1.account.is_superuser = False
+        assert "is not available" in self.type("@why Mira")
+
+
+class TestOperations(WhyWorld):
+    """What is done to a memory stands in the log, by whom, and without its words."""
+
+    def operations(self) -> list[tuple[str, str, str]]:
+        return [
+            (each["op"], each["by"], each["title"])
+            for each in self.logged("memory")
+            if each["op"] not in ("append", "repeat")
+        ]
+
+    def test_notes_and_pins_of_the_agent_and_of_builders(self):
+        for act in ("note well: The cup lies in it.", "pin Tom is kind.", "unpin 1"):
+            self.asks("Do it!", act, "say Done.")
+        for act in ("forget well", "forget nothing"):
+            self.asks("Do that!", act, "say So be it.")
+        self.type("@note Mira/mill = Closed.")
+        self.type("@pin Mira = Ada is away.")
+        self.type("@pin/remove Mira = 1")
+        found = self.operations()
+        for each in (
+            ("note", "agent", "well"),
+            ("pin", "agent", ""),
+            ("unpin", "agent", ""),
+            ("unnote", "agent", "well"),
+            ("note", "builder", "mill"),
+            ("pin", "builder", ""),
+            ("unpin", "builder", ""),
+        ):
+            assert each in found, (each, found)
+        assert any(each["op"] == "unnote" and each["problem"] for each in self.logged("memory"))
+
+    def test_a_rule_is_noticed_and_its_compaction_rated(self):
+        self.char1.execute_cmd("talk Mira Never open the cellar door!")
+        self.says(*FACTS, *CHATTER)
+        self.mind.memory.compact(self._manual(), lambda _: None)
+        self.let_compact()
+        self.clock.advance(2)
+        self.settle(lambda: any(each[0] == "rate" for each in self.operations()))
+        noticed = [each for each in self.logged("memory") if each["op"] == "noticed"]
+        assert [each["of"] for each in noticed][:1] == ["rule"]
+        (rule,) = self.mind.memory.memory.archive.read(noticed[0]["n"], noticed[0]["n"])
+        assert "cellar door" in rule.text
+        rates = [each for each in self.logged("memory") if each["op"] == "rate"]
+        assert 0 <= rates[0]["answered"] <= rates[0]["found"] <= rates[0]["asked"]
+        searches = self.logged("recall")
+        asked = [each for each in searches if each["by"] == "examiner"]
+        assert bool(asked) is (rates[0]["asked"] > rates[0]["answered"])
+
+    def test_an_edit_by_hand(self):
+        self.says(*FACTS, *CHATTER)
+        (path,) = self.mind.memory.folder.glob("summaries/recent.md")
+        head, _, _ = path.read_text().rpartition("---\n")
+        path.write_text(f"{head}---\n\nEdwin keeps a parrot.\n")
+        self.type("@memory-status Mira")
+        (edit,) = [each for each in self.logged("memory") if each["op"] == "edit"]
+        assert (edit["of"], edit["by"], edit["size"]) == ("recent", "hand", 21)
+        assert edit["n"] == self.mind.memory.memory.status().last_number
+
+    def test_a_disk_that_refuses_is_an_error_of_that_agent(self):
+        archive = self.mind.memory.memory.archive
+        archive.close()
+        self.char1.execute_cmd("say Hello?")
+        (fault,) = [each for each in self.logged("error") if each["level"] == "error"]
+        assert "closed" in fault["text"]
+
+    @staticmethod
+    def _manual():
+        from game.mind.memory import CompactReason  # noqa: PLC0415 - for one test
+
+        return CompactReason.MANUAL
+
+
+class TestSearches(WhyWorld):
+    """Every search is an event."""
+
+    def test_for_a_thought_for_the_agent_and_for_a_builder(self):
+        self.lives()
+        self.asks("Who was it?", "recall the brass key", "say You lost it.")
+        self.type("@recall Mira = Edwin")
+        found = {each["by"]: each for each in self.logged("recall")}
+        assert {"thought", "agent", "builder"} <= set(found)
+        assert found["agent"]["question"] == "the brass key"
+        assert found["agent"]["found"] > 0
+        assert found["agent"]["best"] > 0
+        window = self.mind.memory.context().window
+        assert 1 < found["agent"]["window_first"] <= window[0].number
+        assert found["builder"]["window_first"] == 0
+        assert "Who was it?" in found["thought"]["question"]
+
+    def test_one_that_does_not_come_in_time(self):
+        self.says(*FACTS, *CHATTER)
+        self.mind.keeper.recaller._found = lambda *_, **__: None
+        self.asks("Where is Edwin?", "say Who?")
+        (missed, *_) = [each for each in self.logged("recall") if not each["searched"]]
+        assert (missed["by"], missed["found"], missed["best"]) == ("thought", 0, 0.0)
