@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterator
 from itertools import islice
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def events(folder: Path, after: int = 0) -> Iterator[Record]:
         OSError: A file cannot be read.
     """
     files = files_of(folder, STEM)
-    for file, following in zip(files, [*files[1:], None], strict=True):
+    for file, following in zip_longest(files, files[1:]):
         if following is None or following.first > after + 1:
             for record in _records(file.lines()):
                 if record["seq"] > after:
