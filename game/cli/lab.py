@@ -84,7 +84,7 @@ def replay(
     lab: Annotated[str, typer.Option(help="In this simulated world.")] = "",
 ) -> None:
     """Live an agent's archived life once more at other settings: what it would cost and keep."""
-    from game.cli import replaying  # noqa: PLC0415 - other commands need not wait
+    from game.cli import forking, replaying  # noqa: PLC0415 - other commands need not wait
 
     options = ReplayOptions(
         agent=agent,
@@ -101,5 +101,22 @@ def replay(
         csv=csv_file,
         as_json=as_json,
     )
-    if not replaying.replay(replaying.world(places(), lab), options):
+    if not replaying.replay(forking.world(places(), lab), options):
         raise typer.Exit(1)
+
+
+def fork(
+    target: Annotated[
+        str, typer.Argument(help="A new folder for the copy; with --lab a new simulation's name.")
+    ],
+    *,
+    at: Annotated[
+        str,
+        typer.Option(help='An event\'s number, a time, or "Mira memory 120"; now without it.'),
+    ] = "",
+    lab: Annotated[str, typer.Option(help="Copy this simulated world.")] = "",
+) -> None:
+    """Copy a world at a point of its log, to go on from there differently."""
+    from game.cli import forking  # noqa: PLC0415 - other commands need not wait
+
+    forking.fork_world(places(), target, at, lab)

@@ -109,11 +109,6 @@ def _any(results: Sequence[Result]) -> bool:
     return not all(isinstance(each, Failed) for each in results)
 
 
-def world(here: Places, lab: str) -> Places:
-    """The places of a simulated world, or those of this copy."""
-    return here
-
-
 def _recall(here: Places) -> RecallConfig:
     path = here.config / "recall.md"
     return load_recall_config(path) if path.exists() else RecallConfig()

@@ -67,7 +67,15 @@ class Forked:
     placed: Placed | None
 
 
-def fork(here: Places, target: Path, point: Point, say: Say = lambda _: None) -> Forked:
+def fork(
+    here: Places,
+    target: Path,
+    point: Point,
+    say: Say = lambda _: None,
+    *,
+    config: Path | None = None,
+    finish: Callable[[Path], None] = lambda _: None,
+) -> Forked:
     """Copy a world; blocks.
 
     Args:
@@ -75,6 +83,8 @@ def fork(here: Places, target: Path, point: Point, say: Say = lambda _: None) ->
         target: The folder of the copy, with its home and its vault; must not exist.
         point: Where the original is cut.
         say: Shows what is being done.
+        config: The configuration to copy; None for the original's.
+        finish: Adds to the folder of the copy before it appears.
 
     Raises:
         KeepsakeError: There is something at ``target``, nothing to copy, or no room for it.
@@ -86,6 +96,8 @@ def fork(here: Places, target: Path, point: Point, say: Say = lambda _: None) ->
         target.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=f".{target.name}{_PART}", dir=target.parent))
         forked = _copied(here, part, target, point, say)
+        _copy_config(config or here.config, part / VAULT)
+        finish(part)
         say("Bringing it to the disk")
         os.sync()
         part.rename(target)
@@ -116,8 +128,6 @@ def _copied(here: Places, part: Path, target: Path, point: Point, say: Say) -> F
     there = Places(part / HOME, part / VAULT, Ports())
     there.home.mkdir()
     there.vault.mkdir()
-    if here.config.is_dir():
-        shutil.copytree(here.config, there.config)
     agents = _copy_agents(here, there, point, say)
     say("Copying the event log")
     events = copy_log(here.events, there.events, point.seq)
@@ -129,6 +139,11 @@ def _copied(here: Places, part: Path, target: Path, point: Point, say: Say) -> F
     _write_about(part, here, point)
     places = Places(target / HOME, target / VAULT, Ports())
     return Forked(places, point, agents, events, placed)
+
+
+def _copy_config(source: Path, vault: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, vault / source.name)
 
 
 def _copy_agents(here: Places, there: Places, point: Point, say: Say) -> dict[str, Cut]:
