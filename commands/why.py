@@ -106,7 +106,7 @@ def _cause(why: Why) -> Iterator[str]:
     if not why.trigger:
         return
     by = f" by {plain(why.source)}" if why.source else ""
-    yield f"|wSet off|n      {plain(why.trigger)}{by} (its place in the queue: {plain(why.priority)})"
+    yield f"|wSet off|n      {plain(why.trigger)}{by} (queue: {plain(why.priority)})"
     if why.cause is not None:
         yield from memory_lines([why.cause])
 
