@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Collection, Iterator
-from itertools import islice
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
