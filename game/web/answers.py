@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from game.mind.errors import KeepsakeError
 from game.web.access import api, refused
 from game.web.on_reactor import WorldBusy
+from game.web.reasons import NoSuchAct
 from game.web.snapshots import NoSuchAgent
 
 Answer = Callable[..., Any]
@@ -62,7 +63,7 @@ def _status_of(error: KeepsakeError) -> HTTPStatus:
             return HTTPStatus.BAD_REQUEST
         case NotAllowed():
             return HTTPStatus.FORBIDDEN
-        case NoSuchAgent():
+        case NoSuchAgent() | NoSuchAct():
             return HTTPStatus.NOT_FOUND
         case WorldBusy():
             return HTTPStatus.SERVICE_UNAVAILABLE

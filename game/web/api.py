@@ -11,7 +11,8 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from game.web import doing, lives, openapi, recalling, snapshots
+from game.mind.why_log import MOST_BACK
+from game.web import doing, lives, openapi, reasons, recalling, snapshots
 from game.web.access import may_act
 from game.web.answers import BadRequest, NotAllowed, flag, number_in, words
 from game.web.lives import MOST_MEMORIES
@@ -27,6 +28,7 @@ from game.web.shapes import (
     RecallView,
     Series,
     TiersView,
+    WhyView,
 )
 from typeclasses.services import services
 
@@ -82,6 +84,14 @@ def series(request: HttpRequest, number: int) -> Series:
     hours = number_in(request, "hours", 1, most=MOST_HOURS)
     name, now = on_reactor(lambda: _name_and_now(number))
     return _charts().series(name, hours, now)
+
+
+def why(request: HttpRequest, number: int) -> WhyView:
+    """Its last act but so many, and all that led to it."""
+    nth = number_in(request, "n", 1, most=MOST_BACK)
+    everything = bool(number_in(request, "all", 0, least=0, most=1))
+    life, log = _life(number), services().places.events
+    return reasons.why(life, log, nth, everything=everything)
 
 
 def pause(request: HttpRequest, number: int) -> Done:

@@ -39,27 +39,35 @@ def memories(life: Life, first: int, last: int) -> Memories:
     """
     last = min(last, first + MOST_MEMORIES - 1)
     found = life.archive.read(first, last)
-    tiers = _Tiers.of(life.context, life.archive.last_number)
+    bounds = Bounds.of(life.context, life.archive.last_number)
     before = _before(life, first, last) if found else ()
-    return Memories(tuple(_memory(each, tiers) for each in found), tuple(before))
+    return Memories(tuple(memory_view(each, bounds) for each in found), tuple(before))
 
 
 @dataclass(frozen=True, slots=True)
-class _Tiers:
-    """Where one tier ends and the next begins."""
+class Bounds:
+    """Where one tier ends and the next begins.
+
+    Attributes:
+        first: First memory that any tier holds.
+        longterm_last: Last memory of the long-term summary, 0 without one.
+        window_first: First memory that stands verbatim.
+    """
 
     first: int
     longterm_last: int
     window_first: int
 
     @classmethod
-    def of(cls, context: MemoryContext, total: int) -> _Tiers:
+    def of(cls, context: MemoryContext, total: int) -> Bounds:
+        """Those of what stands in the prompt now; ``total`` is the newest memory's number."""
         window = window_first(context, total)
         oldest = context.longterm or context.recent
         longterm_last = context.longterm.last if context.longterm else 0
         return cls(oldest.first if oldest else window, longterm_last, window)
 
     def holding(self, number: int) -> str:
+        """The tier of a memory, as :class:`game.web.shapes.MemoryView` names it."""
         if number >= self.window_first:
             return "window"
         if number < self.first:
@@ -67,7 +75,8 @@ class _Tiers:
         return "longterm" if number <= self.longterm_last else "recent"
 
 
-def _memory(memory: Memory, tiers: _Tiers) -> MemoryView:
+def memory_view(memory: Memory, bounds: Bounds) -> MemoryView:
+    """A memory for people."""
     return MemoryView(
         n=memory.number,
         at=iso(memory.time) or "",
@@ -77,7 +86,7 @@ def _memory(memory: Memory, tiers: _Tiers) -> MemoryView:
         place=memory.place,
         source=memory.source,
         reason=memory.reason,
-        tier=tiers.holding(memory.number),
+        tier=bounds.holding(memory.number),
     )
 
 

@@ -76,6 +76,12 @@ _LAST = _whole("last", "The last memory; at most 200 are given.", None)
 _HITS = _whole("limit", "How many at most.", 12, 50)
 _HOURS = _whole("hours", "How many hours, until now.", 1, 24)
 _NEWEST = _whole("limit", "How many, the newest first.", 20, 100)
+_NTH = _whole("n", "Which of its last acts, 1 for the very last.", 1, 1000)
+_ALL = Parameter(
+    "all",
+    "1 to count what came to nothing as well: waiting, refused answers, no answer.",
+    {"type": "integer", "minimum": 0, "maximum": 1, "default": 0},
+)
 _HERE = {"here": "Lie down where it is, instead of going home."}
 
 OPERATIONS = (
@@ -89,6 +95,7 @@ OPERATIONS = (
     Operation(f"{_AGENT}/recall", "get", "A search by hand.", shapes.RecallView, (_WORDS, _HITS)),
     Operation(f"{_AGENT}/compactions", "get", "Its compactions.", shapes.Compactions, (_NEWEST,)),
     Operation(f"{_AGENT}/series", "get", "Its last hours, for charts.", shapes.Series, (_HOURS,)),
+    Operation(f"{_AGENT}/why", "get", "Why it did what it did.", shapes.WhyView, (_NTH, _ALL)),
     Operation(f"{_AGENT}/pause", "post", "It perceives, but does not think.", shapes.Done),
     Operation(f"{_AGENT}/resume", "post", "It thinks again.", shapes.Done),
     Operation(f"{_AGENT}/compact", "post", "Compact its memory now.", shapes.Done),
@@ -99,7 +106,7 @@ OPERATIONS = (
 _ERRORS = {
     "400": "A parameter or the body cannot be used.",
     "403": "It is not for whoever asks, or the request lacks its token.",
-    "404": "There is no such agent.",
+    "404": "There is no such agent, or no such act.",
     "405": "That method is not for this address.",
     "503": "The world is stopping, too busy, or its disk cannot be read.",
 }

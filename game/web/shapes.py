@@ -349,6 +349,126 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
+class LeantView:
+    """A summary that stood in a prompt.
+
+    Attributes:
+        kind: ``longterm`` or ``recent``.
+        compaction: Which compaction wrote it, or kept it.
+        first: First memory that it covers.
+        last: Last memory that it covers.
+        model: Who wrote it.
+        text: The summary.
+        told: Its sentences that share words with the act, in their order.
+    """
+
+    kind: str
+    compaction: int
+    first: int
+    last: int
+    model: str
+    text: str
+    told: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnderView:
+    """A raw memory under a summary, which shares words with an act.
+
+    Attributes:
+        n: Its number.
+        at: When.
+        text: Its words.
+        shared: The words that they share, the most telling first.
+        weight: How telling these are together; only comparable within one act.
+    """
+
+    n: int
+    at: str
+    text: str
+    shared: tuple[str, ...]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class CostView:
+    """What a thought cost.
+
+    Attributes:
+        sections: Tokens of each section of its prompt.
+        budget: Tokens that the prompt might have.
+        counted_by: Who counted the sections.
+        prompt: Tokens of the prompt, by the server's count; 0 if it does not say.
+        cached: Those of them that it had in its cache.
+        completion: Tokens of the answer.
+        model: Who answered.
+        seed: The seed of the sampling; None for a random one.
+        temperature: Of the sampling.
+        wait: Seconds in the queue.
+        latency: Seconds from there until the answer.
+        attempt: Which try it was.
+    """
+
+    sections: Mapping[str, int]
+    budget: int
+    counted_by: str
+    prompt: int
+    cached: int
+    completion: int
+    model: str
+    seed: int | None
+    temperature: float
+    wait: float
+    latency: float
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class WhyView:
+    """``GET …/why?n=``: one act of an agent, and all that led to it.
+
+    Attributes:
+        nth: Which of its last acts: 1 the very last.
+        at: When it was done.
+        seq: Number of its event in the log; 0 if the log has none.
+        outcome: ``acted``, or what else came of the thought.
+        command: What it did; the raw answer if that was refused.
+        reason: The private reason that it gave.
+        problem: Why it was refused; empty if it was not.
+        trigger: What set it off; empty if that is not known.
+        priority: Its place in the model queue.
+        source: Who caused it; empty for nobody.
+        cause: The memory that set it off; None if it cannot be told.
+        act: The memory of the act; None for none.
+        recalled: What was looked up for it, and stood in the prompt.
+        summaries: The summaries that stood in the prompt, long-term first.
+        under: Raw memories under them that share words with the act, the most telling first.
+        window: First and last memory that stood word for word; None if that is not known.
+        cost: What it cost; None if that is not known.
+        missing: What cannot be told any more, and why, a sentence each.
+    """
+
+    nth: int
+    at: str
+    seq: int
+    outcome: str
+    command: str
+    reason: str
+    problem: str
+    trigger: str
+    priority: str
+    source: str
+    cause: MemoryView | None
+    act: MemoryView | None
+    recalled: tuple[HitView, ...]
+    summaries: tuple[LeantView, ...]
+    under: tuple[UnderView, ...]
+    window: tuple[int, int] | None
+    cost: CostView | None
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """``POST …/pause``, ``resume``, ``compact``, ``sleep``, ``wake``: what came of it.
 

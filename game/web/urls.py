@@ -30,6 +30,7 @@ urlpatterns = [
     _look("agents/<int:number>/recall", api.recall),
     _look("agents/<int:number>/compactions", api.compactions),
     _look("agents/<int:number>/series", api.series),
+    _look("agents/<int:number>/why", api.why),
     _do("agents/<int:number>/pause", api.pause),
     _do("agents/<int:number>/resume", api.resume),
     _do("agents/<int:number>/compact", api.compact),

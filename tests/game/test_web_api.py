@@ -17,7 +17,9 @@ from typeclasses import services
 
 SMALL = "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
 HOSTILE = '<script>alert(1)</script> <img src=x onerror="alert(2)"> |rred|n \x1b[31m'
-READING = (*("", "/prompt", "/tiers", "/memories", "/recall?q=key", "/compactions", "/series"),)
+READING = (
+    *("", "/prompt", "/tiers", "/memories", "/recall?q=key", "/compactions", "/series", "/why"),
+)
 DOING = ("/pause", "/resume", "/compact", "/sleep", "/wake")
 
 
@@ -283,6 +285,37 @@ class TestLooking(WebWorld):
         assert found["points"][-1]["memories"] == self.mind.memory.memory.status().total
         assert found["complete"]
 
+    def test_why_it_did_what_it_did(self):
+        assert "not done anything" in self.get(self.of_mira("/why"), 404)["error"]
+        self.said = ["say Good evening, Tom. | He is wet.", "wait"]
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.pass_time(4)
+        assert self.log.flush(60)
+        why = self.get(self.of_mira("/why"), n=1)
+        assert (why["command"], why["reason"]) == ("say Good evening, Tom.", "He is wet.")
+        assert (why["trigger"], why["source"]) == ("addressed", "Tom")
+        assert why["cause"]["text"] == 'Tom says to you, "Good evening."'
+        assert why["act"]["kind"] == "act"
+        assert why["act"]["tier"] == "window"
+        assert why["window"][1] >= why["cause"]["n"]
+        assert why["cost"]["model"] == "fake"
+        assert sum(why["cost"]["sections"].values()) > 0
+        assert why["missing"] == []
+        assert "one act" in self.get(self.of_mira("/why"), 404, n=2)["error"]
+        assert self.get(self.of_mira("/why"), n=1, all=1)["outcome"] == "acted"
+
+    def test_what_it_leant_on_down_to_the_raw_memories(self):
+        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
+        self.lives_through(30)
+        self.said = ["say Barrel 3 holds herrings.", "wait"]
+        self.char1.execute_cmd("talk Mira Which barrel?")
+        self.pass_time(2)
+        assert self.log.flush(60)
+        why = self.get(self.of_mira("/why"))
+        assert [each["kind"] for each in why["summaries"]] == ["longterm", "recent"]
+        assert why["summaries"][1]["last"] + 1 == why["window"][0]
+        assert "herrings" in why["under"][0]["shared"]
+
     def test_what_players_wrote_comes_as_they_wrote_it(self):
         self.mind.memory.remember(HOSTILE, source="<b>Tom")
         answer = self.web.get(f"{API}{self.of_mira('/memories')}")
@@ -307,6 +340,8 @@ class TestLooking(WebWorld):
             ("/recall?q=a&limit=51", "1 to 50"),
             ("/compactions?limit=0", "1 to 100"),
             ("/series?hours=25", "1 to 24"),
+            ("/why?n=1001", "1 to 1000"),
+            ("/why?all=2", "0 to 1"),
         ):
             answer = self.web.get(f"{API}{self.of_mira(path)}")
             error = self.answer("get", self.of_mira(path.partition("?")[0]), answer, 400)["error"]

@@ -1,0 +1,115 @@
+"""Why an agent did what it did, for the page; in a view's thread, as log and archive are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from game.mind.errors import KeepsakeError
+from game.mind.why import Cost, Leant, Shown, Under, Why
+from game.mind.why_log import why_did
+from game.web.lives import Bounds, memory_view
+from game.web.shapes import CostView, HitView, LeantView, UnderView, WhyView
+from game.web.snapshots import Life, iso
+
+
+class NoSuchAct(KeepsakeError):
+    """The agent has not done so much, as far as anything tells of it."""
+
+
+def why(life: Life, log: Path, nth: int, *, everything: bool) -> WhyView:
+    """The ``nth`` last act of an agent, with all that led to it.
+
+    Args:
+        life: Whose.
+        log: The folder of the event log.
+        nth: Which, 1 for the last.
+        everything: Count what came to nothing as well.
+
+    Raises:
+        NoSuchAct: There is none.
+        KeepsakeError: The log cannot be read.
+        OSError: The archive cannot be read.
+    """
+    try:
+        found = why_did(log, life.name, life.archive, nth, everything=everything)
+    except KeepsakeError as error:
+        if isinstance(error.__cause__, OSError):
+            raise
+        raise NoSuchAct(error.what, error.cure) from error
+    return _view(found, Bounds.of(life.context, life.archive.last_number))
+
+
+def _view(found: Why, bounds: Bounds) -> WhyView:
+    return WhyView(
+        nth=found.nth,
+        at=iso(found.time) or "",
+        seq=found.seq,
+        outcome=found.outcome,
+        command=found.command,
+        reason=found.reason,
+        problem=found.problem,
+        trigger=found.trigger,
+        priority=found.priority,
+        source=found.source,
+        cause=memory_view(found.cause, bounds) if found.cause else None,
+        act=memory_view(found.act, bounds) if found.act else None,
+        recalled=tuple(map(_hit, found.recalled)),
+        summaries=tuple(map(_leant, found.summaries)),
+        under=tuple(map(_under, found.under)),
+        window=found.window,
+        cost=_cost(found.cost) if found.cost else None,
+        missing=found.missing,
+    )
+
+
+def _hit(shown: Shown) -> HitView:
+    is_memory = shown.kind in ("memory", "called back")
+    title = f"note: {shown.title}" if shown.kind == "note" else f"{shown.kind} {shown.n}"
+    return HitView(
+        kind=shown.kind,
+        title=f"memory {shown.n}, called back" if shown.kind == "called back" else title,
+        text=shown.text,
+        score=shown.score,
+        why=shown.why,
+        n=shown.n if is_memory else 0,
+    )
+
+
+def _leant(leant: Leant) -> LeantView:
+    return LeantView(
+        kind=leant.tier,
+        compaction=leant.compaction,
+        first=leant.first,
+        last=leant.last,
+        model=leant.model,
+        text=leant.text,
+        told=leant.told,
+    )
+
+
+def _under(under: Under) -> UnderView:
+    memory = under.memory
+    return UnderView(
+        n=memory.number,
+        at=iso(memory.time) or "",
+        text=memory.line,
+        shared=under.shared,
+        weight=under.weight,
+    )
+
+
+def _cost(cost: Cost) -> CostView:
+    return CostView(
+        sections=cost.sections,
+        budget=cost.budget,
+        counted_by=cost.counted_by,
+        prompt=cost.prompt,
+        cached=cost.cached,
+        completion=cost.completion,
+        model=cost.model,
+        seed=cost.seed,
+        temperature=cost.temperature,
+        wait=cost.wait,
+        latency=cost.latency,
+        attempt=cost.attempt,
+    )
