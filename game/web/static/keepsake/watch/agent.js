@@ -23,7 +23,7 @@ const NAMES = ["live", ...Object.keys(MAKERS)];
 
 const sections = {};
 const head = new Head(id);
-const feed = new Feed(byId("live"));
+const feed = new Feed(byId("feed"));
 
 // -- the sections
 
@@ -42,6 +42,7 @@ async function open() {
   for (const each of NAMES) panel(each).hidden = each !== name;
   for (const link of byId("sections").querySelectorAll("a")) {
     link.toggleAttribute("aria-current", link.hash === `#${name}`);
+    if (link.hash === `#${name}`) link.scrollIntoView({ block: "nearest", inline: "center" });
   }
   document.title = `${document.body.dataset.name}: ${name}`;
   if (!(name in MAKERS)) return;

@@ -2,13 +2,19 @@
 
 import { badge, compactionFlag, tokensBar, trouble } from "./agent_state.js";
 import { get, post } from "./api.js";
-import { announce, byId, el, fill } from "./dom.js";
+import { announce, byId, el, fill, setText } from "./dom.js";
 import { ago, many, seconds, time } from "./words.js";
 
 const ACTS = {
   pause: "It perceives and remembers, but thinks no more", resume: "It thinks again",
   compact: "Summarise the oldest of its window now", sleep: "Send it to bed", wake: "Wake it up",
 };
+/** What each of the three buttons does, in that state: two of them change their minds. */
+const OFFERS = [
+  (state) => (state === "paused" ? "resume" : "pause"),
+  () => "compact",
+  (state) => (state === "asleep" ? "wake" : "sleep"),
+];
 
 /** Keeps the head up to date; `changed(agent)` after each look. */
 export class Head {
@@ -18,9 +24,10 @@ export class Head {
   constructor(id, changed = () => {}) {
     this.id = id;
     this.changed = changed;
-    fill(byId("acts"), Object.entries(ACTS).map(([name, words]) => el("button", {
-      type: "button", "data-act": name, title: words, on: { click: () => this.#act(name) },
-    }, name[0].toUpperCase() + name.slice(1))));
+    fill(byId("acts"), OFFERS.map(() => el("button", {
+      type: "button", on: { click: ({ currentTarget }) => this.#act(currentTarget) },
+    })));
+    this.#offer("");
   }
 
   async refresh() {
@@ -53,16 +60,19 @@ export class Head {
   }
 
   #offer(state) {
-    const useless = { pause: state === "paused", resume: state !== "paused", sleep: state === "asleep", wake: state !== "asleep" };
-    // Not `disabled`, which would throw away the focus of whoever has just pressed it.
-    for (const button of byId("acts").children) {
-      button.setAttribute("aria-disabled", String(Boolean(useless[button.dataset.act])));
-    }
+    // The same buttons with other words: whoever has just pressed one keeps the focus there.
+    OFFERS.forEach((offer, i) => {
+      const name = offer(state);
+      const button = byId("acts").children[i];
+      button.dataset.act = name;
+      button.title = ACTS[name];
+      setText(button, name[0].toUpperCase() + name.slice(1));
+    });
   }
 
-  async #act(name) {
-    const button = byId("acts").querySelector(`[data-act=${name}]`);
+  async #act(button) {
     if (button.getAttribute("aria-busy") === "true") return;
+    const name = button.dataset.act;
     button.setAttribute("aria-busy", "true");
     try {
       const { done, said } = await post(`agents/${this.id}/${name}`);

@@ -4,7 +4,8 @@ import { get } from "./api.js";
 import { el, fill, setText, svg } from "./dom.js";
 import { count, percent, seconds, tick, time } from "./words.js";
 
-const WIDTH = 640;
+const WIDEST = 640;
+const NARROWEST = 280;
 const HEIGHT = 180;
 const EDGE = { left: 58, right: 12, top: 10, bottom: 24 };
 const PERIODS = { 1: "1 hour", 6: "6 hours", 24: "1 day", 168: "1 week" };
@@ -32,7 +33,7 @@ export class Charts {
   constructor(root, id) {
     this.id = id;
     this.period = el("select", { on: { change: () => this.load() } },
-      Object.entries(PERIODS).map(([hours, words]) => el("option", { value: hours, selected: hours === "24" }, words)));
+      Object.entries(PERIODS).map(([hours, words]) => el("option", { value: hours, selected: hours === "1" }, words)));
     this.note = el("p", { class: "dim", hidden: true },
       "Of this time the event log was read only in part: it is too long, or was removed.");
     this.view = el("div", { class: "charts" });
@@ -46,7 +47,9 @@ export class Charts {
     if (hours !== this.period.value) return;
     this.note.hidden = series.complete;
     const open = [...this.view.querySelectorAll("details")].map((each) => each.open);
-    fill(this.view, CHARTS.map((chart, i) => figure(chart, series, open[i])));
+    // As wide as it will be shown, or letters would shrink with it on a phone.
+    const width = Math.min(Math.max(this.view.clientWidth - 32, NARROWEST), WIDEST);
+    fill(this.view, CHARTS.map((chart, i) => figure(chart, series, width, open[i])));
   }
 
   /** While it is looked at, and nobody reads a point of it. */
@@ -58,15 +61,15 @@ export class Charts {
   }
 }
 
-function figure(chart, series, open) {
+function figure(chart, series, wide, open) {
   const { points } = series;
-  const scale = scaled(chart, points);
+  const scale = scaled(chart, points, wide);
   const tip = el("p", { class: "tip", "aria-live": "polite" });
   const rest = latest(chart, points);
   setText(tip, rest);
   const cursor = svg("line", { class: "cursor", y1: EDGE.top, y2: HEIGHT - EDGE.bottom, visibility: "hidden" });
   const drawing = svg("svg", {
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", tabindex: "0",
+    viewBox: `0 0 ${wide} ${HEIGHT}`, role: "img", tabindex: "0",
     "aria-label": `${chart.title}: ${rest}. Arrow keys read the points.`,
   }, axes(chart, points, scale), marks(chart, points, scale),
   chart.rows.map((row) => SHAPES[row[3]](row, points, scale)), cursor);
@@ -79,14 +82,14 @@ function figure(chart, series, open) {
     el("figcaption", {}, el("b", {}, chart.title), legend(chart)), drawing, tip, table(chart, series, open));
 }
 
-function scaled(chart, points) {
+function scaled(chart, points, wide) {
   const values = points.flatMap((p) => chart.rows.map(([, of]) => of(p))).filter((v) => v !== null);
   const least = chart.fitted && values.length ? Math.min(...values) : 0;
   const top = chart.top ?? nice(Math.max(...values, least + 1e-9) - least, chart.say === count) + least;
-  const width = WIDTH - EDGE.left - EDGE.right;
+  const width = wide - EDGE.left - EDGE.right;
   const height = HEIGHT - EDGE.top - EDGE.bottom;
   return {
-    least, top, step: width / Math.max(points.length, 1),
+    least, top, wide, step: width / Math.max(points.length, 1),
     x: (i) => EDGE.left + ((i + 0.5) / Math.max(points.length, 1)) * width,
     y: (value) => EDGE.top + (1 - (value - least) / (top - least)) * height,
   };
@@ -103,7 +106,7 @@ function axes(chart, points, scale) {
   const lines = [0, 0.5, 1].map((share) => {
     const value = scale.least + share * (scale.top - scale.least);
     const y = scale.y(value);
-    return svg("g", {}, svg("line", { class: "grid", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: y, y2: y }),
+    return svg("g", {}, svg("line", { class: "grid", x1: EDGE.left, x2: scale.wide - EDGE.right, y1: y, y2: y }),
       svg("text", { x: EDGE.left - 6, y: y + 4, "text-anchor": "end" }, chart.say(value)));
   });
   const long = points.length > 1 && Date.parse(points.at(-1).at) - Date.parse(points[0].at) > 86400000;
@@ -166,7 +169,7 @@ function reading(drawing, points, scale, show) {
   };
   drawing.addEventListener("pointermove", (event) => {
     const box = drawing.getBoundingClientRect();
-    const x = ((event.clientX - box.left) / box.width) * WIDTH;
+    const x = ((event.clientX - box.left) / box.width) * scale.wide;
     go(Math.round((x - EDGE.left) / scale.step - 0.5));
   });
   drawing.addEventListener("pointerleave", () => go(null));

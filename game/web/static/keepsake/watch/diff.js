@@ -3,6 +3,9 @@
 
 /** Differences beyond which two texts count as two texts: more would only take memory. */
 const MOST = 1500;
+/** Words that have to stay in a row to count as having stayed. */
+const FEWEST = 2;
+const WORD = /[\p{L}\p{N}]+/gu;
 
 /** `[["same" | "gone" | "new", text], …]`, or null when the texts have too little in common. */
 export function wordDiff(before, after) {
@@ -61,12 +64,36 @@ function same(steps, a, x) {
   return x - 1;
 }
 
+/** Runs of the same kind put together; what went stands before what came in its place. */
 function joined(steps) {
   const parts = [];
-  for (const [how, text] of steps) {
-    const last = parts.at(-1);
-    if (last?.[0] === how) last[1] += text;
-    else parts.push([how, text]);
+  let change = { gone: "", new: "" };
+  const end = () => {
+    for (const how of ["gone", "new"]) if (change[how]) parts.push([how, change[how]]);
+    change = { gone: "", new: "" };
+  };
+  for (const run of runs(steps)) {
+    const stays = run.how === "same" && (run.edge || run.text.match(WORD)?.length >= FEWEST);
+    if (stays) {
+      end();
+      parts.push(["same", run.text]);
+    } else if (run.how === "same") {
+      // A lone word between two changes: as a part of both it is easier to read.
+      change.gone += run.text;
+      change.new += run.text;
+    } else change[run.how] += run.text;
   }
+  end();
   return parts;
+}
+
+function runs(steps) {
+  const found = [];
+  for (const [how, text] of steps) {
+    const last = found.at(-1);
+    if (last?.how === how) last.text += text;
+    else found.push({ how, text, edge: false });
+  }
+  if (found.length) found[0].edge = found.at(-1).edge = true;
+  return found;
 }

@@ -20,8 +20,12 @@ function filled(node, { on = {}, vars = {}, ...attributes }, children) {
   // By the object model: the page's policy refuses the attribute "style".
   for (const [name, value] of Object.entries(vars)) node.style.setProperty(name, value);
   for (const [name, listener] of Object.entries(on)) node.addEventListener(name, listener);
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  node.append(...given(children));
   return node;
+}
+
+function given(children) {
+  return children.flat(Infinity).filter((child) => child !== null && child !== undefined);
 }
 
 /** Put a text in, if it is another one: what has not changed keeps its selection. */
@@ -37,7 +41,7 @@ export function setAttribute(node, name, value) {
 
 /** Replace all that is in a node. */
 export function fill(node, ...children) {
-  node.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
+  node.replaceChildren(...given(children));
   return node;
 }
 

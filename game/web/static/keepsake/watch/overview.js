@@ -70,21 +70,22 @@ function cells(agent) {
     cell("State", badge(agent.state)),
     cell("Place", agent.place || "nowhere"),
     cell("Last act", act(agent)),
-    cell("Waiting", agent.waiting === null ? "–" : seconds(agent.waiting)),
+    cell("Waiting", agent.waiting === null ? el("span", { class: "none" }, "–") : seconds(agent.waiting)),
     cell("Prompt", tokensBar(agent), compactionFlag(agent)),
-    cell("Memories", count(agent.memories)),
+    cell("Memories", count(agent.memories), agent.next_due
+      ? el("small", { title: "The next compaction falls due with this memory" }, ` compacts at ${count(agent.next_due)}`) : null),
     cell("Thoughts", count(agent.thoughts), agent.failed ? el("small", {}, ` ${count(agent.failed)} failed`) : null),
   ];
 }
 
 function act(agent) {
-  if (!agent.last_act_at) return el("span", { class: "dim" }, "none yet");
+  if (!agent.last_act_at) return el("span", { class: "none" }, "none yet");
   return [el("span", { class: "act" }, agent.last_act), " ",
     el("small", {}, time(agent.last_act_at, (iso) => ago(iso, now())))];
 }
 
 function cell(label, ...children) {
-  return el("td", { role: "cell", "data-label": label }, el("div", {}, ...children.flat()));
+  return el("td", { role: "cell", "data-label": label }, el("div", {}, children));
 }
 
 function drawSummary(shown) {

@@ -1,1 +1,106 @@
-export class Why { constructor(root, id) { this.root = root; this.id = id; } async load() {} }
+/* Why it did what it did: an act, and all that led to it, down to the raw memories. */
+
+import { get } from "./api.js";
+import { el, fill } from "./dom.js";
+import { row } from "./recall.js";
+import { count, many, percent, seconds, time } from "./words.js";
+
+const TIERS = { longterm: "Long-term summary", recent: "Short-term summary" };
+
+/** The section "Why" of an agent's page; `#why/3` is the third-last act. */
+export class Why {
+  #asked = 0;
+
+  constructor(root, id) {
+    this.id = id;
+    this.view = root;
+  }
+
+  load() {
+    return this.show(1);
+  }
+
+  async show(nth) {
+    const asked = ++this.#asked;
+    const why = await get(`agents/${this.id}/why`, { n: nth });
+    if (asked === this.#asked) this.#draw(why, nth);
+  }
+
+  #draw(why, nth) {
+    fill(this.view, turns(nth), el("ol", { class: "chain" },
+      step("What it did", act(why)),
+      step("What set it off", cause(why)),
+      step("What it recalled", recalled(why.recalled)),
+      step("What it leant on", leant(why)),
+      step("The raw memories under that", under(why.under)),
+      step("What it cost", cost(why.cost)),
+      why.missing.length ? step("What cannot be told", why.missing.map((each) => el("p", {}, each))) : null),
+    turns(nth));
+  }
+}
+
+function turns(nth) {
+  const later = nth > 1 ? el("a", { href: `#why/${nth - 1}` }, "the act after it →") : null;
+  const which = nth === 1 ? "its last act" : `its last act but ${nth - 1}`;
+  return el("p", { class: "tools turns" },
+    el("a", { href: `#why/${nth + 1}` }, "← the act before it"), el("span", {}, which), later);
+}
+
+function step(title, ...children) {
+  return el("li", { "data-row": true, tabindex: "-1" }, el("h3", {}, title), children);
+}
+
+function none(words) {
+  return el("p", { class: "dim" }, words);
+}
+
+function link(memory) {
+  return el("a", { href: `#memory/${memory.n}`, "data-opens": true }, `memory ${memory.n}`);
+}
+
+function act(why) {
+  return [el("p", {}, el("code", {}, `> ${why.command}`), " ", el("small", {}, time(why.at))),
+    why.outcome === "acted" ? null : el("p", { class: "problem" }, `${why.outcome}: ${why.problem}`),
+    el("p", {}, why.reason ? `Because, it said: ${why.reason}` : "It gave no reason."),
+    why.act ? el("p", {}, link(why.act)) : null];
+}
+
+function cause(why) {
+  const from = why.source ? ` by ${why.source}` : "";
+  return [el("p", {}, why.trigger ? `${why.trigger}${from}` : "That is not known any more."),
+    why.cause ? el("p", {}, link(why.cause), ": ", why.cause.text) : null];
+}
+
+function recalled(hits) {
+  if (!hits.length) return none("Nothing.");
+  const most = Math.max(...hits.map((hit) => hit.score), 0);
+  return el("ol", { class: "hits" }, hits.map((hit) => row(hit, most)));
+}
+
+function leant(why) {
+  const [first, last] = why.window ?? [0, 0];
+  const window = last >= first && first ? `Word for word: memories ${count(first)}–${count(last)}.` : "";
+  if (!why.summaries.length) return [none("No summary stood in its prompt."), el("p", {}, window)];
+  return [why.summaries.map((each) => el("details", {},
+    el("summary", { "data-opens": true }, el("b", {}, `${TIERS[each.kind]} of memories ${each.first}–${each.last}`),
+      el("small", {}, `compaction ${each.compaction}${each.model ? ` · by ${each.model}` : ""}`)),
+    each.told?.length ? el("p", {}, "What shares words with the act: ", each.told.join(" ")) : null,
+    el("pre", { class: "text prose" }, each.text))), el("p", {}, window)];
+}
+
+function under(memories) {
+  if (!memories.length) return none("None of them shares a word with the act.");
+  return el("ol", { class: "memories" }, memories.map((each) => el("li", { class: "memory" },
+    el("a", { class: "number", href: `#memory/${each.n}` }, String(each.n)), el("span", { class: "what" }, each.text),
+    el("small", {}, `shares: ${each.shared.join(", ")}`))));
+}
+
+function cost(spent) {
+  if (!spent) return none("That is not known any more.");
+  const server = spent.prompt ? `${many(spent.prompt, "token")}, ${percent(spent.cached / spent.prompt)} of them cached; ` +
+    `${count(spent.completion)} in the answer. ` : "";
+  const seed = spent.seed === null ? "a random seed" : `seed ${spent.seed}`;
+  return [el("p", {}, `${server}${spent.model || "Nobody"} answered after ${seconds(spent.latency)}, and ` +
+    `${seconds(spent.wait)} in the queue; ${seed}, temperature ${spent.temperature}.`),
+  el("p", { class: "dim" }, Object.entries(spent.sections).map(([name, tokens]) => `${name} ${count(tokens)}`).join(" · "))];
+}
