@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from game.cli import (
     checks_index,
+    checks_log,
     checks_machine,
     checks_models,
     checks_tokens,
@@ -22,6 +23,7 @@ CHECKS: tuple[Check, ...] = (
     *checks_models.CHECKS,
     *checks_tokens.CHECKS,
     *checks_index.CHECKS,
+    *checks_log.CHECKS,
 )
 
 
