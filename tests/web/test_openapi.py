@@ -1,0 +1,72 @@
+"""The description of the API: valid, complete, and the one in the docs."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import openapi_spec_validator
+import pytest
+
+from game.paths import REPOSITORY
+from game.web import openapi
+from game.web.shapes import AgentRow
+
+
+def test_it_is_valid():
+    openapi_spec_validator.validate(openapi.document())
+
+
+def test_the_docs_have_this_one():
+    kept = (REPOSITORY / "docs" / "openapi.json").read_text(encoding="utf-8")
+    assert kept == openapi.text(), "python -m game.web.openapi > docs/openapi.json"
+
+
+def test_every_address_is_described_and_every_description_has_its_address():
+    source = (REPOSITORY / "game" / "web" / "urls.py").read_text(encoding="utf-8")
+    for path in openapi.document()["paths"]:
+        name = path.lstrip("/").replace("{id}", "<int:number>")
+        assert f'("{name}", api.' in source, path
+    described = {each.path.replace("{id}", "<int:number>") for each in openapi.OPERATIONS}
+    for line in source.splitlines():
+        if line.strip().startswith(("_look(", "_do(")):
+            assert f"/{line.split(chr(34))[1]}" in described, line
+
+
+def test_every_field_says_what_it_means():
+    for name, schema in openapi.document()["components"]["schemas"].items():
+        assert schema["description"].endswith((".", ":")), name
+        if name in ("Compactions",):  # told in one line
+            continue
+        for field, told in schema["properties"].items():
+            assert told.get("description"), f"{name}.{field}"
+
+
+def test_types_become_schemas():
+    found = {}
+    assert openapi.schema_of(str | None, found) == {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    assert openapi.schema_of(tuple[int, ...], found) == {
+        "type": "array",
+        "items": {"type": "integer"},
+    }
+    assert openapi.schema_of(Mapping[str, int], found) == {
+        "type": "object",
+        "additionalProperties": {"type": "integer"},
+    }
+    assert openapi.schema_of(AgentRow, found) == {"$ref": "#/components/schemas/AgentRow"}
+    assert found["AgentRow"]["properties"]["waiting"]["anyOf"][0] == {"type": "number"}
+    assert json.dumps(found)
+
+
+def test_a_type_without_a_schema_is_refused():
+    @dataclass
+    class Odd:
+        """Odd.
+
+        Attributes:
+            what: A set.
+        """
+
+        what: set[str]
+
+    with pytest.raises(TypeError, match="give openapi.py one"):
+        openapi.schema_of(Odd, {})
