@@ -80,7 +80,7 @@ class _Shown:
         self._first = self._seconds = lab.lived() if lab.made else 0.0
         self._counts: Counter[str] = Counter()
         self._hour: Counter[str] = Counter()
-        self._interrupted = False
+        self._interrupted = self._living = False
         self._progress: Progress | None = None
         if out.is_terminal:
             columns = (
@@ -91,9 +91,8 @@ class _Shown:
             )
             shown = [TextColumn(each) if isinstance(each, str) else each for each in columns]
             self._progress = Progress(*shown, console=out)
-            self._task = self._progress.add_task(
-                self._plan.name, total=self._plan.seconds, completed=self._first, told=""
-            )
+            self._task = self._progress.add_task(self._plan.name, total=self._plan.seconds, told="")
+            self._progress.update(self._task, completed=self._first)
 
     def bar(self) -> AbstractContextManager[object]:
         """Shows the bar, where there is a terminal."""
@@ -108,10 +107,7 @@ class _Shown:
                 raise KeyboardInterrupt
             self._interrupted = True
             running.stop_soon()
-            self._out.print(
-                f"It ends at its next checkpoint, {self._clock(self._next_checkpoint())}. "
-                "Ctrl-C again ends it at once."
-            )
+            self._out.print(f"{self._when_it_ends()} Ctrl-C again ends it at once.")
 
         before = signal.signal(signal.SIGINT, interrupted)
         try:
@@ -124,7 +120,7 @@ class _Shown:
         if report.op in _SAYS:
             self._say(f"{self._plan.name}: {_SAYS[report.op]}")
             return
-        self._seconds = report.seconds
+        self._seconds, self._living = report.seconds, report.op == "at"
         if report.op == "at":
             self._hour = Counter(report.counts)
         elif report.op == "checkpoint":
@@ -175,8 +171,11 @@ class _Shown:
         """Simulated seconds a real one."""
         return (self._seconds - self._first) / max(time.monotonic() - self._began, 0.1)
 
-    def _next_checkpoint(self) -> float:
-        return min((self._seconds // HOUR + 1) * HOUR, self._plan.seconds)
+    def _when_it_ends(self) -> str:
+        if not self._living:
+            return "It ends before another hour begins."
+        next_one = min((self._seconds // HOUR + 1) * HOUR, self._plan.seconds)
+        return f"It ends at its next checkpoint, {self._clock(next_one)}."
 
     def _clock(self, seconds: float) -> str:
         moment: datetime = self._plan.moment(seconds) + timedelta(milliseconds=1)

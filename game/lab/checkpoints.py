@@ -115,4 +115,5 @@ def _all(lab: Lab) -> list[Path]:
 
 
 def _newest(lab: Lab) -> Path | None:
-    return (_all(lab) or [None])[-1]
+    found = _all(lab)
+    return found[-1] if found else None

@@ -61,7 +61,7 @@ class TimelineGateway(Gateway):
             clock=timeline.timer.seconds,
         )
         self._timeline = timeline
-        self._asking = threading.local()
+        self._threads = threading.local()
 
     def start(self) -> None:
         """Start what has to run; where no server is asked, nobody looks after one."""
@@ -81,12 +81,12 @@ class TimelineGateway(Gateway):
     ) -> Generation:
         """As :meth:`Gateway.generate`; meanwhile others have their turn."""
         with self._timeline.asking() as asker:
-            self._asking.asker = asker
+            self._threads.asker = asker
             return super().generate(profile_name, request, priority, key, given_up=given_up)
 
     def _blocked_call(self) -> Future[Generation]:
         future = super()._blocked_call()
-        asker: Asker = self._asking.asker
+        asker: Asker = self._threads.asker
         future.add_done_callback(lambda _: asker.answered())
         return future
 

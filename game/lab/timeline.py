@@ -101,9 +101,9 @@ class Timeline:
     def run_until(self, seconds: float) -> None:
         """Let everything happen up to that second of the timer."""
         self.settle()
-        while (ahead := self.timer.getDelayedCalls()) and ahead[0].getTime() <= seconds:
+        while (at := self._next_at()) is not None and at <= seconds:
             # Set and not added up: what falls due at one moment must find that very moment.
-            self.timer.rightNow = max(ahead[0].getTime(), self.timer.rightNow)
+            self.timer.rightNow = max(at, self.timer.rightNow)
             self._guarded(lambda: self.timer.advance(0))
             self.settle()
             self.between()
@@ -113,6 +113,10 @@ class Timeline:
         """Let all that is at work come to its end; no time passes."""
         while self._step():
             pass
+
+    def _next_at(self) -> float | None:
+        ahead: list[Any] = self.timer.getDelayedCalls()  # in the order of their times
+        return float(ahead[0].getTime()) if ahead else None
 
     def close(self) -> None:
         """Let go of the threads."""

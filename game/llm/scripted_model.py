@@ -143,7 +143,8 @@ def _act(scene: Scene, dice: Dice) -> tuple[str, str]:
 def _last_said(scene: Scene) -> Said | None:
     """What was said to the agent last; else what was said at all."""
     to_me = [said for said in scene.said if said.to_me]
-    return (to_me or list(scene.said) or [None])[-1]
+    heard = to_me or list(scene.said)
+    return heard[-1] if heard else None
 
 
 def _answer(scene: Scene, dice: Dice, said: Said) -> str:
