@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TookTooLong
+from contextlib import suppress
 from typing import Any
 
 from twisted.internet import reactor
@@ -51,6 +52,7 @@ def on_reactor[T](function: Callable[[], T], seconds: float = PATIENCE) -> T:
     try:
         return answer.result(seconds)
     except TookTooLong as error:
-        if answer.cancel():
-            raise WorldBusy("The world is too busy to answer", "Try again in a moment") from error
-        return answer.result(seconds)
+        if not answer.cancel():  # it has begun, and may have done something by now
+            with suppress(TookTooLong):
+                return answer.result(PATIENCE)
+        raise WorldBusy("The world is too busy to answer", "Try again in a moment") from error
