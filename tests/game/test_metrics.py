@@ -1,0 +1,237 @@
+"""What agents really do is counted and streamed; who may watch is looked up by the real session."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings as django_settings
+from django.contrib.sessions.models import Session
+from django.test import Client, override_settings
+from django.utils import timezone
+from evennia.utils import create
+from prometheus_client.parser import text_string_to_metric_families
+from twisted.internet.task import Clock
+
+from game.mind.event_log import EventLog
+from game.mind.event_taps import Tapped, Written
+from game.mind.memory import CompactReason
+from game.web.watching import Watching, watcher
+from tests.fakes.model_server import Reply
+from tests.game.agents_world import AgentsWorld
+from typeclasses import services
+
+_PASSWORD = "willow-harbour-lantern"
+
+
+class Reactor(Clock):
+    """The test's clock, with the test's mailbox in place of the reactor's."""
+
+    def __init__(self, world: MetricsWorld) -> None:
+        super().__init__()
+        self._world = world
+
+    def callFromThread(self, function: Any, *args: Any) -> None:  # noqa: N802 - Twisted's name
+        self._world.posted.put(lambda: function(*args))
+
+
+class MetricsWorld(AgentsWorld):
+    """A world that is watched."""
+
+    def start_services(self) -> services.Services:
+        new = super().start_services()
+        self.watching = Watching(new.places, Reactor(self))
+        new.taps = self.watching.taps
+        log = EventLog(new.places.events, written=new.taps.written)
+        self.addCleanup(log.close)
+        new.events = self.tapped = Tapped(log, new.taps)
+        self.watching.hub.prime([])
+        return new
+
+    def written(self) -> list[Written]:
+        """What the hub has by now."""
+        assert isinstance(self.tapped.log, EventLog)
+        assert self.tapped.log.flush(60)
+        self.settle()
+        return list(self.watching.hub.since(0).records)
+
+    def value(self, name: str, **labels: str) -> float:
+        text = self.watching.metrics.text(self.watching.now()).decode()
+        for family in text_string_to_metric_families(text):
+            for sample in family.samples:
+                if sample.name == f"keepsake_{name}" and sample.labels == labels:
+                    return float(sample.value)
+        raise AssertionError(f"no {name} {labels} in\n{text}")
+
+
+class CountedTest(MetricsWorld):
+    def test_a_thought_and_its_memories_are_counted(self):
+        self.said = ["say The leek soup.", "wait"]
+        self.char1.execute_cmd("talk mira Good evening.")
+        self.pass_time(20)
+        assert self.value("thoughts_total", agent="Mira", outcome="acted") >= 1
+        assert self.value("prompt_tokens_total", agent="Mira") > 0
+        assert self.value("thought_latency_seconds_count", priority="player") >= 1
+        assert self.value("memory_operations_total", op="append", failed="no") >= 2
+        assert self.value("agents", state="idle") == 1
+        assert self.value("memories") == self.mind.memory.memory.status().total
+        assert self.value("up") == 1
+        assert "Tom" not in self.watching.metrics.text(self.watching.now()).decode()
+
+    def test_what_goes_wrong_is_counted(self):
+        self.fake.always("/api/generate", Reply(status=400, raw=b'{"error": "no such model"}'))
+        self.char1.execute_cmd("talk mira Good evening.")
+        self.pass_time(10)
+        assert self.value("thoughts_total", agent="Mira", outcome="no answer") >= 1
+
+    def test_who_waits_and_who_is_compacted_shows(self):
+        gate = self.hold()
+        self.char1.execute_cmd("talk mira Good evening.")
+        self.clock.advance(5)
+        self.settle(lambda: bool(self.fake.prompts()))
+        assert self.value("agents", state="waiting for the model") == 1
+        host = self.fake.address
+        assert self.value("queue_running", provider="ollama", host=host) == 1
+        gate.set()
+        self.settle(lambda: not self.thinking())
+        self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
+        self.let_compact()
+        assert self.value("compactions_total", reason="manual", outcome="nothing to compact") == 1
+
+    def test_without_services_it_says_so_and_nothing_more(self):
+        self.stop_services()
+        assert self.value("up") == 0
+
+    def test_all_agents_in_a_look_that_takes_no_time(self):
+        for name in ("Ansel", "Berta", "Carl", "Dora", "Emil"):
+            self.another_agent(name)
+        assert self.value("agents", state="idle") == 6
+
+
+class StreamedTest(MetricsWorld):
+    def test_a_memory_has_its_words_and_an_act_its_reason(self):
+        self.said = ["say The leek soup. | Tom is hungry", "wait"]
+        self.char1.execute_cmd("talk mira Good evening. connect Tom c67jHL8p")
+        self.pass_time(20)
+        records = [json.loads(each.line) for each in self.written()]
+        heard = next(each for each in records if "Good evening" in each.get("text", ""))
+        assert (heard["source"], heard["place"], heard["kind"]) == ("Tom", "The Inn", "memory")
+        assert "c67jHL8p" not in heard["text"]
+        act = next(each for each in records if each.get("of") == "act")
+        assert (act["text"], act["reason"]) == ("say The leek soup.", "Tom is hungry")
+        thought = next(each for each in records if each["kind"] == "thought")
+        assert len(thought["prompt"]) == 32
+        assert [each["seq"] for each in records] == list(range(1, len(records) + 1))
+
+    def test_a_repeat_brings_its_words_too(self):
+        for _ in range(3):
+            self.char1.execute_cmd("say Rain again.")
+        records = [json.loads(each.line) for each in self.written()]
+        times = [each["times"] for each in records if each.get("text") == 'Tom says, "Rain again."']
+        assert times == [1, 2, 3]
+
+    def test_words_wait_for_no_log_that_cannot_be_written(self):
+        hub = self.watching.hub
+        self.services.taps = self.watching.taps
+        memory = self.mind.memory.context().window[-1]
+        for number in range(5000):
+            hub.remembered(f"Agent {number}", memory)
+        assert len(hub._words) <= 2000
+
+    def test_what_was_written_before_a_reload_is_read_again(self):
+        self.char1.execute_cmd("say Rain again.")
+        before = self.written()
+        watching = Watching(self.services.places, Reactor(self))
+        watching._read_before()
+        self.settle()
+        again = list(watching.hub.since(0).records)
+        assert [each.number for each in again] == [each.number for each in before]
+        plain = {"text", "source", "place", "reason"}
+        for old, new in zip(before, again, strict=True):
+            known = {k: v for k, v in json.loads(old.line).items() if k not in plain}
+            assert json.loads(new.line) == known
+
+    def test_a_listener_that_breaks_keeps_nobody_from_anything(self):
+        def breaks(_: Any) -> None:
+            raise ValueError("broken")
+
+        heard: list[Any] = []
+        stop = self.services.taps.on_event(breaks)
+        self.services.taps.on_event(heard.append)
+        with self.assertLogs("keepsake.events") as logs:
+            self.char1.execute_cmd("say Rain.")
+            self.char1.execute_cmd("say And rain.")
+        assert len(logs.output) == 1
+        assert len(heard) >= 2
+        stop()
+        assert 'Tom says, "And rain."' in self.lines()
+
+
+@override_settings(ALLOWED_HOSTS=["testserver"])
+class WatcherTest(AgentsWorld):
+    """The cookie of a real log-in, looked at as the stream does."""
+
+    def somebody(self, name: str, **flags: bool) -> Any:
+        made = create.create_account(name, "", _PASSWORD, permissions=["Player"])
+        for flag, value in flags.items():
+            setattr(made, flag, value)
+        made.save()
+        return made
+
+    def cookie(self, account: Any) -> bytes:
+        client = Client()
+        client.force_login(account, django_settings.AUTHENTICATION_BACKENDS[0])
+        self.browser = client
+        return f"csrftoken=x; sessionid={client.cookies['sessionid'].value}; y=z".encode()
+
+    def test_staff_and_builders_may_and_players_may_not(self):
+        staff, builder, player = (self.somebody(name) for name in ("Ada", "Bo", "Cy"))
+        staff.is_staff = True
+        staff.save()
+        builder.permissions.add("Builder")
+        assert watcher(self.cookie(staff))
+        assert watcher(self.cookie(builder))
+        assert not watcher(self.cookie(player))
+
+    def test_nobody_may_without_a_session(self):
+        for cookies in (b"", b"sessionid=", b"sessionid=nonsense", b"\xff\x00=;;;", b"a" * 9000):
+            assert not watcher(cookies)
+        anonymous = Client()
+        anonymous.get("/")
+        session = anonymous.session
+        session["x"] = 1
+        session.save()
+        assert not watcher(f"sessionid={session.session_key}".encode())
+
+    def test_rights_that_were_taken_away_are_gone_at_once(self):
+        builder = self.somebody("Bo")
+        builder.permissions.add("Builder")
+        cookie = self.cookie(builder)
+        assert watcher(cookie)
+        builder.permissions.remove("Builder")
+        assert not watcher(cookie)
+        builder.permissions.add("Builder")
+        builder.is_active = False
+        builder.save()
+        assert not watcher(cookie)
+
+    def test_a_log_out_a_new_password_and_time_end_it(self):
+        staff = self.somebody("Ada", is_staff=True)
+        cookie = self.cookie(staff)
+        self.browser.logout()
+        assert not watcher(cookie)
+        cookie = self.cookie(staff)
+        assert watcher(cookie)
+        staff.set_password("another-long-password")
+        staff.save()
+        assert not watcher(cookie)
+        cookie = self.cookie(staff)
+        Session.objects.all().update(expire_date=timezone.now() - timedelta(seconds=1))
+        assert not watcher(cookie)
+
+    def test_an_account_that_is_gone_sees_nothing(self):
+        staff = self.somebody("Ada", is_staff=True)
+        cookie = self.cookie(staff)
+        staff.delete()
+        assert not watcher(cookie)
