@@ -10,8 +10,14 @@ from typing import Any
 from rich.text import Text
 
 type Record = Mapping[str, Any]
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-"""What could move the cursor or turn the line round: players and models say what they like."""
+_CONTROL = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    r"\U000e0000-\U000e007f]"
+)
+"""What could move the cursor, turn the line round or hide in it: players and models say what
+they like."""
+LONGEST = 500
+"""Characters of one text that a line shows; ``--json`` shows all of it."""
 _OUTCOMES = {"acted": "green", "refused": "yellow", "dropped": "dim"}
 _KINDS = {
     "thought": "cyan",
@@ -27,13 +33,17 @@ _AGENTS = ("bright_cyan", "bright_magenta", "bright_yellow", "bright_green", "br
 
 
 def as_line(record: Record) -> Text:
-    """One event as one line; what is not known to this version is shown as it stands."""
+    """One event as one line; what this version does not know, or not so, is shown as it stands."""
     kind, agent = str(record.get("kind", "?")), str(record.get("agent") or "")
     line = Text(_time(record), style="dim")
     line.append(f"  {_plain(kind):<10} ", _KINDS.get(kind, ""))
     if agent:
         line.append(f"{_plain(agent)}  ", _AGENTS[sum(agent.encode()) % len(_AGENTS)])
-    line.append_text(_TELLERS.get(kind, _unknown)(record))
+    try:
+        told = _TELLERS.get(kind, _unknown)(record)
+    except (KeyError, TypeError, ValueError, AttributeError):  # of another version, or damaged
+        told = _unknown(record)
+    line.append_text(told)
     return line
 
 
@@ -48,7 +58,8 @@ def _thought(record: Record) -> Text:
     if record["reason"]:
         line.append(f" | {_plain(record['reason'])}", "italic dim")
     if outcome != "acted":
-        line.append(f" ({outcome}{': ' if record['problem'] else ''}{_plain(record['problem'])})")
+        why = f": {_plain(record['problem'])}" if record["problem"] else ""
+        line.append(f" ({_plain(outcome)}{why})")
     if record["model"]:
         line.append(
             f"  {record['prompt_tokens']:,}+{record['completion_tokens']:,} tokens, "
@@ -101,7 +112,7 @@ _OPERATIONS: Mapping[str, Callable[[Record], str]] = {
 
 def _recall(record: Record) -> Text:
     line = Text(f"for {_plain(record['by'])}: ", style="dim")
-    line.append(_plain(record["question"]), "default")
+    line.append(_plain(" / ".join(str(record["question"]).splitlines())), "default")
     if not record["searched"]:
         return line.append("  could not be searched in time", "red")
     best = f", best {record['best']:.2f}" if record["found"] else ""
@@ -136,14 +147,14 @@ def _error(record: Record) -> Text:
 
 def _sleep(record: Record) -> Text:
     if record["op"] != "step":
-        return Text(f"{record['op']}: {_plain(record['why'])}")
+        return Text(f"{_plain(record['op'])}: {_plain(record['why'])}")
     figures = ", ".join(f"{_plain(key)} {each:g}" for key, each in record["figures"].items())
-    told = f"{record['step']}: {figures or 'nothing'}"
+    told = f"{_plain(record['step'])}: {figures or 'nothing'}"
     return _with_problem(f"{told}, {record['calls']} calls, {record['seconds']:.2f} s", record)
 
 
 def _world(record: Record) -> Text:
-    return Text(_plain(record["text"]) or str(record["op"]))
+    return Text(_plain(record["text"]) or _plain(record["op"]))
 
 
 def _unknown(record: Record) -> Text:
@@ -176,4 +187,11 @@ def _time(record: Record) -> str:
 
 
 def _plain(value: object) -> str:
-    return _CONTROL.sub("·", str(value))
+    text = str(value)
+    cut = text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
+    return plain(cut)
+
+
+def plain(text: str) -> str:
+    """``text`` without signs that could move the cursor, colour the screen or turn a line round."""
+    return _CONTROL.sub("·", text)

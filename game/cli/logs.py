@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from game.cli import log_files
-from game.cli.event_lines import as_line
+from game.cli.event_lines import as_line, plain
 from game.mind.errors import KeepsakeError
 from game.mind.event_reader import Filter, Follower, follow, last
 from game.mind.events import KINDS
@@ -30,10 +30,15 @@ def show_text(out: Console, here: Places, which: str, lines: int, *, go_on: bool
         there = ", ".join([EVENTS, *sorted(log.stem for log in here.logs.glob("*.log"))])
         raise KeepsakeError(f"There is no log named {which!r}", f"There are: {there}")
     for line in log_files.tail(path, lines):
-        out.print(line, markup=False)
+        out.print(_shown(line), markup=False)
     if go_on:
         for line in log_files.follow(path):
-            out.print(line, markup=False)
+            out.print(_shown(line), markup=False)
+
+
+def _shown(line: str) -> str:
+    """A line of a text log: in it stands what players said, whatever signs they used."""
+    return plain(line.expandtabs(4))
 
 
 def show_events(

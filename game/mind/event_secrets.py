@@ -16,29 +16,40 @@ HIDDEN = "[secret]"
 SHORTEST = 6
 """Characters of a secret that is looked for; a shorter one would be found in ordinary words."""
 _NAMES = re.compile(r"(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
+_WORDS = re.compile(r"\w[\w'’-]*")
 _ADDRESS = re.compile(r"(?<=://)[^\s/@\"']+@")
+_BLANK = r"[^\S\n]+"
 # Two words and no more, up to the end of the line or of the speech: `connect Tom c67jHL8p`.
 # "connect the pipes" has no password's length, "create a new world for us" too many words.
+# What has letters and digits is taken for a password whatever follows.
 _NAME = r"(?:\"[^\"\n]{1,80}\"|“[^”\n]{1,80}”|[^\s\"“”]{1,80})"
 _WORD = r"(?:\"[^\"\n]{8,}\"|“[^”\n]{8,}”|[^\s\"“”]{8,})"
+_MIXED = r"(?=[^\s\"“”]*\d)(?=[^\s\"“”]*[^\W\d_])[^\s\"“”]{8,}"
 _END = r"(?=[\"”'’]|\s*(?:$|\|))"
 _LOGIN = re.compile(
-    rf"(?i)(?<![\w-])(?P<head>(?:connect|conn?|co|create|cre?)[ \t]+{_NAME}[ \t]+)"
-    rf"(?P<word>{_WORD}){_END}"
+    rf"(?i)(?<![\w-])(?P<head>(?:connect|conn?|co|create|cre?){_BLANK}{_NAME}{_BLANK})"
+    rf"(?P<word>{_WORD}{_END}|{_MIXED})"
 )
 _PASSWORD = re.compile(
-    r"(?i)(?<!\w)(?P<head>@?(?:user)?password[ \t]+)[^=\"”\n]{1,80}=[ \t]*(?P<word>[^\s\"”|]+)"
+    rf"(?i)(?<!\w)(?P<head>@?(?P<other>user)?password{_BLANK})(?P<old>[^=\"”\n]{{1,80}}?)"
+    r"(?P<sign>[^\S\n]*=[^\S\n]*)(?P<word>[^\s\"”|]+)"
 )
-_PASSWORD_SIGNS = 8
+_SAID = re.compile(
+    r"(?i)(?<!\w)(?P<head>(?:password|passwd|passphrase|passcode|pwd)(?:\s+(?:is|was|be)|\s*[:=])?"
+    r"\s*[\"“'‘]?)(?P<word>(?=[^\s\"“”]*\d)[^\s\"“”|]{6,})"
+)
+"""``my password is hunter22``; without a digit it may be any word: "the password is known"."""
+_PASSWORD_SIGNS = 6
 _NO_WORD = re.compile(r"\d")
 """A password with a digit in it is no word that somebody would miss."""
+_MARKS = "\"“”'‘’.,;!?()"
 _MOST_KNOWN = 500
 _REMEMBERED = 8192
 """Lines whose cleaned form is kept: a prompt is the one before it, and a few lines more."""
 
 
 class Scrubber:
-    """Takes secrets out of texts.
+    """Takes secrets out of texts; for one thread.
 
     Args:
         secrets: Values that never may stand anywhere.
@@ -49,7 +60,10 @@ class Scrubber:
         escaped = {json.dumps(each)[1:-1] for each in known}
         # The longest first, lest a part of one be all that is taken out.
         self._known: list[str] = sorted(known | escaped, key=len, reverse=True)
-
+        self._heard: list[str] = []
+        """Passwords that were said aloud, in lower case: an index tells of words like that."""
+        self._suspects: dict[str, None] = {}
+        """Words that may have been passwords, or just words."""
         self._line = lru_cache(_REMEMBERED)(self._cleaned)
 
     def clean(self, text: str) -> str:
@@ -58,23 +72,60 @@ class Scrubber:
             return self._cleaned(text)
         return "\n".join([self._line(line) for line in text.split("\n")])
 
+    def clean_words(self, text: str) -> str:
+        """The same of a list of words that somebody used: also what may be an ordinary word."""
+        cleaned = self.clean(text)
+        if self._suspects.keys().isdisjoint(_WORDS.findall(cleaned.casefold())):
+            return cleaned
+        return _WORDS.sub(
+            lambda found: HIDDEN if found[0].casefold() in self._suspects else found[0], cleaned
+        )
+
     def _cleaned(self, line: str) -> str:
-        for secret in self._known:
-            if secret in line:
-                line = line.replace(secret, HIDDEN)
+        line, heard = self._without_known(line), len(self._heard)
         if "://" in line:
             line = _ADDRESS.sub(f"{HIDDEN}@", line)
         line = _LOGIN.sub(self._hidden, line)
-        return _PASSWORD.sub(self._hidden, line)
+        line = _PASSWORD.sub(self._hidden_both, line)
+        line = _SAID.sub(self._hidden, line)
+        return line if heard == len(self._heard) else self._without_known(line)
+
+    def _without_known(self, line: str) -> str:
+        for secret in self._known:
+            if secret in line:
+                line = line.replace(secret, HIDDEN)
+        if self._heard:
+            folded = line.casefold()
+            for secret in self._heard:
+                if secret in folded:
+                    line = re.sub(re.escape(secret), HIDDEN, line, flags=re.IGNORECASE)
+        return line
 
     def _hidden(self, found: re.Match[str]) -> str:
-        """What stands there instead; a word that can only be a password is not forgotten."""
-        word = found["word"].strip("\"“”'.")
-        known = word in self._known or len(self._known) >= _MOST_KNOWN
-        if len(word) >= _PASSWORD_SIGNS and _NO_WORD.search(word) and not known:
-            self._known.append(word)  # whoever speaks of it, in whatever words
-            self._line.cache_clear()
+        """What stands there instead."""
+        self._heed(found["word"])
         return f"{found['head']}{HIDDEN}"
+
+    def _hidden_both(self, found: re.Match[str]) -> str:
+        """The same of an old and a new password; in front of another's stands only a name."""
+        self._heed(found["word"])
+        if found["other"]:
+            return f"{found['head']}{found['old']}{found['sign']}{HIDDEN}"
+        self._heed(found["old"])
+        return f"{found['head']}{HIDDEN}{found['sign']}{HIDDEN}"
+
+    def _heed(self, said: str) -> None:
+        """What can only be a password is not forgotten, whoever speaks of it in whatever words."""
+        word = said.strip(_MARKS + " ").casefold()
+        if len(word) < _PASSWORD_SIGNS or word in self._heard or HIDDEN in word:
+            return
+        if not _NO_WORD.search(word):
+            self._suspects[word] = None
+            if len(self._suspects) > _MOST_KNOWN:
+                del self._suspects[next(iter(self._suspects))]
+        elif len(self._heard) < _MOST_KNOWN:
+            self._heard.append(word)
+            self._line.cache_clear()
 
 
 def secrets_in(environ: Mapping[str, str]) -> list[str]:

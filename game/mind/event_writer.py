@@ -16,7 +16,7 @@ from typing import Any
 from game.mind.errors import EventLogInUse
 from game.mind.event_files import LineWriter
 from game.mind.event_prompts import PromptWriter
-from game.mind.event_secrets import Scrubber
+from game.mind.event_secrets import SHORTEST, Scrubber
 from game.mind.event_taps import Written
 from game.mind.events import Event, Fault, Thought, World, to_record
 
@@ -24,6 +24,10 @@ STEM = "events"
 FILE_BYTES = 16_000_000
 _PROMPTS_BYTES = 8_000_000
 """The most of a file of prompts, which is read whole to find one of them."""
+LONGEST = 20_000
+"""Characters of a text that is no prompt: more is an error page of a server, or a fault."""
+_OURS = ("v", "seq", "t", "kind")
+"""Fields that nobody has said."""
 _LOCK = ".lock"
 _TAGS = re.compile(r"^(?:\[[A-Z][a-z]*\] )+")
 """What the lines of the agents' log begin with: ``[Memory]``."""
@@ -153,8 +157,10 @@ class Writer:
     ) -> dict[str, Any]:
         record = to_record(event, time, number)
         for name, value in record.items():
-            if isinstance(value, str) and len(value) > len(name):
-                record[name] = self._scrubber.clean(value)
+            if name not in _OURS:
+                record[name] = self._clean(value, None if name == "prompt" else LONGEST)
+        for each in record.get("recalled", ()):
+            each["why"] = self._scrubber.clean_words(each["why"])
         if isinstance(event, Fault) and not event.agent:
             record["agent"] = self._concerned(event.text)
         elif agent := record.get("agent"):
@@ -163,6 +169,20 @@ class Writer:
             prompt = str(record["prompt"])
             record["prompt"] = prompts.store(event.agent, prompt, time.date(), number)
         return record
+
+    def _clean(self, value: Any, longest: int | None) -> Any:
+        """A value without secrets, whatever it is made of, and no longer than it may be."""
+        if isinstance(value, str):
+            # First without secrets, then cut: half a secret would not be known for one.
+            text = self._scrubber.clean(value) if len(value) >= SHORTEST else value
+            if longest is None or len(text) <= longest:
+                return text
+            return f"{text[:longest]}… ({len(value):,} characters)"
+        if isinstance(value, dict):
+            return {key: self._clean(each, longest) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self._clean(each, longest) for each in value]
+        return value
 
     def _concerned(self, text: str) -> str:
         """Whom a fault concerns: its text begins with the name, behind what kind it is."""

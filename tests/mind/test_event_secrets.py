@@ -6,7 +6,8 @@ from game.mind.event_log import EventLog
 from game.mind.event_prompts import Prompts
 from game.mind.event_reader import events
 from game.mind.event_secrets import HIDDEN, Scrubber, secrets_in
-from game.mind.events import Fault, Health, Thought
+from game.mind.event_writer import LONGEST
+from game.mind.events import Fault, Health, MemoryChange, Recall, Recalled, Thought
 
 KEY = 'sk-live-"quoted"-4f9a'
 
@@ -28,12 +29,21 @@ KEY = 'sk-live-"quoted"-4f9a'
         "@password old-one=c67jHL8p",
         '@userpassword Tom = c67jHL8p" and so on',
         "first\nconnect Tom c67jHL8p\nlast",
+        "connect Tom c67jHL8p please, and hurry",
+        "connect\u00a0Tom\u2003c67jHL8p",
+        "create Tom c67jHL8p c67jHL8p",
+        "connect Tom c67jHL8p, I said C67JHL8P!",
+        "@password c67jHL8p = an-other-1",
+        "my password is c67jHL8p, but tell nobody",
+        "Password: “c67jHL8p”",
+        "the pwd c67jHL8p",
     ],
 )
 def test_what_somebody_logs_in_with_is_hidden(line):
     cleaned = Scrubber().clean(line)
     assert "c67jHL8p" not in cleaned
     assert "and more" not in cleaned
+    assert "c67jhl8p" not in cleaned.casefold()
     assert HIDDEN in cleaned
     assert cleaned.count("\n") == line.count("\n")
 
@@ -54,6 +64,8 @@ def test_a_password_that_was_heard_is_known_from_then_on():
         'Tom says, "Connect the pipes to the boathouse before the frost comes."',
         "say create a garden of your own here, where everybody passes",
         "The password is known to the ferryman alone.",
+        "The password was changed in 1905, and the passport too.",
+        "say connect the 12 pipes of the 24 houses",
         "say I create little.",
         "Here: Mira. Exits: north to Pump Square.",
         "see https://example.org/a@b for more",
@@ -115,3 +127,57 @@ def test_no_field_of_any_event_lets_a_secret_in(tmp_path):
         assert "sk-live" not in found
         assert "4f9a" not in found
         assert "c67jHL8p" not in found
+
+
+def test_what_an_index_makes_of_a_password_is_hidden_too(tmp_path):
+    log = EventLog(tmp_path)
+    said = "Tom: connect Tom c67jHL8p\nAda: create Ada swordfish\nThe Inn"
+    log.emit(Recall(agent="Mira", by="thought", question=said))
+    recalled = Recalled(
+        kind="note", title="my c67jHL8p", score=1.0, why="words: c67jhl8p, Swordfish, soup"
+    )
+    log.emit(
+        Thought(
+            agent="Mira", trigger="idle", priority="idle", outcome="acted", recalled=(recalled,)
+        )
+    )
+    log.emit(MemoryChange(agent="Mira", op="note", n=0, title="C67JHL8P"))
+    assert log.flush()
+    search, thought, note = events(tmp_path)
+    log.close()
+    assert search["question"] == (f"Tom: connect Tom {HIDDEN}\nAda: create Ada {HIDDEN}\nThe Inn")
+    assert thought["recalled"] == [
+        {
+            "kind": "note",
+            "n": 0,
+            "title": f"my {HIDDEN}",
+            "score": 1.0,
+            "why": f"words: {HIDDEN}, {HIDDEN}, soup",
+        }
+    ]
+    assert note["title"] == HIDDEN
+
+
+def test_a_secret_is_found_in_a_text_that_is_cut(tmp_path):
+    log = EventLog(tmp_path, secrets=[KEY])
+    page = "x" * (LONGEST - 5) + KEY + "y" * LONGEST
+    log.emit(Fault(level="error", text=page))
+    log.emit(Fault(level="error", text="short"))
+    assert log.flush()
+    long, short = events(tmp_path)
+    log.close()
+    assert "sk-li" not in long["text"]
+    assert len(long["text"]) < LONGEST + 40
+    assert long["text"].endswith(f"… ({len(page):,} characters)")
+    assert short["text"] == "short"
+
+
+def test_nobody_can_slow_it_down_with_passwords():
+    """What is known is bounded, so a line costs no more than so many looks."""
+    scrubber = Scrubber()
+    for n in range(3_000):
+        scrubber.clean(f"connect Tom word{n:06}")
+        scrubber.clean(f"connect Tom word{chr(97 + n % 26) * (8 + n // 26)}")
+    assert len(scrubber._heard) <= 500
+    assert len(scrubber._suspects) <= 500
+    assert scrubber.clean("connect Tom c67jHL8p") == f"connect Tom {HIDDEN}"

@@ -187,5 +187,5 @@ def test_the_question_is_what_was_just_said_and_where():
         memory(5, "Bram comes in.", source="Bram"),
     )
     asked = question(MemoryContext(None, None, window), "The Inn", ["Tom", "Bram"])
-    assert asked == "Tom: My cup is gone. Bram comes in. The Inn"
-    assert question(EMPTY, "The Inn", ["Tom"]) == "The Inn Tom"
+    assert asked == "Tom: My cup is gone.\nBram comes in.\nThe Inn"
+    assert question(EMPTY, "The Inn", ["Tom"]) == "The Inn\nTom"

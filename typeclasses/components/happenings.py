@@ -13,7 +13,6 @@ from game.mind.events import Thought as ThoughtEvent
 from game.mind.journal.entries import Entry
 from game.mind.memory import CompactionResult, CompactReason, MemoryContext, Undone
 from game.mind.noticing import Noticed
-from game.mind.perception import shorten
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.recall.documents import DocumentKind, Hit
 from game.mind.records import Memory
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from typeclasses.components.prompting import Kept
     from typeclasses.components.thought import Thought
 
-LONGEST_QUESTION = 1_000
-"""Characters of a question that the log keeps: a player may have said a whole page."""
 _FOUND: Mapping[DocumentKind, str] = {
     DocumentKind.MEMORY: "memory",
     DocumentKind.SUMMARY: "summary",
@@ -133,7 +130,7 @@ def searched(
     return Recall(
         agent=name,
         by=by,
-        question=shorten(question, LONGEST_QUESTION),
+        question=question,
         searched=hits is not None,
         found=len(hits or ()),
         best=round(max((hit.score for hit in hits or ()), default=0.0), 4),

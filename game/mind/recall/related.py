@@ -164,7 +164,8 @@ def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:
         present: Who is there; only matters when nobody has spoken.
     """
     said = list(_just_said(context.window))
-    return " ".join([*said, place] if said else [place, *present]).strip()
+    # A line each: who reads the log for what may not stand in it has to see where speech ends.
+    return "\n".join([*said, place] if said else [place, *present]).strip()
 
 
 def _just_said(window: Sequence[Memory], most: int = 2) -> Iterator[str]:
