@@ -26,7 +26,7 @@ KEPT = 2_000
 MOST_STREAMS = 50
 _LONGEST_TEXT = 4_000
 """Characters of a memory that a page is sent; the whole of it is in the archive."""
-_REMEMBERED_OPS = (b'"op":"append"', b'"op":"repeat"')
+_REMEMBERED = ("append", "repeat")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,28 @@ class Stream(Protocol):
         ...
 
 
+class Shown:
+    """A record as a browser is shown it; cheap until its line is asked for.
+
+    Args:
+        written: The record, as it stands in the log.
+        hub: Knows the words of memories.
+    """
+
+    __slots__ = ("_hub", "_line", "agent", "kind", "number")
+
+    def __init__(self, written: Written, hub: Hub) -> None:
+        self.number, self.kind, self.agent = written.number, written.kind, written.agent
+        self._line, self._hub = written.line, hub if written.kind == MemoryChange.kind else None
+
+    @property
+    def line(self) -> bytes:
+        """The JSON object, a memory with its words as far as they are known."""
+        if self._hub is not None:
+            self._line, self._hub = self._hub.worded(self._line), None
+        return self._line
+
+
 @dataclass(frozen=True, slots=True)
 class Since:
     """What has come since a record.
@@ -72,7 +94,7 @@ class Since:
         last: The newest number there is; as far as the stream is if that is not known yet.
     """
 
-    records: Sequence[Written]
+    records: Sequence[Shown]
     gap: bool
     last: int
 
@@ -101,8 +123,8 @@ class Hub:
         self._reactor, self._most = reactor, most
         self.timing = timing or Timing()
         self._scrubber = Scrubber(secrets)
-        self._records: deque[Written] = deque(maxlen=kept)
-        self._words: OrderedDict[tuple[str, int, int], bytes] = OrderedDict()
+        self._records: deque[Shown] = deque(maxlen=kept)
+        self._memories: OrderedDict[tuple[str, int, int], Memory] = OrderedDict()
         self._streams: list[Stream] = []
         self._primed = False
         self._flush: Any = None
@@ -120,14 +142,24 @@ class Hub:
         self._reactor.callFromThread(self._take, tuple(lines))
 
     def remembered(self, agent: str, memory: Memory) -> None:
-        """The words of a memory, whose event has been emitted but not been taken yet."""
-        words: dict[str, str] = {"text": memory.text[:_LONGEST_TEXT], "source": memory.source}
+        """A memory whose record has come or will; kept as long as that may be asked for."""
+        self._memories[agent, memory.number, memory.repeats] = memory
+        if len(self._memories) > (self._records.maxlen or 0):
+            self._memories.popitem(last=False)
+
+    def worded(self, line: bytes) -> bytes:
+        """A record of a memory with its words, where it is one of those that were remembered."""
+        record = json.loads(line)
+        memory = None
+        if record.get("op") in _REMEMBERED:
+            key = (record["agent"], record["n"], record["times"])
+            memory = self._memories.get(key)
+        if memory is None:
+            return line
+        words = {"text": memory.text[:_LONGEST_TEXT], "source": memory.source}
         words |= {"place": memory.place, "reason": memory.reason}
         clean = {name: self._scrubber.clean(value) for name, value in words.items() if value}
-        key = (agent, memory.number, memory.repeats)
-        self._words[key] = _json({"text": ""} | clean)
-        while len(self._words) > (self._records.maxlen or 0):  # the log cannot be written
-            self._words.popitem(last=False)
+        return _json(record | clean)
 
     def prime(self, before: Sequence[Written]) -> None:
         """Take what was written before this process began; whoever waits is served from now on.
@@ -135,7 +167,7 @@ class Hub:
         The words of those memories are with the agents.
         """
         first = self._records[0].number if self._records else None
-        known = [each for each in before if first is None or each.number < first]
+        known = [Shown(each, self) for each in before if first is None or each.number < first]
         room = (self._records.maxlen or 0) - len(self._records)
         self._records.extendleft(reversed(known[-room:] if room else []))
         self._primed = True
@@ -144,25 +176,12 @@ class Hub:
     def _take(self, lines: Sequence[Written]) -> None:
         if self._records and lines[0].number <= self._records[-1].number:
             self._records.clear()  # the log was thrown away, and counts from 1 again
-        self._records.extend(self._worded(each) for each in lines)
+        self._records.extend(Shown(each, self) for each in lines)
         self._serve_soon()
 
     def _serve_soon(self) -> None:
         if self._streams and self._flush is None and self._primed:
             self._flush = self._reactor.callLater(self.timing.flush, self._serve)
-
-    def _worded(self, written: Written) -> Written:
-        """A memory's record with its words, where they are known."""
-        if written.kind != MemoryChange.kind or not any(
-            op in written.line for op in _REMEMBERED_OPS
-        ):
-            return written
-        record = json.loads(written.line)
-        words = self._words.pop((written.agent, record["n"], record["times"]), None)
-        if words is None:
-            return written
-        line = written.line[:-1] + b"," + words[1:]
-        return Written(written.number, written.kind, written.agent, line)
 
     # -- what goes out
 
@@ -224,6 +243,6 @@ class Hub:
             stream.beat()
 
 
-def _json(value: dict[str, str]) -> bytes:
+def _json(value: dict[str, Any]) -> bytes:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace")

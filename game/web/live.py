@@ -22,10 +22,9 @@ from twisted.web.server import NOT_DONE_YET
 from zope.interface import implementer
 
 from game.mind.errors import KeepsakeError
-from game.mind.event_taps import Written
 from game.mind.events import KINDS
 from game.web.gate import gone
-from game.web.hub import KEPT, Hub
+from game.web.hub import KEPT, Hub, Shown
 
 type Allowed = Callable[[bytes], Deferred[bool]]
 """Whether whoever sends these cookies may watch; looked up elsewhere than on the reactor."""
@@ -79,7 +78,7 @@ class Wanted:
             after=int(after) if _NUMBER.fullmatch(after) else None,
         )
 
-    def takes(self, record: Written, name: str | None) -> bool:
+    def takes(self, record: Shown, name: str | None) -> bool:
         """Whether it shows this record; ``name`` is the agent's."""
         if self.kinds and record.kind not in self.kinds:
             return False
@@ -288,7 +287,7 @@ class LiveStream:
             if not gone(self._request):
                 self._request.unregisterProducer()
 
-    def _before(self) -> list[Written]:
+    def _before(self) -> list[Shown]:
         name = self._name()
         records = self._hub.since(max(self._after - KEPT, 0)).records
         return [each for each in records if self._wanted.takes(each, name)][-self._wanted.last :]
@@ -297,7 +296,7 @@ class LiveStream:
         return self._name_of(self._wanted.agent) if self._wanted.agent is not None else None
 
 
-def _event(record: Written) -> bytes:
+def _event(record: Shown) -> bytes:
     # A JSON line has no line breaks but those that it escapes.
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (record.number, record.kind.encode(), record.line)
 

@@ -6,8 +6,11 @@ more than so many agents are told apart, so that the number of series stays what
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
@@ -22,6 +25,8 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MOST_AGENTS = 200
 """Agents that are told apart; all more are one, called :data:`OTHERS`."""
 OTHERS = "(others)"
+MOST_WAITING = 1_000
+"""Events that wait to be counted; they hold their prompts."""
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 _COMPACTION_SECONDS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 _RECALL_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -83,9 +88,14 @@ class Now:
 
 
 class Metrics:
-    """All metrics of this process, in a registry of their own."""
+    """All metrics of this process, in a registry of their own.
+
+    An event costs whoever emits it one append; it is counted in a thread, by :meth:`count`.
+    """
 
     def __init__(self) -> None:
+        self._waiting: deque[Event] = deque()
+        self._counting = Lock()
         self.registry = CollectorRegistry(auto_describe=False)
         self._agents: set[str] = set()
         self._thinking = _Thinking(self.registry)
@@ -99,7 +109,18 @@ class Metrics:
         ProcessCollector(registry=self.registry)
 
     def took(self, event: Event) -> None:
-        """Count an event; from any thread."""
+        """Take an event, to be counted; from any thread."""
+        self._waiting.append(event)
+        if len(self._waiting) > MOST_WAITING:  # the log's thread has stopped, and nobody asks
+            self.count()
+
+    def count(self) -> None:
+        """Count what waits; from any thread."""
+        with self._counting, suppress(IndexError):
+            while True:
+                self._count(self._waiting.popleft())
+
+    def _count(self, event: Event) -> None:
         if isinstance(event, Thought):
             self._thinking.thought(event, self._agent(event.agent))
         elif isinstance(event, MemoryChange):
@@ -119,6 +140,7 @@ class Metrics:
 
     def text(self, now: Now) -> bytes:
         """All of it in Prometheus' text format; in any thread."""
+        self.count()
         momentary = CollectorRegistry()
         momentary.register(_Momentary(now))
         return generate_latest(self.registry) + generate_latest(momentary)

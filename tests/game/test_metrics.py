@@ -15,8 +15,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from twisted.internet.task import Clock
 
 from game.mind.event_log import EventLog
-from game.mind.event_taps import Tapped, Written
+from game.mind.event_taps import Tapped
 from game.mind.memory import CompactReason
+from game.web.hub import Shown
 from game.web.watching import Watching, watcher
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
@@ -49,7 +50,7 @@ class MetricsWorld(AgentsWorld):
         self.watching.hub.prime([])
         return new
 
-    def written(self) -> list[Written]:
+    def written(self) -> list[Shown]:
         """What the hub has by now."""
         assert isinstance(self.tapped.log, EventLog)
         assert self.tapped.log.flush(60)
@@ -137,7 +138,7 @@ class StreamedTest(MetricsWorld):
         memory = self.mind.memory.context().window[-1]
         for number in range(5000):
             hub.remembered(f"Agent {number}", memory)
-        assert len(hub._words) <= 2000
+        assert len(hub._memories) <= 2000
 
     def test_what_was_written_before_a_reload_is_read_again(self):
         self.char1.execute_cmd("say Rain again.")
