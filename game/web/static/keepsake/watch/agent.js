@@ -22,7 +22,8 @@ const MAKERS = { prompt: Prompt, memory: Tiers, recall: Recall, compactions: Com
 const NAMES = ["live", ...Object.keys(MAKERS)];
 
 const sections = {};
-const head = new Head(id);
+const stream = new Stream({ agent: id, took, turned });
+const head = new Head(id, () => stream.hurry());
 const feed = new Feed(byId("feed"));
 
 // -- the sections
@@ -106,7 +107,6 @@ document.addEventListener("visibilitychange", () => head.refresh());
 setInterval(() => head.refresh(), POLL);
 head.refresh();
 open();
-const stream = new Stream({ agent: id, took, turned });
 stream.start();
 // What the stream tells as well is shown once: rows know their memory. Without it there is less to see.
 seed().catch(() => {});

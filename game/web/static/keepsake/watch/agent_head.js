@@ -16,14 +16,14 @@ const OFFERS = [
   (state) => (state === "asleep" ? "wake" : "sleep"),
 ];
 
-/** Keeps the head up to date; `changed(agent)` after each look. */
+/** Keeps the head up to date; calls `back` when the server answers again after it did not. */
 export class Head {
   #asking = false;
   #was = "";
 
-  constructor(id, changed = () => {}) {
+  constructor(id, back) {
     this.id = id;
-    this.changed = changed;
+    this.back = back;
     fill(byId("acts"), OFFERS.map(() => el("button", {
       type: "button", on: { click: ({ currentTarget }) => this.#act(currentTarget) },
     })));
@@ -35,6 +35,7 @@ export class Head {
     this.#asking = true;
     try {
       this.#draw(await get(`agents/${this.id}`));
+      if (!byId("trouble-here").hidden) this.back();
       byId("trouble-here").hidden = true;
     } catch (problem) {
       this.#failed(problem);
@@ -56,7 +57,6 @@ export class Head {
     byId("problem").hidden = !told.length;
     fill(byId("problem"), told.join("; "));
     this.#offer(agent.state);
-    this.changed(agent);
   }
 
   #offer(state) {

@@ -162,6 +162,7 @@ async function refresh() {
   asking = true;
   try {
     overview = await get("agents");
+    if (!byId("trouble-here").hidden) stream.hurry();
     byId("trouble-here").hidden = true;
     draw();
   } catch (problem) {
@@ -212,6 +213,7 @@ bindKeys([
   ["t", "only those to look at, or all", () => byId("trouble").click()],
   ["p", "pause the stream, or go on", () => feed.pause()],
 ]);
+const stream = new Stream({ took, turned });
+stream.start();
 setInterval(refresh, POLL);
 refresh();
-new Stream({ took, turned }).start();

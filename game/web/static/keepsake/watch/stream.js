@@ -9,7 +9,7 @@ import { Parser } from "./sse.js";
 const ADDRESS = "/agents-live";
 const BEFORE = 100;
 const SILENCE = 45000;
-const LONGEST_WAIT = 30000;
+const LONGEST_WAIT = 10000;
 const HIDDEN = 30000;
 
 /** One stream; `took(kind, record)` for each event, `turned(state, words)` for each change.
@@ -25,7 +25,7 @@ export class Stream {
   #state = "";
 
   constructor({ agent = null, took, turned = () => {} }) {
-    this.address = `${ADDRESS}?last=${BEFORE}${agent === null ? "" : `&agent=${agent}`}`;
+    this.address = `${ADDRESS}?last=${BEFORE}` + (agent === null ? "" : `&agent=${agent}`);
     this.took = took;
     this.turned = turned;
   }
@@ -38,10 +38,15 @@ export class Stream {
     this.#connect();
   }
 
+  /** The server answers again: there is nothing to wait for any more. */
+  hurry() {
+    if (this.#state === "lost" && this.#open === null) this.#connect();
+  }
+
   #seen() {
     clearTimeout(this.#hiding);
     if (document.hidden) this.#hiding = setTimeout(() => this.#end(), HIDDEN);
-    else if (this.#open === null && this.#state !== "refused") this.#connect();
+    else if (this.#open === null) this.#connect();
   }
 
   #end() {

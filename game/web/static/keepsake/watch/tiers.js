@@ -19,7 +19,7 @@ export class Tiers {
     this.id = id;
     this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.load() } }, "Show what is new");
     this.line = el("div", { class: "timeline" });
-    this.jump = el("input", { type: "number", min: "1", required: true, "aria-label": "Number of a memory", placeholder: "number" });
+    this.jump = el("input", { type: "number", min: "1", required: true, placeholder: "number" });
     const go = el("form", { class: "tools", on: { submit: (event) => this.#jumped(event) } },
       el("label", {}, "Go to memory ", this.jump), el("button", {}, "Go"), this.newer);
     this.page = el("div", { class: "page-of-memories" });
