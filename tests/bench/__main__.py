@@ -10,12 +10,14 @@ from rich.console import Console
 
 from tests.bench import (
     cache_bench,
+    dashboard_bench,
     day_bench,
     events_bench,
     importance_bench,
     index_bench,
     index_look_bench,
     ladder_bench,
+    live_bench,
     look_bench,
     mask_bench,
     memory_bench,
@@ -37,6 +39,8 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "ladder": ladder_bench.measure,
     "day": day_bench.measure,
     "events": events_bench.measure,
+    "dashboard": dashboard_bench.measure,
+    "live": live_bench.measure,
     "cache": cache_bench.measure,
     "summary": summary_bench.measure,
     "importance": importance_bench.measure,

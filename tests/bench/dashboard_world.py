@@ -190,15 +190,18 @@ class Browser:
 
 
 @contextmanager
-def world(scratch: Path, agents: int = AGENTS, memories: int = MEMORIES) -> Iterator[Copy]:
+def world(
+    scratch: Path, agents: int = AGENTS, memories: int = MEMORIES, *, says: str = " wait"
+) -> Iterator[Copy]:
     """A running world of so many agents; ended afterwards.
 
     Args:
         scratch: An empty folder.
         agents: How many.
         memories: How many memories each has.
+        says: What the model answers; ``{n}`` is the number of the call.
     """
-    command = [sys.executable, "-m", "tests.fakes.model_server", "--text", " wait"]
+    command = [sys.executable, "-m", "tests.fakes.model_server", "--text", says]
     fake = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
     copy = make_copy(scratch)
     names = names_of(agents)
