@@ -109,6 +109,8 @@ class Hub:
         kept: Records in RAM.
         most: Streams at once.
         timing: How long what takes.
+        window_of: The memories that stand verbatim in the prompt of the agent of that name, for
+            records of before this process began; asked once for each agent.
     """
 
     def __init__(
@@ -119,12 +121,14 @@ class Hub:
         kept: int = KEPT,
         most: int = MOST_STREAMS,
         timing: Timing | None = None,
+        window_of: Callable[[str], Sequence[Memory]] = lambda _: (),
     ) -> None:
         self._reactor, self._most = reactor, most
         self.timing = timing or Timing()
         self._scrubber = Scrubber(secrets)
         self._records: deque[Shown] = deque(maxlen=kept)
-        self._memories: OrderedDict[tuple[str, int, int], Memory] = OrderedDict()
+        self._memories: OrderedDict[tuple[str, int], Memory] = OrderedDict()
+        self._window_of, self._asked = window_of, set[str]()
         self._streams: list[Stream] = []
         self._primed = False
         self._flush: Any = None
@@ -143,23 +147,28 @@ class Hub:
 
     def remembered(self, agent: str, memory: Memory) -> None:
         """A memory whose record has come or will; kept as long as that may be asked for."""
-        self._memories[agent, memory.number, memory.repeats] = memory
+        self._memories[agent, memory.number] = memory
         if len(self._memories) > (self._records.maxlen or 0):
             self._memories.popitem(last=False)
 
     def worded(self, line: bytes) -> bytes:
         """A record of a memory with its words, where it is one of those that were remembered."""
         record = json.loads(line)
-        memory = None
-        if record.get("op") in _REMEMBERED:
-            key = (record["agent"], record["n"], record["times"])
-            memory = self._memories.get(key)
+        known = record.get("op") in _REMEMBERED
+        memory = self._memory(str(record["agent"]), record["n"]) if known else None
         if memory is None:
             return line
         words = {"text": memory.text[:_LONGEST_TEXT], "source": memory.source}
         words |= {"place": memory.place, "reason": memory.reason}
         clean = {name: self._scrubber.clean(value) for name, value in words.items() if value}
         return _json(record | clean)
+
+    def _memory(self, agent: str, number: int) -> Memory | None:
+        if (agent, number) not in self._memories and agent not in self._asked:
+            self._asked.add(agent)
+            for memory in self._window_of(agent):
+                self._memories.setdefault((agent, memory.number), memory)
+        return self._memories.get((agent, number))
 
     def prime(self, before: Sequence[Written]) -> None:
         """Take what was written before this process began; whoever waits is served from now on.

@@ -10,6 +10,8 @@ import logging
 import os
 import threading
 from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -24,6 +26,7 @@ from game.mind.errors import KeepsakeError
 from game.mind.event_reader import Record, last
 from game.mind.event_secrets import Scrubber
 from game.mind.event_taps import Taps, Written
+from game.mind.records import Memory
 from game.paths import Places
 from game.web.access import FORBIDDEN, HEADERS, may_watch
 from game.web.gate import TOKEN_VARIABLE, Door, Guarded, gone
@@ -56,7 +59,7 @@ class Watching:
         secrets = known_secrets(places)
         self._scrubber = Scrubber(secrets)
         self.taps = Taps()
-        self.hub = Hub(reactor, secrets)
+        self.hub = Hub(reactor, secrets, window_of=_window_of)
         self.metrics = Metrics()
         self._lag = Lag(reactor, self.metrics.late)
         self.hub.listen(self.taps)
@@ -200,6 +203,14 @@ def _cookie(cookies: bytes, name: str) -> str:
 def _name_of(number: int) -> str | None:
     mind = mind_by_number(number)
     return mind.memory.name if mind is not None else None
+
+
+def _window_of(agent: str) -> Sequence[Memory]:
+    for mind in open_minds():
+        if mind.memory.name == agent:
+            with suppress(KeepsakeError):  # it cannot be opened now
+                return mind.memory.context().window
+    return ()
 
 
 def _memories(mind: Mind) -> int:
