@@ -15,7 +15,17 @@ from game.mind.event_files import files_of
 from game.mind.event_log import EventLog
 from game.mind.event_prompts import Prompts
 from game.mind.event_reader import Follower, events, follow
-from game.mind.events import Compaction, Fault, Health, MemoryChange, Sleep, Thought, World
+from game.mind.events import (
+    Compaction,
+    Fault,
+    Health,
+    MemoryChange,
+    Recall,
+    Recalled,
+    Sleep,
+    Thought,
+    World,
+)
 from game.paths import REPOSITORY
 
 
@@ -98,6 +108,11 @@ def lived(copy):
             answer=" say Hm, [bold]äh\x1b[31m",
             command="say Hm, [bold]äh\x1b[31m",
             reason="politeness",
+            memory=7,
+            recalled=(
+                Recalled(kind="memory", n=3, score=1.5, why="words: cup"),
+                Recalled(kind="note", title="cups", score=0.5),
+            ),
         )
     )
     log.emit(MemoryChange(agent="Oswin", op="append", n=3, of="act", size=30))
@@ -108,6 +123,15 @@ def lived(copy):
     log.emit(Health(provider="ollama", host="http://127.0.0.1:1", ready=False, problem="refused"))
     log.emit(Fault(level="error", text="[Error] something broke"))
     log.emit(Sleep(agent="Mira", op="step", step="tidy", figures={"files": 2, "share": 0.5}))
+    log.emit(Recall(agent="Mira", by="thought", question="Tom: cups?\nThe Inn", found=2, best=1.5))
+    log.emit(Recall(agent="Mira", by="agent", question="cups", searched=False))
+    for op, more in (
+        ("note", {"title": "cups", "size": 9, "by": "agent"}),
+        ("noticed", {"n": 3, "of": "rule", "by": "rules"}),
+        ("rate", {"n": 2, "asked": 8, "answered": 3, "found": 7}),
+        ("called back", {"n": 3, "times": 4, "by": "agent"}),
+    ):
+        log.emit(MemoryChange(**{"agent": "Mira", "op": op, "n": 0} | more))
     assert log.flush(60)
     log.close()
     return copy
@@ -121,23 +145,52 @@ def lines_of(copy, *arguments):
 
 def test_logs_shows_events_and_picks_them_out(lived):
     shown = lines_of(lived)
-    assert len(shown) == 8
+    assert len(shown) == 14
     assert "say Hm, [bold]äh·[31m | politeness" in shown[1]
     assert "\x1b" not in "".join(shown)
     assert "3: act" in shown[2]
     assert "verdict: not good" in shown[4]
     assert "files 2, share 0.5" in shown[7]
-    assert len(lines_of(lived, "--agent", "mira")) == 4
-    assert len(lines_of(lived, "-a", "mira", "-a", "oswin", "--kind", "memory")) == 2
+    assert "for thought: Tom: cups? / The Inn  2 found, best 1.50" in shown[8]
+    assert "could not be searched in time" in shown[9]
+    assert shown[10].endswith("note 'cups' (9 characters)  by agent")
+    assert shown[11].endswith("noticed of memory 3 (rule)  by rules")
+    assert "compaction 2: 3 of 8 answers still in the prompt, 7 with recall" in shown[12]
+    assert "4 memories called back from 3 on" in shown[13]
+    assert len(lines_of(lived, "--agent", "mira")) == 10
+    assert len(lines_of(lived, "-a", "mira", "-a", "oswin", "--kind", "memory")) == 6
     assert lines_of(lived, "-n", "1", "--kind", "world")[0].endswith("starts")
     (record,) = map(json.loads, lines_of(lived, "--kind", "thought", "--json"))
     assert record["sections"] == {"window": 12, "who it is": 3}
 
 
+def test_logs_shows_what_another_version_wrote_or_damaged(lived):
+    (file,) = lived.here.events.glob("events-*.jsonl")
+    with file.open("a", encoding="utf-8") as log:
+        log.write('{"v":1,"seq":15,"t":"2026-05-01T12:00:00+00:00","kind":"thought"}\n')
+        log.write('{"v":1,"seq":16,"t":"soon","kind":"dream","agent":"Mi\\u001b[2Jra","of":[1]}\n')
+        log.write('{"v":1,"seq":17,"kind":"memory","op":"append","n":1,"size":"x","times":null}\n')
+        log.write("torn")
+    shown = lines_of(lived, "-n", "4")
+    assert [each.split()[2:3] for each in shown[1:3]] == [["thought"], ["Mi·[2Jra"]]
+    assert "'of': [1]" in shown[2]
+    assert "'size': 'x'" in shown[3]
+
+
+def test_a_long_text_is_cut_but_in_json(lived):
+    log = EventLog(lived.here.events)
+    log.emit(Fault(level="error", text="word " * 1_000))
+    assert log.flush(60)
+    log.close()
+    assert "… (5,000 characters)" in "".join(lines_of(lived, "-n", "1"))
+    (line,) = lines_of(lived, "-n", "1", "--json")
+    assert json.loads(line)["text"] == "word " * 1_000
+
+
 def test_logs_says_what_there_is_not(lived):
     wrong = lived.keepsake("logs", "--no-follow", "--kind", "dream")
     assert wrong.returncode == 1
-    assert "thought, memory, compaction" in wrong.stderr
+    assert "thought, memory, recall, compaction" in wrong.stderr
     none = lived.keepsake("logs", "--text", "--no-follow")
     assert none.returncode == 1
     assert "There are: events" in none.stderr
@@ -147,6 +200,8 @@ def test_the_text_log_stays_readable(lived):
     lived.here.agents_log.write_text("2026-05-01 [Thinker] Mira: idle -> wait\n")
     for arguments in (["--text"], ["agents"]):
         assert lines_of(lived, *arguments) == ["2026-05-01 [Thinker] Mira: idle -> wait"]
+    lived.here.agents_log.write_text("Mira: say \x1b[2J\x1b]0;owned\x07 [bold]\u202eevil\tend\n")
+    assert lines_of(lived, "--text") == ["Mira: say ·[2J·]0;owned· [bold]·evil    end"]
 
 
 def test_logs_follows(lived):
@@ -159,28 +214,36 @@ def test_logs_follows(lived):
         for n in range(100, 103):
             log.emit(MemoryChange(agent="Mira" if n % 2 == 0 else "Oswin", op="append", n=n))
         log.close()
-        lines = [shown.stdout.readline() for _ in range(5)]
+        lines = [shown.stdout.readline() for _ in range(11)]
         shown.terminate()
-    assert ["memory 100" in lines[3], "memory 102" in lines[4]] == [True, True]
+    assert ["memory 100" in lines[9], "memory 102" in lines[10]] == [True, True]
 
 
 def test_export_writes_every_kind_as_parquet_and_csv(lived, tmp_path):
     out = tmp_path / "tables"
     ran = lived.keepsake("export", str(out))
     assert (ran.returncode, ran.stderr) == (0, "")
-    kinds = ["compaction", "error", "health", "memory", "prompts", "sleep", "thought", "world"]
+    kinds = ["compaction", "error", "health", "memory", "prompts", "recall", "sleep", "thought"]
+    kinds.append("world")
     assert sorted(path.name for path in out.iterdir()) == sorted(
         f"{kind}.{form}" for kind in kinds for form in ("csv", "parquet")
     )
     (thought,) = parquet.read_table(out / "thought.parquet").to_pylist()
     assert dict(thought["sections"]) == {"window": 12, "who it is": 3}
     assert thought["seed"] is None
+    assert thought["recalled"] == [
+        {"kind": "memory", "n": 3, "title": "", "score": 1.5, "why": "words: cup"},
+        {"kind": "note", "n": 0, "title": "cups", "score": 0.5, "why": ""},
+    ]
+    with (out / "thought.csv").open(newline="", encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert json.loads(row["recalled"]) == thought["recalled"]
     assert thought["t"].tzinfo is not None
     (prompt,) = parquet.read_table(out / "prompts.parquet").to_pylist()
     assert prompt == {"hash": thought["prompt"], "text": "who she is\n~Mira>"}
     with (out / "memory.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert [(row["agent"], row["n"]) for row in rows] == [("Oswin", "3"), ("Mira", "3")]
+    assert [(row["agent"], row["n"]) for row in rows[:2]] == [("Oswin", "3"), ("Mira", "3")]
     with (out / "sleep.csv").open(newline="", encoding="utf-8") as file:
         (night,) = csv.DictReader(file)
     assert json.loads(night["figures"]) == {"files": 2, "share": 0.5}

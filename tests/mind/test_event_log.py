@@ -13,7 +13,7 @@ from game.mind import event_files
 from game.mind.event_files import files_of
 from game.mind.event_log import EventLog
 from game.mind.event_prompts import DEEPEST, Prompts, hash_of, shared
-from game.mind.event_reader import Filter, Follower, events, follow, last
+from game.mind.event_reader import Filter, Follower, events, follow, last, newest_first
 from game.mind.events import KINDS, Fault, Health, MemoryChange, Thought, World
 
 
@@ -483,6 +483,44 @@ def test_events_after_a_number_come_from_the_files_that_hold_them(tmp_path, logs
     assert log.flush()
     assert [each["seq"] for each in events(tmp_path, 93)] == list(range(94, 101))
     assert list(events(tmp_path, 100)) == []
+
+
+@pytest.mark.parametrize("file_bytes", [2_000, 16_000_000])
+def test_from_its_end_no_more_is_read_than_is_asked_for(tmp_path, logs, file_bytes):
+    log = logs(tmp_path, file_bytes=file_bytes)
+    for n in range(1, 2_001):
+        log.emit(remembered(n, "Mira" if n % 10 else "Öswin"))
+    assert log.flush(60)
+    assert event_files.wait_until_packed(60)
+    assert [each["n"] for each in newest_first(tmp_path)] == list(range(2_000, 0, -1))
+    holding = ('"kind":"memory"', '"agent":"Öswin"')
+    theirs = [each["n"] for each in newest_first(tmp_path, holding=holding)]
+    assert theirs == list(range(2_000, 0, -10))
+    few = list(newest_first(tmp_path, most=1_000))
+    assert 3 <= len(few) <= 10
+    assert few[0]["n"] == 2_000
+    assert [each["n"] for each in last(tmp_path, 3, lambda each: each["n"] % 2 == 0)] == [
+        1_996,
+        1_998,
+        2_000,
+    ]
+
+
+def test_from_its_end_a_line_that_is_being_written_is_passed_over(tmp_path, logs):
+    log = logs(tmp_path)
+    log.emit(Fault(level="error", text="x" * 15_000 + "é" * 3_000))
+    for n in range(1, 2_001):
+        log.emit(remembered(n))
+    assert log.flush(60)
+    (file,) = files_of(tmp_path, "events")
+    with file.path.open("ab") as torn:
+        torn.write(b'{"v":1,"seq":2002,"t":"20')
+    found = list(newest_first(tmp_path))
+    assert [each["seq"] for each in found] == list(range(2_001, 0, -1))
+    assert found[-1]["text"].endswith("é")
+    file.path.write_bytes(b"no line at all")
+    assert list(newest_first(tmp_path)) == []
+    assert list(newest_first(tmp_path / "nowhere")) == []
 
 
 def test_each_kind_has_a_name_of_its_own():
