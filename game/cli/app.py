@@ -257,6 +257,7 @@ def _print_addresses(here: Places) -> None:
     host = "localhost" if here.listen in ("127.0.0.1", "0.0.0.0") else here.listen
     out.print(f"  telnet      telnet {host} {here.ports.telnet}")
     out.print(f"  web         http://{host}:{here.ports.web}/webclient/")
+    out.print(f"  dashboard   http://{host}:{here.ports.web}/agents/ (as admin)")
     out.print(f"  admin       {ADMIN}, password in {here.admin_password}", markup=False)
     out.print("  newcomers   type: create <name> <password>", markup=False)
 
