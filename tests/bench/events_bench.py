@@ -24,7 +24,10 @@ from game.mind.budget import Costs, Section
 from game.mind.event_files import files_of
 from game.mind.event_log import EventLog
 from game.mind.events import Event
+from game.mind.memory import MemoryContext
 from game.mind.ports import Generation, GenerationRequest
+from game.mind.recall.documents import Document, DocumentKind, Hit
+from game.mind.recall.related import Related
 from game.mind.records import Memory, MemoryKind
 from game.paths import REPOSITORY
 from tests.bench import talk
@@ -64,7 +67,8 @@ def _measure() -> Iterator[Figure]:
     before = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH)
     try:
-        for name, make in (("thought", _thoughts()), ("memory", _memories())):
+        kinds = (("thought", _thoughts()), ("memory", _memories()), ("recall", _searches()))
+        for name, make in kinds:
             yield from _paced(name, make)
             yield from _beside(name, make)
         yield from _kept()
@@ -151,7 +155,12 @@ def _kept() -> Iterator[Figure]:
 def _thoughts() -> Callable[[int], Event]:
     """Thoughts of fifty agents in turn, each with a prompt that has grown by a line or two."""
     from typeclasses.components.actor import Act  # noqa: PLC0415 - when Evennia is up
-    from typeclasses.components.happenings import Sent, thought_event  # noqa: PLC0415
+    from typeclasses.components.happenings import (  # noqa: PLC0415
+        Sent,
+        basis_of,
+        thought_event,
+    )
+    from typeclasses.components.prompting import Kept  # noqa: PLC0415
     from typeclasses.components.thought import Thought  # noqa: PLC0415
 
     lines = [line.text for line in islice(talk.talk(Random(5)), 600)]
@@ -162,9 +171,11 @@ def _thoughts() -> Callable[[int], Event]:
     thought, act = Thought(Impulse("addressed", "player", "Tom")), Act(None, "no")
     answer = Generation("say The leek soup.", "stop", 1_200, 1_100, 9, 0.4, "a-model")
     names_of = [f"Agent{n}" for n in range(AGENTS)]
+    kept, context = Kept(related=Related(hits=_hits())), MemoryContext(None, None, ())
 
     def make(n: int) -> Event:
-        thought.sent = Sent(GenerationRequest(prompts[n]), costs, 0.02, 100.0)
+        basis = basis_of(context, kept)
+        thought.sent = Sent(GenerationRequest(prompts[n]), costs, 0.02, 100.0, basis)
         return thought_event(
             names_of[n % AGENTS], thought, "refused", 100.4, answer=answer, act=act
         )
@@ -183,6 +194,27 @@ def _memories() -> Callable[[int], Event]:
     time_of_it = datetime(2026, 5, 1, tzinfo=UTC)
     memory = Memory(7, time_of_it, MemoryKind.PERCEPTION, 'Tom says to you, "Good evening."')
     return lambda _: remembered("Mira", memory)
+
+
+def _searches() -> Callable[[int], Event]:
+    from typeclasses.components.happenings import searched  # noqa: PLC0415 - when Evennia is up
+
+    asked, hits = "Tom: Where is the brass key?\nThe Kettle", _hits()
+    return lambda n: searched("Mira", "thought", asked, hits, seconds=0.02, before=n)
+
+
+def _hits() -> tuple[Hit, ...]:
+    """What a thought is reminded of: three memories, a summary, a note."""
+    time_of_it = datetime(2026, 5, 1, tzinfo=UTC)
+    kinds = (*[DocumentKind.MEMORY] * 3, DocumentKind.SUMMARY, DocumentKind.NOTE)
+    return tuple(
+        Hit(
+            Document(f"{kind}:{n}", kind, "I lost a brass key at the old mill.", time_of_it, n, n),
+            8.0 - n,
+            ("words: brass, key, mill", "said by Tom", "at The Kettle"),
+        )
+        for n, kind in enumerate(kinds, 1)
+    )
 
 
 if __name__ == "__main__":
