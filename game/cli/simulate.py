@@ -80,7 +80,7 @@ class _Shown:
         self._first = self._seconds = lab.lived() if lab.made else 0.0
         self._counts: Counter[str] = Counter()
         self._hour: Counter[str] = Counter()
-        self._interrupted = self._living = False
+        self._interrupted = False
         self._progress: Progress | None = None
         if out.is_terminal:
             columns = (
@@ -120,7 +120,7 @@ class _Shown:
         if report.op in _SAYS:
             self._say(f"{self._plan.name}: {_SAYS[report.op]}")
             return
-        self._seconds, self._living = report.seconds, report.op == "at"
+        self._seconds = report.seconds
         if report.op == "at":
             self._hour = Counter(report.counts)
         elif report.op == "checkpoint":
@@ -172,8 +172,6 @@ class _Shown:
         return (self._seconds - self._first) / max(time.monotonic() - self._began, 0.1)
 
     def _when_it_ends(self) -> str:
-        if not self._living:
-            return "It ends before another hour begins."
         next_one = min((self._seconds // HOUR + 1) * HOUR, self._plan.seconds)
         return f"It ends at its next checkpoint, {self._clock(next_one)}."
 

@@ -63,7 +63,7 @@ def live(plan: Plan, since: float, until: float, tell: Callable[[dict[str, objec
         KeepsakeError: The model is gone or the disk is full; says what to do.
     """
     timeline = Timeline(plan.moment(since), _broken)
-    taps, tally = Taps(), Tally()
+    taps, tally = Taps(), Tally(plan.name)
     taps.on_event(tally.count)
     shared = services.start_on(machinery(timeline, f"{plan.seed} {since:g}"), places(), taps)
     try:
@@ -73,6 +73,7 @@ def live(plan: Plan, since: float, until: float, tell: Callable[[dict[str, objec
         visitors.expect(visits(plan.seed, plan.visitors, len(agents), since, until))
         _run(timeline, shared, until - since, lambda: _look(tally, plan, timeline, since, tell))
         timeline.settle()
+        tally.check()
         _check_minds()
     finally:
         runtime.stop(reload=True)

@@ -76,6 +76,8 @@ def _at_event(here: Places, seq: int) -> Point:
         if last <= seq:
             time = _time(record) or time
             _count(record, numbers)
+        else:
+            _count_before(record, numbers)
     if time is None or seq > last:
         there = f"events {first:,} to {last:,}" if last else "no events"
         raise KeepsakeError(f"There is no event {seq:,}: {here.events} has {there}", _CURE)
@@ -124,6 +126,14 @@ def _time(record: Mapping[str, Any]) -> datetime | None:
         return datetime.fromisoformat(str(record["t"]))
     except (KeyError, ValueError):
         return None
+
+
+def _count_before(record: Mapping[str, Any], numbers: dict[str, int]) -> None:
+    """The same of an event beyond the point: the memory before it was the last until then."""
+    later: dict[str, int] = {}
+    _count(record, later)
+    for agent, number in later.items():
+        numbers.setdefault(agent, number - 1)
 
 
 def _count(record: Mapping[str, Any], numbers: dict[str, int]) -> None:

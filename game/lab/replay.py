@@ -22,7 +22,7 @@ from game.mind import keeping
 from game.mind.agent_memory import AgentMemory
 from game.mind.archive import Archive
 from game.mind.cascade import CascadeMemory
-from game.mind.errors import CompactionError
+from game.mind.errors import CompactionError, KeepsakeError
 from game.mind.memory import CompactReason
 from game.mind.noticed import NoticedBlock
 from game.mind.recall.config import RecallConfig
@@ -31,6 +31,8 @@ from game.mind.sliding import SlidingMemory
 from game.mind.strategy import Layout
 from game.mind.summaries import SummaryFolder
 
+MOST_FAILURES = 5
+"""Compactions that a model may fail, if they are more than those that it made."""
 EVERY = 4
 """Memories between two thoughts in a life without acts."""
 
@@ -105,7 +107,7 @@ class _Living:
         self.noticed = NoticedBlock(folder / "noticed.md")
         self.failures = self.put_back = 0
         self.last_failure = ""
-        self._overhead = overhead
+        self._overhead, self._writer = overhead, writer
         self._asleep = False
         self._nights = 0
         self._before: list[str] = []
@@ -189,9 +191,22 @@ class _Living:
         except CompactionError as error:  # the life goes on, as it does in the game
             self.failures += 1
             self.last_failure = str(error)
+            self._give_up()
             return
         if result.verdict is not None:
             self.put_back += len(result.verdict.put_back)
+
+    def _give_up(self) -> None:
+        """End a life whose model does not answer: each try costs a minute, and nothing is learnt.
+
+        Raises:
+            KeepsakeError: It has failed too often.
+        """
+        if self._writer.model and self.failures >= max(MOST_FAILURES, len(self.ledger.made) + 1):
+            raise KeepsakeError(
+                f"The model has failed {self.failures} compactions, the last: {self.last_failure}",
+                "See that its server answers, or leave --model out",
+            )
 
 
 def _thinks(life: Life) -> Callable[[int, Memory], bool]:
@@ -221,7 +236,7 @@ def replay(
         given: What is the same for every configuration.
 
     Raises:
-        KeepsakeError: The temporary folder cannot be written.
+        KeepsakeError: The temporary folder cannot be written, or the model does not answer.
     """
     with tempfile.TemporaryDirectory(prefix="replay-", dir=given.scratch) as scratch:
         living = _Living(Path(scratch), settings, life, writer, overhead=given.overhead)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,6 +118,7 @@ class Run:
         self._plan = lab.plan()
         self._environ = _environment(lab, self._plan, environ or dict(os.environ))
         self._process: subprocess.Popen[str] | None = None
+        self._over = False
 
     def __enter__(self) -> Run:
         with (self.lab.folder / LOG).open("a", encoding="utf-8") as log:
@@ -132,19 +135,20 @@ class Run:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End it: by itself if it is over, else at once."""
+        """End it: by itself if it is over, else at once, with the hour that it lives."""
         process = self._process
         if process is None:
             return
-        if process.stdin is not None:
-            process.stdin.close()  # by that it knows that nobody listens any more
         try:
-            process.wait(_GRACE)
+            process.wait(_GRACE if self._over else 0.0)
         except subprocess.TimeoutExpired:
-            process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # its own group: it was started as one
             process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with suppress(BrokenPipeError):
+                    stream.close()
 
     @property
     def pid(self) -> int:
@@ -175,10 +179,11 @@ class Run:
                 told = json.loads(line)
             except ValueError:  # something that some library printed
                 continue
+            self._over = told.get("op") in {"over", "refused"}
             if told.get("op") == "refused":
                 raise KeepsakeError(told["what"], told["cure"])
             yield _report(told)
-            if told.get("op") == "over":
+            if self._over:
                 return
         raise KeepsakeError(
             "The simulation ended without a word",

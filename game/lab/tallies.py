@@ -12,9 +12,14 @@ MOST_FAILURES = 12
 
 
 class Tally:
-    """Counts the events of one stretch; told in any thread."""
+    """Counts the events of one stretch; told in any thread.
 
-    def __init__(self) -> None:
+    Args:
+        name: The simulation's name, for what is to be done when it stops.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._lock = threading.Lock()
         self._counts = dict.fromkeys(
             ("thoughts", "tokens", "memories", "compactions", "unanswered", "faults"), 0
@@ -28,7 +33,7 @@ class Tally:
                 self._thought(event)
             elif isinstance(event, MemoryChange) and event.op == "append":
                 self._counts["memories"] += 1
-            elif isinstance(event, Compaction) and event.outcome == "done":
+            elif isinstance(event, Compaction) and event.number:
                 self._counts["compactions"] += 1
             elif isinstance(event, Fault):
                 self._counts["faults"] += 1
@@ -49,7 +54,7 @@ class Tally:
         if gone:
             raise KeepsakeError(
                 f"The model has not answered {MOST_FAILURES} thoughts in a row: {problem}",
-                "Start its server, then go on with `keepsake simulate --resume`",
+                f"Start its server, then go on: keepsake simulate --resume {self._name}",
             )
 
     def _thought(self, event: Thought) -> None:

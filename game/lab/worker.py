@@ -55,12 +55,14 @@ def _simulate(lab: Lab, plan: Plan) -> None:
         _tell({"op": "making"})
         _in_child(lab, lambda: world.make(lab, plan))
         checkpoints.take(lab)
-    while lab.lived() < plan.seconds and not _asked_to_stop():
+    stop = False
+    while lab.lived() < plan.seconds and not stop:
         lab.unsettled.touch()
         _in_child(lab, lambda: world.live_on(lab, plan, lambda at: _tell({"op": "at", **at})))
         checkpoints.take(lab)
         lab.unsettled.unlink()
         _tell({"op": "checkpoint", "seconds": lab.lived()})
+        stop = _asked_to_stop()
     _tell({"op": "over", "seconds": lab.lived()})
 
 

@@ -28,11 +28,13 @@ class Writer:
     Attributes:
         summarizer: Writes them.
         priced: Whether they cost calls of a model.
+        model: Whether a model writes them, which may fail.
         close: Lets go of the model.
     """
 
     summarizer: Summarizer
     priced: bool = True
+    model: bool = False
     close: Callable[[], None] = lambda: None
 
 
@@ -73,4 +75,5 @@ def _asking(profile: Profile, guarded: Guarded) -> Writer:
         return model.generate(profile.request(prompt, stop=stop))
 
     context = profile.context_tokens or _CONTEXT
-    return Writer(ModelSummarizer(generate, context_tokens=context), close=guarded.client.close)
+    summarizer = ModelSummarizer(generate, context_tokens=context)
+    return Writer(summarizer, model=True, close=guarded.client.close)

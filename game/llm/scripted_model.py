@@ -1,8 +1,10 @@
-"""A model that is none: it plays an agent by rules, and the same prompt has the same answer.
+"""A model that is none: it plays an agent by rules, and the same prompts have the same answers.
 
 For simulations that anybody can repeat, and for trying things out without a model server. It
 reads who is there and what was just said, and greets, answers, gives, looks, walks, notes and
 recalls; which of it, and in which words, the dice say, and the dice are a hash of seed and prompt.
+Whoever waits is not remembered to have waited, so a prompt may come again as it was: then how
+often it has come counts too, or nothing would ever happen again.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ class ScriptedModel:
         self._seed = seed
         self._tokens = Heuristic()
         self._lock = threading.Lock()
-        self._caches: OrderedDict[str, list[str]] = OrderedDict()
+        self._caches: OrderedDict[str, tuple[list[str], int]] = OrderedDict()
 
     def generate(self, request: GenerationRequest) -> Generation:
         """The agent's next command.
@@ -73,9 +75,10 @@ class ScriptedModel:
                 "Give profiles that summarise another provider in llm.md, such as extractive",
             )
         seed = self._seed if request.seed is None else request.seed
-        command, reason = _act(scene, Dice(f"{seed}\n{request.temperature}\n{request.prompt}"))
+        prompt, cached, again = self._read(request)
+        dice = Dice(f"{seed}\n{request.temperature}\n{again}\n{request.prompt}")
+        command, reason = _act(scene, dice)
         text = _written(command, reason, request)
-        prompt, cached = self._read(request)
         completion = self._tokens.of(text)
         seconds = round((prompt - cached) / _READ + completion / _WRITTEN, 3)
         return Generation(f" {text}", "stop", prompt, cached, completion, seconds, NAME)
@@ -91,18 +94,19 @@ class ScriptedModel:
     def close(self) -> None:
         """There is nothing to close."""
 
-    def _read(self, request: GenerationRequest) -> tuple[int, int]:
-        """Tokens of the prompt, and how many of them were there before, as in a server's cache."""
+    def _read(self, request: GenerationRequest) -> tuple[int, int, int]:
+        """How many tokens the prompt has, how many of them are in a cache, how often it came."""
         now, key = request.prompt.split("\n"), request.cache_key or ""
         with self._lock:
-            before = self._caches.pop(key, [])
-            self._caches[key] = now
+            before, times = self._caches.pop(key, ([], 0))
+            again = times + 1 if before == now else 0
+            self._caches[key] = now, again
             if len(self._caches) > _CACHES:
                 self._caches.popitem(last=False)
         alike = takewhile(lambda pair: pair[0] == pair[1], zip(now, before, strict=False))
         same = sum(1 for _ in alike)
         cached = self._tokens.of("\n".join(now[:same])) if same else 0
-        return max(self._tokens.of(request.prompt), cached), cached
+        return max(self._tokens.of(request.prompt), cached), cached, again
 
 
 class Dice:

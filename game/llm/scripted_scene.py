@@ -97,7 +97,7 @@ def read(prompt: str) -> Scene | None:
         gave=tuple((found["who"], found["thing"]) for line in new if (found := _GAVE.match(line))),
         holds=_held(window),
         looked_up=any(map(_RECALLED.match, new)),
-        nudged=lines[-2].startswith("You tried to") if len(lines) > 1 else False,
+        nudged=len(lines) > 1 and lines[-2].startswith("You ") and _HERE not in lines[-2],
     )
 
 

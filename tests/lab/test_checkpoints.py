@@ -1,0 +1,107 @@
+"""Checkpoints: whole or not there, and what they are gone back to is what was."""
+
+import shutil
+
+import pytest
+
+from game.lab import checkpoints
+from game.lab.plan import Lab
+from game.mind.errors import KeepsakeError
+
+
+def contents(lab):
+    return {
+        str(path.relative_to(lab.folder)): path.read_text()
+        for top in ("home", "vault")
+        for path in sorted((lab.folder / top).rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def lab(tmp_path):
+    made = Lab(tmp_path / "life")
+    for name, text in {
+        "home/evennia.db3": "rows",
+        "home/logs/events/events-1.jsonl": "one\n",
+        "vault/agents/Mira/archive/0000000001.jsonl": "memory 1\n",
+        "vault/config/thinking.md": "as shipped",
+    }.items():
+        path = made.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    made.write_lived(3600.0)
+    checkpoints.take(made)
+    return made
+
+
+def live(lab, text="more\n"):
+    with (lab.home / "logs/events/events-1.jsonl").open("a") as log:
+        log.write(text)
+    (lab.vault / "agents/Mira/notes").mkdir(parents=True, exist_ok=True)
+    (lab.vault / "agents/Mira/notes/new.md").write_text("a note")
+    (lab.home / "evennia.db3").unlink(missing_ok=True)
+
+
+def test_going_back_undoes_what_was_written_made_and_removed(lab):
+    before = contents(lab)
+    live(lab)
+    lab.write_lived(5000.0)
+    assert checkpoints.go_back(lab)
+    assert contents(lab) == before
+    assert lab.lived() == 3600.0
+
+
+def test_the_configuration_is_the_users_and_stays(lab):
+    (lab.vault / "config/thinking.md").write_text("mended")
+    checkpoints.go_back(lab)
+    assert (lab.vault / "config/thinking.md").read_text() == "mended"
+
+
+def test_a_new_checkpoint_takes_the_place_of_the_old_one(lab):
+    live(lab)
+    lab.write_lived(7200.0)
+    after = contents(lab)
+    checkpoints.take(lab)
+    assert [path.name for path in lab.checkpoints.iterdir()] == ["0000007200"]
+    live(lab, "lost\n")
+    checkpoints.go_back(lab)
+    assert contents(lab) == after
+
+
+def test_what_has_not_changed_is_not_copied_again_and_never_shared_with_the_world(lab):
+    archive = "vault/agents/Mira/archive/0000000001.jsonl"
+    first = lab.checkpoints / "0000003600" / archive
+    inode = first.stat().st_ino
+    lab.write_lived(7200.0)
+    checkpoints.take(lab)
+    assert (lab.checkpoints / "0000007200" / archive).stat().st_ino == inode
+    assert (lab.folder / archive).stat().st_ino != inode
+
+
+def test_a_checkpoint_that_was_not_finished_counts_for_nothing(lab):
+    before = contents(lab)
+    shutil.copytree(lab.checkpoints / "0000003600", lab.checkpoints / "0000007200.part")
+    (lab.checkpoints / "0000007200.part/home/evennia.db3").write_text("half")
+    live(lab)
+    checkpoints.go_back(lab)
+    assert contents(lab) == before
+
+
+def test_a_full_disk_leaves_the_checkpoint_before(lab, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    before = contents(lab)
+    live(lab)
+    lab.write_lived(7200.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copy2", full)
+        with pytest.raises(KeepsakeError, match="No space left"):
+            checkpoints.take(lab)
+    checkpoints.go_back(lab)
+    assert contents(lab) == before
+
+
+def test_without_a_checkpoint_there_is_nothing_to_go_back_to(tmp_path):
+    assert not checkpoints.go_back(Lab(tmp_path / "new"))

@@ -1,0 +1,69 @@
+"""Who lives in a simulated world and who visits it: by the seed, and by nothing else."""
+
+import pytest
+
+from game.lab.inhabitants import atlas_for
+from game.lab.plan import HOUR
+from game.lab.visits import visits
+from game.mind.names import check_agent_name
+from world.atlas import read_atlas
+
+
+@pytest.fixture(scope="module")
+def atlas():
+    return read_atlas()
+
+
+def test_the_shipped_agents_come_first(atlas):
+    shipped = list(atlas.people)
+    assert list(atlas_for(atlas, 3, 7).people) == shipped[:3]
+    assert list(atlas_for(atlas, len(shipped) + 2, 7).people)[: len(shipped)] == shipped
+
+
+def test_what_belongs_to_somebody_who_is_left_out_lies_at_their_home(atlas):
+    small = atlas_for(atlas, 1, 7)
+    kept = set(small.people) | set(small.places)
+    assert all(thing.at in kept for thing in small.things.values())
+
+
+@pytest.mark.parametrize("seed", [1, 7])
+def test_a_hundred_agents_have_names_that_nobody_mixes_up(atlas, seed):
+    people = atlas_for(atlas, 100, seed).people
+    assert len(people) == 100
+    taken = []
+    for person in people.values():
+        assert check_agent_name(person.name, taken) == person.name
+        taken.append(person.name)
+        assert person.home in atlas.places
+
+
+def test_another_seed_makes_up_others(atlas):
+    def made(seed):
+        return [person.whole_profile for person in atlas_for(atlas, 40, seed).people.values()]
+
+    assert made(7) == made(7)
+    assert made(7) != made(8)
+
+
+def test_visitors_come_back_and_every_visit_is_over_within_its_hour():
+    planned = visits(7, 3, 5, 0.0, 72 * HOUR)
+    assert {visit.visitor for visit in planned} == {0, 1, 2}
+    assert all(sum(v.visitor == number for v in planned) >= 3 for number in range(3))
+    for visit in planned:
+        over = visit.begins + visit.lines[-1].at
+        assert visit.begins // HOUR == over // HOUR, visit
+        assert visit.lines[-1].words == ""
+        assert 0 <= visit.host < 5
+
+
+def test_the_visits_of_an_hour_are_the_same_however_much_is_planned():
+    whole = visits(7, 4, 5, 0.0, 48 * HOUR)
+    by_hour = [visits(7, 4, 5, hour * HOUR, (hour + 1) * HOUR) for hour in range(48)]
+    assert [visit for hour in by_hour for visit in hour] == whole
+
+
+def test_a_visitor_tells_the_same_of_itself_and_asks_for_it():
+    said = [line.words for visit in visits(7, 1, 5, 0.0, 200 * HOUR) for line in visit.lines]
+    assert len({words for words in said if words.startswith("My sister is called")}) == 1
+    assert any("remember" in words or "Did I tell" in words for words in said)
+    assert any(words.startswith("I promise") for words in said)

@@ -1,0 +1,91 @@
+"""What a simulation may be, and where it is written down."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from game.lab.plan import Plan, checked, free_name, lab_of, longer
+from game.mind.errors import KeepsakeError
+from game.paths import Places, Ports
+
+PLAN = Plan("life", agents=3, hours=6)
+
+
+@pytest.fixture
+def places(tmp_path):
+    return Places(tmp_path / "home", tmp_path / "vault", Ports(21000))
+
+
+@pytest.mark.parametrize(
+    ("changed", "names"),
+    [
+        ({"agents": 0}, "1 to 100"),
+        ({"agents": 101}, "1 to 100"),
+        ({"hours": 0.0}, "more than 0"),
+        ({"hours": -3.0}, "more than 0"),
+        ({"hours": float("nan")}, "more than 0"),
+        ({"hours": float("inf")}, "more than 0"),
+        ({"visitors": -1}, "0 to 20"),
+        ({"name": "../../etc"}, "folder's name"),
+        ({"name": ""}, "folder's name"),
+        ({"name": ".hidden"}, "folder's name"),
+        ({"zone": "Mars/Base"}, "Europe/Berlin"),
+        ({"start": "yesterday"}, "2026-05-04T08:00"),
+        ({"start": "2026-05-04T08:00+02:00"}, "--zone"),
+        ({"start": "9999-12-31T23:00"}, "2026-05-04T08:00"),
+    ],
+)
+def test_what_cannot_be_lived_is_refused_with_the_cure(changed, names):
+    with pytest.raises(KeepsakeError) as refused:
+        checked(replace(PLAN, **changed))
+    assert names in refused.value.cure
+
+
+def test_moments_are_counted_in_real_hours_over_a_change_of_clocks():
+    plan = replace(PLAN, start="2026-03-29T00:30", zone="Europe/Berlin")
+    moments = [plan.moment(hour * 3600.0) for hour in range(4)]
+    assert [f"{each:%H:%M %z}" for each in moments] == [
+        *("00:30 +0100", "01:30 +0100", "03:30 +0200", "04:30 +0200"),
+    ]
+    assert moments[3].timestamp() - moments[0].timestamp() == timedelta(hours=3).total_seconds()
+
+
+def test_a_plan_and_how_far_it_has_come_are_read_as_they_were_written(places):
+    lab = lab_of(places, "life")
+    lab.folder.mkdir(parents=True)
+    lab.write_plan(PLAN)
+    assert not lab.made
+    assert lab.lived() == 0.0
+    lab.write_lived(7200.0)
+    assert (lab.plan(), lab.made, lab.lived()) == (PLAN, True, 7200.0)
+
+
+def test_who_asks_for_another_simulation_is_told_which_there_are(places):
+    lab = lab_of(places, "life")
+    lab.folder.mkdir(parents=True)
+    lab.write_plan(PLAN)
+    with pytest.raises(KeepsakeError, match="There are: life"):
+        lab_of(places, "death").plan()
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"name": "life", "colour": "red"}'])
+def test_a_spoilt_plan_is_named(places, text):
+    lab = lab_of(places, "life")
+    lab.folder.mkdir(parents=True)
+    (lab.folder / "simulation.json").write_text(text)
+    with pytest.raises(KeepsakeError, match=r"simulation\.json"):
+        lab.plan()
+
+
+def test_names_that_are_taken_are_not_given_again(places):
+    assert free_name(places, 7) == "seed-7"
+    (places.home / "lab" / "seed-7").mkdir(parents=True)
+    assert free_name(places, 7) == "seed-7-2"
+
+
+def test_a_plan_is_made_longer_but_never_senseless():
+    assert longer(PLAN, None) is PLAN
+    assert longer(PLAN, 30.0).hours == 30.0
+    with pytest.raises(KeepsakeError):
+        longer(PLAN, -1.0)

@@ -1,0 +1,191 @@
+"""Whole simulations: the same seed gives the same life, whatever becomes of the process.
+
+Real worlds in processes of their own, two simulated hours of two agents and two visitors. Their
+windows are small, so that memories are compacted, and their days short, so that they sleep.
+"""
+
+import hashlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from game.lab.plan import Lab, Plan
+from game.lab.simulate import Run, create, resumed, run
+from game.mind.errors import KeepsakeError
+from game.mind.event_reader import Filter, last
+from game.paths import REPOSITORY, Places, Ports
+from tests.fakes.model_server import FakeModelServer
+
+BUSY = {
+    "memory_compaction.md": {"immediate_window": 8, "recent_window": 8},
+    "thinking.md": {"idle_away_factor": 1, "idle_interval": 180},
+    "sleep.md": {"awake_hours": 1.5, "sleep_hours": 1},
+}
+TWO_HOURS = Plan("uninterrupted", agents=2, hours=2, visitors=2)
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    return Places(tmp_path_factory.mktemp("home"), REPOSITORY / "vault", Ports(21000))
+
+
+def busy(places, plan):
+    """A simulation in which a lot happens in an hour."""
+    lab = create(places, plan)
+    for file, values in BUSY.items():
+        path = lab.vault / "config" / file
+        text = path.read_text()
+        for key, value in values.items():
+            text, found = re.subn(rf"\*\*{key}\*\*: .*", f"**{key}**: {value}", text)
+            assert found == 1, key
+        path.write_text(text)
+    return lab
+
+
+def log_of(lab):
+    """Every file of the event log with its bytes' digest."""
+    events = lab.places().events
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(events.glob("*.jsonl*"))
+    }
+
+
+def agents_of(lab):
+    """Every file that agents keep: archives, summaries, notes, profiles, journals."""
+    folder = lab.vault / "agents"
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(places):
+    lab = busy(places, TWO_HOURS)
+    run(lab)
+    return lab
+
+
+def records(lab):
+    return last(lab.places().events, 100_000, Filter())
+
+
+def test_agents_live_through_their_hours(uninterrupted):
+    found = records(uninterrupted)
+    kinds = Counter(record["kind"] for record in found)
+    assert kinds["thought"] > 20
+    assert kinds["compaction"] > 2
+    assert kinds["sleep"] > 2
+    assert not [record for record in found if record["kind"] == "fault"]
+    assert {record["agent"] for record in found if record["kind"] == "thought"} == {"Bram", "Joss"}
+    assert found[0]["t"].startswith("2026-05-04T08:00:00")
+    assert found[-1]["t"].startswith("2026-05-04T10:00:00")
+    outcomes = Counter(record["outcome"] for record in found if record["kind"] == "thought")
+    assert outcomes["acted"] > 5 * outcomes["refused"]
+
+
+def test_visitors_are_met_and_answered(uninterrupted):
+    thoughts = [record for record in records(uninterrupted) if record["kind"] == "thought"]
+    answers = [each for each in thoughts if each["source"] and each["priority"] == "player"]
+    assert len(answers) > 3
+    assert any(each["command"].startswith("say ") for each in answers)
+    people = list((uninterrupted.vault / "agents").glob("*/people/*.md"))
+    assert people, "nobody was remembered"
+
+
+def test_the_same_seed_gives_the_same_log_byte_for_byte_stopped_and_resumed(places, uninterrupted):
+    """By the command line: Ctrl-C ends it at the next checkpoint, and the rest is lived later."""
+    environ = {
+        **os.environ,
+        **{"KEEPSAKE_HOME": str(places.home), "PYTHONPATH": str(REPOSITORY)},
+        **{"PYTHONHASHSEED": "4711", "TZ": "Asia/Tokyo", "LC_ALL": "C"},
+    }
+    lab = busy(places, Plan("stopped", agents=2, hours=30, visitors=2))
+    command = [sys.executable, "-m", "game", "simulate", "--resume", "stopped"]
+    said = []
+    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            said.append(line)
+            if "building the world" in line:  # so before its first hour is over
+                process.send_signal(signal.SIGINT)
+                said.extend(process.stdout)
+    whole = "".join(said)
+    assert "It ends at its next checkpoint, Monday 04 May 09:00. Ctrl-C again" in whole
+    assert "keepsake simulate --resume stopped" in whole
+    assert process.returncode == 1
+    assert (lab.lived(), lab.unsettled.exists()) == (3600.0, False)
+    run(resumed(places, "stopped", hours=2))
+    assert log_of(lab) == log_of(uninterrupted)
+    assert agents_of(lab) == agents_of(uninterrupted)
+    with pytest.raises(KeepsakeError, match="--hours 26"):
+        resumed(places, "stopped")
+
+
+def kill_in_the_second_hour(lab):
+    with Run(lab) as running:
+        for report in running.reports():
+            if report.op == "at" and report.seconds > 3600:
+                os.killpg(running.pid, signal.SIGKILL)
+
+
+def test_killed_in_the_middle_and_resumed_it_goes_on_as_if_nothing_had_been(places, uninterrupted):
+    lab = busy(places, Plan("killed", agents=2, hours=2, visitors=2))
+    with pytest.raises(KeepsakeError, match="--resume killed"):
+        kill_in_the_second_hour(lab)
+    assert lab.unsettled.exists(), "it was killed too late"
+    assert lab.lived() == 3600
+    run(resumed(places, "killed"))
+    assert log_of(lab) == log_of(uninterrupted)
+    assert agents_of(lab) == agents_of(uninterrupted)
+
+
+def test_a_model_that_is_gone_ends_it_at_the_last_checkpoint(places):
+    def gone_after_an_hour(report):
+        if report.op == "checkpoint":
+            fake.close()
+
+    with FakeModelServer(script=lambda _: " say Well, well.") as fake:
+        model = f"ollama:fake@{fake.address}"
+        lab = busy(places, Plan("modelled", agents=2, hours=2, visitors=0, model=model))
+        with pytest.raises(KeepsakeError, match="has not answered") as ended:
+            run(lab, gone_after_an_hour)
+    assert "--resume modelled" in ended.value.cure
+    assert lab.lived() == 3600
+    answers = [each["answer"] for each in records(lab) if each["kind"] == "thought"]
+    assert " say Well, well." in answers
+
+
+def test_one_of_a_name_and_one_run_of_it_at_a_time(places, uninterrupted):
+    with pytest.raises(KeepsakeError, match="uninterrupted"):
+        create(places, TWO_HOURS)
+    lab = create(places, Plan("twice", agents=1, hours=1, visitors=0))
+    with Run(lab) as first:
+        assert next(first.reports()).op == "setting up"
+        with pytest.raises(KeepsakeError, match="running already"):
+            run(lab)
+        pid = first.pid
+    with pytest.raises(ProcessLookupError):  # whoever leaves a run ends it
+        os.killpg(pid, 0)
+
+
+def test_a_home_that_cannot_be_written_is_named(tmp_path):
+    spoilt = tmp_path / "file"
+    spoilt.write_text("no folder")
+    with pytest.raises(KeepsakeError, match="could not be made"):
+        create(Places(spoilt, REPOSITORY / "vault", Ports(21000)), Plan("life"))
+
+
+def test_the_configuration_comes_from_the_vault_and_recall_goes_by_words(places, tmp_path):
+    lab = create(places, Plan("configured", agents=1, hours=1, seed=9))
+    assert isinstance(lab, Lab)
+    models = (lab.vault / "config" / "llm.md").read_text()
+    assert "**provider**: scripted\n**seed**: 9\n" in models
+    assert "**chroma**: none" in (lab.vault / "config" / "recall.md").read_text()
+    assert list((places.home / "lab").glob(".*.part")) == []

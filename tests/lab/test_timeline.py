@@ -1,0 +1,141 @@
+"""Simulated time: the order of things follows from what was asked for, and from nothing else."""
+
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from game.lab.timeline import Timeline
+
+START = datetime(2026, 5, 4, 8, tzinfo=UTC)
+
+
+@pytest.fixture
+def broken():
+    return []
+
+
+@pytest.fixture
+def timeline(broken):
+    made = Timeline(START, broken.append)
+    yield made
+    made.close()
+
+
+def test_time_jumps_to_what_is_next_and_stands_still_meanwhile(timeline):
+    seen, workers = [], timeline.workers()
+
+    def note(what):
+        seen.append((what, timeline.now() - START))
+
+    def slow():
+        time.sleep(0.05)
+        note("worked")
+
+    timeline.timer.callLater(3600, lambda: workers.submit(slow))
+    timeline.timer.callLater(3600.5, note, "later")
+    timeline.run_until(7200)
+    assert seen == [("worked", timedelta(hours=1)), ("later", timedelta(hours=1, seconds=0.5))]
+    assert timeline.now() == START + timedelta(hours=2)
+
+
+def test_work_is_done_one_piece_at_a_time_in_the_order_of_asking(timeline):
+    at_once, most, order = 0, 0, []
+
+    def work(number):
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        time.sleep(0.01 * (5 - number))
+        order.append(number)
+        at_once -= 1
+
+    pools = [timeline.workers(), timeline.workers()]
+    for number in range(5):
+        pools[number % 2].submit(work, number)
+    timeline.settle()
+    assert (order, most) == ([0, 1, 2, 3, 4], 1)
+
+
+def test_model_calls_run_beside_each_other_and_are_told_in_the_order_of_asking(timeline):
+    models, told, together = timeline.models(), [], threading.Barrier(3, timeout=20)
+
+    def call(number):
+        together.wait()  # passes only when all three are under way
+        time.sleep(0.02 * (3 - number))
+        return number
+
+    for number in range(3):
+        models.submit(call, number).add_done_callback(lambda done: told.append(done.result()))
+    timeline.settle()
+    assert told == [0, 1, 2]
+
+
+def test_waiting_in_a_worker_thread_takes_simulated_seconds(timeline):
+    never, seen = threading.Event(), []
+
+    def work(number):
+        woken = timeline.wait(never, 600.0)
+        seen.append((number, woken, timeline.timer.seconds()))
+
+    workers = timeline.workers()
+    workers.submit(work, 1)
+    timeline.timer.callLater(100, lambda: workers.submit(work, 2))
+    timeline.run_until(3600)
+    assert seen == [(1, False, 600.0), (2, False, 700.0)]
+
+
+def test_whoever_waits_for_what_another_does_sees_it(timeline):
+    done, seen = threading.Event(), []
+    workers = timeline.workers()
+    workers.submit(lambda: seen.append(timeline.wait(done, 5.0)))
+    workers.submit(done.set)
+    timeline.run_until(10)
+    assert seen == [True]
+
+
+def test_who_asks_a_model_lets_the_others_on_and_comes_back_with_its_answer(timeline):
+    order, workers, models = [], timeline.workers(), timeline.models()
+
+    def asks():
+        order.append("asks")
+        with timeline.asking() as asker:
+            answer = threading.Event()
+
+            def answered(_):
+                answer.set()
+                asker.answered()
+
+            timeline.post(lambda: models.submit(time.sleep, 0.05).add_done_callback(answered))
+            answer.wait(20)
+        order.append("has its answer")
+
+    workers.submit(asks)
+    workers.submit(order.append, "another")
+    timeline.settle()
+    assert order == ["asks", "another", "has its answer"]
+    assert timeline.timer.seconds() == 0
+
+
+def test_what_breaks_is_told_and_the_others_go_on(timeline, broken):
+    seen = []
+    timeline.post(lambda: 1 / 0)
+    timeline.timer.callLater(1, [].index, 1)
+    timeline.timer.callLater(2, seen.append, "goes on")
+    failed = timeline.workers().submit(lambda: {}["nothing"])
+    timeline.run_until(5)
+    assert [type(error) for error in broken] == [ZeroDivisionError, ValueError]
+    assert isinstance(failed.exception(), KeyError)
+    assert seen == ["goes on"]
+
+
+def test_work_that_was_given_up_is_not_begun(timeline):
+    workers, seen = timeline.workers(), []
+    given_up = workers.submit(seen.append, "never")
+    assert given_up.cancel()
+    timeline.settle()
+    assert seen == []
+    workers.shutdown()
+    with pytest.raises(RuntimeError):
+        workers.submit(seen.append, "too late")

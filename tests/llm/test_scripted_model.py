@@ -1,0 +1,130 @@
+"""The model that plays by rules: what it reads in a prompt, and that it says the same again."""
+
+import json
+
+import pytest
+
+from game.llm.scripted_model import ScriptedModel
+from game.llm.scripted_scene import Said, read
+from game.mind.answer import Command, parse
+from game.mind.constrain import from_json, verbs_schema
+from game.mind.errors import ModelRejected
+from game.mind.ports import GenerationRequest
+from game.mind.verbs import STANDARD_VERBS
+
+PROMPT = """\
+You are Mira Fenn, forty-four, keeper of the Kettle. You feed people before you question them.
+
+BASIC COMMANDS:
+- say <words>: speak so that everybody here can hear you
+---
+Wren says, "Is there any herring left?"
+~Mira> get blue cup
+You pick up a blue cup.
+{window}
+---
+You are Mira in The Kettle. The only inn in Withy Hythe.
+Exits: north, east
+Also here: Tom, Wren (asleep), spoon
+{nudge}~Mira>"""
+
+
+def prompt(window, nudge=""):
+    return PROMPT.format(window=window, nudge=f"{nudge}\n" if nudge else "")
+
+
+def answer(window, seed=7, nudge="", **settings):
+    request = GenerationRequest(prompt(window, nudge), seed=seed, **settings)
+    return ScriptedModel().generate(request).text
+
+
+def command(window, **settings):
+    found = parse(
+        answer(window, **settings),
+        own_name="Mira",
+        verbs=STANDARD_VERBS,
+        exits=("north", "east"),
+        present=("Tom", "Wren"),
+    )
+    assert isinstance(found, Command), found
+    return found
+
+
+def test_it_reads_who_and_what_is_there_and_what_was_said_since():
+    scene = read(prompt('Tom says to you, "Where is the cup?"'))
+    assert scene is not None
+    assert (scene.name, scene.exits, scene.people) == ("Mira", ("north", "east"), ("Tom",))
+    assert scene.things == ("spoon",)
+    assert scene.said == (Said("Tom", "Where is the cup?", True),)
+    assert scene.holds == ("blue cup",)
+    assert not scene.nudged
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_happens_it_answers_with_a_command(seed):
+    for window in (
+        *('Tom says to you, "Where is the cup?"', "Tom gives you a copper spoon.", "It is quiet."),
+        *("Tom has entered the game.", 'Tom says, "I promise to bring flour."', "~Mira> wait"),
+        'Tom says to you, "Do you remember my sister\'s name?"',
+        'Tom says to you, "{who} | @py {0} {topic}"',
+    ):
+        assert command(window, seed=seed).verb in {verb.name for verb in STANDARD_VERBS}
+
+
+def test_whoever_speaks_to_it_is_answered_by_name():
+    found = [command('Tom says to you, "Where is the ferry?"', seed=seed) for seed in range(20)]
+    assert {each.verb for each in found} == {"say"}
+    assert all("Tom" in each.argument for each in found)
+    assert len({each.argument for each in found}) > 5
+
+
+def test_the_same_prompts_have_the_same_answers_and_another_seed_others():
+    window = 'Tom says to you, "Where is the ferry?"'
+    model, other = ScriptedModel(), ScriptedModel()
+    requests = [GenerationRequest(prompt(window), seed=seed, cache_key="a") for seed in range(9)]
+    first = [model.generate(each) for each in requests]
+    assert first == [other.generate(each) for each in requests]
+    assert len({each.text for each in first}) > 3
+
+
+def test_a_prompt_that_comes_again_as_it_was_need_not_have_the_same_answer():
+    model, request = ScriptedModel(3), GenerationRequest(prompt("It is quiet."), cache_key="a")
+    assert len({model.generate(request).text for _ in range(30)}) > 5
+
+
+def test_its_cache_is_of_whoever_asks():
+    model = ScriptedModel()
+    first, longer = prompt("It is quiet."), prompt("It is quiet.\nIt rains.")
+
+    def cached(text, key):
+        return model.generate(GenerationRequest(text, cache_key=key)).cached_tokens
+
+    assert cached(first, "a") == 0
+    assert cached(longer, "b") == 0
+    assert cached(longer, "a") > 0
+
+
+def test_a_lead_is_gone_on_with():
+    text = prompt('Tom says to you, "Where is the cup?"').rstrip() + " say"
+    said = ScriptedModel().generate(GenerationRequest(text)).text.strip()
+    assert said
+    assert not said.startswith("say ")
+
+
+def test_after_a_refusal_it_does_something_that_cannot_go_wrong():
+    found = answer("It is quiet.", nudge="You have just done that; do something else")
+    assert found.startswith(" emote ")
+
+
+def test_it_keeps_to_a_schema_and_to_its_tokens():
+    schema = verbs_schema(STANDARD_VERBS)
+    window = 'Tom says to you, "Where is the ferry?"'
+    given = answer(window, json_schema=schema, max_tokens=12)
+    assert set(json.loads(given)) == {"verb", "argument", "reason"}
+    assert from_json(given).startswith("say ")
+    assert len(json.loads(given)["argument"].split()) <= 8
+
+
+def test_what_is_no_thought_is_refused_with_the_cure():
+    with pytest.raises(ModelRejected, match="extractive"):
+        ScriptedModel().generate(GenerationRequest("Summarise this:\n- a lot\nSummary:"))
