@@ -288,7 +288,7 @@ def test_buttons_act_and_say_what_came_of_it(page: Page, world: WatchedWorld) ->
     page.get_by_role("button", name="Pause").first.click()
     expect(page.locator("#state .badge")).to_have_text("paused")
     expect(page.locator("#outcome")).to_contain_text("Mira")
-    assert world.mira()["state"] == "paused"
+    assert world.agents()["Mira"]["state"] == "paused"
     resume = page.locator("#acts").get_by_role("button", name="Resume")
     expect(resume).to_be_focused()
     resume.click()
@@ -313,9 +313,11 @@ def test_on_a_phone_nothing_scrolls_sideways(page: Page) -> None:
     page.goto("/agents/")
     expect(page.locator("#agents tr")).to_have_count(7)
     assert _overhang(page) <= 0
+    open_mira(page)
     for section in SECTIONS:
-        open_mira(page, section)
-        expect(page.locator(f"#panel-{section}")).not_to_be_empty()
+        page.locator("#sections").get_by_role("link", name=section.capitalize()).click()
+        panel = page.locator(f"#panel-{section}")
+        expect(panel.locator("[data-row], form").first).to_be_visible()
         assert _overhang(page) <= 0, section
 
 

@@ -104,7 +104,7 @@ class WatchedWorld:
         """How many Mira has made."""
         return self.copy.here.agents_log.read_text().count("[Memory] Mira: Compaction complete")
 
-    def mira(self) -> dict:
-        """She, as the command line lists her."""
+    def agents(self) -> dict[str, dict]:
+        """All agents by name, as the command line lists them."""
         listed = json.loads(self.copy.keepsake("agents", "--json").stdout)
-        return next(each for each in listed if each["name"] == "Mira")
+        return {each["name"]: each for each in listed}

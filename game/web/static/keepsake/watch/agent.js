@@ -80,7 +80,8 @@ async function seed() {
 const soon = throttled(() => head.refresh(), SOON);
 
 function took(kind, record) {
-  if (kind !== "gap") feed.add(kind, record);
+  if (kind === "gap") seed().catch(() => {}); // its memories at least are still to be had
+  else feed.add(kind, record);
   if (kind === "thought") sections.prompt?.outdated();
   if (kind === "memory") sections.memory?.outdated();
   if (kind === "compaction") sections.compactions?.outdated();

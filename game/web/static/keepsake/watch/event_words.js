@@ -19,7 +19,7 @@ function memory(record) {
   const text = record.text ?? "";
   if (!text || !["append", "repeat"].includes(record.op)) return changed(record);
   const times = record.times > 1 ? `×${record.times}` : "";
-  const more = join(`memory ${record.n}`, times, record.place, record.reason && `because: ${record.reason}`);
+  const more = join(times, record.place, record.reason && `because: ${record.reason}`);
   return { what: record.of === "act" ? `> ${text}` : text, more, tone: record.of || "perception" };
 }
 

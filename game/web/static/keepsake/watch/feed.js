@@ -95,10 +95,18 @@ export class Feed {
       time(record.t),
       this.named && record.agent ? el("b", {}, record.agent) : null,
       el("span", { class: "what" }, what.slice(0, LONGEST)),
+      this.#link(kind, record),
       more ? el("small", {}, more.slice(0, LONGEST)) : null);
     row.dataset.t = Date.parse(record.t).toString().padStart(16, "0");
     row.hidden = !this.#fits(row);
     return row;
+  }
+
+  /** On an agent's own page a memory leads to where it stands among the others. */
+  #link(kind, record) {
+    if (kind !== "memory" || !record.text) return null;
+    if (this.named) return el("small", {}, `memory ${record.n}`);
+    return el("a", { href: `#memory/${record.n}`, class: "number", "data-opens": true }, `memory ${record.n}`);
   }
 
   #kinds() {

@@ -36,13 +36,13 @@ export class Tiers {
     this.newer.hidden = true;
     this.#draw();
     if (!this.#tiers.total) return;
-    if (memory) await this.show(memory);
+    if (memory) await this.show(Math.min(memory, this.#tiers.total), true);
     else await this.#open(this.#parts().at(-1));
   }
 
   /** Open the page that holds a memory, and point at it. */
-  async show(memory) {
-    if (this.#tiers === null) return this.load(memory);
+  async show(memory, again = false) {
+    if (this.#tiers === null || (memory > this.#tiers.total && !again)) return this.load(memory);
     const part = this.#parts().find((each) => memory <= each.last) ?? this.#parts().at(-1);
     if (!part || memory < 1) return undefined;
     const first = part.first + Math.floor((Math.max(memory, part.first) - part.first) / PAGE) * PAGE;
@@ -86,7 +86,7 @@ export class Tiers {
     return el("button", {
       type: "button", class: `tier ${part.tier}`, title: words, "aria-label": `Open the ${words}`,
       "data-row": true, "data-tier": part.tier, "data-opens": true, vars: { "--size": String(number) },
-      on: { click: () => this.#open(part).catch((problem) => this.#failed(problem)) },
+      on: { click: (event) => this.#open(part, pointed(event, part)).catch((problem) => this.#failed(problem)) },
     }, el("span", { class: "cursor", "aria-hidden": "true" }));
   }
 
@@ -144,4 +144,13 @@ export class Tiers {
   #failed(problem) {
     fill(this.page, el("p", { class: "problem" }, problem.message));
   }
+}
+
+/** The page of a long tier that was pointed at; null for a key, which opens it as usual. */
+function pointed(event, part) {
+  const box = event.currentTarget.getBoundingClientRect();
+  const size = part.last - part.first + 1;
+  if (event.detail === 0 || size <= PAGE) return null;
+  const share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 0.9999);
+  return part.first + Math.floor((share * size) / PAGE) * PAGE;
 }
