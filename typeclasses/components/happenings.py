@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from typeclasses.components.prompting import Kept
     from typeclasses.components.thought import Thought
 
-_FOUND: Mapping[DocumentKind, str] = {
-    DocumentKind.MEMORY: "memory",
-    DocumentKind.SUMMARY: "summary",
-    DocumentKind.NOTE: "note",
-}
 _NOTHING: Figures = {}
 
 type Spent = Callable[[], tuple[float, int]]
@@ -97,15 +92,14 @@ def basis_of(context: MemoryContext, kept: Kept) -> Basis:
 
 def recalled(hit: Hit) -> Recalled:
     """Something that a search found, as the log has it: without its words."""
-    document = hit.document
-    number = document.key.partition(":")[2]
-    return Recalled(
-        kind=_FOUND[document.kind],
-        n=int(number) if number.isdecimal() and document.kind is not DocumentKind.NOTE else 0,
-        title=document.title if document.kind is DocumentKind.NOTE else "",
-        score=round(hit.score, 4),
-        why="; ".join(hit.reasons),
-    )
+    document, score, why = hit.document, round(hit.score, 4), "; ".join(hit.reasons)
+    if document.kind is DocumentKind.MEMORY:
+        return Recalled(kind="memory", n=document.first, score=score, why=why)
+    if document.kind is DocumentKind.NOTE:
+        return Recalled(kind="note", title=document.title, score=score, why=why)
+    number = document.key.partition(":")[2]  # of the compaction that wrote it
+    n = int(number) if number.isdecimal() else 0
+    return Recalled(kind="summary", n=n, score=score, why=why)
 
 
 def searched(
@@ -182,7 +176,8 @@ def thought_event(
         cached_tokens=answer.cached_tokens if answer else 0,
         completion_tokens=answer.completion_tokens if answer else 0,
         wait=round(sent.wait, 6) if sent else 0.0,
-        latency=round(now - sent.at, 6) if sent else 0.0,
+        # On a simulated clock no time passes while a model answers: then what it says itself.
+        latency=round(max(now - sent.at, answer.seconds if answer else 0.0), 6) if sent else 0.0,
         model=answer.model if answer else "",
         seed=request.seed if request else None,
         temperature=request.temperature if request else 0.0,
