@@ -1,0 +1,378 @@
+"""A copy of a world at a point of its log; the original is only read."""
+
+import gzip
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from datetime import timedelta
+
+import pytest
+
+from game.lab.cuts import Until, copy_agent
+from game.lab.database_copy import Wanted, copy_database
+from game.lab.fork import ABOUT, fork
+from game.lab.points import NOW, point_at
+from game.mind import history
+from game.mind.archive import Archive
+from game.mind.errors import KeepsakeError
+from game.mind.event_files import files_of
+from game.mind.event_log import EventLog
+from game.mind.event_prompts import Prompts
+from game.mind.event_reader import events
+from game.mind.events import MemoryChange, Thought
+from game.mind.notes import NoteBook
+from game.mind.noticed import NoticedBlock
+from game.mind.sleep.log import SleepLog
+from game.mind.tiers import load_tiers
+from game.paths import REPOSITORY
+from tests.lab.archived import APART, NAME, START, fingerprint, lived, places
+from tests.mind.lives import ManualClock
+
+COUNT = 200
+CUT = 150
+CUT_AT = START + CUT * APART
+
+
+@pytest.fixture
+def world(original, tmp_path):
+    """A world of its own for each test."""
+    shutil.copytree(original, tmp_path / "original")
+    return places(tmp_path / "original")
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """Mira's archive with what follows from it, and an event log of several files."""
+    folder = tmp_path_factory.mktemp("made")
+    here = places(folder)
+    here.config.mkdir(parents=True)
+    (here.config / "memory_compaction.md").write_text("**immediate_window**: 8\n")
+    mira = here.agents / "Mira"
+    made = lived(mira, COUNT, immediate_window="16", recent_window="16", preserve_memories="4")
+    assert any(number <= CUT for number in made)
+    assert any(number > CUT for number in made)
+    _write_what_follows(mira)
+    _write_log(here)
+    (here.home / "secret-key").write_text("hush")
+    (here.home / "admin-password").write_text("hush-hush")
+    return folder
+
+
+def _write_what_follows(folder):
+    before, after = CUT_AT - timedelta(minutes=30), CUT_AT + timedelta(minutes=30)
+    notes = NoteBook(folder / "notes")
+    notes.write("garden", "I planted beans.", now=before, place="The Green", reason="")
+    notes.write("garden", "The beans came up.", now=after, place="The Green", reason="")
+    notes.write("ferry", "It is late.", now=after, place="The Jetty", reason="")
+    nights = SleepLog(folder)
+    nights.begin("tired", before)
+    nights.woke("its hour", after)
+
+
+def _write_log(here):
+    clock = ManualClock(START)
+    log = EventLog(here.events, clock=clock, file_bytes=20_000)
+    for number in range(1, COUNT + 1):
+        clock.time = START + number * APART
+        log.emit(MemoryChange(agent=NAME, op="append", n=number, of="perception"))
+        if number % 5 == 0:
+            log.emit(_thought(f"You are Mira.\n{'The Kettle. ' * 30}\nMemory {number}."))
+        if number % 40 == 0:
+            assert log.flush(60)
+    log.close()
+
+
+def _thought(prompt):
+    return Thought(agent=NAME, trigger="idle", priority="idle", outcome="acted", prompt=prompt)
+
+
+def forked(world, tmp_path, at=f"Mira memory {CUT}"):
+    return fork(world, tmp_path / "copy", point_at(world, at))
+
+
+def test_a_copy_ends_at_the_point_and_the_original_is_byte_for_byte_the_same(world, tmp_path):
+    before = fingerprint(world.home.parent)
+    made = forked(world, tmp_path)
+    assert fingerprint(world.home.parent) == before
+    assert made.agents[NAME].memories == CUT
+    assert made.agents[NAME].left_out == COUNT - CUT
+    original = (world.agents / "Mira/archive/0000000001.jsonl").read_bytes()
+    copied = (made.places.agents / "Mira/archive/0000000001.jsonl").read_bytes()
+    assert original.startswith(copied)
+    assert copied.endswith(b"\n")
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_the_copied_memory_opens_whole_and_lives_on_otherwise(world, tmp_path):
+    made = forked(world, tmp_path)
+    before = fingerprint(world.home.parent)
+    archive = Archive(made.places.agents / "Mira" / "archive")
+    try:
+        tiers, past = load_tiers(archive), history.compactions(archive)
+        assert archive.reports == []
+        assert tiers.last_number == CUT
+        assert past
+        assert all(each.time <= CUT_AT for each in past)
+        assert tiers.standing == past[-1].number
+    finally:
+        archive.close()
+    lived_on = Archive(made.places.agents / "Mira" / "archive")
+    lived_on.append({"type": "memory", "n": CUT + 1, "t": CUT_AT.isoformat(), "kind": "act"})
+    lived_on.close()
+    assert fingerprint(world.home.parent) == before
+
+
+def test_what_follows_from_the_archive_is_cut_by_its_times_and_numbers(world, tmp_path):
+    folder = forked(world, tmp_path).places.agents / "Mira"
+    notes = NoteBook(folder / "notes").all()
+    assert [note.title for note in notes] == ["garden"]
+    assert notes[0].text == "I planted beans."
+    assert notes[0].updated <= CUT_AT
+    nights = SleepLog(folder).nights()
+    assert len(nights) == 1
+    assert nights[0].woke is None
+    assert not (folder / "summaries" / "recent.md").exists()  # written anew at the opening
+    kept, there = set(fingerprint(folder / "summaries")), fingerprint(world.agents / "Mira")
+    assert kept
+    assert {f"summaries/{name}" for name in kept} < set(there)
+    assert not list(folder.rglob(".lock"))
+
+
+def test_what_was_noticed_is_what_the_memories_say_at_the_point(world, tmp_path):
+    block = NoticedBlock(world.agents / "Mira" / "noticed.md")
+    archive = Archive(world.agents / "Mira" / "archive")
+    for memory in archive.read(1, COUNT):
+        block.follow(memory, NAME)
+    archive.close()
+    block.save()
+    there = {item.line for item in block.items}
+    copied = NoticedBlock(forked(world, tmp_path).places.agents / "Mira" / "noticed.md")
+    assert any("cellar" in item.line for item in copied.items)
+    assert all(item.number <= CUT for item in copied.items)
+    assert {item.line for item in block.items if item.number <= CUT} <= {
+        item.line for item in copied.items
+    } | there
+    # It goes on from the point: what comes after is looked at again.
+    text = (tmp_path / "copy" / "vault" / "agents" / "Mira" / "noticed.md").read_text()
+    assert f"<!-- noticed up to memory {CUT} -->" in text
+
+
+def test_the_log_ends_at_the_point_with_the_prompts_that_it_names(world, tmp_path):
+    made = forked(world, tmp_path)
+    original = list(events(world.events))
+    copied = list(events(made.places.events))
+    assert copied == original[: len(copied)]
+    assert made.events == len(copied) == made.point.seq
+    assert copied[-1]["n"] == CUT
+    names = {each["prompt"] for each in copied if each["kind"] == "thought"}
+    later = {each["prompt"] for each in original if each["kind"] == "thought"} - names
+    assert later
+    prompts = dict(Prompts(made.places.events).each(names | later))
+    assert set(prompts) == names
+    log = EventLog(made.places.events)
+    log.emit(MemoryChange(agent=NAME, op="append", n=CUT + 1, of="act"))
+    assert log.flush(60)
+    log.close()
+    assert [each["seq"] for each in events(made.places.events)] == list(range(1, len(copied) + 2))
+
+
+def test_a_packed_file_of_the_log_stays_packed(world, tmp_path):
+    first = files_of(world.events, "events")[0].path
+    if first.suffix != ".gz":
+        first.with_name(f"{first.name}.gz").write_bytes(gzip.compress(first.read_bytes()))
+        first.unlink()
+    made = fork(world, tmp_path / "copy", NOW)
+    assert list(events(made.places.events)) == list(events(world.events))
+    assert files_of(made.places.events, "events")[0].packed
+
+
+def test_secrets_stay_behind_and_the_copy_says_what_it_is(world, tmp_path):
+    made = forked(world, tmp_path)
+    everything = b"".join(p.read_bytes() for p in (tmp_path / "copy").rglob("*") if p.is_file())
+    assert b"hush" not in everything
+    about = json.loads((tmp_path / "copy" / ABOUT).read_text())
+    assert about["event"] == made.point.seq
+    assert about["of"]["home"] == str(world.home)
+    assert about["as_now"]
+    assert about["not_exact"]
+    assert (made.places.config / "memory_compaction.md").exists()
+
+
+def test_a_copy_of_now_leaves_only_a_torn_line_behind(world, tmp_path):
+    segment = world.agents / "Mira" / "archive" / "0000000001.jsonl"
+    whole = segment.read_bytes()
+    segment.write_bytes(whole + b'{"type":"memory","n":201,"t":"2026')
+    made = fork(world, tmp_path / "copy", point_at(world, ""))
+    assert (made.places.agents / "Mira/archive" / segment.name).read_bytes() == whole
+    assert made.agents[NAME].memories == COUNT
+    there, copied = fingerprint(world.agents / "Mira"), fingerprint(made.places.agents / "Mira")
+    assert {k: v for k, v in there.items() if "archive" not in k} == {
+        k: v for k, v in copied.items() if "archive" not in k
+    }
+
+
+# -- points
+
+
+def test_points_are_events_times_and_memories(world):
+    by_memory = point_at(world, f"mira memory {CUT}")
+    assert by_memory.time == CUT_AT
+    by_event = point_at(world, str(by_memory.seq))
+    assert (by_event.seq, by_event.numbers) == (by_memory.seq, {"mira": CUT})
+    by_time = point_at(world, CUT_AT.isoformat())
+    assert by_time.seq is not None
+    assert by_memory.seq is not None
+    # At that very moment there was a thought as well.
+    assert by_memory.seq <= by_time.seq <= by_memory.seq + 1
+    assert point_at(world, "  ") is NOW
+
+
+def test_an_agent_that_is_named_only_later_has_lived_as_far_as_the_memory_before(world):
+    log = EventLog(world.events, clock=ManualClock(START + 300 * APART))
+    log.emit(MemoryChange(agent="Joss", op="append", n=8, of="act"))
+    assert log.flush(60)
+    log.close()
+    assert point_at(world, "20").numbers["joss"] == 7
+
+
+@pytest.mark.parametrize(
+    ("at", "message"),
+    [
+        ("yesterday", "no point of a log"),
+        ("999999", "There is no event 999,999.*events 1 to"),
+        ("Mira memory 201", "They go from 1 to 200"),
+        ("Nobody memory 1", "There are: Mira"),
+    ],
+)
+def test_what_is_no_point_is_refused_with_what_there_is(world, at, message):
+    with pytest.raises(KeepsakeError, match=message):
+        point_at(world, at)
+
+
+def test_without_a_log_the_archive_tells(world, tmp_path):
+    for path in world.events.iterdir():
+        path.unlink()
+    made = forked(world, tmp_path)
+    assert (made.agents[NAME].memories, made.events) == (CUT, 0)
+
+
+def test_a_compaction_is_copied_whole_or_not_at_all(world, tmp_path):
+    archive = Archive(world.agents / "Mira" / "archive")
+    past = history.compactions(archive)
+    archive.close()
+    for number, each in enumerate(past, start=1):
+        for moment, wanted in ((timedelta(0), number), (-timedelta(microseconds=1), number - 1)):
+            target = tmp_path / f"{number}{moment.total_seconds()}"
+            copy_agent(world.agents / "Mira", target, NAME, Until(each.time + moment))
+            copied = Archive(target / "archive")
+            assert len(history.compactions(copied)) == wanted
+            copied.close()
+
+
+# -- all or nothing
+
+
+def test_a_target_that_is_there_is_left_alone(world, tmp_path):
+    (tmp_path / "copy").mkdir()
+    with pytest.raises(KeepsakeError, match="is there already"):
+        fork(world, tmp_path / "copy", NOW)
+    with pytest.raises(KeepsakeError, match="in the vault"):
+        fork(world, world.vault / "copy", NOW)
+    with pytest.raises(KeepsakeError, match="There is no world"):
+        fork(places(tmp_path / "nothing"), tmp_path / "other", NOW)
+
+
+def test_a_copy_that_breaks_off_leaves_nothing(world, tmp_path):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(KeepsakeError, match=r"No space left on device.*Free some disk space"):
+        fork(world, tmp_path / "copy", NOW, finish=full)
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fork(world, tmp_path / "copy", NOW, finish=interrupted)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["original"]
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from game.lab.fork import fork
+from game.lab.points import NOW
+from tests.lab.archived import places
+fork(places(Path(sys.argv[1])), Path(sys.argv[2]), NOW,
+     finish=lambda _: os.kill(os.getpid(), signal.SIGKILL))
+"""
+
+
+def test_a_copy_that_is_killed_is_not_there(world, tmp_path):
+    command = [sys.executable, "-c", _KILLED, str(world.home.parent), str(tmp_path / "copy")]
+    ended = subprocess.run(command, cwd=REPOSITORY, env=os.environ, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert not (tmp_path / "copy").exists()
+    assert forked(world, tmp_path).agents[NAME].memories == CUT
+
+
+# -- the database
+
+
+_SCHEMA = """
+CREATE TABLE django_session (session_key TEXT);
+CREATE TABLE accounts_accountdb (id INTEGER PRIMARY KEY, db_is_connected INTEGER);
+CREATE TABLE objects_objectdb (id INTEGER PRIMARY KEY, db_key TEXT, db_typeclass_path TEXT,
+    db_location_id INTEGER, db_sessid TEXT);
+CREATE TABLE typeclasses_attribute (id INTEGER PRIMARY KEY, db_key TEXT);
+CREATE TABLE objects_objectdb_db_attributes (objectdb_id INTEGER, attribute_id INTEGER);
+INSERT INTO django_session VALUES ('a');
+INSERT INTO accounts_accountdb VALUES (1, 1);
+INSERT INTO objects_objectdb VALUES (1, 'The Kettle', 'typeclasses.rooms.Room', NULL, NULL),
+    (2, 'The Jetty', 'typeclasses.rooms.Room', NULL, NULL),
+    (3, 'A shed', 'typeclasses.rooms.Room', NULL, NULL),
+    (4, 'A shed', 'typeclasses.rooms.Room', NULL, NULL),
+    (5, 'Mira', 'typeclasses.agents.Agent', 1, NULL),
+    (6, 'Joss', 'typeclasses.agents.Agent', 1, NULL),
+    (7, 'Tom', 'typeclasses.characters.Character', 1, '12');
+INSERT INTO typeclasses_attribute VALUES (1, 'asleep'), (2, 'profile');
+INSERT INTO objects_objectdb_db_attributes VALUES (5, 1), (5, 2);
+"""
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_agents_go_back_and_nobody_is_logged_in(tmp_path, running):
+    source = tmp_path / "evennia.db3"
+    writing = sqlite3.connect(source)
+    writing.executescript(f"PRAGMA journal_mode = WAL; {_SCHEMA}")
+    if not running:
+        writing.close()
+    before = fingerprint(tmp_path)
+    wanted = {"Mira": Wanted("The Jetty", asleep=False), "Joss": Wanted("A shed", asleep=False)}
+    placed = copy_database(source, tmp_path / "copy.db3", wanted)
+    assert placed.moved == (("Mira", "The Jetty"),)
+    assert placed.lost == ("Joss",)
+    assert placed.woken == ("Mira",)
+    after = fingerprint(tmp_path)
+    # The shared memory beside a database that is open changes with every reader.
+    same = {k: v for k, v in before.items() if not k.endswith("-shm")}
+    assert {k: after[k] for k in same} == same
+    assert running or set(after) - set(before) == {"copy.db3"}
+    copy = sqlite3.connect(tmp_path / "copy.db3")
+    places_of = dict(copy.execute("SELECT db_key, db_location_id FROM objects_objectdb"))
+    assert (places_of["Mira"], places_of["Joss"], places_of["Tom"]) == (2, 1, 1)
+    assert copy.execute("SELECT count(*) FROM django_session").fetchone() == (0,)
+    assert copy.execute("SELECT max(db_is_connected) FROM accounts_accountdb").fetchone() == (0,)
+    assert copy.execute("SELECT db_key FROM typeclasses_attribute").fetchall() == [("profile",)]
+    copy.close()
+    writing.close()
+
+
+def test_a_database_that_is_none_is_said(tmp_path):
+    (tmp_path / "evennia.db3").write_bytes(b"no database" * 1000)
+    with pytest.raises(KeepsakeError, match="could not be copied"):
+        copy_database(tmp_path / "evennia.db3", tmp_path / "copy.db3", {})

@@ -1,0 +1,312 @@
+"""A life lived once more: what it costs and keeps, the same however it is computed."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from game.lab.accounting import Charged
+from game.lab.cells import CURRENT, Cell, axes, cells, different, settings_of
+from game.lab.exam import Exam, set_exam
+from game.lab.figures import as_csv, as_figures
+from game.lab.grid import Failed, Task, run
+from game.lab.lived import find_agent, read_life
+from game.lab.overhead import ASSUMED, overhead_of
+from game.lab.replay import Circumstances, replay
+from game.lab.writers import NONE, Writer, writer
+from game.mind.archive import Archive
+from game.mind.details import key
+from game.mind.errors import KeepsakeError
+from game.mind.event_log import EventLog
+from game.mind.events import Thought
+from game.mind.records import Memory, MemoryKind
+from game.mind.roundtrip import Question
+from tests.fakes.model_server import FakeModelServer, Reply
+from tests.lab.archived import APART, FACT, NAME, START, fingerprint, lived, places, settle_down
+
+EDWIN = Question('Tom, "… My brother ___ mends nets in Ostrey"', "Edwin", 10)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    here = places(tmp_path_factory.mktemp("replayed"))
+    made = lived(here.agents / "Mira", 300)
+    assert len(made) > 1
+    return here, made
+
+
+@pytest.fixture(scope="module")
+def life(world):
+    return read_life(*find_agent(world[0].agents, "mira"))
+
+
+def once(here, life, *, exam=None, hand=None, given=None, **changes):
+    cell = Cell("tried", tuple(changes.items()))
+    exam = exam or set_exam(life, 10)
+    hand = hand or Writer(Charged())
+    return replay(cell, settings_of(cell, here.config), life, exam, hand, given=given or FREE)
+
+
+FREE = Circumstances(overhead=0)
+
+
+def test_a_replay_at_the_same_settings_compacts_when_the_life_did(world, life):
+    here, made = world
+    result = once(here, life)
+    assert len(result.ledger.made) == len(made)
+    assert result.ledger.memories == life.memories == 300
+    assert result.ledger.thoughts == life.acts == sum(s.kind is MemoryKind.ACT for s in life.steps)
+    assert result.ledger.spent > 0
+    assert result.failures == 0
+
+
+def test_nothing_of_the_original_is_touched_even_while_it_is_written(world, life):
+    here, _ = world
+    before = fingerprint(here.vault)
+    archive = Archive(here.agents / "Mira" / "archive")  # as the running world holds it
+    try:
+        again = read_life(*find_agent(here.agents, NAME))
+        once(here, again)
+    finally:
+        archive.close()
+    assert again == life
+    assert fingerprint(here.vault) == before
+
+
+def test_smaller_windows_send_less_and_compact_more(world, life):
+    small = once(world[0], life, immediate_window="8", recent_window="8", preserve_memories="4")
+    large = once(world[0], life, immediate_window="64", recent_window="64")
+    assert small.ledger.sent < large.ledger.sent
+    assert len(small.ledger.made) > len(large.ledger.made)
+    assert small.ledger.window < large.ledger.window
+
+
+def test_what_the_prompt_has_lost_recall_still_finds(world, life):
+    exam = Exam((EDWIN,), ((key("edwin"),), (key("ostrey"),)))
+    slid = once(world[0], life, exam=exam, strategy="sliding", immediate_window="8")
+    assert (slid.kept.in_prompt, slid.kept.with_recall) == (0, 1)
+    assert slid.kept.details_seen == 0
+    assert slid.ledger.made == []
+    whole = once(
+        world[0], life, exam=exam, context_tokens="200000", on_count="no", on_high="no", mask="no"
+    )
+    assert (whole.kept.in_prompt, whole.kept.details_seen) == (1, 2)
+    assert whole.ledger.made == []
+
+
+def test_rules_outlive_every_compaction(world, life):
+    kept = once(world[0], life, immediate_window="8", recent_window="8").kept
+    assert kept.rules >= 1
+    assert kept.rules_kept == kept.rules
+
+
+def test_overhead_brings_compactions_forward_and_counts_in_what_is_sent(world, life):
+    bare = once(world[0], life)
+    heavy = once(world[0], life, given=Circumstances(overhead=2000))
+    assert heavy.ledger.largest > bare.ledger.largest
+    assert len(heavy.ledger.made) > len(bare.ledger.made)
+    assert heavy.ledger.sent > 2000 * heavy.ledger.thoughts
+
+
+def test_repeats_clearings_and_torn_lines_are_read_as_they_were(tmp_path):
+    folder = settle_down(tmp_path / "mira")
+    archive = Archive(folder / "archive")
+    archive.append_memory(Memory(1, START, MemoryKind.PERCEPTION, "A bell rings."))
+    archive.append({"type": "repeat", "n": 1, "t": (START + APART).isoformat(), "times": 2})
+    archive.append({"type": "clear", "n": 1, "t": START.isoformat(), "compactions": 0, "step": 0})
+    archive.append_memory(Memory(2, START + 2 * APART, MemoryKind.PERCEPTION, FACT))
+    archive.close()
+    with (folder / "archive" / "0000000001.jsonl").open("ab") as file:
+        file.write(b'{"type":"memory"\n{"type":"memory","n":3,"t":"2026-0')
+    life = read_life(folder, NAME)
+    assert [(s.number, s.time) for s in life.steps] == [
+        (1, START),
+        (1, START + APART),
+        (2, START + 2 * APART),
+    ]
+    assert (life.cleared, life.unreadable, life.memories) == (frozenset({2}), 1, 2)
+    exam = Exam((Question('Nobody, "A ___ rings"', "bell", 1),), ())
+    result = once(places(tmp_path), life, exam=exam)
+    assert result.kept.in_prompt == 0  # it was cleared from the prompt then, and is now
+    assert result.ledger.memories == 2
+
+
+def test_the_agent_is_found_by_its_name_or_told_which_there_are(world, tmp_path):
+    agents = world[0].agents
+    assert find_agent(agents, " MIRA ") == (agents / "Mira", NAME)
+    with pytest.raises(KeepsakeError, match="There are: Mira"):
+        find_agent(agents, "Joss")
+    with pytest.raises(KeepsakeError, match="KEEPSAKE_VAULT"):
+        find_agent(tmp_path / "none", NAME)
+    (settle_down(tmp_path / "agents" / "Joss") / "archive").mkdir()
+    with pytest.raises(KeepsakeError, match="lived through nothing"):
+        read_life(*find_agent(tmp_path / "agents", "joss"))
+
+
+# -- the grid
+
+
+def test_the_grid_is_the_product_with_the_present_first(world):
+    grid = cells(
+        axes(strategies="structured,narrative", windows="32/32,64", settings=["mask=yes,no"])
+    )
+    assert grid[0].name == CURRENT
+    assert len(grid) == 1 + 2 * 2 * 2
+    assert grid[1].name == "structured 32/32 mask yes"
+    # narrative, 64/64 with the mask is what is shipped.
+    assert len(list(different(grid, world[0].config))) == len(grid) - 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"windows": "3x"}, "32/32"),
+        ({"windows": "8/8,,4/4"}, "empty value"),
+        ({"settings": ["colour=red"]}, "--set key=value"),
+        ({"settings": ["mask"]}, "--set key=value"),
+    ],
+)
+def test_options_that_cannot_be_read_say_how_they_are_written(options, message):
+    with pytest.raises(KeepsakeError, match=message):
+        axes(**options)
+
+
+def test_a_grid_that_is_too_large_is_refused():
+    numbers = ",".join(map(str, range(1, 30)))
+    with pytest.raises(KeepsakeError, match="fewer values"):
+        cells(axes(windows=numbers, settings=[f"rounds={numbers}"]))
+
+
+def grid_of(here, life, written, jobs):
+    task = Task(here, life, set_exam(life, 8), NONE, Circumstances(overhead=500))
+    done = []
+    results = run(task, cells(axes(**written)), jobs, done.append)
+    assert sorted(each.cell.name for each in done) == sorted(each.cell.name for each in results)
+    return results
+
+
+def test_the_results_are_the_same_however_many_processes(world, life):
+    written = {"strategies": "structured,sliding", "windows": "8/8,32/32"}
+    alone = grid_of(world[0], life, written, 1)
+    assert grid_of(world[0], life, written, 3) == alone
+    assert [each.cell.name for each in alone][:2] == [CURRENT, "structured 8/8"]
+
+
+def test_a_configuration_that_cannot_be_is_a_row_of_its_own(world, life):
+    found = grid_of(world[0], life, {"strategies": "nosuch,narrative", "high": "0.3"}, 2)
+    assert [isinstance(each, Failed) for each in found] == [False, True, True]
+    assert "no template 'nosuch'" in found[1].problem
+    assert "low 0.6 is not below high 0.3" in found[2].problem
+    assert as_figures(found[1])["problem"] == found[1].problem
+    assert as_csv(found).count("\n") >= 4
+
+
+def test_figures_add_up(world, life):
+    figures = as_figures(once(world[0], life))
+    cost = (figures["tokens_evaluated"] + figures["tokens_spent"]) / figures["thoughts"]
+    assert figures["cost_a_thought"] == pytest.approx(cost, abs=0.01)
+    assert figures["answers_in_prompt"] <= figures["answers_with_recall"] <= figures["questions"]
+    json.dumps(figures)
+
+
+def test_questions_come_from_the_whole_life_and_are_the_same_each_time(world):
+    here, _ = world
+    life = read_life(*find_agent(here.agents, NAME))
+    long = replace(life, steps=tuple(_again(life.steps, 4)))
+    exam = set_exam(long, 12)
+    assert exam == set_exam(long, 12)
+    numbers = [question.number for question in exam.questions]
+    assert numbers == sorted(numbers)
+    assert numbers[0] < len(long.steps) / 3 < len(long.steps) * 2 / 3 < numbers[-1]
+
+
+def _again(steps, times):
+    for turn in range(times):
+        for step in steps:
+            number = step.number + turn * len(steps)
+            # Other names each time, so that they are other facts.
+            yield replace(step, number=number, text=step.text.replace("Tom", f"Tom{'abcd'[turn]}"))
+
+
+# -- the model
+
+
+_LLM = """\
+## summarizer
+**provider**: ollama
+**model**: comma
+**host**: {host}
+**time_limit**: 30
+
+## rules
+**provider**: extractive
+"""
+
+
+@pytest.fixture
+def modelled(world, tmp_path):
+    here = replace(places(tmp_path), vault=tmp_path / "vault")
+    here.config.mkdir(parents=True)
+    summary = "I met Tom and Wren and Oswin; Tom said Edwin mends nets in Ostrey."
+    with FakeModelServer(models=["comma"], script=lambda _: summary) as fake:
+        (here.config / "llm.md").write_text(_LLM.format(host=fake.address))
+        yield here, fake
+
+
+def test_a_profile_of_llm_md_writes_the_summaries(modelled, life):
+    here, fake = modelled
+    hand = writer(here, "summarizer")
+    result = once(here, life, hand=hand)
+    hand.close()
+    assert fake.calls("/api/generate")
+    assert result.ledger.spent > 0
+
+
+def test_a_model_that_breaks_ends_the_life_and_says_so(modelled, life):
+    here, fake = modelled
+    hand = writer(here, "summarizer")
+    fake.plan("/api/generate", *[Reply(status=400) for _ in range(200)])
+    with pytest.raises(KeepsakeError, match=r"failed 5 compactions.*leave --model out"):
+        once(here, life, hand=hand, fallback_after="0")
+    hand.close()
+
+
+def test_a_model_that_fails_once_costs_one_compaction(modelled, life):
+    here, fake = modelled
+    hand = writer(here, "summarizer")
+    fake.plan("/api/generate", Reply(status=400), Reply(status=400))
+    result = once(here, life, hand=hand, fallback_after="0")
+    hand.close()
+    assert 1 <= result.failures <= 2
+    assert result.ledger.made
+
+
+def test_a_model_that_is_not_there_is_said_before_anything_is_lived(modelled, life):
+    here, fake = modelled
+    fake.stop()
+    with pytest.raises(KeepsakeError, match="leave --model out"):
+        writer(here, "summarizer")
+    with pytest.raises(KeepsakeError, match="nobody"):
+        writer(here, "nobody")
+    assert not writer(here, "rules").priced
+
+
+# -- what stands beside the memory
+
+
+def test_the_overhead_is_what_the_log_says_of_this_agent(tmp_path):
+    assert overhead_of(tmp_path / "none", NAME).tokens == ASSUMED
+    log = EventLog(tmp_path / "events")
+    for tokens in (700, 720, 9000):
+        sections = {"who it is": tokens, "window": 500, "long-term summary": 90}
+        log.emit(_thought(NAME, sections))
+    log.emit(_thought(NAME, {}))
+    log.emit(_thought("Joss", {"who it is": 5}))
+    assert log.flush(60)
+    log.close()
+    found = overhead_of(tmp_path / "events", NAME)
+    assert (found.tokens, found.thoughts) == (720, 3)
+
+
+def _thought(agent, sections):
+    return Thought(agent=agent, trigger="idle", priority="idle", outcome="acted", sections=sections)
