@@ -174,6 +174,7 @@ class MemoriesTest(EventsWorld):
         assert made["good"] is (not made["problem"])
         assert made["tries"] >= 1
         assert "summarise" in made["rungs"]
+        assert made["seconds"] == 0.0  # by the world's timer, which stands still
         self.mind.memory.undo(lambda _: None)
         self.let_compact()
         undone = self.logged("memory")[-1]

@@ -485,6 +485,26 @@ def test_events_after_a_number_come_from_the_files_that_hold_them(tmp_path, logs
     assert list(events(tmp_path, 100)) == []
 
 
+def test_the_same_life_by_the_same_clock_gives_the_same_files(tmp_path, logs):
+    lives = []
+    for folder in (tmp_path / "one", tmp_path / "other"):
+        clock = Clock(datetime(2026, 5, 1, 23, 0, tzinfo=UTC))
+        log = logs(folder, clock=clock, file_bytes=5_000)
+        for n in range(1, 301):
+            clock.time += timedelta(seconds=60)
+            log.emit(remembered(n))
+            log.emit(thought(f"who she is, and what she may do: all of it\n{'line ' * n}"))
+            if folder.name == "other" and n % 7 == 0:  # however the lines fall into batches
+                assert log.flush(60)
+        assert log.flush(60)
+        log.close()
+        assert event_files.wait_until_packed(60)
+        lives.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert lives[0] == lives[1]
+    assert len(lives[0]) > 20
+    assert {name.split("-")[3] for name in lives[0] if name != ".lock"} == {"01", "02"}
+
+
 @pytest.mark.parametrize("file_bytes", [2_000, 16_000_000])
 def test_from_its_end_no_more_is_read_than_is_asked_for(tmp_path, logs, file_bytes):
     log = logs(tmp_path, file_bytes=file_bytes)
