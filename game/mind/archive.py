@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 import re
 import threading
@@ -30,6 +31,7 @@ _SEGMENT = re.compile(r"\d{10,}\.jsonl")
 _BLOCK_BYTES = 16_384
 _LIVED = (b'{"type":"memory",', b'{"type":"repeat",')
 """How the lines begin that say what was lived, as :meth:`Archive.append` writes them."""
+_NUMBER = re.compile(rb'[^,]*,"n":(\d{1,15}),')
 
 Record = dict[str, Any]
 
@@ -243,6 +245,16 @@ class Archive:
     def _segments(self) -> list[Path]:
         return [self.folder / name for name in self._names()]
 
+    def _segments_from(self, first: int) -> list[Path]:
+        """The segment that holds memory ``first``, and those after it."""
+        segments = self._segments()
+        starts = [int(path.stem) for path in segments]
+        return segments[max(bisect_right(starts, first) - 1, 0) :]
+
+    def _lines_from(self, first: int) -> Iterator[bytes]:
+        for segment in self._segments_from(first):
+            yield from _lines(segment)
+
     def backwards(self) -> Iterator[Record]:
         """Every readable line, the newest first; reads no more than is asked for."""
         for name in reversed(self._names()):
@@ -256,10 +268,7 @@ class Archive:
         Yields:
             Position and record; None for a line that cannot be read.
         """
-        segments = self._segments()
-        starts = [int(path.stem) for path in segments]
-        begin = max(bisect_right(starts, first) - 1, 0)
-        for segment in segments[begin:]:
+        for segment in self._segments_from(first):
             for index, line in enumerate(_lines(segment), start=1):
                 yield Position(segment.name, index), _parse(line)
 
@@ -277,8 +286,9 @@ class Archive:
     def read(self, first: int, last: int) -> list[Memory]:
         """The memories ``first`` … ``last``, both included, repeats folded in."""
         found: dict[int, Memory] = {}
-        for _, record in self.forwards(first):
-            if record is None:
+        for line in self._lines_from(first):
+            # Most lines of a segment come before the wanted ones, and are not worth parsing.
+            if (record := None if _number_of(line) < first else _parse(line)) is None:
                 continue
             if not apply_memory_line(found, record, first, last):
                 break
@@ -356,6 +366,14 @@ class Syncer:
             except ArchiveUnwritable as error:
                 if self._failed is not None:
                     self._failed(error)
+
+
+def _number_of(line: bytes) -> float:
+    """The number of the memory that a line tells of; infinite where only parsing could tell."""
+    if not line.startswith(_LIVED):
+        return math.inf
+    found = _NUMBER.match(line)
+    return int(found[1]) if found else math.inf
 
 
 def _lines(segment: Path) -> list[bytes]:

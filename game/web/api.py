@@ -38,7 +38,7 @@ LONGEST_QUESTION = 1000
 def agents(_: HttpRequest) -> Overview:
     """All agents, and the model servers."""
     _charts()  # whoever looks at all will look at one, and then the log has been read
-    return on_reactor(snapshots.overview)
+    return snapshots.overview()
 
 
 def agent(_: HttpRequest, number: int) -> AgentRow:

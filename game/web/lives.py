@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from game.mind import history
 from game.mind.history import PastCompaction, Texts
@@ -24,6 +27,8 @@ _HEURISTIC = Heuristic()
 MOST_MEMORIES = 200
 MOST_BEFORE = 20
 MOST_COMPACTIONS = 100
+MOST_LIVES = 8
+"""Lives whose compactions are kept in RAM: about 2 MB for each 10,000 memories."""
 
 
 def memories(life: Life, first: int, last: int) -> Memories:
@@ -94,7 +99,7 @@ def _before(life: Life, first: int, last: int) -> Sequence[SummaryView]:
     """Summaries of some of these that stand no more, the newest first."""
     standing = {each.text for each in (life.context.longterm, life.context.recent) if each}
     found: dict[str, SummaryView] = {}
-    for past in reversed(history.compactions(life.archive)):
+    for past in reversed(_PAST.of(life)):
         for each in (past.after.recent, past.after.longterm):
             if each is None or each.last < first or each.first > last or each.text in standing:
                 continue
@@ -109,13 +114,41 @@ def past_summary(found: Summary, compaction: int) -> SummaryView:
     return summary(found, compaction, found.tokens_after or _HEURISTIC.of(found.text))
 
 
+class _Past:
+    """The compactions of the lives that were looked at last, as reading them takes a while."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, threading.Lock()
+        self._kept: OrderedDict[Path, tuple[object, Sequence[PastCompaction]]] = OrderedDict()
+
+    def of(self, life: Life) -> Sequence[PastCompaction]:
+        """All compactions of a life, oldest first."""
+        folder, context = life.archive.folder, life.context
+        # Whatever changes what the archive tells of them changes one of these as well.
+        state = (life.made, life.standing, life.rate, context.longterm, context.recent)
+        with self._lock:
+            kept = self._kept.get(folder)
+        if kept is not None and kept[0] == state:
+            return kept[1]
+        found = history.compactions(life.archive)
+        with self._lock:
+            self._kept[folder] = (state, found)
+            self._kept.move_to_end(folder)
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return found
+
+
+_PAST = _Past(MOST_LIVES)
+
+
 def compactions(life: Life, limit: int) -> Compactions:
     """The newest compactions, newest first, those taken back included.
 
     Raises:
         OSError: The archive cannot be read.
     """
-    newest = reversed(history.compactions(life.archive)[-limit:])
+    newest = reversed(_PAST.of(life)[-limit:])
     return Compactions(tuple(map(_compaction, newest)))
 
 

@@ -1,4 +1,4 @@
-"""The agents as they are now, as plain data; all of it on the reactor thread, so it is quick.
+"""The agents as they are now, as plain data; taken on the reactor thread, so it is quick.
 
 Nothing here opens a file: what an agent lived through is read in :mod:`game.web.lives`.
 """
@@ -6,8 +6,9 @@ Nothing here opens a file: what an agent lived through is read in :mod:`game.web
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import batched
 
 from evennia.objects.models import ObjectDB
 
@@ -20,6 +21,8 @@ from game.mind.events import Events
 from game.mind.memory import MemoryContext
 from game.mind.prompt import Rendered
 from game.mind.records import Summary
+from game.mind.roundtrip import Rate
+from game.web.on_reactor import on_reactor
 from game.web.shapes import (
     AgentRow,
     Overview,
@@ -35,6 +38,8 @@ from typeclasses.components.tally import LastSent
 from typeclasses.minds import Mind
 from typeclasses.services import services
 
+AT_A_TIME = 10
+"""Agents that are looked at in one turn of the reactor: a few milliseconds."""
 _GOING = "going home to sleep"
 
 
@@ -77,15 +82,26 @@ def mind_with(number: int) -> Mind:
 
 
 def overview() -> Overview:
-    """All agents at a glance, and the model servers.
+    """All agents at a glance, and the model servers; in a view's thread.
+
+    It asks the reactor thread for a few agents at a time: players come in between.
 
     Raises:
-        KeepsakeError: The agents' services are not running.
+        KeepsakeError: The agents' services are not running, or do not answer.
     """
+    whole, agents = on_reactor(lambda: (_world(), all_agents()))
+    rows: list[AgentRow] = []
+    for few in batched(agents, AT_A_TIME, strict=False):
+        rows += on_reactor(lambda few=few: [row(agent) for agent in few if agent.id is not None])
+    return replace(whole, agents=tuple(rows))
+
+
+def _world() -> Overview:
+    """What concerns all agents."""
     shared = services()
     return Overview(
         now=iso(shared.clock.now()) or "",
-        agents=tuple(row(agent) for agent in all_agents()),
+        agents=(),
         servers=tuple(_servers()),
         log_problem=_log_problem(shared.events),
     )
@@ -124,7 +140,8 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
     try:
         memory = mind.memory.memory
         status = memory.status()
-        due = memory.next_turn()
+        # Whether it pays is thought over at some length; while one is under way, in vain.
+        due = None if mind.memory.compacting else memory.next_turn()
     except KeepsakeError:  # its archive cannot be opened, which the component tells itself
         return 0, None, "", ""
     failure = status.last_failure if status.failures else ""
@@ -276,13 +293,17 @@ class Life:
         name: Its name.
         archive: Where it stands; safe in any thread.
         context: What stands in its prompt.
+        made: How many compactions were ever made.
         standing: The compaction that its summaries are of, 0 for none.
+        rate: How many of the questions of that one can still be answered.
     """
 
     name: str
     archive: Archive
     context: MemoryContext
+    made: int
     standing: int
+    rate: Rate | None
 
 
 def life(number: int) -> Life:
@@ -294,4 +315,12 @@ def life(number: int) -> Life:
     """
     component = mind_with(number).memory
     memory = component.memory
-    return Life(component.name, memory.archive, memory.context(), memory.status().last_number)
+    status = memory.status()
+    return Life(
+        name=component.name,
+        archive=memory.archive,
+        context=memory.context(),
+        made=status.compactions,
+        standing=status.last_number,
+        rate=status.last_rate,
+    )

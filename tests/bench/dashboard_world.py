@@ -24,6 +24,7 @@ from pathlib import Path
 from random import Random
 
 import httpx
+import psutil
 
 from game.cli import processes
 from game.mind.archive import Archive
@@ -43,6 +44,8 @@ from tests.e2e.players import Player
 AGENTS, MEMORIES, ROUNDS = 100, 10_000, 15
 THOUGHTS = 300
 """Of each agent in the last day, as the event log has it; and thrice as many memories."""
+REST, IDLE_PERCENT = 900.0, 8.0
+"""Seconds that the world may take to come to rest, and of a core what it uses then at most."""
 WANTED = 300.0
 """Milliseconds that a page may take."""
 API = "/agents/api"
@@ -174,10 +177,10 @@ class Browser:
         self.http.post("/auth/login/", data=form)
         self.http.get("/agents/").raise_for_status()
 
-    def numbers(self) -> list[int]:
-        """The database numbers of all agents, by name."""
+    def numbers(self, memories: int = 1) -> list[int]:
+        """The database numbers of all agents with so many memories or more, by name."""
         found = self.http.get(f"{API}/agents").raise_for_status().json()
-        return [agent["id"] for agent in found["agents"]]
+        return [agent["id"] for agent in found["agents"] if agent["memories"] >= memories]
 
     def milliseconds(self, *paths: str, rounds: int = ROUNDS) -> list[float]:
         """Milliseconds until each answer was there, the paths in turn."""
@@ -213,6 +216,7 @@ def world(
         started = copy.keepsake("start")
         assert started.returncode == 0, started.stdout + started.stderr
         _populate(copy, names)
+        _let_rest(copy)
         yield copy
     finally:
         if processes.running(copy.here):
@@ -246,6 +250,14 @@ def _populate(copy: Copy, names: Sequence[str]) -> None:
     builder.leave()
 
 
+def _let_rest(copy: Copy, seconds: float = REST) -> None:
+    """Wait until the world has indexed what its agents remember, and has nothing to do."""
+    server = psutil.Process(int(copy.here.server_pid.read_text()))
+    deadline = time.monotonic() + seconds
+    while server.cpu_percent(interval=3) > IDLE_PERCENT and time.monotonic() < deadline:
+        time.sleep(1)
+
+
 def pages(numbers: Sequence[int]) -> dict[str, list[str]]:
     """The addresses that are measured, by what they show; those of an agent for several."""
     few = numbers[:: max(len(numbers) // 10, 1)]
@@ -270,7 +282,7 @@ def pages(numbers: Sequence[int]) -> dict[str, list[str]]:
 def measure(copy: Copy, rounds: int = ROUNDS) -> Iterator[Figure]:
     """Median and slowest of each address, the first of all among them."""
     browser = Browser(copy)
-    numbers = browser.numbers()
+    numbers = browser.numbers(MEMORIES // 2)  # not those of the shipped world
     for title, paths in pages(numbers).items():
         times = browser.milliseconds(*paths, rounds=rounds)
         slowest = f"p95 {percentile(times, 0.95):.0f} ms, the slowest {max(times):.0f} ms"
