@@ -10,7 +10,7 @@ from rich.console import Console
 from game.cli import ports
 from game.cli.progress import Progress
 from game.lab.fork import ANEW, AS_NOW, Forked, fork
-from game.lab.lab_fork import fork_lab
+from game.lab.lab_fork import fork_lab, fork_lab_world
 from game.lab.plan import lab_of
 from game.lab.points import point_at
 from game.mind.errors import KeepsakeError
@@ -37,6 +37,12 @@ def world(here: Places, lab: str) -> Places:
 def fork_world(here: Places, target: str, at: str, lab: str) -> None:
     """Copy a world and say what the copy is, and how to start it.
 
+    Args:
+        here: This copy of Keepsake.
+        target: A new folder; of a simulation also the bare name of a new simulation.
+        at: The point.
+        lab: The simulation to copy; empty for the world of ``here``.
+
     Raises:
         KeepsakeError: There is no such world or point, the target is there, or there is no room.
     """
@@ -46,11 +52,9 @@ def fork_world(here: Places, target: str, at: str, lab: str) -> None:
         elif _is_name(target):
             forked = fork_lab(here, lab, target, at, progress.step)
         else:
-            raise KeepsakeError(
-                f"{target!r} is no name for a simulation", "Give a name, not a folder's path"
-            )
+            forked = fork_lab_world(here, lab, _folder(target), at, progress.step)
     _tell(forked)
-    if lab:
+    if lab and _is_name(target):
         out.print("\nGo on from there:", f"  keepsake simulate --resume {target}", sep="\n")
         out.print(f"Its own settings are in {forked.places.config}", markup=False)
     else:

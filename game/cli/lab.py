@@ -107,7 +107,10 @@ def replay(
 
 def fork(
     target: Annotated[
-        str, typer.Argument(help="A new folder for the copy; with --lab a new simulation's name.")
+        str,
+        typer.Argument(
+            help="A new folder for the copy; with --lab a bare name makes a simulation."
+        ),
     ],
     *,
     at: Annotated[

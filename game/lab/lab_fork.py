@@ -49,6 +49,28 @@ def fork_lab(here: Places, name: str, target: str, at: str, say: Say) -> Forked:
     return fork(places, new.folder, point, say, config=lab.vault / "config", finish=finish)
 
 
+def fork_lab_world(here: Places, name: str, target: Path, at: str, say: Say) -> Forked:
+    """Copy the world of a simulation to a folder of its own, to start the game in it; blocks.
+
+    Args:
+        here: The copy of Keepsake whose lab it is in.
+        name: The simulation; it may be running.
+        target: The folder of the copy.
+        at: See :func:`game.lab.points.point_at`.
+        say: Shows what is being done.
+
+    Raises:
+        KeepsakeError: There is no such simulation or point, there is something at ``target``, or
+            there is no room for it.
+    """
+    lab = lab_of(here, name)
+    lab.plan()
+    source = settled(lab)
+    point = point_at(source.places(), at)
+    places = Places(source.home, source.vault, Ports())
+    return fork(places, target, point, say, config=lab.vault / "config")
+
+
 def _lived(plan: Plan, source: Lab, point: Point) -> float:
     """How many seconds the copy has lived through."""
     lived = source.lived()
