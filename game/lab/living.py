@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import secrets
 import time
 from collections.abc import Callable
 
@@ -24,6 +23,7 @@ from game.mind.event_files import wait_until_packed
 from game.mind.event_log import EventLog
 from game.mind.event_taps import Tapped, Taps
 from game.paths import places
+from game.server.private_files import read_or_create
 from typeclasses import runtime, services
 from typeclasses.agents import all_agents
 from typeclasses.minds import open_minds
@@ -35,6 +35,7 @@ TOLD_EACH = 0.2
 """Real seconds between two reports."""
 FLUSH_EACH = 60.0
 """Simulated seconds after which the event log is waited for: it must lose nothing."""
+_PASSWORD_BYTES = 12
 _PATIENCE = 600.0
 """Real seconds that the disk gets."""
 _log = logging.getLogger("keepsake.lab")
@@ -42,7 +43,8 @@ _log = logging.getLogger("keepsake.lab")
 
 def build(plan: Plan) -> None:
     """Build the world with all who live in it; its services do not run meanwhile."""
-    AccountDB.objects.create_superuser(ADMIN, "admin@example.org", secrets.token_urlsafe(16))
+    password = read_or_create(places().admin_password, nbytes=_PASSWORD_BYTES)
+    AccountDB.objects.create_superuser(ADMIN, "admin@example.org", password)
     initial_setup.create_objects()
     atlas = atlas_for(read_atlas(), plan.agents, plan.seed)
     build_world(atlas)

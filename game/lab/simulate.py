@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,10 +17,11 @@ from typing import Any
 from game.lab.plan import FOLDER, Lab, Plan, checked, lab_of, longer
 from game.lab.settings import check_model, copy_config
 from game.mind.errors import KeepsakeError
-from game.paths import REPOSITORY, Places
+from game.paths import REPOSITORY, Places, Ports
 
 LOG = "worker.log"
 _GRACE = 10.0
+_FIRST_BASE, _LAST_BASE = 26000, 28000
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -217,6 +219,26 @@ def _report(told: dict[str, Any]) -> Report:
     )
 
 
+def _free_base() -> int:
+    """Ports for a model in a process of its own, beside those of a world that may be running."""
+    for base in range(_FIRST_BASE, _LAST_BASE, 10):
+        ports = Ports(base)
+        if _is_free(ports.model) and _is_free(ports.vectors):
+            return base
+    raise KeepsakeError(
+        f"All ports from {_FIRST_BASE} to {_LAST_BASE} are taken", "End what listens there"
+    )
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
 def _environment(lab: Lab, plan: Plan, environ: dict[str, str]) -> dict[str, str]:
     """The environment of its process: the same wherever it is run."""
     return {
@@ -225,6 +247,7 @@ def _environment(lab: Lab, plan: Plan, environ: dict[str, str]) -> dict[str, str
         "KEEPSAKE_HOME": str(lab.home),
         "KEEPSAKE_VAULT": str(lab.vault),
         "KEEPSAKE_LISTEN": "127.0.0.1",
+        "KEEPSAKE_PORT_BASE": str(_free_base()),
         "DJANGO_SETTINGS_MODULE": "game.server.conf.settings",
         "PYTHONPATH": str(REPOSITORY),
         "PYTHONHASHSEED": "0",
