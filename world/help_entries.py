@@ -100,6 +100,9 @@ Agents, for builders.
 
  |w@llm-status|n                 models, queue, latency, tokens
 
+All of it is to be seen in a browser as well, live: |w/agents/|n on the game's
+web server, with the account that you have here.
+
 Compaction is a ladder with marks; |whelp compaction|n explains it.
 
 With no name given, the memory commands take the agent in the same room. Each
