@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from twisted.internet.interfaces import IPushProducer
 from twisted.internet.protocol import Protocol
-from twisted.web.client import Agent
+from twisted.web.client import Agent, HTTPConnectionPool
 from twisted.web.http import Request
 from twisted.web.http_headers import Headers
 from twisted.web.resource import Resource
@@ -152,7 +152,9 @@ class StreamProxy(Resource):
         self.isLeaf = True
         self._url = b"http://%s:%d%s" % (host.encode(), port, path)
         self._reactor, self._patience = reactor, patience
-        self._agent = Agent(reactor, connectTimeout=CONNECT_SECONDS)
+        pool = HTTPConnectionPool(reactor, persistent=False)
+        pool._factory.noisy = False  # two lines of the Portal's log for each browser, else
+        self._agent = Agent(reactor, connectTimeout=CONNECT_SECONDS, pool=pool)
 
     def render(self, request: Request) -> Any:
         """Ask the Server."""
