@@ -27,6 +27,7 @@ NAME = "scripted"
 _READ, _WRITTEN = 4000.0, 60.0
 """Tokens a second that it pretends to read and to write."""
 _CACHES = 1024
+_TRIES = 8
 _SHORTEST_TOPIC = 4
 _WORD = re.compile(r"[A-Za-z][a-z'’-]+")
 _EVERYDAY = (
@@ -130,18 +131,25 @@ class Dice:
 
 
 def _act(scene: Scene, dice: Dice) -> tuple[str, str]:
-    """What the agent does, and why."""
+    """What the agent does, and why; nothing that it has only just done, if it can help it."""
     reason = dice.one_of(lines.REASONS) if dice.chance(60) else ""
+    tries = (_turn(scene, dice) for _ in range(_TRIES))
+    command = next((each for each in tries if each not in scene.lately), "say Well, well.")
+    return command.removeprefix(f"{scene.lead} ") if scene.lead else command, reason
+
+
+def _turn(scene: Scene, dice: Dice) -> str:
+    """One idea of what to do."""
     if scene.lead:
-        return _say(scene, dice, _last_said(scene)).removeprefix(f"{scene.lead} "), reason
+        return _say(scene, dice, _last_said(scene))
     if scene.gave:
         who, thing = scene.gave[-1]
-        return f"say {_filled(dice.one_of(lines.THANKS), scene, dice, who, thing=thing)}", reason
+        return f"say {_filled(dice.one_of(lines.THANKS), scene, dice, who, thing=thing)}"
     if (said := _last_said(scene)) is not None:
-        return _answer(scene, dice, said), reason
+        return _answer(scene, dice, said)
     if scene.came and scene.came[-1] in scene.people:
-        return f"say {_filled(dice.one_of(lines.GREETINGS), scene, dice, scene.came[-1])}", reason
-    return _unasked(scene, dice), reason
+        return f"say {_filled(dice.one_of(lines.GREETINGS), scene, dice, scene.came[-1])}"
+    return _unasked(scene, dice)
 
 
 def _last_said(scene: Scene) -> Said | None:

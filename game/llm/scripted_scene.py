@@ -17,6 +17,7 @@ _TOOK = re.compile(r"^You (?:pick up|get|take) (?:the |a |an )?(?P<thing>.+?)\.?
 _PARTED = re.compile(r"^You (?:drop|give) (?:the |a |an )?(?P<thing>.+?)(?: to [A-Z][\w'’-]*)?\.?$")
 _RECALLED = re.compile(r"^You (?:recall|remember|called back|search your memory)\b", re.I)
 _EXITS, _HERE, _ASLEEP = "Exits: ", "Also here: ", " (asleep)"
+_OWN_LATELY = 6
 _LATELY = 60
 """Lines of the window that are read."""
 
@@ -53,6 +54,7 @@ class Scene:
         holds: Things that it has taken or was given lately, and not parted with.
         looked_up: Whether it has just looked into its memory.
         nudged: Whether its last answer was refused.
+        lately: The last things that it did, as commands: nobody does the same again at once.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Scene:
     holds: tuple[str, ...] = ()
     looked_up: bool = False
     nudged: bool = False
+    lately: tuple[str, ...] = ()
 
 
 def read(prompt: str) -> Scene | None:
@@ -98,6 +101,11 @@ def read(prompt: str) -> Scene | None:
         holds=_held(window),
         looked_up=any(map(_RECALLED.match, new)),
         nudged=len(lines) > 1 and lines[-2].startswith("You ") and _HERE not in lines[-2],
+        lately=tuple(
+            line.removeprefix(own).partition(" | ")[0].strip()
+            for line in window
+            if line.startswith(own)
+        )[-_OWN_LATELY:],
     )
 
 
