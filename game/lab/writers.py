@@ -46,11 +46,16 @@ def writer(here: Places, name: str) -> Writer:
         name: :data:`NONE`, or a profile of ``llm.md``.
 
     Raises:
-        KeepsakeError: There is no such profile, or its server does not answer.
+        KeepsakeError: There is no such profile, ``llm.md`` cannot be used, or the profile's
+            server does not answer.
     """
     if name == NONE:
         return Writer(Charged())
-    profile = Profiles(here.config / "llm.md").get(name)
+    profiles = Profiles(here.config / "llm.md")
+    profile = profiles.get(name)
+    if profiles.problem is not None and profiles.path.exists():
+        # The game goes on with what held before; a figure must not come of another model.
+        raise profiles.problem
     if profile.provider == EXTRACTIVE:
         return Writer(ExtractiveSummarizer(), priced=False)
     guarded = build(profile, Embedded(here), os.environ, Recorder())

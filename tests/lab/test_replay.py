@@ -22,6 +22,7 @@ from game.mind.events import Thought
 from game.mind.records import Memory, MemoryKind
 from game.mind.roundtrip import Question
 from tests.fakes.model_server import FakeModelServer, Reply
+from tests.free_ports import free_port
 from tests.lab.archived import APART, FACT, NAME, START, fingerprint, lived, places, settle_down
 
 EDWIN = Question('Tom, "… My brother ___ mends nets in Ostrey"', "Edwin", 10)
@@ -232,6 +233,11 @@ def _again(steps, times):
 
 
 _LLM = """\
+## agent
+**provider**: ollama
+**model**: comma
+**host**: {host}
+
 ## summarizer
 **provider**: ollama
 **model**: comma
@@ -282,13 +288,17 @@ def test_a_model_that_fails_once_costs_one_compaction(modelled, life):
 
 
 def test_a_model_that_is_not_there_is_said_before_anything_is_lived(modelled, life):
-    here, fake = modelled
-    fake.stop()
+    here, _ = modelled
+    text = _LLM.format(host=f"http://127.0.0.1:{free_port()}")
+    (here.config / "llm.md").write_text(text)
     with pytest.raises(KeepsakeError, match="leave --model out"):
         writer(here, "summarizer")
     with pytest.raises(KeepsakeError, match="nobody"):
         writer(here, "nobody")
     assert not writer(here, "rules").priced
+    (here.config / "llm.md").write_text("## summarizer\n**provider**: nosuch\n")
+    with pytest.raises(KeepsakeError, match="provider"):
+        writer(here, "summarizer")
 
 
 # -- what stands beside the memory
