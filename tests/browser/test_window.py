@@ -285,7 +285,7 @@ def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: Watch
 
 def test_buttons_act_and_say_what_came_of_it(page: Page, world: WatchedWorld) -> None:
     open_mira(page)
-    page.get_by_role("button", name="Pause").first.click()
+    page.locator("#acts").get_by_role("button", name="Pause").click()
     expect(page.locator("#state .badge")).to_have_text("paused")
     expect(page.locator("#outcome")).to_contain_text("Mira")
     assert world.agents()["Mira"]["state"] == "paused"

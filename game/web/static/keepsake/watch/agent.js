@@ -100,7 +100,7 @@ bindKeys([
   ...NAMES.map((name, i) => [String(i + 1), `section “${name}”`, () => go(name)]),
   ...rowKeys(() => panel(wanted()[0])),
   ["/", "type into the section's field", () => panel(wanted()[0]).querySelector("input[type=search], input")?.focus()],
-  ["p", "pause the stream, or go on", () => feed.pause()],
+  ["p", "hold the stream, or let it go on", () => feed.pause()],
   ["u", "up to all agents", () => byId("up").click()],
 ]);
 addEventListener("hashchange", open);

@@ -7,6 +7,7 @@ import { count, time } from "./words.js";
 const MOST = 500;
 const PAINT = 100;
 const LONGEST = 4000;
+const HOLD = "Hold the rows still; what happens meanwhile is shown when they go on";
 
 /** Rows of events in `root`; `named` shows whose each is. */
 export class Feed {
@@ -25,7 +26,7 @@ export class Feed {
       class: "feed", role: "log", "aria-live": "off", tabindex: "0", "aria-label": "What happens",
     });
     this.none = el("p", { class: "empty" }, "Nothing has happened since this page was opened.");
-    this.pauseButton = el("button", { type: "button", on: { click: () => this.pause() } }, "Pause");
+    this.pauseButton = el("button", { type: "button", title: HOLD, on: { click: () => this.pause() } }, "Hold");
     this.filter = el("input", {
       type: "search", placeholder: "only rows with …", "aria-label": "Filter the stream",
       on: { input: () => this.#sift(this.filter.value) },
@@ -53,7 +54,7 @@ export class Feed {
 
   #label() {
     const waiting = this.#waiting.length + this.#missed;
-    setText(this.pauseButton, this.#paused ? `Go on (${count(waiting)} new)` : "Pause");
+    setText(this.pauseButton, this.#paused ? `Go on (${count(waiting)} new)` : "Hold");
     this.pauseButton.setAttribute("aria-pressed", String(this.#paused));
   }
 

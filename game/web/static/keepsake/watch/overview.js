@@ -73,7 +73,7 @@ function cells(agent) {
     cell("Waiting", agent.waiting === null ? el("span", { class: "none" }, "–") : seconds(agent.waiting)),
     cell("Prompt", tokensBar(agent), compactionFlag(agent)),
     cell("Memories", count(agent.memories), agent.next_due
-      ? el("small", { title: "The next compaction falls due with this memory" }, ` compacts at ${count(agent.next_due)}`) : null),
+      ? el("small", { title: "The next compaction falls due with this memory" }, ` due at ${count(agent.next_due)}`) : null),
     cell("Thoughts", count(agent.thoughts), agent.failed ? el("small", {}, ` ${count(agent.failed)} failed`) : null),
   ];
 }
@@ -211,7 +211,7 @@ bindKeys([
   ["/", "filter the agents", () => filter.focus()],
   ...rowKeys(() => body),
   ["t", "only those to look at, or all", () => byId("trouble").click()],
-  ["p", "pause the stream, or go on", () => feed.pause()],
+  ["p", "hold the stream, or let it go on", () => feed.pause()],
 ]);
 const stream = new Stream({ took, turned });
 stream.start();
