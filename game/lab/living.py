@@ -115,8 +115,15 @@ def _look(
 
 
 def _flush(shared: services.Services) -> None:
-    if (log := _event_log(shared)) is not None:
-        log.flush(_PATIENCE)
+    """Wait until the event log is written as far as it was taken.
+
+    Raises:
+        KeepsakeError: It cannot be written.
+    """
+    log = _event_log(shared)
+    while log is not None and not log.flush(1.0):
+        if log.problem:
+            raise _unwritten(log)
 
 
 def _event_log(shared: services.Services) -> EventLog | None:
@@ -137,11 +144,15 @@ def _check_log(shared: services.Services) -> None:
         return
     log.close(_PATIENCE)
     if log.problem:
-        raise KeepsakeError(
-            f"The event log in {log.folder} could not be written ({log.problem})",
-            "Free some disk space, then go on with `keepsake simulate --resume`",
-        )
+        raise _unwritten(log)
     wait_until_packed(_PATIENCE)
+
+
+def _unwritten(log: EventLog) -> KeepsakeError:
+    return KeepsakeError(
+        f"The event log in {log.folder} could not be written ({log.problem})",
+        "Free some disk space or mend the permissions, then go on: keepsake simulate --resume",
+    )
 
 
 def _broken(error: Exception) -> None:

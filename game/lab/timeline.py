@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -115,7 +115,7 @@ class Timeline:
             pass
 
     def _next_at(self) -> float | None:
-        ahead: list[Any] = self.timer.getDelayedCalls()  # in the order of their times
+        ahead: Sequence[Any] = self.timer.getDelayedCalls()  # in the order of their times
         return float(ahead[0].getTime()) if ahead else None
 
     def close(self) -> None:

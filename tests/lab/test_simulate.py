@@ -175,6 +175,15 @@ def test_one_of_a_name_and_one_run_of_it_at_a_time(places, uninterrupted):
         os.killpg(pid, 0)
 
 
+def test_a_log_that_cannot_be_written_ends_it_with_the_cure(places):
+    lab = create(places, Plan("full", agents=1, hours=1, visitors=1))
+    lab.places().events.write_text("a file where the folder should be")
+    with pytest.raises(KeepsakeError, match="event log") as ended:
+        run(lab)
+    assert "--resume" in ended.value.cure
+    assert lab.lived() == 0
+
+
 def test_a_home_that_cannot_be_written_is_named(tmp_path):
     spoilt = tmp_path / "file"
     spoilt.write_text("no folder")
