@@ -1,0 +1,152 @@
+"""keepsake replay and keepsake fork, as a terminal sees them."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from game.paths import REPOSITORY
+from tests.lab.archived import lived, places
+
+_COMMAND = [sys.executable, "-c", "from game.cli.app import main; main()"]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lab")
+    lived(places(folder).agents / "Mira", 160)
+    (folder / "tmp").mkdir()
+    return folder
+
+
+def environ(home):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("KEEPSAKE_")}
+    return {
+        **kept,
+        "KEEPSAKE_HOME": str(home / "home"),
+        "KEEPSAKE_VAULT": str(home / "vault"),
+        "TMPDIR": str(home / "tmp"),
+        "COLUMNS": "100",
+    }
+
+
+def keepsake(home, *arguments):
+    return subprocess.run(
+        [*_COMMAND, *arguments],
+        cwd=REPOSITORY,
+        env=environ(home),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+def test_a_replay_prints_side_by_side_and_writes_figures_and_a_chart(home):
+    files = [home / "grid.csv", home / "grid.svg"]
+    options = ["--windows", "8/8,16/16", "--strategy", "narrative,sliding", "--jobs", "1"]
+    done = keepsake(home, "replay", "mira", *options, "--csv", files[0], "--chart", files[1])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Mira: 160 memories, ")
+    lines = [line for line in done.stdout.splitlines() if "/" in line]
+    assert [line.split("  ")[0] for line in lines if line.startswith(("narr", "slid"))] == [
+        "narrative 8/8",
+        "narrative 16/16",
+        "sliding 8/8",
+        "sliding 16/16",
+    ]
+    with files[0].open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows[0]["name"] == "as it is"
+    assert all(int(row["tokens_sent"]) > 0 for row in rows)
+    assert files[1].read_text().startswith("<?xml")
+    assert sorted(path.name for path in (home / "tmp").iterdir()) == []
+
+
+def test_the_same_grid_draws_the_same_chart(home):
+    charts = [home / "one.png", home / "two.png"]
+    for jobs, chart in enumerate(charts, start=1):
+        options = ("--windows", "8/8", "--jobs", str(jobs), "--chart", chart)
+        assert keepsake(home, "replay", "mira", *options).returncode == 0
+    assert charts[0].read_bytes() == charts[1].read_bytes()
+    assert charts[0].read_bytes().startswith(b"\x89PNG")
+
+
+def test_json_is_all_that_is_on_standard_output(home):
+    done = keepsake(home, "replay", "mira", "--high", "0.3,0.9", "--json", "--questions", "4")
+    found = json.loads(done.stdout)
+    assert [bool(each["problem"]) for each in found] == [False, True, False]
+    assert found[0]["questions"] <= 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["replay", "nobody"], "There are: Mira"),
+        (["replay", "mira", "--chart", "life.pdf"], "End its name in .png or .svg"),
+        (["replay", "mira", "--csv", "/no/such/folder/a.csv"], "There is no folder"),
+        (["replay", "mira", "--set", "x=1"], "--set key=value"),
+        (["replay", "mira", "--lab", "none"], "There is no simulation 'none'"),
+        (["fork", "there", "--at", "soon"], "no point of a log"),
+        (["fork", " "], "The copy needs a folder"),
+        (["fork", "new", "--lab", "none"], "There is no simulation 'none'"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence_with_its_cure(home, arguments, message):
+    done = keepsake(home, *arguments)
+    assert done.returncode == 1
+    assert message in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_a_fork_says_what_it_is_and_how_to_start_it(home):
+    target = home / "copy"
+    done = keepsake(home, "fork", target, "--at", "Mira memory 100")
+    assert done.returncode == 0, done.stderr
+    assert "Mira: 100 memories, 60 later ones left out" in done.stdout
+    assert "As it is now, not as it was then" in done.stdout
+    assert f"KEEPSAKE_HOME={target / 'home'} KEEPSAKE_VAULT={target / 'vault'}" in done.stdout
+    again = keepsake(home, "fork", target)
+    assert "is there already" in again.stderr
+
+
+# A shell has what it runs in the background ignore Ctrl-C, these tests perhaps among it.
+_INTERRUPTIBLE = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from game.cli.app import main
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_ctrl_c_ends_every_process_and_leaves_nothing_behind(home, tmp_path):
+    script = tmp_path / "interruptible.py"
+    script.write_text(_INTERRUPTIBLE)
+    sizes = ",".join(map(str, range(4, 60)))
+    command = [sys.executable, str(script), "replay", "mira", "--windows", sizes, "--jobs", "2"]
+    paths = {**environ(home), "PYTHONPATH": str(REPOSITORY)}
+    with subprocess.Popen(command, cwd=REPOSITORY, env=paths, stderr=subprocess.PIPE) as running:
+        children = working(running, home)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(120) != 0
+    gone, alive = psutil.wait_procs(children, timeout=120)
+    assert alive == []
+    assert gone
+    assert list((home / "tmp").iterdir()) == []
+
+
+def working(running, home):
+    """The processes of a replay, once they live."""
+    while running.poll() is None:
+        children = psutil.Process(running.pid).children(recursive=True)
+        if any((home / "tmp").glob("keepsake-replay-*/replay-*")):
+            return children
+        time.sleep(0.1)
+    raise AssertionError("it ended by itself")
