@@ -17,8 +17,8 @@ class AgentRow:
     Attributes:
         id: Its database number.
         name: Its name.
-        state: ``idle``, ``waiting for the model``, ``asleep``, ``paused``, ``memory cannot be
-            written``, ``gone`` or ``services not running``.
+        state: ``idle``, ``waiting for the model``, ``asleep``, ``going home to sleep``,
+            ``paused``, ``memory cannot be written`` or ``gone``.
         place: The room it is in.
         last_act: The line of its last act; empty if it has done nothing since the start.
         last_act_at: When; None if never.
@@ -58,7 +58,8 @@ class ServerRow:
     """One model server.
 
     Attributes:
-        provider: ``embedded``, ``ollama``, ``openai``.
+        provider: ``embedded``, ``ollama``, ``openai``; ``llm.md`` where that names none that can
+            be used, and ``health`` says why.
         host: Its address.
         models: Profile and model of all that is asked there.
         health: ``ready``, or what is wrong and what to do.

@@ -170,7 +170,12 @@ def _bare(number: int, name: str, state: str, place: str) -> AgentRow:
 
 
 def _servers() -> Iterator[ServerRow]:
-    for status in services().gateway.statuses():
+    try:
+        statuses = services().gateway.statuses()
+    except KeepsakeError as error:  # a profile that cannot be used: all the more there is to see
+        yield ServerRow("llm.md", "", (), str(error), {}, 0, 0)
+        return
+    for status in statuses:
         yield ServerRow(
             provider=status.provider,
             host=status.host,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from game.mind.errors import ArchiveUnwritable
+from game.mind.errors import ArchiveUnwritable, ModelUnavailable
 from game.mind.event_reader import events
 from game.mind.memory import CompactReason
 from game.web.access import may_act, may_watch
@@ -155,6 +155,14 @@ class TestLooking(WebWorld):
         assert server["host"] == self.fake.address
         assert server["models"] == ["agent: fake"]
         assert server["waiting"]["player"] == 0
+
+    def test_a_profile_that_cannot_be_used_is_told_beside_the_agents(self):
+        with pytest.MonkeyPatch.context() as patch:
+            error = ModelUnavailable("The profile cannot be used", "Mend llm.md")
+            patch.setattr(self.services.gateway, "statuses", _raising(error))
+            found = self.get("/agents")
+        assert [agent["name"] for agent in found["agents"]] == ["Mira"]
+        assert "Mend llm.md" in found["servers"][0]["health"]
 
     def test_who_waits_is_seen_waiting(self):
         gate = self.hold()
@@ -381,8 +389,10 @@ class TestLooking(WebWorld):
             raise WorldBusy("The world is too busy to answer", "Try again in a moment")
 
         with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("game.web.snapshots.on_reactor", busy)
             patch.setattr("game.web.api.on_reactor", busy)
-            assert "Try again" in self.get("/agents", 503)["error"]
+            for path in ("/agents", self.of_mira("/tiers"), self.of_mira("/series")):
+                assert "Try again" in self.get(path, 503)["error"]
 
     def test_an_archive_that_cannot_be_read_is_told(self):
         self.lives_through(3)
@@ -392,6 +402,13 @@ class TestLooking(WebWorld):
         for rest in ("/memories", "/compactions"):
             assert "cannot be read" in self.get(self.of_mira(rest), 503)["error"]
         assert self.get(self.of_mira("/tiers"))["total"] == 4
+
+
+def _raising(error):
+    def fail():
+        raise error
+
+    return fail
 
 
 class TestRecall(WebWorld, RecallWorld):
