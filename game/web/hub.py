@@ -211,6 +211,11 @@ class Hub:
         return self._records[-1].number if self._records else 0
 
     @property
+    def primed(self) -> bool:
+        """Whether it is known what was written before; until then nobody is shown anything."""
+        return self._primed
+
+    @property
     def full(self) -> bool:
         """Whether no more streams may come."""
         return len(self._streams) >= self._most

@@ -34,6 +34,8 @@ type NameOf = Callable[[int], str | None]
 RETRY_MILLISECONDS = 2_000
 """After so long a browser that was cut off comes again."""
 _MOST_LAST = 500
+_MOST_AT_ONCE = 200
+"""Records that are written in one turn of the reactor."""
 _NUMBER = re.compile(r"[0-9]{1,16}")
 _log = logging.getLogger("keepsake.web")
 
@@ -198,7 +200,7 @@ class LiveStream:
     ) -> None:
         self._hub, self._request, self._wanted = hub, request, wanted
         self._name_of, self._reactor = name_of, reactor
-        self._after = hub.last if wanted.after is None else wanted.after
+        self._after = wanted.after  # None until it is known which is the newest
         self._paused_at: float | None = None
         self._looked_at = reactor.seconds()
         self._still_allowed: Callable[[], Deferred[bool]]
@@ -213,28 +215,29 @@ class LiveStream:
         self._still_allowed = still_allowed
         self._request.notifyFinish().addBoth(lambda _: self._forget())
         self._hub.add(self)
-        begin = [f"retry: {RETRY_MILLISECONDS}\n\n".encode()]
-        if self._wanted.after is None and self._wanted.last:
-            begin += [_event(each) for each in self._before()]
-        begin.append(_position(self._after))
-        self._request.write(b"".join(begin))
+        self._request.write(b"retry: %d\n\n" % RETRY_MILLISECONDS)
         # Only now: it may be told at once to wait.
         self._request.registerProducer(self, True)
         self.wake()
 
     def wake(self) -> None:
         """Send what is new, if the connection takes it."""
-        if self._ended or self._paused_at is not None:
+        if self._ended or self._paused_at is not None or not self._hub.primed:
             return
+        if self._after is None:
+            self._after = self._hub.last
+            before = self._before() if self._wanted.last else []
+            self._request.write(b"".join(map(_event, before)) + _position(self._after))
         since = self._hub.since(self._after)
-        if since.last == self._after:
-            return
-        name = self._name()
+        name, records = self._name(), since.records[:_MOST_AT_ONCE]
         chunks = [_gap(self._after)] if since.gap else []
-        chunks += [_event(each) for each in since.records if self._wanted.takes(each, name)]
-        self._after = since.last
+        chunks += [_event(each) for each in records if self._wanted.takes(each, name)]
+        more = len(since.records) > len(records)
+        self._after = records[-1].number if more else since.last
         if chunks:
             self._request.write(b"".join(chunks))
+        if more:  # in a turn of its own, and if the connection takes it
+            self._reactor.callLater(0, self.wake)
 
     def beat(self) -> None:
         """Tell the browser, and whatever is on the way, that the line lives; look who it is."""
@@ -245,7 +248,7 @@ class LiveStream:
             return
         # The number without an event: whoever comes again begins here, though it was shown
         # nothing since.
-        self._request.write(b": beat\n" + _position(self._after))
+        self._request.write(b": beat\n" + _position(self._after or 0))
         if now - self._looked_at >= self._hub.timing.rights:
             self._looked_at = now
             self._still_allowed().addErrback(_not_known).addCallback(self._looked)
@@ -289,7 +292,7 @@ class LiveStream:
 
     def _before(self) -> list[Shown]:
         name = self._name()
-        records = self._hub.since(max(self._after - KEPT, 0)).records
+        records = self._hub.since(max(self._hub.last - KEPT, 0)).records
         return [each for each in records if self._wanted.takes(each, name)][-self._wanted.last :]
 
     def _name(self) -> str | None:

@@ -91,6 +91,13 @@ class Server:
         )
         self.taps.remembered("Mira", memory)
 
+    def do_unprimed(self, _: str) -> None:
+        """As it is at the start of a process, until the log has been read."""
+        self.hub._primed = False
+
+    def do_prime(self, _: str) -> None:
+        self.hub.prime([])
+
     def do_world(self, op: str) -> None:
         self.events.emit(World(op=op))
 

@@ -102,6 +102,28 @@ def test_a_number_that_is_none_of_the_log_is_a_gap_or_nothing(streaming, last_id
     assert ("event: gap" in text) is (last_id == "999999")
 
 
+def test_a_long_absence_comes_in_pieces_and_in_order(streaming):
+    streaming.do("emit 190")
+    streaming.until(last=190)
+    browsers = [streaming.open("?kinds=error", last_id=1) for _ in range(3)]
+    streaming.do("emit 200")
+    for browser in browsers:
+        numbers = [each.id for each in browser.take(150)]
+        assert numbers == list(range(2, 152))
+
+
+def test_nobody_is_shown_anything_before_it_is_known_what_there_was(streaming):
+    streaming.do("unprimed")
+    newcomer, returned = streaming.open(), streaming.open(last_id=4)
+    streaming.until(2)
+    streaming.do("emit 1")
+    streaming.until(last=1)
+    streaming.do("prime 0")
+    assert returned.next().kind == "gap"  # all are served in the same turn
+    streaming.do("emit 1")
+    assert newcomer.next().id == 2
+
+
 def test_it_may_begin_with_some_of_before(streaming):
     streaming.do("emit 5")
     streaming.do("say Hello.")
