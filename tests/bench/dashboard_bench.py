@@ -24,7 +24,7 @@ def measure() -> Iterator[Figure]:
         dashboard_world.world(Path(scratch), AGENTS, MEMORIES) as copy,
     ):
         browser = Browser(copy)
-        for title, paths in dashboard_world.pages(browser.numbers()).items():
+        for title, paths in dashboard_world.pages(browser.numbers(MEMORIES // 2)).items():
             cold = browser.milliseconds(*paths, rounds=1)[0]
             times = browser.milliseconds(*paths, rounds=ROUNDS)
             told = f"wanted < {WANTED:.0f} ms"

@@ -145,7 +145,7 @@ def _context(copy: Copy) -> Iterator[tuple[BrowserContext, int]]:
         context.add_cookies(
             [{"name": each.name, "value": each.value or "", "url": address} for each in cookies]
         )
-        yield context, logged_in.numbers()[0]
+        yield context, logged_in.numbers(_MEMORIES)[0]
         browser.close()
 
 
