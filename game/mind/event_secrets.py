@@ -18,7 +18,8 @@ SHORTEST = 6
 _NAMES = re.compile(r"(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
 _WORDS = re.compile(r"\w[\w'’-]*")
 _ADDRESS = re.compile(r"(?<=://)[^\s/@\"']+@")
-_BLANK = r"[^\S\n]+"
+# Every blank is bounded: what may repeat without end beside its like takes hours on a hostile line.
+_BLANK = r"[^\S\n]{1,8}"
 # Two words and no more, up to the end of the line or of the speech: `connect Tom c67jHL8p`.
 # "connect the pipes" has no password's length, "create a new world for us" too many words.
 # What has letters and digits is taken for a password whatever follows.
@@ -32,11 +33,11 @@ _LOGIN = re.compile(
 )
 _PASSWORD = re.compile(
     rf"(?i)(?<!\w)(?P<head>@?(?P<other>user)?password{_BLANK})(?P<old>[^=\"”\n]{{1,80}}?)"
-    r"(?P<sign>[^\S\n]*=[^\S\n]*)(?P<word>[^\s\"”|]+)"
+    r"(?P<sign>[^\S\n]{0,8}=[^\S\n]{0,8})(?P<word>[^\s\"”|]+)"
 )
 _SAID = re.compile(
-    r"(?i)(?<!\w)(?P<head>(?:password|passwd|passphrase|passcode|pwd)(?:\s+(?:is|was|be)|\s*[:=])?"
-    r"\s*[\"“'‘]?)(?P<word>(?=[^\s\"“”]*\d)[^\s\"“”|]{6,})"
+    r"(?i)(?<!\w)(?P<head>(?:password|passwd|passphrase|passcode|pwd)(?:\s{1,8}(?:is|was|be)|\s{0,8}[:=])?"
+    r"\s{0,8}[\"“'‘]?)(?P<word>(?=[^\s\"“”]*\d)[^\s\"“”|]{6,})"
 )
 """``my password is hunter22``; without a digit it may be any word: "the password is known"."""
 _PASSWORD_SIGNS = 6
