@@ -189,7 +189,9 @@ def _cut_summaries(folder: Path, last: int, time: datetime) -> None:
 def _cut_noticed(folder: Path, name: str, last: int) -> None:
     """What was noticed until then and stood open then, as following the memories finds it."""
     path = folder / "noticed.md"
-    before = path.read_text(encoding="utf-8") if path.exists() else None
+    before = _text(path)
+    if before is None and path.exists():
+        return  # nobody reads it, in the original either
     block = NoticedBlock(folder / ".none.md")
     for memory in _memories(folder, last):
         block.follow(memory, name)
@@ -235,9 +237,9 @@ def _cut_journal(folder: Path, time: datetime) -> None:
     """Without the entries that were written later; what was changed in older ones stays."""
     gone: set[str] = set()
     for path in _files(folder / "journal"):
-        if not _DAY.fullmatch(path.name):
-            continue
-        day = day_file.parse(date.fromisoformat(path.stem), path.read_text(encoding="utf-8"))
+        day = _day(path)
+        if day is None:
+            continue  # a person's own file
         later = {entry.id for entry in day.entries if entry.time > time}
         if later:
             gone |= later
@@ -245,6 +247,14 @@ def _cut_journal(folder: Path, time: datetime) -> None:
     for path in folder.rglob(course.NAME):
         if _parsed(path.read_bytes()) is None or _reflected(path) in gone:
             path.unlink()  # it reflects on everything anew
+
+
+def _day(path: Path) -> day_file.DayFile | None:
+    text = _text(path) if _DAY.fullmatch(path.name) else None
+    try:
+        return None if text is None else day_file.parse(date.fromisoformat(path.stem), text)
+    except ValueError:
+        return None  # 2026-13-32.md
 
 
 def _reflected(path: Path) -> str:
@@ -291,6 +301,14 @@ def _cut_note(path: Path, time: datetime) -> None:
 
 def _files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.md")) if folder.is_dir() else []
+
+
+def _text(path: Path) -> str | None:
+    """What is in a file; None if there is none, or it is no text."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except (FileNotFoundError, UnicodeDecodeError):
+        return None
 
 
 def _front_matter(path: Path) -> dict[str, object]:

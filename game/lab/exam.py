@@ -72,8 +72,8 @@ class Kept:
 def set_exam(life: Life, most: int) -> Exam:
     """Draw the questions of a life; the same ones each time.
 
-    A long life is drawn from in stretches, and a question that a memory of another stretch
-    answers too is left out.
+    A long life is drawn from in stretches; a question that a memory of another stretch answers
+    too is left out, as long as its own stretch has others.
 
     Args:
         life: What was lived through.

@@ -24,6 +24,9 @@ from game.mind.event_log import EventLog
 from game.mind.event_prompts import Prompts
 from game.mind.event_reader import events
 from game.mind.events import MemoryChange, Thought
+from game.mind.journal.book import Journal
+from game.mind.journal.entries import Origin
+from game.mind.journal.importance import Importance
 from game.mind.notes import NoteBook
 from game.mind.noticed import NoticedBlock
 from game.mind.sleep.log import SleepLog
@@ -213,6 +216,36 @@ def test_a_copy_of_now_leaves_only_a_torn_line_behind(world, tmp_path):
     assert {k: v for k, v in there.items() if "archive" not in k} == {
         k: v for k, v in copied.items() if "archive" not in k
     }
+
+
+def test_files_that_nobody_can_read_are_copied_as_they_are(world, tmp_path):
+    folder = world.agents / "Mira"
+    (folder / "journal").mkdir()
+    odd = b"\xff\xfe no text"
+    for name in ("noticed.md", "journal/2026-05-01.md", "journal/2026-13-32.md", "notes/odd.md"):
+        (folder / name).write_bytes(odd)
+    copied = forked(world, tmp_path).places.agents / "Mira"
+    for name in ("noticed.md", "journal/2026-05-01.md", "journal/2026-13-32.md", "notes/odd.md"):
+        assert (copied / name).read_bytes() == odd
+
+
+def test_a_journal_loses_what_was_written_later(world, tmp_path):
+    journal = Journal(world.agents / "Mira" / "journal")
+    for minutes, text in ((-30, "Tom knows about the nets."), (30, "Tom left for Ostrey.")):
+        journal.write(
+            text,
+            importance=Importance(6),
+            origin=Origin.SEEN,
+            now=CUT_AT + timedelta(minutes=minutes),
+        )
+    (world.agents / "Mira" / "journal" / "reflection.json").write_text(
+        json.dumps({"through": journal.entries()[-1].id})
+    )
+    folder = forked(world, tmp_path).places.agents / "Mira" / "journal"
+    copied = Journal(folder)
+    assert [entry.text for entry in copied.entries()] == ["Tom knows about the nets."]
+    assert not (folder / "reflection.json").exists()
+    assert len(journal.entries()) == 2
 
 
 # -- points
