@@ -114,6 +114,7 @@ def test_the_keyboard_walks_the_rows_and_opens_one(page: Page) -> None:
     expect(page.locator("#agents tr:focus")).to_contain_text("Joss")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Joss")).to_be_visible()
+    expect(page.locator("#state .badge")).to_be_visible()  # its keys are bound by then
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("next row")
     page.keyboard.press("Escape")
@@ -155,7 +156,7 @@ def test_what_happens_is_seen_without_a_reload(page: Page, world: WatchedWorld) 
     expect(page.locator("#agents tr", has_text="Mira")).to_contain_text("say The ferry leaves")
 
 
-def test_without_a_stream_the_table_still_keeps_up(page: Page, world: WatchedWorld) -> None:
+def test_without_a_stream_the_pages_still_keep_up(page: Page, world: WatchedWorld) -> None:
     page.route("**/agents-live*", lambda route: route.abort())
     page.goto("/agents/")
     expect(page.locator("#live")).to_contain_text("every few seconds")
@@ -163,6 +164,9 @@ def test_without_a_stream_the_table_still_keeps_up(page: Page, world: WatchedWor
     before = memories.inner_text()
     world.say("Nobody streams this")
     expect(memories).not_to_have_text(before)
+    open_mira(page)
+    line = world.say("Nor this")
+    expect(page.locator("#feed .event", has_text=f'Tamsin says, "{line}"')).to_have_count(1)
 
 
 def test_an_agents_stream_can_be_paused_and_filtered(page: Page, world: WatchedWorld) -> None:

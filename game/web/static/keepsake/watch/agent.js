@@ -88,7 +88,10 @@ function took(kind, record) {
   soon();
 }
 
+let lost = false;
+
 function turned(state, words) {
+  lost = state === "lost";
   byId("live-sign").className = `connection ${state}`;
   fill(byId("live-sign"), words);
   if (state === "lost") announce("The live stream was lost. It is tried again.");
@@ -105,7 +108,10 @@ bindKeys([
 ]);
 addEventListener("hashchange", open);
 document.addEventListener("visibilitychange", () => head.refresh());
-setInterval(() => head.refresh(), POLL);
+setInterval(() => {
+  head.refresh();
+  if (lost && !document.hidden) seed().catch(() => {}); // then what it remembers is asked for
+}, POLL);
 head.refresh();
 open();
 stream.start();

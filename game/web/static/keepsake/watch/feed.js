@@ -76,7 +76,7 @@ export class Feed {
     const row = this.#row(kind, record);
     const key = kind === "memory" && record.text ? `${record.agent} ${record.n}` : null;
     const old = key && this.#memories.get(key);
-    if (old && old.dataset.t > row.dataset.t) return;
+    if (old && old.dataset.t >= row.dataset.t) return;
     old?.remove();
     if (key) this.#memories.set((row.dataset.memory = key), row);
     let before = this.list.lastElementChild;

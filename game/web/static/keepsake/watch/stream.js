@@ -35,7 +35,8 @@ export class Stream {
     document.addEventListener("visibilitychange", () => this.#seen());
     addEventListener("pagehide", () => this.#end());
     addEventListener("pageshow", (event) => event.persisted && this.#connect());
-    this.#connect();
+    // Opened behind the page that somebody looks at, it waits until it is looked at itself.
+    if (!document.hidden) this.#connect();
   }
 
   /** The server answers again: there is nothing to wait for any more. */
