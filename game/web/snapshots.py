@@ -38,8 +38,8 @@ from typeclasses.components.tally import LastSent
 from typeclasses.minds import Mind
 from typeclasses.services import services
 
-AT_A_TIME = 10
-"""Agents that are looked at in one turn of the reactor: a few milliseconds."""
+AT_A_TIME = 50
+"""Agents that are looked at in one turn of the reactor: two or three milliseconds."""
 _GOING = "going home to sleep"
 
 
