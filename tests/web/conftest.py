@@ -18,6 +18,7 @@ from game.paths import REPOSITORY
 
 PATIENCE = 60.0
 """Seconds until a test gives up on what never comes."""
+_MOST_BEATS = 40
 COOKIES = {"Cookie": "sessionid=ada"}
 
 
@@ -69,6 +70,7 @@ class Browser:
                 kind = "message"
             elif not name:
                 self.comments.append(value)
+                assert len(self.comments) < _MOST_BEATS, "nothing comes any more"
             elif name == "id":
                 self.last_id = value
             elif name == "event":
