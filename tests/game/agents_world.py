@@ -20,6 +20,7 @@ from random import Random
 from typing import Any
 
 from evennia.utils import create
+from evennia.utils.ansi import strip_ansi
 from evennia.utils.test_resources import EvenniaTest
 from twisted.internet.task import Clock
 
@@ -189,6 +190,24 @@ class AgentsWorld(EvenniaTest):
     def thing(self, name: str) -> Any:
         """A thing in the inn."""
         return create.create_object("typeclasses.objects.Object", key=name, location=self.room1)
+
+
+class Building:
+    """Before a world: Tom is a builder there, and reads what his commands show."""
+
+    def setUp(self) -> None:
+        super().setUp()  # type: ignore[misc]
+        self.account.is_superuser = False
+        self.account.permissions.add("Builder")
+        self.char1.permissions.add("Builder")
+        self.heard = self.hears(self.char1)
+
+    def type(self, line: str, wanted: str = "") -> str:
+        """Type a line; returns what it shows, as soon as what is wanted is among it."""
+        self.heard.clear()
+        self.char1.execute_cmd(line)
+        self.settle(lambda: any(wanted in strip_ansi(text) for text in self.heard))
+        return strip_ansi("\n".join(self.heard))
 
 
 class FixedConfig:

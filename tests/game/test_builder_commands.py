@@ -7,33 +7,11 @@ from dataclasses import replace
 from evennia.utils.ansi import strip_ansi
 
 from game.mind.errors import ModelUnavailable
-from tests.game.agents_world import AgentsWorld
+from tests.game.agents_world import AgentsWorld, Building
 from typeclasses.agents import all_agents, find_agents, summary_of
 
 
-class BuilderWorld(AgentsWorld):
-    """Tom is a builder."""
-
-    def setUp(self):
-        super().setUp()
-        self.account.is_superuser = False
-        self.account.permissions.add("Builder")
-        self.char1.permissions.add("Builder")
-        self.heard = self.hears(self.char1)
-
-    def type(self, line, until=None):
-        """Type a line and return all that it shows."""
-        self.heard.clear()
-        self.char1.execute_cmd(line)
-        self.settle(until)
-        return strip_ansi("\n".join(self.heard))
-
-    def type_and_wait(self, line, wanted):
-        """Type a line whose answer comes from a worker thread."""
-        return self.type(line, lambda: any(wanted in strip_ansi(text) for text in self.heard))
-
-
-class TestAgentCommand(BuilderWorld):
+class TestAgentCommand(Building, AgentsWorld):
     def test_create_makes_one_here_that_perceives(self):
         shown = self.type("@agent/create Ada = You are Ada, a clockmaker.")
         assert "Made Ada" in shown
@@ -118,7 +96,7 @@ class TestAgentCommand(BuilderWorld):
         }
 
 
-class TestMemoryCommands(BuilderWorld):
+class TestMemoryCommands(Building, AgentsWorld):
     def setUp(self):
         super().setUp()
         self.mira.db.paused = True
@@ -133,21 +111,21 @@ class TestMemoryCommands(BuilderWorld):
 
     def test_compact_says_what_came_of_it(self):
         self.talk(9)
-        shown = self.type_and_wait("@compact-memories Mira", "Compacted")
+        shown = self.type("@compact-memories Mira", "Compacted")
         assert "memories 1-6 became the short-term summary" in shown
         assert "4 memories stay verbatim" in shown
         assert "extractive" in shown
 
     def test_the_agent_in_the_room_is_meant_by_default(self):
         self.talk(9)
-        assert "Compacted Mira's memory" in self.type_and_wait("@compact-memories", "Compacted")
+        assert "Compacted Mira's memory" in self.type("@compact-memories", "Compacted")
 
     def test_with_two_agents_here_it_asks_which(self):
         self.another_agent("Bram")
         assert "Bram or Mira" in self.type("@compact-memories")
 
     def test_nothing_to_compact(self):
-        shown = self.type_and_wait("compact-memories Mira", "Nothing")
+        shown = self.type("compact-memories Mira", "Nothing")
         assert "immediate window of 4" in shown
 
     def test_a_failure_says_why(self):
@@ -159,14 +137,14 @@ class TestMemoryCommands(BuilderWorld):
 
         compacting = self.mind.memory.memory._compacting
         compacting._outside = replace(compacting._outside, summarizer=Dead)
-        shown = self.type_and_wait("@compact-memories Mira", "failed")
+        shown = self.type("@compact-memories Mira", "failed")
         assert "nobody answers on port 1. Start the server" in shown
-        assert "Failed" in self.type_and_wait("@memory-status Mira", "Integrity")
+        assert "Failed" in self.type("@memory-status Mira", "Integrity")
 
     def test_status_of_one(self):
         self.talk(9)
-        self.type_and_wait("@compact-memories Mira", "Compacted")
-        shown = self.type_and_wait("@memory-status mi", "Integrity")
+        self.type("@compact-memories Mira", "Compacted")
+        shown = self.type("@memory-status mi", "Integrity")
         assert "4 verbatim (memories 7-10)" in shown
         assert "whole" in shown
         assert "Short-term summary (memories 1-6" in shown
@@ -177,19 +155,19 @@ class TestMemoryCommands(BuilderWorld):
         archive = self.mind.memory.memory.archive
         segment = next(archive.folder.glob("0*.jsonl"))
         segment.write_bytes(segment.read_bytes().replace(b'"n":3,', b'"n":!,'))
-        shown = self.type_and_wait("@memory-status Mira", "Integrity")
+        shown = self.type("@memory-status Mira", "Integrity")
         assert "0000000001.jsonl:3 cannot be read" in shown
 
     def test_status_of_all_is_a_table_and_the_agent_here(self):
         other = self.another_agent("Bram")
         other.location = self.room2
-        shown = self.type_and_wait("@memory-status", "Integrity")
+        shown = self.type("@memory-status", "Integrity")
         assert "Bram" in shown
         assert "Mira's memory" in shown
 
     def test_tables_fit_a_plain_terminal(self):
         self.talk(9)
-        self.type_and_wait("@compact-memories Mira", "Compacted")
+        self.type("@compact-memories Mira", "Compacted")
         self.another_agent("Bartholomew the Younger")
         for command in ("@agent", "@memory-status"):
             lines = self.type(command).splitlines()
@@ -198,11 +176,11 @@ class TestMemoryCommands(BuilderWorld):
 
     def test_an_edited_summary_is_shown_and_adopted(self):
         self.talk(9)
-        self.type_and_wait("@compact-memories Mira", "Compacted")
+        self.type("@compact-memories Mira", "Compacted")
         path = self.mind.memory.folder / "summaries" / "recent.md"
         head, _, _ = path.read_text().rpartition("---\n")
         path.write_text(f"{head}---\nI met Tom, the baker.\n")
-        shown = self.type_and_wait("@memory-status Mira", "Integrity")
+        shown = self.type("@memory-status Mira", "Integrity")
         assert "I met Tom, the baker." in shown
         assert "edited by hand" in shown
 
@@ -212,7 +190,7 @@ class TestMemoryCommands(BuilderWorld):
         assert 'Tom says, "|rstop|n"' in shown
 
 
-class TestModels(BuilderWorld):
+class TestModels(Building, AgentsWorld):
     def test_llm_status(self):
         self.said = ["say Hello.", "wait"]
         self.char1.execute_cmd("talk Mira hi")

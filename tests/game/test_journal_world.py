@@ -10,7 +10,7 @@ from evennia.utils.ansi import strip_ansi
 
 from game.mind.journal.config import JournalConfig
 from game.mind.journal.entries import Judge, Origin
-from tests.game.agents_world import AgentsWorld
+from tests.game.agents_world import AgentsWorld, Building
 from typeclasses import services
 from typeclasses.components.identity import identity_of
 
@@ -192,20 +192,8 @@ class TestWeighing(JournalWorld):
         assert entry.importance.score <= max(by_rules, 4) + 2
 
 
-class TestBuilders(JournalWorld):
+class TestBuilders(Building, JournalWorld):
     """@journal, as builders type it."""
-
-    def setUp(self):
-        super().setUp()
-        self.account.is_superuser = False
-        self.account.permissions.add("Builder")
-        self.char1.permissions.add("Builder")
-
-    def type(self, line):
-        self.heard.clear()
-        self.char1.execute_cmd(line)
-        self.settle(lambda: bool(self.heard))
-        return strip_ansi("\n".join(self.heard))
 
     def test_entries_with_what_they_rest_on(self):
         self.lives()

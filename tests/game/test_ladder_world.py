@@ -22,7 +22,7 @@ from game.mind.memory import CompactReason
 from game.mind.recall.related import Related
 from game.mind.sliding import SlidingMemory
 from game.mind.verbs import FORBIDDEN, PRIVATE
-from tests.game.agents_world import AgentsWorld, FixedConfig
+from tests.game.agents_world import AgentsWorld, Building, FixedConfig
 from tests.game.test_recall_world import CHATTER, RecallWorld
 from typeclasses.components import compactor as compactor_module
 from typeclasses.components import fitting as fitting_module
@@ -502,27 +502,17 @@ class TestRate(RecallWorld):
         assert memory.status().last_rate.recalled is None
 
 
-class TestBuilders(LadderWorld):
+class TestBuilders(Building, LadderWorld):
     """What builders type, and what they read."""
 
     def setUp(self):
         super().setUp()
-        self.account.is_superuser = False
-        self.account.permissions.add("Builder")
-        self.char1.permissions.add("Builder")
         self.budget(immediate_window=4, recent_window=100, preserve_memories=4)
         self.mira.db.paused = True
-        self.heard = self.hears(self.char1)
 
     def talk(self, count):
         self.char1.execute_cmd("say The mark is |rred|n.")
         self.chatter(count - 1)
-
-    def type(self, line, wanted=""):
-        self.heard.clear()
-        self.char1.execute_cmd(line)
-        self.settle(lambda: any(wanted in strip_ansi(text) for text in self.heard))
-        return strip_ansi("\n".join(self.heard))
 
     def compact(self):
         return self.type("@compact-memories Mira", "ompact")

@@ -9,12 +9,11 @@ from datetime import UTC, datetime, timedelta
 from unittest import mock
 
 from evennia.utils import create
-from evennia.utils.ansi import strip_ansi
 
 from game.mind.people import shelf
 from game.mind.people.config import PeopleConfig
 from game.mind.people.profile import Closeness, Kind
-from tests.game.agents_world import AgentsWorld
+from tests.game.agents_world import AgentsWorld, Building
 from typeclasses import services
 from typeclasses.characters import Character
 from typeclasses.components.acquaintances import GATHER_SECONDS
@@ -348,20 +347,8 @@ class TestHostile(PeopleWorld):
         assert after.observations == before.observations
 
 
-class TestBuilders(PeopleWorld):
+class TestBuilders(Building, PeopleWorld):
     """@people and @history, as builders type them."""
-
-    def setUp(self):
-        super().setUp()
-        self.account.is_superuser = False
-        self.account.permissions.add("Builder")
-        self.char1.permissions.add("Builder")
-
-    def type(self, line):
-        self.heard.clear()
-        self.char1.execute_cmd(line)
-        self.settle(lambda: bool(self.heard))
-        return strip_ansi("\n".join(self.heard))
 
     def test_everybody_and_one_of_them(self):
         self.says(self.char1, "I work as a miller, Mira.", "I work as a baker now, Mira.")

@@ -12,7 +12,7 @@ from evennia.utils.ansi import strip_ansi
 from game.index.service import IndexService
 from game.llm.minilm import MiniLMEmbedder
 from game.mind.recall.config import NONE, RecallConfig
-from tests.game.agents_world import AgentsWorld
+from tests.game.agents_world import AgentsWorld, Building
 from typeclasses import services
 from typeclasses.components import keeper as keeper_module
 
@@ -315,21 +315,8 @@ class TestPrivacy(RecallWorld):
         )
 
 
-class TestBuilders(RecallWorld):
+class TestBuilders(Building, RecallWorld):
     """What builders type."""
-
-    def setUp(self):
-        super().setUp()
-        self.account.is_superuser = False
-        self.account.permissions.add("Builder")
-        self.char1.permissions.add("Builder")
-        self.heard = self.hears(self.char1)
-
-    def type(self, line):
-        self.heard.clear()
-        self.char1.execute_cmd(line)
-        self.settle(lambda: bool(self.heard))
-        return strip_ansi("\n".join(self.heard))
 
     def test_recall_shows_scores_sources_and_reasons(self):
         self.says(*FACTS, *CHATTER)

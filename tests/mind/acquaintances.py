@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from game.mind.journal.entries import Importance
+from game.mind.people.book import PeopleBook
+from game.mind.people.config import PeopleConfig
+from game.mind.people.profile import Profile
 from game.mind.records import Memory, MemoryKind
 
 START = datetime(2026, 11, 1, 10, 0, tzinfo=UTC)
@@ -68,3 +72,36 @@ def eventful() -> Days:
     days.says("Thomas", TOM, "The keeper of the old lighthouse has left me a map.")
     days.says("Ada", ADA, "Thank you, Mira, you are a good friend.")
     return days
+
+
+def book_of(folder: Path, config: PeopleConfig | None = None) -> PeopleBook:
+    return PeopleBook(folder, lambda: config or PeopleConfig())
+
+
+def taken(folder: Path, days: Days, config: PeopleConfig | None = None) -> PeopleBook:
+    book = book_of(folder, config)
+    book.take(days.memories, "Mira", six)
+    return book
+
+
+def there(book: PeopleBook, key: str) -> Profile:
+    profile = book.profile(key)
+    assert profile is not None, key
+    return profile
+
+
+def holding(profile: Profile) -> dict[str, str]:
+    return {fact.attribute: fact.value for fact in profile.facts if fact.holds}
+
+
+def past(profile: Profile) -> dict[str, str]:
+    return {fact.attribute: fact.value for fact in profile.facts if not fact.holds}
+
+
+def files(folder: Path) -> dict[str, str]:
+    """Every file but what a killed writer leaves behind."""
+    return {
+        str(path.relative_to(folder)): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix != ".tmp"
+    }
