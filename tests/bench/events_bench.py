@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -23,13 +24,15 @@ from game.mind.attention import Impulse
 from game.mind.budget import Costs, Section
 from game.mind.event_files import files_of
 from game.mind.event_log import EventLog
-from game.mind.events import Event
+from game.mind.event_taps import Tapped
+from game.mind.events import Event, Events
+from game.mind.events import Thought as ThoughtEvent
 from game.mind.memory import MemoryContext
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.related import Related
 from game.mind.records import Memory, MemoryKind
-from game.paths import REPOSITORY
+from game.paths import REPOSITORY, places
 from tests.bench import talk
 from tests.bench.figures import Figure, percentile
 
@@ -46,7 +49,7 @@ _SWITCH = 0.001
 
 
 def measure() -> Iterator[Figure]:
-    """An event at a steady pace, in a burst, and what a busy thread loses beside the writer."""
+    """An event at a steady pace and in a burst, listened to or not; what a busy thread loses."""
     command = [sys.executable, "-m", "tests.bench.events_bench"]
     ran = subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, check=True)
     for line in ran.stdout.splitlines():
@@ -77,17 +80,49 @@ def _measure() -> Iterator[Figure]:
 
 
 def _paced(name: str, make: Callable[[int], Event]) -> Iterator[Figure]:
+    """With nobody listening, and with dashboard, live stream and metrics."""
     for how, pause in (("at a steady pace", _PAUSE), ("in a burst", 0.0)):
-        with TemporaryDirectory() as scratch:
-            log = EventLog(Path(scratch), buffer=EVENTS)
-            took = [_one(log, make, n, pause) for n in range(EVENTS)]
-            log.flush(60)
-            log.close()
-        yield Figure(f"{name} event {how}, median", EVENTS, percentile(took, 0.5), "µs", WANTED)
-        yield Figure(f"{name} event {how}, p99", EVENTS, percentile(took, 0.99), "µs", WANTED)
+        for listened in (False, True):
+            with TemporaryDirectory() as scratch, _log(Path(scratch), listened) as (log, events):
+                took = [_one(events, make, n, pause) for n in range(EVENTS)]
+                log.flush(60)
+                shown = _on_the_reactor() / EVENTS
+            who = ", all listening" if listened else ""
+            for share, of_it in ((0.5, "median"), (0.99, "p99")):
+                value = percentile(took, share)
+                yield Figure(f"{name} event {how}{who}, {of_it}", EVENTS, value, "µs", WANTED)
+            if listened:
+                told = "on the reactor, beside the above: taken for the live stream, 2,000 are kept"
+                yield Figure(f"{name} event {how}, taken for browsers", EVENTS, shown, "µs", told)
 
 
-def _one(log: EventLog, make: Callable[[int], Event], n: int, pause: float) -> float:
+@contextmanager
+def _log(folder: Path, listened: bool) -> Iterator[tuple[EventLog, Events]]:
+    """A log, and what takes its events: with ``listened`` as in the game."""
+    if not listened:
+        log = EventLog(folder, buffer=EVENTS)
+        yield log, log
+    else:
+        from twisted.internet import reactor  # noqa: PLC0415 - when Evennia is up
+
+        from game.web.watching import Watching  # noqa: PLC0415
+
+        taps = Watching(places(), reactor).taps
+        log = EventLog(folder, buffer=EVENTS, written=taps.written)
+        yield log, Tapped(log, taps)
+    log.close()
+
+
+def _on_the_reactor() -> float:
+    """Microseconds of what was handed to the reactor meanwhile, which does not run here."""
+    from twisted.internet import reactor  # noqa: PLC0415 - when Evennia is up
+
+    began = time.perf_counter()
+    reactor.runUntilCurrent()  # type: ignore[attr-defined]  # the reactor's base class has it
+    return (time.perf_counter() - began) * 1e6
+
+
+def _one(log: Events, make: Callable[[int], Event], n: int, pause: float) -> float:
     """Microseconds that one event takes, its making included."""
     began = time.perf_counter()
     log.emit(make(n))
@@ -152,7 +187,7 @@ def _kept() -> Iterator[Figure]:
     yield Figure("what is stored of a thought's prompt", EVENTS, sizes["prompts"], "bytes", told)
 
 
-def _thoughts() -> Callable[[int], Event]:
+def _thoughts() -> Callable[[int], ThoughtEvent]:
     """Thoughts of fifty agents in turn, each with a prompt that has grown by a line or two."""
     from typeclasses.components.actor import Act  # noqa: PLC0415 - when Evennia is up
     from typeclasses.components.happenings import (  # noqa: PLC0415
@@ -173,7 +208,7 @@ def _thoughts() -> Callable[[int], Event]:
     names_of = [f"Agent{n}" for n in range(AGENTS)]
     kept, context = Kept(related=Related(hits=_hits())), MemoryContext(None, None, ())
 
-    def make(n: int) -> Event:
+    def make(n: int) -> ThoughtEvent:
         basis = basis_of(context, kept)
         thought.sent = Sent(GenerationRequest(prompts[n]), costs, 0.02, 100.0, basis)
         return thought_event(
