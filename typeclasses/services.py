@@ -180,6 +180,8 @@ class Services:
         indexes: Keeps the agents' recall indexes; None for a world without recall.
         embedder: Turns a question into a vector; None for recall by words alone.
         searchers: Threads for recall and for what agents do with their own memory.
+        learners: A thread that works what was lived through into profiles: a world of long lives
+            takes it minutes the first time, and nobody's recall may wait for that.
         names: When the names of people and places were last read, and the names.
         tokens: What texts cost in a prompt.
         counting: Has the texts counted that are only estimated; None where nobody counts.
@@ -208,6 +210,7 @@ class Services:
     indexes: IndexService | None = None
     embedder: Embedder | None = None
     searchers: Executor = field(default_factory=lambda: _pool(4, "recall"))
+    learners: Executor = field(default_factory=lambda: _pool(1, "profiles"))
     names: tuple[float | None, frozenset[str]] = (None, frozenset())
     tokens: Ledger = field(default_factory=lambda: Ledger(Heuristic()))
     counting: Counting | None = None
@@ -325,6 +328,7 @@ def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> 
         workers=pool(4, "memory"),
         nights=pool(2, "night"),
         searchers=pool(4, "recall"),
+        learners=pool(1, "profiles"),
         counters=pool(1, "tokens"),
         post=machinery.post,
         timer=machinery.timer,
@@ -350,7 +354,8 @@ def stop(*, reload: bool) -> None:
     if ending.counting is not None:
         ending.counting.stop()
     ending.gateway.shutdown(stop_embedded=not reload)
-    for pool in (ending.workers, ending.searchers, ending.counters, ending.nights):
+    pools = (ending.workers, ending.searchers, ending.learners, ending.counters, ending.nights)
+    for pool in pools:
         pool.shutdown(wait=False, cancel_futures=True)
     if ending.indexes is not None:
         ending.indexes.close(stop_server=not reload)

@@ -119,7 +119,7 @@ class Acquaintances:
     def catch_up(self) -> None:
         """Work in what is not in the profiles yet, in a worker thread."""
         if not self._closed:
-            self._services.searchers.submit(self.settle)
+            self._services.learners.submit(self.settle)
 
     def settle(self) -> None:
         """Work in all that is not in the profiles yet; blocks, never raises.
