@@ -27,15 +27,20 @@ import httpx
 import psutil
 
 from game.cli import processes
+from game.index.agent_index import AgentIndex
+from game.index.follower import Lived
 from game.mind.archive import Archive
 from game.mind.cascade import CascadeMemory
 from game.mind.compaction_config import CompactionConfig
 from game.mind.event_log import EventLog
 from game.mind.events import MemoryChange, Recall, Thought
+from game.mind.journal.importance import importance as judged
 from game.mind.memory import CompactReason
+from game.mind.people.book import PeopleBook
+from game.mind.people.config import PeopleConfig
 from game.mind.summaries import SummaryFolder
 from game.mind.summarize import ExtractiveSummarizer
-from game.paths import REPOSITORY
+from game.paths import REPOSITORY, Places
 from tests.bench.figures import Figure, percentile
 from tests.bench.talk import talk
 from tests.cli.conftest import Copy, make_copy
@@ -59,6 +64,7 @@ _LLM = """\
 **provider**: extractive
 """
 _LETTERS = "bcdfghjklm"
+_AT_ONCE = 2_000
 
 
 @dataclass
@@ -78,18 +84,29 @@ def names_of(agents: int) -> list[str]:
     return [name.title() for name in itertools.islice(made, agents)]
 
 
-def write_lives(folder: Path, names: Sequence[str], memories: int = MEMORIES) -> None:
-    """Give each of these agents the archive of a life.
+def write_lives(here: Places, names: Sequence[str], memories: int = MEMORIES) -> None:
+    """Give each of these agents a life: its archive, whom it knows of it, its index of words.
+
+    A world that had to make the last two for all of them would be busy with that for long.
 
     Args:
-        folder: ``vault/agents``.
+        here: Where the world will be.
         names: Their names, each the name of its folder.
         memories: How many memories each has.
     """
-    first = folder / names[0] / "archive"
-    _live(folder / names[0], names[0], memories)
+    life, index = here.agents / names[0], here.index / names[0]
+    _live(life, names[0], memories)
+    archive, book = Archive(life / "archive"), PeopleBook(life, PeopleConfig)
+    for first in range(1, memories + 1, _AT_ONCE):
+        lived = archive.read(first, first + _AT_ONCE - 1)
+        book.take(lived, names[0], lambda memory: judged(memory, names[0]))
+    archive.close()
+    words = AgentIndex(index, Lived(names[0], life / "archive"), None, print)
+    words.follow()
+    words.close()
     for name in names[1:]:
-        shutil.copytree(first, folder / name / "archive", ignore=shutil.ignore_patterns(".lock"))
+        shutil.copytree(life, here.agents / name, ignore=shutil.ignore_patterns(".lock"))
+        shutil.copytree(index, here.index / name)
 
 
 def _live(folder: Path, name: str, memories: int) -> None:
@@ -211,7 +228,7 @@ def world(
     try:
         assert fake.stdout is not None
         _write_config(copy, fake.stdout.readline().strip())
-        write_lives(copy.here.agents, names, memories)
+        write_lives(copy.here, names, memories)
         write_log(copy.here.events, names)
         started = copy.keepsake("start")
         assert started.returncode == 0, started.stdout + started.stderr
