@@ -48,6 +48,7 @@ Kinds = Annotated[
 ]
 
 OfLab = Annotated[str, typer.Option("--lab", help="Of the simulation of that name.")]
+MOST_LINES = 1_000_000_000
 
 
 def main() -> None:
@@ -106,7 +107,9 @@ def status(as_json: AsJson = False) -> None:
 def logs(
     which: Annotated[str, typer.Argument(help="events, agents, server, portal …")] = "events",
     *,
-    lines: Annotated[int, typer.Option("-n", "--lines", help="How many to show first.")] = 20,
+    lines: Annotated[
+        int, typer.Option("-n", "--lines", min=0, max=MOST_LINES, help="How many to show first.")
+    ] = 20,
     follow: Annotated[bool, typer.Option(help="Go on showing what is added.")] = True,
     agent: AgentNames = None,
     kind: Kinds = None,
@@ -148,6 +151,7 @@ def export(
 
 @app.command()
 def simulate(
+    context: typer.Context,
     name: Annotated[
         str, typer.Argument(help="What to call it; seed-7 and so on if not given.")
     ] = "",
@@ -172,6 +176,7 @@ def simulate(
 
     here = places()
     if resume:
+        _refuse_beside_resume(context)
         lab = simulating.go_on(here, resume, hours)
     else:
         length = 24.0 if hours is None else hours
@@ -240,6 +245,19 @@ def evaluate_recall(
         _print_json(recall.as_json(found))
     else:
         out.print(recall.as_table(found))
+
+
+def _refuse_beside_resume(context: typer.Context) -> None:
+    """What a simulation is made with stays: whoever gives it another value must hear of it."""
+    for option in context.params:
+        source = context.get_parameter_source(option)
+        given = source is not None and source.name == "COMMANDLINE"
+        if given and option not in ("resume", "hours"):
+            told = "a second name" if option == "name" else f"--{option}"
+            raise KeepsakeError(
+                f"{told} does not go with --resume: a simulation stays what it was made as",
+                "Leave it out, or make another simulation; only --hours can be changed",
+            )
 
 
 def _places_of(lab: str) -> Places:

@@ -47,10 +47,12 @@ def show_events(
     """Print the newest events that are wanted, and what is added if ``go_on``.
 
     Raises:
-        KeepsakeError: The log cannot be read.
+        KeepsakeError: The log cannot be read, or holds nothing that is wanted.
     """
+    shown = False
     try:
         for record in _events(here, wanted, lines, go_on=go_on):
+            shown = True
             if as_json:
                 print(json.dumps(record, ensure_ascii=False), flush=go_on)
             else:
@@ -60,6 +62,11 @@ def show_events(
             f"The event log in {here.events} cannot be read ({error.strerror or error})",
             "Read it as the user who started Keepsake",
         ) from error
+    if lines and not shown:
+        raise KeepsakeError(
+            f"There are no such events in {here.events}",
+            "Start the world, ask for other agents or kinds, or name a simulation with --lab",
+        )
 
 
 def wanted_events(agents: Collection[str], kinds: Collection[str]) -> Filter:

@@ -8,9 +8,11 @@ itself are never linked: they go on being written.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from game.lab.plan import PROGRESS, Lab
@@ -18,6 +20,59 @@ from game.mind.errors import KeepsakeError
 
 _LEFT_OUT = ("vault/config", "home/index", "home/models", "home/control.sock", "home/cache")
 _PART = ".part"
+
+
+@contextmanager
+def held(lab: Lab, *, by_reader: bool) -> Iterator[None]:
+    """Keep world and checkpoints as they are, as long as somebody copies them; blocks.
+
+    Who copies a simulation holds it as a reader. Who lives in it holds it otherwise, for as long
+    as it takes to begin an hour or to remove a checkpoint.
+
+    Raises:
+        OSError: There is no such folder, or it cannot be read.
+    """
+    descriptor = os.open(lab.folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH if by_reader else fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def there(lab: Lab) -> bool:
+    """Whether there is a checkpoint."""
+    return _newest(lab) is not None
+
+
+def begin(lab: Lab) -> None:
+    """Mark the world as half made or half lived, before anything in it is written.
+
+    Raises:
+        KeepsakeError: The disk refused.
+    """
+    try:
+        with held(lab, by_reader=False):
+            lab.unsettled.touch()
+            _sync(lab.folder)
+    except OSError as error:
+        raise _not_written(lab, error) from error
+
+
+def settle(lab: Lab) -> None:
+    """Take that mark away, once the world is what its last checkpoint is, on the disk as well.
+
+    Raises:
+        KeepsakeError: The disk refused.
+    """
+    if not lab.unsettled.exists():
+        return
+    os.sync()
+    try:
+        with held(lab, by_reader=False):
+            lab.unsettled.unlink()
+    except OSError as error:
+        raise _not_written(lab, error) from error
 
 
 def take(lab: Lab) -> None:
@@ -33,45 +88,57 @@ def take(lab: Lab) -> None:
         part.mkdir(parents=True)
         for path in _files(lab.folder):
             _keep(lab.folder / path, part / path, newest / path if newest else None)
-        if target.exists():
-            shutil.rmtree(target)
-        part.rename(target)
+        _sync_folders(part)
+        with held(lab, by_reader=False):
+            if target.exists():
+                shutil.rmtree(target)
+            part.rename(target)
+            _sync(lab.checkpoints)
+            for old in _all(lab):
+                if old != target:
+                    shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         shutil.rmtree(part, ignore_errors=True)
         raise KeepsakeError(
             f"No checkpoint could be written in {lab.checkpoints} ({error.strerror})",
             "Free some disk space, then go on with `keepsake simulate --resume`",
         ) from error
-    for old in _all(lab):
-        if old != target:
-            shutil.rmtree(old, ignore_errors=True)
 
 
 def go_back(lab: Lab) -> bool:
     """Make the world what it was at the last checkpoint; False if there is none.
 
-    Killed on the way it is simply done again.
+    Without one it was killed while it was made: what there is of it is removed, to be made anew.
+    Killed on the way all this is simply done again.
 
     Raises:
         KeepsakeError: The disk refused.
     """
     newest = _newest(lab)
-    if newest is None:
-        return False
+    if newest is None and lab.lived():
+        return False  # a life is never thrown away for want of a copy of it
     try:
-        kept = set(_files(newest))
+        kept = set(_files(newest)) if newest else set()
         for path in list(_files(lab.folder)):
             if path not in kept:
                 (lab.folder / path).unlink()
-        for path in kept:
-            _restore(newest / path, lab.folder / path)
+        if newest is not None:
+            for path in kept:
+                _restore(newest / path, lab.folder / path)
         shutil.rmtree(lab.home / "index", ignore_errors=True)
     except OSError as error:
         raise KeepsakeError(
-            f"The checkpoint {newest} could not be gone back to ({error.strerror})",
+            f"The last checkpoint of {lab.folder} could not be gone back to ({error.strerror})",
             "Free some disk space or mend the permissions, then try again",
         ) from error
-    return True
+    return newest is not None
+
+
+def _not_written(lab: Lab, error: OSError) -> KeepsakeError:
+    return KeepsakeError(
+        f"{lab.unsettled} could not be written ({error.strerror or error})",
+        "Free some disk space or mend the permissions, then `keepsake simulate --resume` goes on",
+    )
 
 
 def _keep(source: Path, target: Path, before: Path | None) -> None:
@@ -80,6 +147,21 @@ def _keep(source: Path, target: Path, before: Path | None) -> None:
         os.link(before, target)
     else:
         shutil.copy2(source, target)
+        _sync(target)
+
+
+def _sync_folders(folder: Path) -> None:
+    for parent, _, _ in os.walk(folder):
+        _sync(Path(parent))
+
+
+def _sync(path: Path) -> None:
+    """Bring a file, or a folder's names, to the disk: a power cut must find it there."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _restore(source: Path, target: Path) -> None:

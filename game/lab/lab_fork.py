@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from game.lab import checkpoints
 from game.lab.fork import Forked, Say, fork
 from game.lab.plan import Lab, Plan, lab_of
 from game.lab.points import Point, point_at
+from game.mind.errors import KeepsakeError
 from game.paths import Places, Ports
 
 _CHECKPOINT = re.compile(r"\d+")
@@ -37,16 +40,13 @@ def fork_lab(here: Places, name: str, target: str, at: str, say: Say) -> Forked:
             there is no room for it.
     """
     lab, new = lab_of(here, name), lab_of(here, target)
-    plan, source = lab.plan(), settled(lab)
-    point = point_at(source.places(), at)
-    seconds = _lived(plan, source, point)
+    plan = lab.plan()
 
-    def finish(part: Path) -> None:
+    def finish(part: Path, source: Lab, point: Point) -> None:
         Lab(part).write_plan(replace(plan, name=target))
-        Lab(part).write_lived(seconds)
+        Lab(part).write_lived(_lived(plan, source, point))
 
-    places = Places(source.home, source.vault, Ports())
-    return fork(places, new.folder, point, say, config=lab.vault / "config", finish=finish)
+    return _fork(lab, new.folder, at, say, finish)
 
 
 def fork_lab_world(here: Places, name: str, target: Path, at: str, say: Say) -> Forked:
@@ -65,10 +65,29 @@ def fork_lab_world(here: Places, name: str, target: Path, at: str, say: Say) -> 
     """
     lab = lab_of(here, name)
     lab.plan()
-    source = settled(lab)
-    point = point_at(source.places(), at)
-    places = Places(source.home, source.vault, Ports())
-    return fork(places, target, point, say, config=lab.vault / "config")
+    return _fork(lab, target, at, say, lambda *_: None)
+
+
+def _fork(
+    lab: Lab, target: Path, at: str, say: Say, finish: Callable[[Path, Lab, Point], None]
+) -> Forked:
+    """Copy a simulation that nobody lives on in meanwhile: one that runs waits for an hour."""
+    with checkpoints.held(lab, by_reader=True):
+        if not lab.made:
+            raise KeepsakeError(
+                f"The world of the simulation {lab.folder.name!r} is not made yet",
+                f"Let it begin: keepsake simulate --resume {lab.folder.name}",
+            )
+        source = settled(lab)
+        point = point_at(source.places(), at)
+        return fork(
+            Places(source.home, source.vault, Ports()),
+            target,
+            point,
+            say,
+            config=lab.vault / "config",
+            finish=lambda part: finish(part, source, point),
+        )
 
 
 def _lived(plan: Plan, source: Lab, point: Point) -> float:

@@ -134,7 +134,7 @@ class Lab:
 
     @property
     def unsettled(self) -> Path:
-        """There while an hour is lived: what stands in home and vault is half of one."""
+        """There while it runs, and after it was killed: home and vault may be amid an hour."""
         return self.folder / "unsettled"
 
     def places(self, ports: Ports | None = None) -> Places:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 
 from game.lab.plan import FOLDER, Lab, Plan, checked, lab_of, longer
 from game.lab.settings import check_model, copy_config
@@ -123,7 +123,7 @@ class Run:
         self._over = False
 
     def __enter__(self) -> Run:
-        with (self.lab.folder / LOG).open("a", encoding="utf-8") as log:
+        with self._log() as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "game.lab.worker", str(self.lab.folder)],
                 cwd=REPOSITORY,
@@ -135,6 +135,16 @@ class Run:
                 start_new_session=True,  # Ctrl-C is ours to handle
             )
         return self
+
+    def _log(self) -> TextIO:
+        path = self.lab.folder / LOG
+        try:
+            return path.open("a", encoding="utf-8")
+        except OSError as error:
+            raise KeepsakeError(
+                f"{path} could not be written ({error.strerror or error})",
+                "Run it as the user who made it, or mend the permissions",
+            ) from error
 
     def __exit__(self, *_: object) -> None:
         """End it: by itself if it is over, else at once, with the hour that it lives."""

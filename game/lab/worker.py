@@ -16,6 +16,7 @@ import json
 import os
 import select
 import signal
+import sqlite3
 import sys
 import traceback
 import warnings
@@ -48,21 +49,24 @@ def _simulate(lab: Lab, plan: Plan) -> None:
     if lab.unsettled.exists():
         _tell({"op": "going back"})
         checkpoints.go_back(lab)
-        lab.unsettled.unlink()
+        checkpoints.settle(lab)
     _tell({"op": "setting up"})
     world.set_up()
     if not lab.made:
+        checkpoints.begin(lab)
         _tell({"op": "making"})
         _in_child(lab, lambda: world.make(lab, plan))
         checkpoints.take(lab)
+    elif not checkpoints.there(lab):  # a fork has none yet
+        checkpoints.take(lab)
     stop = False
     while lab.lived() < plan.seconds and not stop:
-        lab.unsettled.touch()
+        checkpoints.begin(lab)
         _in_child(lab, lambda: world.live_on(lab, plan, lambda at: _tell({"op": "at", **at})))
         checkpoints.take(lab)
-        lab.unsettled.unlink()
         _tell({"op": "checkpoint", "seconds": lab.lived()})
         stop = _asked_to_stop()
+    checkpoints.settle(lab)
     _tell({"op": "over", "seconds": lab.lived()})
 
 
@@ -77,7 +81,7 @@ def _in_child(lab: Lab, work: Callable[[], None]) -> None:
     child = _forked()
     if child == 0:
         os.close(reading)
-        os._exit(_worked(work, writing))
+        os._exit(_worked(lab, work, writing))
     os.close(writing)
     with os.fdopen(reading, encoding="utf-8") as file:
         _wait_for(child, reading)
@@ -95,24 +99,31 @@ def _forked() -> int:
         return os.fork()
 
 
-def _worked(work: Callable[[], None], writing: int) -> int:
+def _worked(lab: Lab, work: Callable[[], None], writing: int) -> int:
     """In the child: do it; what went wrong is told through the pipe."""
     try:
         work()
     except KeepsakeError as error:
         os.write(writing, json.dumps([error.what, error.cure]).encode())
         return 1
-    except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        cure = "Free some disk space, then resume" if full else "See the traceback above"
+    except BaseException as error:  # the end of the process: nobody else will tell of it
+        traceback.print_exc()
+        if not _is_full(error):
+            return _BROKE
+        cure = f"Free some disk space, then go on: keepsake simulate --resume {lab.folder.name}"
         os.write(writing, json.dumps([f"The simulation broke off ({error})", cure]).encode())
         return 1
-    except BaseException:  # this is the end of the process: nobody else will tell of it
-        traceback.print_exc()
-        return _BROKE
     finally:
         sys.stdout.flush()
     return 0
+
+
+def _is_full(error: BaseException) -> bool:
+    """Whether there was no room on the disk, whoever says so: the system, or SQLite."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    reason = error.__cause__ or error  # Django wraps what SQLite raises
+    return isinstance(reason, sqlite3.Error) and "disk is full" in str(reason)
 
 
 def _wait_for(child: int, reading: int) -> None:
@@ -171,7 +182,13 @@ def _alone(lab: Lab) -> Iterator[None]:
     Raises:
         KeepsakeError: Another process has it.
     """
-    descriptor = os.open(lab.folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        descriptor = os.open(lab.folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise KeepsakeError(
+            f"{lab.folder / LOCK} could not be opened ({error.strerror or error})",
+            "Run it as the user who made it, or mend the permissions",
+        ) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

@@ -9,6 +9,7 @@ their own (``….jsonl.gz``), so that writing goes on meanwhile.
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import json
 import os
@@ -16,6 +17,7 @@ import re
 import shutil
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -96,7 +98,11 @@ class LogFile:
             except FileNotFoundError:  # compressed since it was listed
                 pass
         packed = self.path.with_name(f"{self.path.name.split('.')[0]}{PACKED}")
-        return gzip.decompress(packed.read_bytes())[position:]
+        try:
+            return gzip.decompress(packed.read_bytes())[position:]
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            told = f"{packed.name} is damaged; without it all other files can be read"
+            raise OSError(errno.EIO, told) from error
 
 
 def _from_end(file: BinaryIO) -> Iterator[bytes]:

@@ -105,3 +105,26 @@ def test_a_full_disk_leaves_the_checkpoint_before(lab, monkeypatch):
 
 def test_without_a_checkpoint_there_is_nothing_to_go_back_to(tmp_path):
     assert not checkpoints.go_back(Lab(tmp_path / "new"))
+
+
+def test_what_was_half_made_is_removed_to_be_made_anew(lab):
+    shutil.rmtree(lab.checkpoints)
+    (lab.folder / "progress.json").unlink()
+    assert not checkpoints.go_back(lab)
+    assert contents(lab) == {"vault/config/thinking.md": "as shipped"}
+
+
+def test_a_life_without_a_checkpoint_is_never_thrown_away(lab):
+    shutil.rmtree(lab.checkpoints)
+    before = contents(lab)
+    assert not checkpoints.go_back(lab)
+    assert contents(lab) == before
+
+
+def test_the_mark_of_a_half_lived_hour_stays_until_it_is_taken_away(lab):
+    checkpoints.begin(lab)
+    checkpoints.begin(lab)
+    assert lab.unsettled.exists()
+    checkpoints.settle(lab)
+    checkpoints.settle(lab)
+    assert not lab.unsettled.exists()

@@ -1,13 +1,15 @@
 """A simulation, forked in the middle and lived on otherwise: a whole world, its database too."""
 
 import re
+import threading
 
 import pytest
 
+from game.lab import checkpoints
 from game.lab.lab_fork import fork_lab, fork_lab_world
 from game.lab.lived import read_life
 from game.lab.plan import Plan, lab_of
-from game.lab.simulate import create, resumed, run
+from game.lab.simulate import Run, create, resumed, run
 from game.mind.errors import KeepsakeError
 from game.mind.event_reader import events
 from game.paths import REPOSITORY, Places, Ports
@@ -63,6 +65,45 @@ def test_a_fork_goes_on_from_its_point_and_the_original_stays_as_it_is(places, b
             life = read_life(other.vault / "agents" / name, name)
             assert life.steps[-1].number >= cut.memories
     assert fingerprint(base.folder) == before
+
+
+def test_a_simulation_waits_for_its_copy_and_the_copy_for_a_moment_between_two_hours(places, base):
+    removed = threading.Event()
+
+    def live_on():
+        checkpoints.begin(base)
+        removed.set()
+
+    living = threading.Thread(target=live_on, daemon=True)
+
+    def say(line):
+        if line == "Copying the event log":
+            living.start()
+        assert not removed.is_set()
+
+    fork_lab(places, "base", "undisturbed", "", say)
+    living.join(60)
+    assert removed.is_set()
+    checkpoints.settle(base)
+    assert not base.unsettled.exists()
+
+
+def test_what_is_lived_in_a_fork_can_be_gone_back_from_before_its_first_hour_is_over(places, base):
+    middle = acts(base)[20][0]
+    fork_lab(places, "base", "killed", str(middle), lambda _: None)
+    with Run(resumed(places, "killed", hours=1000)) as running:
+        assert any(report.op == "at" for report in running.reports())
+    lab = lab_of(places, "killed")
+    assert lab.unsettled.exists()
+    assert checkpoints.go_back(lab)
+    assert acts(lab)[:middle] == acts(base)[:middle]
+
+
+def test_a_simulation_that_is_not_made_yet_is_not_copied(places):
+    create(places, Plan("unmade", agents=1, hours=1))
+    with pytest.raises(KeepsakeError, match="not made yet") as refused:
+        fork_lab(places, "unmade", "copy", "", lambda _: None)
+    assert "--resume unmade" in refused.value.cure
 
 
 def test_its_world_can_be_taken_out_of_the_lab(places, base, tmp_path):

@@ -205,6 +205,22 @@ def test_nobody_else_may_read_it(tmp_path, logs):
     assert not (tmp_path / "events").stat().st_mode & 0o077
 
 
+@pytest.mark.parametrize("kept", [5, 200])
+def test_a_compressed_file_that_is_damaged_is_named(tmp_path, logs, kept):
+    log = logs(tmp_path, file_bytes=1_000)
+    for n in range(100):
+        log.emit(remembered(n))
+    assert log.flush()
+    log.close()
+    assert event_files.wait_until_packed(60)
+    oldest = files_of(tmp_path, "events")[0]
+    oldest.path.write_bytes(oldest.path.read_bytes()[:kept])
+    with pytest.raises(OSError, match=f"{oldest.path.name} is damaged"):
+        list(events(tmp_path))
+    oldest.path.unlink()
+    assert [each["seq"] for each in events(tmp_path)][-1] == 100
+
+
 @pytest.mark.parametrize("left", ["plain", "both", "part"])
 def test_a_compression_that_was_killed_is_done_again(tmp_path, logs, left):
     log = logs(tmp_path, clock=Clock(), file_bytes=1_000)
