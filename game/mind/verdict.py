@@ -26,6 +26,7 @@ _META = re.compile(
     r"|these memories (?:show|describe|are)|let me know if)",
     re.I,
 )
+_CLAUSE_END = re.compile(r"[.!?…\"“”\n]+")
 _ENDED = re.compile(r"[.!?…][\"”’')\]]*$")
 
 
@@ -68,16 +69,30 @@ def check(summary: str, source_texts: Sequence[str]) -> str | None:
         return "is empty"
     if sum(any(c.isalpha() for c in word) for word in said) < _LEAST_WORDS:
         return "has no sentence, only list numbers or single words"
-    if _META.search(summary):
+    source = " ".join(source_texts)
+    if _talks_about_itself(summary, source):
         return "talks about being a summary instead of being one"
     if repetition := _repetition(summary, said):
         return repetition
-    source = " ".join(source_texts)
     if len(summary) > len(source):
         return f"is longer than its source ({len(summary)} against {len(source)} characters)"
     if not telling(summary) & telling(source):
         return "has no word in common with its source"
     return None
+
+
+def _talks_about_itself(summary: str, source: str) -> bool:
+    """Whether a clause of it speaks as a model does; one that somebody said so is a quotation."""
+    if not _META.search(summary):
+        return False
+    said = _bare(source)
+    clauses = [clause for clause in _CLAUSE_END.split(summary) if _META.search(clause)]
+    return not clauses or any(_bare(clause) not in said for clause in clauses)
+
+
+def _bare(text: str) -> str:
+    """Its words alone, with a blank on either side of each."""
+    return f" {' '.join(words(text)).casefold()} "
 
 
 def _repetition(summary: str, said: Sequence[str]) -> str | None:

@@ -54,6 +54,15 @@ def test_what_small_models_write_instead_is_refused(answer, reason):
     assert reason in (check(clean(answer), SOURCE) or "passed")
 
 
+def test_what_somebody_said_is_no_talk_about_the_summary():
+    source = [*SOURCE, 'Tom says, "Forgive me. I am sorry. The text on it is faded."']
+    quoted = 'Tom said, "Forgive me. I am sorry. The text on it is faded."'
+    assert check(quoted, source) is None
+    for own in ("I am sorry, I cannot sum up what Tom said.", "The text describes Tom."):
+        assert "being a summary" in (check(own, source) or "passed"), own
+    assert "being a summary" in (check(quoted, SOURCE) or "passed")
+
+
 def test_list_numbers_are_refused_uncleaned_too():
     assert "list numbers" in (check("1. > 2. > 3. > 4. >", SOURCE) or "passed")
 
