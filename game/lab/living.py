@@ -48,11 +48,18 @@ def build(plan: Plan) -> None:
     initial_setup.create_objects()
     atlas = atlas_for(read_atlas(), plan.agents, plan.seed)
     build_world(atlas)
+    # Nobody plays the admin here: its character would stand about, and be met by everybody.
+    _of_the_admin().location = None
     make_visitors(plan.visitors, find("room", atlas.start))
     ServerConfig.objects.conf("last_initial_setup_step", "done")
     # Who somebody is depends on when they were made: here that is the beginning of time.
     for made in (ObjectDB, AccountDB):
         made.objects.update(db_date_created=plan.begins)
+
+
+def _of_the_admin() -> ObjectDB:
+    """The character that Evennia makes for the admin."""
+    return ObjectDB.objects.get(id=1)
 
 
 def live(plan: Plan, since: float, until: float, tell: Callable[[dict[str, object]], None]) -> None:
