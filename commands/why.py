@@ -131,7 +131,8 @@ def _title(found: Shown) -> str:
         return f"|ynote {plain(found.title)}|n"
     if found.kind == "called back":
         return f"|ymemory {found.n}|n, which it had called back:"
-    return f"|y{plain(found.kind)} {found.n}|n"
+    of = f" ({found.title})" if found.kind == "summary" and found.title else ""
+    return f"|y{plain(found.kind)} {found.n}|n{of}"
 
 
 def _summaries(why: Why, *, deep: bool) -> Iterator[str]:

@@ -16,6 +16,7 @@ from game.cli.processes import Component
 from game.mind.errors import KeepsakeError
 from game.paths import Places
 from game.server.private_files import OWNER_ONLY
+from game.web.metrics_token import CURE, TOKEN_VARIABLE, too_short
 
 LEAST_PYTHON = (3, 12)
 LEAST_FREE_MB = 500
@@ -48,6 +49,15 @@ def secrets(here: Places) -> Iterator[Finding]:
             yield Finding("Secrets", False, f"{path} has mode {mode:o}, others may read it", cure)
             return
     yield Finding("Secrets", True, "readable by their owner alone")
+
+
+def metrics(_here: Places) -> Iterator[Finding]:
+    """The token for the metrics, if there is one where this is run, opens to somebody."""
+    if token := os.environ.get(TOKEN_VARIABLE, "").strip():
+        wrong = too_short(token)
+        yield Finding("Metrics", not wrong, wrong or "open with a token", CURE if wrong else "")
+    else:
+        yield Finding("Metrics", True, "open to this machine alone")
 
 
 def listening(here: Places) -> Iterator[Finding]:
@@ -91,4 +101,4 @@ def _nearest(path: Path) -> Path:
     return next(folder for folder in (path, *path.parents) if folder.exists())
 
 
-CHECKS = (python, home, secrets, listening, world)
+CHECKS = (python, home, secrets, metrics, listening, world)

@@ -36,7 +36,7 @@ class Shown:
     Attributes:
         kind: ``memory``, ``summary``, ``note``, ``called back``.
         n: Its number, as in :class:`game.mind.events.Recalled`.
-        title: Of a note.
+        title: Of a note; of a summary what it is of, as ``memories 1-7``.
         score: How well it answered; 0 for what was called back.
         why: The parts of the score, in words.
         text: Its words; empty if they are nowhere any more.
@@ -304,7 +304,10 @@ def _shown(
         if kind == "note":
             text = _line_of(prompt, f"{title}: ")
         elif kind == "summary":
-            text = next((p.after.recent.text for p in past if p.number == n and p.after.recent), "")
+            stood = next((p.after.recent for p in past if p.number == n), None)
+            text, title = (
+                (stood.text, f"memories {stood.first}-{stood.last}") if stood else ("", "")
+            )
         elif (memory := _one(archive, n)) is not None:
             text = memory.line
         yield Shown(kind, n, title, told.seconds("score"), told.text("why"), text)

@@ -100,7 +100,7 @@ def words(request: HttpRequest, name: str, most: int) -> str:
     Raises:
         BadRequest: It is not there, or longer than ``most`` characters.
     """
-    given = request.GET.get(name, "").strip()
+    given = str(request.GET.get(name, "")).strip()
     if not given:
         raise BadRequest(f"{name} is not given", f"Add it to the address: ?{name}=…")
     if len(given) > most:

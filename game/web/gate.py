@@ -20,8 +20,8 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 from zope.interface import implementer
 
-TOKEN_VARIABLE = "KEEPSAKE_METRICS_TOKEN"
-SHORTEST_TOKEN = 16
+from game.web.metrics_token import CURE, too_short
+
 CONNECT_SECONDS = 5.0
 PATIENCE_SECONDS = 45.0
 """A browser that has read nothing for so long is cut off."""
@@ -42,21 +42,15 @@ class Door:
     with a token, whoever shows it, from wherever, and nobody else.
 
     Args:
-        token: The token; empty for none. One shorter than :data:`SHORTEST_TOKEN` opens to nobody.
+        token: The token; empty for none. One shorter than
+            :data:`game.web.metrics_token.SHORTEST_TOKEN` opens to nobody.
     """
 
     def __init__(self, token: str = "") -> None:
         self._token = token.strip().encode()
-
-    @property
-    def problem(self) -> str:
+        wrong = too_short(token)
+        self.problem = f"{wrong}. {CURE}" if wrong else ""
         """Why nobody may; empty if somebody may."""
-        if self._token and len(self._token) < SHORTEST_TOKEN:
-            return (
-                f"{TOKEN_VARIABLE} has less than {SHORTEST_TOKEN} characters, so that /metrics is "
-                "open to nobody. Make one with `openssl rand -hex 24` and restart"
-            )
-        return ""
 
     def opens(self, request: Request) -> bool:
         """Whether whoever sends this may read them."""
@@ -104,7 +98,8 @@ class Guarded(Resource):
         """Refuse, or hand on."""
         if not self._door.opens(request):
             return refusal(request, HTTPStatus.FORBIDDEN)
-        if request.postpath not in ([], [b""]):
+        rest: list[bytes] = getattr(request, "postpath", [])  # set by Twisted's Site
+        if rest not in ([], [b""]):
             return refusal(request, HTTPStatus.NOT_FOUND)
         if request.method not in (b"GET", b"HEAD"):
             request.setHeader(b"allow", b"GET, HEAD")
@@ -177,6 +172,8 @@ class StreamProxy(Resource):
 class _Passing(Protocol):
     """One stream on its way: reads from the Server as fast as the browser does."""
 
+    transport: Any  # Twisted's types know what every connection can, and not what TCP's can
+
     def __init__(self, browser: Request, reactor: Any, patience: float) -> None:
         self._browser, self._reactor, self._patience = browser, reactor, patience
         self._impatient: Any = None
@@ -235,7 +232,8 @@ class _Passing(Protocol):
 
     def _cut(self) -> None:
         self._impatient = None
-        self._browser.transport.abortConnection()
+        transport: Any = self._browser.transport  # TCP, which alone can be cut
+        transport.abortConnection()
 
     def _calm(self) -> None:
         if self._impatient is not None and self._impatient.active():

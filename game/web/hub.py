@@ -134,10 +134,10 @@ class Hub:
         self._flush: Any = None
         self._beat: Any = None
 
-    def listen(self, taps: Taps) -> Callable[[], None]:
-        """Be told by ``taps`` from now on; returns what ends it."""
-        stops = (taps.on_written(self.written), taps.on_memory(self.remembered))
-        return lambda: [stop() for stop in stops] and None
+    def listen(self, taps: Taps) -> None:
+        """Be told by ``taps`` from now on."""
+        taps.on_written(self.written)
+        taps.on_memory(self.remembered)
 
     # -- what comes in
 

@@ -281,7 +281,8 @@ class LiveStream:
 
     def _cut(self) -> None:
         self._forget()
-        self._request.transport.abortConnection()
+        transport: Any = self._request.transport  # TCP, which alone can be cut
+        transport.abortConnection()
 
     def _forget(self) -> None:
         if not self._ended:

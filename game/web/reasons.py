@@ -64,15 +64,35 @@ def _view(found: Why, bounds: Bounds) -> WhyView:
 
 def _hit(shown: Shown) -> HitView:
     is_memory = shown.kind in ("memory", "called back")
-    title = f"note: {shown.title}" if shown.kind == "note" else f"{shown.kind} {shown.n}"
     return HitView(
         kind=shown.kind,
-        title=f"memory {shown.n}, called back" if shown.kind == "called back" else title,
+        title=_title(shown),
         text=shown.text,
         score=shown.score,
         why=shown.why,
         n=shown.n if is_memory else 0,
     )
+
+
+def _title(shown: Shown) -> str:
+    match shown.kind:
+        case "note":
+            return f"note: {shown.title}"
+        case "summary":
+            return summary_title(shown.n, shown.title)
+        case "called back":
+            return f"memory {shown.n}, called back"
+    return f"{shown.kind} {shown.n}"
+
+
+def summary_title(compaction: int, memories: str) -> str:
+    """How a short-term summary is named among what was found.
+
+    Args:
+        compaction: The compaction that wrote it.
+        memories: What it is of, as ``memories 1-7``; empty if that is not known any more.
+    """
+    return f"short-term summary {compaction}" + (f" ({memories})" if memories else "")
 
 
 def _leant(leant: Leant) -> LeantView:

@@ -8,6 +8,7 @@ from concurrent.futures import TimeoutError as TookTooLong
 
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.web.on_reactor import WorldBusy, on_reactor
+from game.web.reasons import summary_title
 from game.web.shapes import HitView, RecallView
 from game.web.snapshots import mind_with
 from typeclasses.services import services
@@ -29,10 +30,12 @@ def recall(number: int, question: str, limit: int) -> RecallView:
     recaller = on_reactor(lambda: mind_with(number).keeper.recaller)
     on_reactor(recaller.prepare)
     began = time.perf_counter()
+    # Where the agents' own searches are made: they and the game's pages share the threads.
+    searching = services().searchers.submit(recaller.rank, question, limit)
     try:
-        # Where the agents' own searches are made: they and the game's pages share the threads.
-        hits = services().searchers.submit(recaller.rank, question, limit).result(PATIENCE)
+        hits = searching.result(PATIENCE)
     except (TookTooLong, CancelledError) as error:
+        searching.cancel()  # if it has not begun, nobody waits for it any more
         raise WorldBusy("The search took too long", "Try again in a moment") from error
     seconds = round(time.perf_counter() - began, 6)
     if hits is None:
@@ -58,5 +61,6 @@ def _title(found: Document) -> str:
         case DocumentKind.MEMORY:
             return f"memory {found.first}"
         case DocumentKind.SUMMARY:
-            return f"short-term summary of {found.first}-{found.last}"
+            compaction = int(found.key.partition(":")[2])
+            return summary_title(compaction, f"memories {found.first}-{found.last}")
     return f"note: {found.title}"

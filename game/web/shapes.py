@@ -227,7 +227,7 @@ class HitView:
 
     Attributes:
         kind: ``memory``, ``summary``, ``note``.
-        title: ``memory 17``, ``long-term summary of 1-120``, ``note: cups``.
+        title: ``memory 17``, ``short-term summary 3 (memories 1-7)``, ``note: cups``.
         text: Its words.
         score: How good, the best first.
         why: The parts of the score in words, such as ``words 0.41, meaning 0.63``.

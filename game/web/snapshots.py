@@ -5,9 +5,10 @@ Nothing here opens a file: what an agent lived through is read in :mod:`game.web
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import batched
 
 from evennia.objects.models import ObjectDB
@@ -91,9 +92,14 @@ def overview() -> Overview:
     """
     whole, agents = on_reactor(lambda: (_world(), all_agents()))
     rows: list[AgentRow] = []
-    for few in batched(agents, AT_A_TIME, strict=False):
-        rows += on_reactor(lambda few=few: [row(agent) for agent in few if agent.id is not None])
+    for few in batched(agents, AT_A_TIME):
+        rows += on_reactor(partial(_rows, few))
     return replace(whole, agents=tuple(rows))
+
+
+def _rows(agents: Iterable[Agent]) -> list[AgentRow]:
+    """Those of them that have not been deleted meanwhile."""
+    return [row(agent) for agent in agents if agent.id is not None]
 
 
 def _world() -> Overview:

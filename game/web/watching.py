@@ -29,11 +29,12 @@ from game.mind.event_taps import Taps, Written
 from game.mind.records import Memory
 from game.paths import Places
 from game.web.access import FORBIDDEN, HEADERS, may_watch
-from game.web.gate import TOKEN_VARIABLE, Door, Guarded, gone
+from game.web.gate import Door, Guarded, gone
 from game.web.hub import KEPT, Hub
 from game.web.lag import Lag
 from game.web.live import LiveResource
 from game.web.metrics import CONTENT_TYPE, Metrics, Now, ServerNow
+from game.web.metrics_token import TOKEN_VARIABLE
 from typeclasses.logged_events import known_secrets
 from typeclasses.minds import Mind, mind_by_number, open_minds
 from typeclasses.services import Services, running, services

@@ -5,6 +5,8 @@ import socket
 
 from game.cli import home
 from game.server.private_files import read_or_create
+from game.web.metrics_token import SHORTEST_TOKEN, TOKEN_VARIABLE
+from tests.cli.conftest import Copy
 
 
 def examined(copy):
@@ -30,6 +32,20 @@ def test_a_broken_configuration_is_named_with_file_and_line(copy):
     assert finding["what"].startswith(f"{broken}, line 3: immediate_window")
     assert "'many'" in finding["what"]
     assert finding["cure"]
+
+
+def test_a_token_for_the_metrics_that_opens_to_nobody_is_told(copy):
+    home.prepare(copy.here)
+    short = Copy({**copy.environ, TOKEN_VARIABLE: "brass-key-7"})
+    _, (finding,) = examined(short)
+    assert finding["subject"] == "Metrics"
+    assert TOKEN_VARIABLE in finding["what"]
+    assert "openssl rand" in finding["cure"]
+    assert "brass-key-7" not in json.dumps(finding)
+    good = Copy({**copy.environ, TOKEN_VARIABLE: "k" * SHORTEST_TOKEN})
+    findings, wrong = examined(good)
+    assert wrong == []
+    assert "with a token" in next(x["what"] for x in findings if x["subject"] == "Metrics")
 
 
 def test_a_missing_configuration_is_named(copy):

@@ -133,6 +133,7 @@ def test_an_act_with_all_that_led_to_it(life):
     assert memory.text == 'Ada says, "I hid the brass key under the well."'
     assert (memory.score, memory.why) == (0.9, "words: brass, key")
     assert summary.text == context.recent.text
+    assert summary.title == f"memories 1-{context.recent.last}"
     assert note.text == "deep and cold"
     assert called.text == 'Tom says, "Song 0 is about the river."'
     (leant,) = why.summaries

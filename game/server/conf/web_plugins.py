@@ -13,7 +13,8 @@ from twisted.internet import reactor
 from twisted.logger import Logger
 
 from game.paths import places
-from game.web.gate import TOKEN_VARIABLE, Door, Guarded, StreamProxy
+from game.web.gate import Door, Guarded, StreamProxy
+from game.web.metrics_token import TOKEN_VARIABLE
 
 if TYPE_CHECKING:
     from game.web.watching import Watching
@@ -40,12 +41,15 @@ def at_webserver_root_creation(web_root: Any) -> Any:
 
 
 def at_webproxy_root_creation(web_root: Any) -> Any:
-    """The Portal's web root was made: guard the metrics, and pass the live stream on well."""
+    """The Portal's web root was made: guard the metrics, and pass streams and pages on well."""
     door = Door(os.environ.get(TOKEN_VARIABLE, ""))
     if door.problem:
         _log.error("[Error] {problem}", problem=door.problem)
     from evennia.server.webserver import EvenniaReverseProxyResource  # noqa: PLC0415 - heavy
 
+    from game.web.leaving import let_browsers_leave  # noqa: PLC0415 - on the same
+
+    let_browsers_leave(EvenniaReverseProxyResource)
     metrics = EvenniaReverseProxyResource(web_root.host, web_root.port, "/metrics")
     web_root.putChild(b"metrics", Guarded(door, metrics))
     live = StreamProxy(web_root.host, web_root.port, b"/agents-live", reactor)
