@@ -304,10 +304,8 @@ def _shown(
         if kind == "note":
             text = _line_of(prompt, f"{title}: ")
         elif kind == "summary":
-            stood = next((p.after.recent for p in past if p.number == n), None)
-            text, title = (
-                (stood.text, f"memories {stood.first}-{stood.last}") if stood else ("", "")
-            )
+            if stood := next((p.after.recent for p in past if p.number == n), None):
+                text, title = stood.text, f"memories {stood.first}-{stood.last}"
         elif (memory := _one(archive, n)) is not None:
             text = memory.line
         yield Shown(kind, n, title, told.seconds("score"), told.text("why"), text)

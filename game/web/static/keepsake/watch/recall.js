@@ -18,7 +18,7 @@ export class Recall {
     });
     this.view = el("div", {});
     fill(root,
-      el("p", { class: "dim" }, "Searches all that it lived through, as it does itself. It learns nothing of it."),
+      el("p", { class: "dim" }, "Searches what has left its window, as it does itself, with summaries and notes. It learns nothing of it."),
       el("form", { class: "tools", on: { submit: (event) => this.#ask(event) } }, this.question, el("button", {}, "Recall")),
       this.view);
   }
@@ -41,7 +41,8 @@ export class Recall {
   }
 
   #draw(found) {
-    const words = `${many(found.hits.length, "hit")} for “${found.question}” in ${seconds(found.seconds)}`;
+    const none = found.hits.length ? "" : ". What stands in its prompt word for word is not searched: see Memory";
+    const words = `${many(found.hits.length, "hit")} for “${found.question}” in ${seconds(found.seconds)}${none}`;
     const most = Math.max(...found.hits.map((hit) => hit.score), 0);
     fill(this.view,
       found.problem ? el("p", { class: "problem", role: "alert" }, found.problem) : el("p", {}, words),
