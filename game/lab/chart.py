@@ -84,15 +84,13 @@ def _picture(done: Sequence[Replayed], title: str) -> Figure:
 
 def _draw_kept(axes: Axes, done: Sequence[Replayed]) -> None:
     """A point a configuration: up is better, left is cheaper."""
-    for place, each in enumerate(done):
-        cost, kept = each.ledger.cost, each.kept
-        alone, recalled = _share(kept.in_prompt, kept.asked), _share(kept.with_recall, kept.asked)
-        colour = _colour(place)
-        axes.plot([cost, cost], [alone, recalled], color=_RECALL, linewidth=0.7, zorder=1)
-        axes.scatter(cost, recalled, s=34, facecolors="white", edgecolors=_RECALL, zorder=2)
-        axes.scatter(cost, alone, s=52, color=colour, zorder=3)
-    _number(axes, done)
-    _explain(axes)
+    if any(each.kept.asked for each in done):
+        _draw_points(axes, done)
+        _number(axes, done)
+        _explain(axes)
+    else:  # points at nought would look like answers
+        told = "no questions could be drawn from this life"
+        axes.text(0.5, 0.5, told, transform=axes.transAxes, ha="center")
     axes.set_title("Questions about the life that can still be answered", fontsize=10, loc="left")
     axes.set_xlabel("cost: tokens evaluated anew or spent on summaries, a thought (less is better)")
     axes.set_ylabel("per cent answered (more is better)")
@@ -100,6 +98,16 @@ def _draw_kept(axes: Axes, done: Sequence[Replayed]) -> None:
     axes.margins(x=0.08)
     axes.grid(alpha=0.25)
     axes.set_axisbelow(True)
+
+
+def _draw_points(axes: Axes, done: Sequence[Replayed]) -> None:
+    for place, each in enumerate(done):
+        cost, kept = each.ledger.cost, each.kept
+        alone, recalled = _share(kept.in_prompt, kept.asked), _share(kept.with_recall, kept.asked)
+        above = 3 if place else 4  # the present one is not hidden by another of the same figures
+        axes.plot([cost, cost], [alone, recalled], color=_RECALL, linewidth=0.7, zorder=1)
+        axes.scatter(cost, recalled, s=34, facecolors="white", edgecolors=_RECALL, zorder=2)
+        axes.scatter(cost, alone, s=52, color=_colour(place), zorder=above)
 
 
 def _number(axes: Axes, done: Sequence[Replayed]) -> None:

@@ -21,6 +21,8 @@ from game.paths import Places, Ports
 HOUR = 3600.0
 """Seconds between two checkpoints, on the hour of the simulation."""
 MOST_AGENTS, MOST_VISITORS, MOST_HOURS = 100, 20, 24.0 * 366
+MOST_SEED = 2**31 - 1
+"""The largest that every model server takes, and ``llm.md`` with them."""
 FOLDER = "lab"
 PLAN, PROGRESS = "simulation.json", "progress.json"
 START = "2026-05-04T08:00"
@@ -80,6 +82,7 @@ def checked(plan: Plan) -> Plan:
         )
     _within("agents", plan.agents, 1, MOST_AGENTS)
     _within("visitors", plan.visitors, 0, MOST_VISITORS)
+    _within("seed", plan.seed, 0, MOST_SEED)
     if not 0 < plan.hours <= MOST_HOURS:
         raise KeepsakeError(f"--hours is {plan.hours:g}", f"Use more than 0, up to {MOST_HOURS:g}")
     _check_start(plan)

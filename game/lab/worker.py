@@ -21,7 +21,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from game.lab import checkpoints, world
@@ -81,7 +81,11 @@ def _in_child(lab: Lab, work: Callable[[], None]) -> None:
     child = _forked()
     if child == 0:
         os.close(reading)
-        os._exit(_worked(lab, work, writing))
+        code = _BROKE
+        try:
+            code = _worked(lab, work, writing)
+        finally:
+            os._exit(code)  # whatever happens: it must never go on as if it were the other one
     os.close(writing)
     with os.fdopen(reading, encoding="utf-8") as file:
         _wait_for(child, reading)
@@ -107,14 +111,14 @@ def _worked(lab: Lab, work: Callable[[], None], writing: int) -> int:
         os.write(writing, json.dumps([error.what, error.cure]).encode())
         return 1
     except BaseException as error:  # the end of the process: nobody else will tell of it
-        traceback.print_exc()
-        if not _is_full(error):
-            return _BROKE
-        cure = f"Free some disk space, then go on: keepsake simulate --resume {lab.folder.name}"
-        os.write(writing, json.dumps([f"The simulation broke off ({error})", cure]).encode())
-        return 1
-    finally:
-        sys.stdout.flush()
+        full = _is_full(error)
+        if full:
+            cure = f"Free some disk space, then go on: keepsake simulate --resume {lab.folder.name}"
+            os.write(writing, json.dumps([f"The simulation broke off ({error})", cure]).encode())
+        with suppress(OSError):  # the disk may be too full for that as well
+            traceback.print_exc()
+        return 1 if full else _BROKE
+    sys.stdout.flush()
     return 0
 
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -76,6 +77,15 @@ def test_the_same_grid_draws_the_same_chart(home):
         assert keepsake(home, "replay", "mira", *options).returncode == 0
     assert charts[0].read_bytes() == charts[1].read_bytes()
     assert charts[0].read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_life_that_is_too_short_to_ask_about_is_not_drawn_as_one_without_answers(home):
+    lived(places(home).agents / "Joss", 1, name="Joss")
+    chart = home / "short.svg"
+    assert keepsake(home, "replay", "joss", "--jobs", "1", "--chart", chart).returncode == 0
+    assert "no questions could be drawn" in chart.read_text()
+    assert "by the prompt alone" not in chart.read_text()
+    shutil.rmtree(places(home).agents / "Joss")
 
 
 def test_json_is_all_that_is_on_standard_output(home):

@@ -25,6 +25,8 @@ def places(tmp_path):
         ({"hours": 0.0}, "more than 0"),
         ({"hours": -3.0}, "more than 0"),
         ({"hours": float("nan")}, "more than 0"),
+        ({"seed": -1}, "from 0 to 2147483647"),
+        ({"seed": 2**31}, "from 0 to 2147483647"),
         ({"hours": float("inf")}, "more than 0"),
         ({"visitors": -1}, "0 to 20"),
         ({"name": "../../etc"}, "folder's name"),

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 
 import psutil
 import pytest
@@ -216,6 +217,49 @@ def test_a_log_that_cannot_be_written_ends_it_with_the_cure(places):
         run(lab)
     assert "--resume" in ended.value.cure
     assert lab.lived() == 0
+
+
+_FULL = """
+import sqlite3
+from pathlib import Path
+from game.lab import worker
+from game.lab.plan import Lab
+from game.mind.errors import KeepsakeError
+
+def work():
+    raise {error}
+
+try:
+    worker._in_child(Lab(Path("some/full")), work)
+except KeepsakeError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ("OSError(28, 'No space left on device')", "Free some disk space"),
+        ("sqlite3.OperationalError('database or disk is full')", "--resume full"),
+        ("ValueError('a fault')", "ended by a fault"),
+    ],
+)
+def test_a_full_disk_is_told_of_even_if_there_is_no_room_to_write_of_it(error, said):
+    listening, speaking = os.pipe()  # whoever started it listens
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", _FULL.format(error=error)],
+            cwd=REPOSITORY,
+            stdin=listening,
+            stdout=subprocess.PIPE,
+            stderr=full,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    os.close(listening)
+    os.close(speaking)
+    assert said in done.stdout
 
 
 def test_a_home_that_cannot_be_written_is_named(tmp_path):
