@@ -10,7 +10,7 @@ from commands.builder import plain, shortened, when
 from commands.recall import RecallCommand, memory_lines
 from game.mind.budget import Costs, Section, chart
 from game.mind.errors import KeepsakeError
-from game.mind.why import Cost, Leant, Shown, Under, Why
+from game.mind.reasons import Cost, Leant, Shown, Under, Why
 from game.mind.why_log import why_did
 from typeclasses.agents import Agent, find_agents
 from typeclasses.services import services

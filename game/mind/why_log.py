@@ -12,8 +12,8 @@ from game.mind.archive import Archive
 from game.mind.errors import KeepsakeError
 from game.mind.event_prompts import Prompts
 from game.mind.event_reader import Record, newest_first
+from game.mind.reasons import Why
 from game.mind.records import Memory, MemoryKind
-from game.mind.why import Why
 
 MOST_BYTES = 64_000_000
 """How far the log is read back, from its end: four whole files, a second or so."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from game.mind.errors import KeepsakeError
-from game.mind.why import Cost, Leant, Shown, Under, Why
+from game.mind.reasons import Cost, Leant, Shown, Under, Why
 from game.mind.why_log import why_did
 from game.web.lives import Bounds, memory_view
 from game.web.shapes import CostView, HitView, LeantView, UnderView, WhyView

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from evennia.utils.ansi import strip_ansi
 
 from commands.why import told
-from game.mind.why import Leant, Shown, Why
+from game.mind.reasons import Leant, Shown, Why
 from tests.game.test_events_world import EventsWorld
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
 
