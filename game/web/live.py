@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
@@ -21,10 +19,9 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 from zope.interface import implementer
 
-from game.mind.errors import KeepsakeError
-from game.mind.events import KINDS
 from game.web.gate import gone
 from game.web.hub import KEPT, Hub, Shown
+from game.web.wanted import BadQuery, Wanted
 
 type Allowed = Callable[[bytes], Deferred[bool]]
 """Whether whoever sends these cookies may watch; looked up elsewhere than on the reactor."""
@@ -33,71 +30,9 @@ type NameOf = Callable[[int], str | None]
 
 RETRY_MILLISECONDS = 2_000
 """After so long a browser that was cut off comes again."""
-_MOST_LAST = 500
 _MOST_AT_ONCE = 200
 """Records that are written in one turn of the reactor."""
-_NUMBER = re.compile(r"[0-9]{1,16}")
 _log = logging.getLogger("keepsake.web")
-
-
-class BadQuery(KeepsakeError):
-    """A stream was asked for in a way that means nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a stream shows.
-
-    Attributes:
-        agent: Database number of the agent; None for all, and for what concerns nobody.
-        kinds: Kinds of events; all when empty.
-        last: Records of before that it begins with.
-        after: The last record that the browser has; None if it comes for the first time.
-    """
-
-    agent: int | None = None
-    kinds: frozenset[str] = frozenset()
-    last: int = 0
-    after: int | None = None
-
-    @classmethod
-    def of(cls, request: Request) -> Wanted:
-        """Read the query and the header ``Last-Event-ID``.
-
-        Raises:
-            BadQuery: Something in it means nothing.
-        """
-        args = {name.decode("latin-1"): values for name, values in request.args.items()}
-        if unknown := sorted(args.keys() - {"agent", "kinds", "last"}):
-            raise BadQuery(f"There is no {unknown[0]!r}", "Ask for agent, kinds and last")
-        named = {name: values[-1].decode("utf-8", "replace") for name, values in args.items()}
-        after = request.getHeader("last-event-id") or ""
-        return cls(
-            agent=_number("agent", named["agent"]) if "agent" in named else None,
-            kinds=_kinds(named.get("kinds", "")),
-            last=min(_number("last", named.get("last", "0")), _MOST_LAST),
-            # A browser sends back what it was sent; whatever else stands there means nothing.
-            after=int(after) if _NUMBER.fullmatch(after) else None,
-        )
-
-    def takes(self, record: Shown, name: str | None) -> bool:
-        """Whether it shows this record; ``name`` is the agent's."""
-        if self.kinds and record.kind not in self.kinds:
-            return False
-        return self.agent is None or (name is not None and record.agent == name)
-
-
-def _number(name: str, given: str) -> int:
-    if _NUMBER.fullmatch(given):
-        return int(given)
-    raise BadQuery(f"{name} is {given[:40]!r}", "Give it a whole number")
-
-
-def _kinds(given: str) -> frozenset[str]:
-    kinds = frozenset(each for each in given.split(",") if each)
-    if unknown := sorted(kinds - KINDS.keys()):
-        raise BadQuery(f"There is no kind {unknown[0][:40]!r}", f"Ask for {', '.join(KINDS)}")
-    return kinds
 
 
 class LiveResource(Resource):
