@@ -54,18 +54,22 @@ def world(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         made.close()
 
 
-@pytest.fixture(scope="module")
-def signed_in(browser: Browser, world: WatchedWorld) -> dict:
-    """What a browser keeps once the admin has logged in, through the page that a stranger gets."""
-    context = browser.new_context(base_url=world.address)
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
+def log_in(page: Page, world: WatchedWorld) -> None:
+    """Log the admin in, from where a stranger is sent to; ends at all agents."""
     page.goto("/agents/")
     page.get_by_role("link", name="Log in").click()
     page.get_by_label("Name").fill("admin")
     page.get_by_label("Password").fill(world.password)
     page.get_by_role("button", name="Log in").click()
     expect(page).to_have_url(f"{world.address}/agents/")
+
+
+@pytest.fixture(scope="module")
+def signed_in(browser: Browser, world: WatchedWorld) -> dict:
+    """What a browser keeps once the admin has logged in, through the page that a stranger gets."""
+    context = browser.new_context(base_url=world.address)
+    context.set_default_timeout(PATIENCE)
+    log_in(context.new_page(), world)
     kept = context.storage_state()
     context.close()
     return kept

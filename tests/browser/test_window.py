@@ -11,6 +11,7 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
+from tests.browser.conftest import log_in
 from tests.browser.watched import FACT, HOSTILE, WatchedWorld
 from tests.e2e.players import PASSWORD
 
@@ -68,10 +69,14 @@ def test_nothing_comes_from_elsewhere(page: Page, world: WatchedWorld) -> None:
     assert [url for url in asked if not url.startswith(world.address)] == []
 
 
-def test_logging_out_elsewhere_ends_the_looking(page: Page, stranger: BrowserContext) -> None:
-    page.goto("/agents/")
+def test_logging_out_elsewhere_ends_the_looking(
+    stranger: BrowserContext, world: WatchedWorld
+) -> None:
+    page, elsewhere = stranger.new_page(), stranger.new_page()
+    log_in(page, world)  # a session of its own: the others' goes on
     expect(page.locator("#agents tr").first).to_be_visible()
-    page.context.clear_cookies()
+    elsewhere.goto("/agents/")
+    elsewhere.get_by_role("button", name="Log out").click()
     expect(page.locator("#trouble-here")).to_contain_text("Log in")
 
 

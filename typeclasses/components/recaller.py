@@ -130,7 +130,7 @@ class Recaller:
         self._names = known_names(self._services)
 
     def rank(self, text: str, limit: int) -> list[Hit] | None:
-        """The best hits of all kinds with scores and reasons, window included; blocks."""
+        """The best hits of all kinds with scores and reasons; blocks."""
         if self._recall is None:
             return None
         began = self._now()
