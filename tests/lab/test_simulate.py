@@ -101,6 +101,7 @@ def test_visitors_are_met_and_answered(uninterrupted):
     assert any(each["command"].startswith("say ") for each in answers)
     people = list((uninterrupted.vault / "agents").glob("*/people/*.md"))
     assert people, "nobody was remembered"
+    assert not any(b"admin" in kept for kept in agents_of(uninterrupted).values())
 
 
 def test_the_same_seed_gives_the_same_log_byte_for_byte_stopped_and_resumed(places, uninterrupted):
