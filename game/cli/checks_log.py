@@ -32,8 +32,8 @@ def event_log(here: Places) -> Iterator[Finding]:
         return
     try:
         files = sorted([*files_of(folder, EVENTS), *files_of(folder, PROMPTS)], key=_age)
-        sizes = [each.path.stat().st_size for each in files]
-    except OSError as error:  # such as one that is being compressed just now
+        sizes = [each.size() for each in files]
+    except OSError as error:  # such as one that somebody has just removed
         yield Finding("Event log", True, f"{folder}, its size cannot be told now ({error})")
         return
     yield _size(here, files, sizes)

@@ -54,6 +54,21 @@ class LogFile:
         """Whether it is compressed."""
         return self.path.name.endswith(PACKED)
 
+    @property
+    def _compressed(self) -> Path:
+        return self.path.with_name(f"{self.path.name.split('.')[0]}{PACKED}")
+
+    def size(self) -> int:
+        """Bytes on the disk, wherever it is by now.
+
+        Raises:
+            OSError: It is gone.
+        """
+        try:
+            return self.path.stat().st_size
+        except FileNotFoundError:  # compressed since it was listed
+            return self._compressed.stat().st_size
+
     def lines(self) -> list[bytes]:
         """Its ended lines, without their ends; blocks.
 
@@ -97,7 +112,7 @@ class LogFile:
                     return file.read()
             except FileNotFoundError:  # compressed since it was listed
                 pass
-        packed = self.path.with_name(f"{self.path.name.split('.')[0]}{PACKED}")
+        packed = self._compressed
         try:
             return gzip.decompress(packed.read_bytes())[position:]
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:

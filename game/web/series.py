@@ -120,7 +120,7 @@ class Charts:
         files, size = files_of(self._folder, STEM), 0
         horizon = datetime.now(UTC).timestamp() - (MOST_HOURS + 24) * 3600
         for file in reversed(files):
-            size += file.path.stat().st_size * (_PACKED if file.packed else 1)
+            size += file.size() * (_PACKED if file.packed else 1)
             begun = datetime.fromisoformat(file.day).replace(tzinfo=UTC).timestamp()
             if size > self._most:  # this one, which is needed, and nothing before it
                 return file.first - 1 if file is files[-1] else _next(files, file) - 1, None

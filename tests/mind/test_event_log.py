@@ -205,6 +205,18 @@ def test_nobody_else_may_read_it(tmp_path, logs):
     assert not (tmp_path / "events").stat().st_mode & 0o077
 
 
+def test_a_file_that_is_compressed_once_it_was_listed_is_read_and_weighed_all_the_same(tmp_path):
+    plain = tmp_path / "events-2026-05-04-0000000001.jsonl"
+    plain.write_bytes(b'{"seq":1}\n' * 50)
+    [listed] = files_of(tmp_path, "events")
+    assert listed.size() == 500
+    packed = plain.with_name(f"{plain.name}.gz")
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    assert listed.size() == packed.stat().st_size
+    assert listed.read() == b'{"seq":1}\n' * 50
+
+
 @pytest.mark.parametrize("kept", [5, 200])
 def test_a_compressed_file_that_is_damaged_is_named(tmp_path, logs, kept):
     log = logs(tmp_path, file_bytes=1_000)
