@@ -93,7 +93,7 @@ def told(why: Why, now: datetime, *, deep: bool = False) -> str:
 
 
 def _act(why: Why, now: datetime) -> Iterator[str]:
-    which = "last act" if why.nth == 1 else f"{why.nth}. last act"
+    which = "last act" if why.nth == 1 else f"last act but {why.nth - 1}"
     yield f"|w{why.agent}'s {which}|n, {when(why.time.astimezone(UTC), now)}"
     where = f" |x(memory {why.act.number}, {plain(why.act.place)})|n" if why.act else ""
     yield f"  {plain(_line(why.command)) or '(nothing)'}{where}"
