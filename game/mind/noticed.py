@@ -20,7 +20,16 @@ from game.mind import vault_files
 from game.mind.errors import NoteRefused
 from game.mind.heard import heard, meant_for
 from game.mind.noticed_file import changed, meant, parsed, planned, read_to
-from game.mind.noticed_room import LIMIT, PERSON_LIMIT, PERSON_MOST, admit, same, shown, whose
+from game.mind.noticed_room import (
+    LIMIT,
+    PERSON_LIMIT,
+    PERSON_MOST,
+    admit,
+    alike,
+    same,
+    shown,
+    whose,
+)
 from game.mind.noticing import Noticed, NoticedKind, is_lasting, notice
 from game.mind.records import Memory
 from game.mind.settling import settled
@@ -107,7 +116,10 @@ class NoticedBlock:
 
     @property
     def refused(self) -> tuple[Noticed, ...]:
-        """Rules and promises that found no room, the first ones; they come in when there is."""
+        """Rules and promises that found no room, or none any more, the first ones.
+
+        They come in when there is.
+        """
         with self._lock:
             self._refresh()
             return self._refused
@@ -236,11 +248,18 @@ class NoticedBlock:
                 self._find(question)
 
     def _find(self, item: Noticed) -> None:
-        """Take ``item`` in if there will be room, also beside what is not written yet."""
-        if (room := admit(self._items, item)) is not None:
+        """Take ``item`` in if there will be room, also beside what is not written yet.
+
+        A promise that gives way to it is listed with what found no room, so that compactions
+        carry it: whoever promises much has not kept the first of it.
+        """
+        before = self._items
+        if (room := admit(before, item)) is not None:
             self._found = [each for each in (*self._found, item) if each in room]
             self._plan()
-        self._refuse([item])
+            self._refused = tuple(each for each in self._refused if not self._holds(each))
+        gone = [i for i in before if i.kind is NoticedKind.PROMISE and not alike(i, item)]
+        self._refuse([*gone, item])
 
     def _holds(self, item: Noticed) -> bool:
         return any(same(item, each) for each in self._items)

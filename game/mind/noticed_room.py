@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
+from game.mind.closing import telling_roots
 from game.mind.names import skeleton
 from game.mind.noticing import Noticed, NoticedKind
 from game.mind.tokens import estimate_tokens
@@ -15,6 +16,8 @@ PERSON_MOST = 4
 """Items that one person may have in it."""
 PERSON_LIMIT = 100
 """Estimated tokens that one person may have in it: it takes several to fill the block."""
+_ALIKE = 0.6
+"""The share of their telling words that two lines which say nearly the same have in common."""
 
 _GIVES_WAY: dict[NoticedKind, tuple[NoticedKind, ...]] = {
     NoticedKind.RULE: (NoticedKind.QUESTION, NoticedKind.PROMISE),
@@ -27,7 +30,8 @@ _GIVES_WAY: dict[NoticedKind, tuple[NoticedKind, ...]] = {
 def admit(items: Sequence[Noticed], new: Noticed) -> tuple[Noticed, ...] | None:
     """The items with ``new`` among them, less those that make room for it.
 
-    A person's own items make room first, then everybody's; the oldest before the newer.
+    A person's own items make room first, then everybody's; what says nearly the same before
+    the rest, the oldest before the newer.
     What people wrote into the file by hand stays.
 
     Returns:
@@ -50,6 +54,14 @@ def same(one: Noticed, other: Noticed) -> bool:
     )
 
 
+def alike(one: Noticed, other: Noticed) -> bool:
+    """Whether both say nearly the same of the same person, as who repeats themselves does."""
+    if one.kind is not other.kind or whose(one) != whose(other):
+        return False
+    mine, theirs = telling_roots(one.text), telling_roots(other.text)
+    return len(mine & theirs) >= _ALIKE * len(mine | theirs) > 0
+
+
 def shown(items: Iterable[Noticed]) -> tuple[Noticed, ...]:
     """What of it a prompt shows: rules first, then promises, then questions, within the limit."""
     order = list(NoticedKind)
@@ -69,7 +81,8 @@ def _making_room(
 ) -> list[Noticed] | None:
     """``items`` without those that had to go until ``new`` fits; None if it never does."""
     for kind in _GIVES_WAY[new.kind]:
-        for item in [i for i in items if i.kind is kind and i.number and may_go(i)]:
+        may = [item for item in items if item.kind is kind and item.number and may_go(item)]
+        for item in sorted(may, key=lambda each: not alike(each, new)):
             if fits(items, new):
                 return items
             items = [each for each in items if each is not item]

@@ -50,6 +50,7 @@ class Day:
     Attributes:
         prompts: Tokens of every prompt that was answered, as the model server counted them.
         last_prompt: The text of the last one, whether it was answered or not.
+        carried: What found no room among the noticed, at the end: the next compaction carries it.
         estimates: Our own count of each, just before it was sent.
         compactions: How many there were.
         problems: Where the tiers left a gap or overlapped, and prompts that found no room.
@@ -59,6 +60,7 @@ class Day:
 
     prompts: list[int] = field(default_factory=list)
     last_prompt: str = ""
+    carried: tuple[str, ...] = ()
     estimates: list[int] = field(default_factory=list)
     compactions: int = 0
     problems: list[str] = field(default_factory=list)
@@ -67,10 +69,14 @@ class Day:
 
     @property
     def lost(self) -> list[str]:
-        """Rules, the pin and the promise that the last prompt does not show."""
+        """Rules, the pin and the promise that the last prompt does not show.
+
+        The model may promise so much itself that its first promise has no room any more; then
+        the next compaction carries it.
+        """
         wanted = {words: keys for _, words, keys in RULES}
         wanted |= {PINNED: ("Ruan", "nine silver"), PROMISE: ("green bottle", "Nell")}
-        shown = self.last_prompt.casefold()
+        shown = "\n".join([self.last_prompt, *self.carried]).casefold()
         return [
             text for text, keys in wanted.items() if not all(k.casefold() in shown for k in keys)
         ]
@@ -122,6 +128,7 @@ class LivelyDay(AgentsWorld):
             if number % thought_every == 0:
                 self._think()
                 self._look()
+        self.day.carried = tuple(item.line for item in self.mind.memory.noticed.block.refused)
         self.day.compactions = self.mind.memory.memory.status().compactions
         self.day.seconds = time.perf_counter() - began
         return self.day

@@ -406,6 +406,32 @@ def test_a_rule_without_room_is_told_once_and_comes_in_when_there_is(tmp_path):
     assert NoticedBlock(day.block.path).items == day.block.items
 
 
+def test_a_promise_that_gives_way_is_carried_by_compactions_and_comes_back_in(day, block):
+    """Whoever babbles of promises does not lose the first one by it."""
+    day.acts("say I promise to keep the green bottle for you, Nell.")
+    for thing in ("a barrel of salt", "a net", "some candles", "my ladder", "the goose", "honey"):
+        day.acts(f"say I will bring you {thing}, Nell.")
+        block.save()
+    promised = [item.text for item in block.items]
+    assert len(promised) == PERSON_MOST
+    assert not any("bottle" in text for text in promised)
+    carried = [item.line for item in block.refused]
+    assert "green bottle" in carried[0]
+    assert len(carried) == 2
+    day.acts("say I promise to keep the green bottle for you, Nell.")
+    assert any("bottle" in item.text for item in block.items)
+    assert not any("bottle" in item.text for item in block.refused), "not twice"
+
+
+def test_who_repeats_a_promise_in_other_words_loses_no_other_by_it(day, block):
+    day.acts("say I promise to keep the green bottle for you, Nell.")
+    for words in ("I saw you", "you saw me", "of seeing you", "that I saw you", "you saw me here"):
+        day.acts(f"say I will not forget the first time {words}, Nell.")
+        block.save()
+    assert any("green bottle" in item.text for item in block.items)
+    assert len(block.items) == PERSON_MOST
+
+
 def test_taking_a_line_out_of_the_file_makes_room(day, block):
     for place in ("attic", "boathouse", "cellar", "dairy", "eel trap"):
         day.says("Ada", f"Never open the {place}.")

@@ -189,7 +189,9 @@ function said(chart, point) {
 }
 
 function latest(chart, points) {
-  const last = points.findLast((p) => chart.rows.some(([, of]) => of(p)));
+  // A bar of nothing says nothing; where there is a line or a dot, 0 is a value.
+  const shown = (p) => ([, of, , form]) => (form === "bars" ? of(p) : of(p) !== null);
+  const last = points.findLast((p) => chart.rows.some(shown(p)));
   return last ? said(chart, last) : "nothing in this time";
 }
 
