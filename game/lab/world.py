@@ -13,10 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from game.lab.plan import HOUR, Lab, Plan
-from game.mind.errors import KeepsakeError
-
-ADMIN = "admin"
-_DONE = "done"
 
 
 def set_up() -> None:
@@ -102,6 +98,3 @@ def _close_database() -> None:
     from django.db import connections  # noqa: PLC0415 - needs the settings
 
     connections.close_all()
-
-
-__all__ = ["KeepsakeError", "live_on", "make", "set_up"]
