@@ -19,7 +19,7 @@ from game.lab.points import NOW, point_at
 from game.mind import history
 from game.mind.archive import Archive
 from game.mind.errors import KeepsakeError
-from game.mind.event_files import files_of
+from game.mind.event_files import files_of, wait_until_packed
 from game.mind.event_log import EventLog
 from game.mind.event_prompts import Prompts
 from game.mind.event_reader import events
@@ -87,6 +87,7 @@ def _write_log(here):
         if number % 40 == 0:
             assert log.flush(60)
     log.close()
+    assert wait_until_packed(60)  # files change their names until then, under a copy's hands
 
 
 def _thought(prompt):
