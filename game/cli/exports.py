@@ -91,7 +91,6 @@ def export(
             nothing to write.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         written = _export(log, folder, forms, wanted, prompts=prompts)
     except (OSError, pa.ArrowException) as error:
         raise KeepsakeError(
@@ -138,6 +137,7 @@ class _Writing:
         self.written: list[Table] = []
         self._shape, self._most, self._count = shape, rows, 0
         self._rows: list[Row] = []
+        folder.mkdir(parents=True, exist_ok=True)
         self._sinks = [_Sink(folder / f"{name}.{form}", form, shape) for form in forms]
 
     def __enter__(self) -> _Writing:

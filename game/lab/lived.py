@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -113,6 +114,25 @@ def _step(record: Record | None, before: list[Memory]) -> Memory | None:
     if record.get("type") == "repeat" and before:
         return replace(before[-1], time=datetime.fromisoformat(record["t"]))
     return None
+
+
+def beginnings(agents: Path) -> list[datetime]:
+    """When the first memory of each agent was made, in no order; blocks.
+
+    Args:
+        agents: Where the agents' folders are; one who remembers nothing is passed over.
+
+    Raises:
+        KeepsakeError: They cannot be read.
+    """
+    found = []
+    for folder in _folders(agents):
+        for record in _records(folder / FOLDER) if (folder / FOLDER).is_dir() else ():
+            with contextlib.suppress(KeyError, ValueError, TypeError):  # not one of ours
+                if (step := _step(record, [])) is not None:
+                    found.append(step.time)
+                    break
+    return found
 
 
 def find_agent(agents: Path, wanted: str) -> tuple[Path, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from game.lab.lived import find_agent, read_life
+from game.lab.lived import beginnings, find_agent, read_life
 from game.mind.errors import KeepsakeError
 from game.mind.event_reader import Filter, events
 from game.paths import Places
@@ -81,7 +81,7 @@ def _at_event(here: Places, seq: int) -> Point:
     if time is None or seq > last:
         there = f"events {first:,} to {last:,}" if last else "no events"
         raise KeepsakeError(f"There is no event {seq:,}: {here.events} has {there}", _CURE)
-    return Point(time, seq, numbers, f"at event {seq:,}, {time.isoformat(timespec='seconds')}")
+    return Point(time, seq, numbers, f"at event {seq:,}, {_short(time)}")
 
 
 def _at_memory(here: Places, agent: str, number: int) -> Point:
@@ -93,12 +93,12 @@ def _at_memory(here: Places, agent: str, number: int) -> Point:
             f"{name} has no memory {number}",
             f"They go from {steps[0].number} to {steps[-1].number}",
         )
-    told = f"at {name}'s memory {number}, {step.time.isoformat(timespec='seconds')}"
+    told = f"at {name}'s memory {number}, {_short(step.time)}"
     for record in filter(Filter([name], ["memory"]), events(here.events)):
         if record.get("op") == _APPENDED and record.get("n") == number:
             found = _at_event(here, int(record["seq"]))
             return Point(found.time, found.seq, {**found.numbers, name.casefold(): number}, told)
-    return Point(step.time, _last_before(here, step.time), {name.casefold(): number}, told)
+    return Point(step.time, _last_before(here, step.time).seq, {name.casefold(): number}, told)
 
 
 def _at_time(here: Places, written: str) -> Point:
@@ -107,18 +107,45 @@ def _at_time(here: Places, written: str) -> Point:
     except ValueError as error:
         raise KeepsakeError(f"--at {written!r} is no point of a log", _CURE) from error
     time = time if time.tzinfo else time.astimezone()
-    return Point(time, _last_before(here, time), {}, f"at {time.isoformat(timespec='seconds')}")
+    found = _last_before(here, time)
+    if found.seq == 0:
+        _check_begun(here, time)
+    told = f"at {_short(time)}"
+    if found.is_newest and found.time is not None:
+        told += f", after its last event, which was at {_short(found.time)}"
+    return Point(time, found.seq, {}, told)
 
 
-def _last_before(here: Places, time: datetime) -> int:
-    """The number of the last event up to that moment; 0 if there is none."""
-    found = 0
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """An event's number and time; 0 and None for none. Whether there is no later one."""
+
+    seq: int
+    time: datetime | None
+    is_newest: bool
+
+
+def _last_before(here: Places, time: datetime) -> _Event:
+    """The last event up to that moment."""
+    seq, at = 0, None
     for record in events(here.events):
         happened = _time(record)
         if happened is not None and happened > time:
-            break
-        found = int(record["seq"])
-    return found
+            return _Event(seq, at, is_newest=False)
+        seq, at = int(record["seq"]), happened or at
+    return _Event(seq, at, is_newest=True)
+
+
+def _check_begun(here: Places, time: datetime) -> None:
+    """Refuse a time at which nobody had lived yet: such a copy would hold nothing."""
+    began = min(beginnings(here.agents), default=None)
+    if began is None or time < began:
+        said = f"The first memory is of {_short(began)}" if began else "Nobody remembers anything"
+        raise KeepsakeError(f"There was nothing yet at {_short(time)}", f"{said}. {_CURE}")
+
+
+def _short(time: datetime) -> str:
+    return time.isoformat(timespec="seconds")
 
 
 def _time(record: Mapping[str, Any]) -> datetime | None:

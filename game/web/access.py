@@ -12,6 +12,7 @@ from http import HTTPStatus
 from typing import Any, Protocol
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.middleware.csrf import CsrfViewMiddleware
 from django.template.loader import render_to_string
@@ -26,6 +27,8 @@ UNTRUSTED = (
     "The request does not show that it comes from this page. Load the page again; a program sends "
     "the cookie `csrftoken` back in the header `X-CSRFToken`"
 )
+TOO_LONG = "The request is too long. Send no body, or a short JSON object"
+_TOO_LONG = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'; object-src 'none'",
@@ -102,13 +105,20 @@ def _guarded(view: View, forbidden: Callable[[], HttpResponse]) -> View:
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not may_watch(request.user):
             return _with_headers(forbidden())
-        if _TOKENS.process_view(request, view, (), {}) is not None:
-            return _with_headers(refused(HTTPStatus.FORBIDDEN, UNTRUSTED))
-        return _with_headers(view(request, *args, **kwargs))
+        try:
+            return _with_headers(_trusted(view, request, *args, **kwargs))
+        except _TOO_LONG:  # from whatever looks into the body first: Django reads it no sooner
+            return _with_headers(refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG))
 
     # Exempt until it is known who asks; then the token is looked at above.
     exempt: View = csrf_exempt(guarded)
     return exempt
+
+
+def _trusted(view: View, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    if _TOKENS.process_view(request, view, (), {}) is not None:
+        return refused(HTTPStatus.FORBIDDEN, UNTRUSTED)
+    return view(request, *args, **kwargs)
 
 
 class _Tokens(CsrfViewMiddleware):

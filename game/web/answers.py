@@ -13,8 +13,8 @@ from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from game.mind.errors import KeepsakeError
 from game.web.access import api, refused
 from game.web.on_reactor import WorldBusy
-from game.web.reasons import NoSuchAct
 from game.web.snapshots import NoSuchAgent
+from game.web.why_view import NoSuchAct
 
 Answer = Callable[..., Any]
 """Gives a dataclass of :mod:`game.web.shapes`, or a mapping, for a request."""
@@ -25,6 +25,10 @@ _SAFE = ("GET", "HEAD")
 
 class BadRequest(KeepsakeError):
     """A parameter that cannot be used."""
+
+
+class TooLong(KeepsakeError):
+    """More than the body of any request has to say."""
 
 
 class NotAllowed(KeepsakeError):
@@ -61,6 +65,8 @@ def _status_of(error: KeepsakeError) -> HTTPStatus:
     match error:
         case BadRequest():
             return HTTPStatus.BAD_REQUEST
+        case TooLong():
+            return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         case NotAllowed():
             return HTTPStatus.FORBIDDEN
         case NoSuchAgent() | NoSuchAct():
@@ -113,12 +119,18 @@ def flag(request: HttpRequest, name: str) -> bool:
 
     Raises:
         BadRequest: The body is no JSON object, or holds something else there.
+        TooLong: It is longer than :data:`LONGEST_BODY` bytes.
     """
     body = request.body
     if not body or request.content_type != "application/json":
         return False
+    if len(body) > LONGEST_BODY:
+        raise TooLong(
+            f"The body has {len(body):,} bytes",
+            f'Send no more than a JSON object such as {{"{name}": true}}',
+        )
     try:
-        given = json.loads(body) if len(body) <= LONGEST_BODY else None
+        given = json.loads(body)
     except (ValueError, RecursionError):
         given = None
     if not isinstance(given, dict) or not isinstance(given.get(name, False), bool):

@@ -12,24 +12,14 @@ from typing import Any
 from django.http import HttpRequest
 
 from game.mind.why_log import MOST_BACK
-from game.web import doing, lives, openapi, reasons, recalling, snapshots
+from game.web import doing, lives, openapi, recalling, snapshots, why_view
 from game.web.access import may_act
 from game.web.answers import BadRequest, NotAllowed, flag, number_in, words
 from game.web.lives import MOST_MEMORIES
 from game.web.on_reactor import on_reactor
 from game.web.series import MOST_HOURS, Charts, current
-from game.web.shapes import (
-    AgentRow,
-    Compactions,
-    Done,
-    Memories,
-    Overview,
-    PromptView,
-    RecallView,
-    Series,
-    TiersView,
-    WhyView,
-)
+from game.web.shapes import AgentRow, Done, Overview, PromptView, Series
+from game.web.shapes_memory import Compactions, Memories, RecallView, TiersView, WhyView
 from typeclasses.services import services
 
 LONGEST_QUESTION = 1000
@@ -91,7 +81,7 @@ def why(request: HttpRequest, number: int) -> WhyView:
     nth = number_in(request, "n", 1, most=MOST_BACK)
     everything = bool(number_in(request, "all", 0, least=0, most=1))
     life, log = _life(number), services().places.events
-    return reasons.why(life, log, nth, everything=everything)
+    return why_view.why(life, log, nth, everything=everything)
 
 
 def pause(request: HttpRequest, number: int) -> Done:

@@ -14,7 +14,7 @@ from game.mind.memory import MemoryContext
 from game.mind.records import Memory, Summary
 from game.mind.tokens import Heuristic
 from game.mind.verify import Verdict
-from game.web.shapes import (
+from game.web.shapes_memory import (
     Compactions,
     CompactionView,
     Memories,

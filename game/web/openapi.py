@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from game.web import shapes
+from game.web import shapes, shapes_memory
 
 VERSION = "1"
 _ATTRIBUTE = re.compile(r"^ {4}(\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
@@ -88,14 +88,24 @@ OPERATIONS = (
     Operation("/agents", "get", "All agents at a glance, and the model servers.", shapes.Overview),
     Operation(_AGENT, "get", "One agent at a glance.", shapes.AgentRow),
     Operation(f"{_AGENT}/prompt", "get", "What was last sent for it.", shapes.PromptView),
-    Operation(f"{_AGENT}/tiers", "get", "Which memory is where.", shapes.TiersView),
+    Operation(f"{_AGENT}/tiers", "get", "Which memory is where.", shapes_memory.TiersView),
     Operation(
-        f"{_AGENT}/memories", "get", "Raw memories by number.", shapes.Memories, (_FIRST, _LAST)
+        f"{_AGENT}/memories",
+        "get",
+        "Raw memories by number.",
+        shapes_memory.Memories,
+        (_FIRST, _LAST),
     ),
-    Operation(f"{_AGENT}/recall", "get", "A search by hand.", shapes.RecallView, (_WORDS, _HITS)),
-    Operation(f"{_AGENT}/compactions", "get", "Its compactions.", shapes.Compactions, (_NEWEST,)),
+    Operation(
+        f"{_AGENT}/recall", "get", "A search by hand.", shapes_memory.RecallView, (_WORDS, _HITS)
+    ),
+    Operation(
+        f"{_AGENT}/compactions", "get", "Its compactions.", shapes_memory.Compactions, (_NEWEST,)
+    ),
     Operation(f"{_AGENT}/series", "get", "Its last hours, for charts.", shapes.Series, (_HOURS,)),
-    Operation(f"{_AGENT}/why", "get", "Why it did what it did.", shapes.WhyView, (_NTH, _ALL)),
+    Operation(
+        f"{_AGENT}/why", "get", "Why it did what it did.", shapes_memory.WhyView, (_NTH, _ALL)
+    ),
     Operation(f"{_AGENT}/pause", "post", "It perceives, but does not think.", shapes.Done),
     Operation(f"{_AGENT}/resume", "post", "It thinks again.", shapes.Done),
     Operation(f"{_AGENT}/compact", "post", "Compact its memory now.", shapes.Done),
@@ -108,6 +118,7 @@ _ERRORS = {
     "403": "It is not for whoever asks, or the request lacks its token.",
     "404": "There is no such agent, or no such act.",
     "405": "That method is not for this address.",
+    "413": "The body is too long.",
     "503": "The world is stopping, too busy, or its disk cannot be read.",
 }
 _ABOUT = (

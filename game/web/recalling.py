@@ -8,9 +8,9 @@ from concurrent.futures import TimeoutError as TookTooLong
 
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.web.on_reactor import WorldBusy, on_reactor
-from game.web.reasons import summary_title
-from game.web.shapes import HitView, RecallView
+from game.web.shapes_memory import HitView, RecallView
 from game.web.snapshots import mind_with
+from game.web.why_view import summary_title
 from typeclasses.services import services
 
 PATIENCE = 20.0

@@ -24,15 +24,8 @@ from game.mind.prompt import Rendered
 from game.mind.records import Summary
 from game.mind.roundtrip import Rate
 from game.web.on_reactor import on_reactor
-from game.web.shapes import (
-    AgentRow,
-    Overview,
-    PromptView,
-    Section,
-    ServerRow,
-    SummaryView,
-    TiersView,
-)
+from game.web.shapes import AgentRow, Overview, PromptView, Section, ServerRow
+from game.web.shapes_memory import SummaryView, TiersView
 from typeclasses.agents import Agent, all_agents
 from typeclasses.components.prompting import title_of
 from typeclasses.components.tally import LastSent

@@ -254,8 +254,9 @@ def test_export_of_a_part(lived, tmp_path):
     ran = lived.keepsake("export", str(out), "--format", "csv", "--agent", "oswin")
     assert ran.returncode == 0
     assert [path.name for path in out.iterdir()] == ["memory.csv"]
-    none = lived.keepsake("export", str(out), "--agent", "nobody")
+    none = lived.keepsake("export", str(tmp_path / "none"), "--agent", "nobody")
     assert none.returncode == 1
+    assert not (tmp_path / "none").exists()
     assert "There are no such events" in none.stderr
     wrong = lived.keepsake("export", str(out), "--format", "xlsx")
     assert (wrong.returncode, "parquet, csv" in wrong.stderr) == (1, True)

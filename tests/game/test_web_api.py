@@ -507,8 +507,20 @@ class TestDoing(WebWorld):
         assert "stays up" in self.post(self.of_mira("/wake"))["said"]
 
     def test_a_body_that_is_none_is_refused(self):
-        for body in ("[]", "{", '{"here": 1}', "7", "[" * 9000, '"' + "x" * 20_000 + '"'):
+        for body in ("[]", "{", '{"here": 1}', "7", "[" * 9000):
             assert '"here"' in self.post(self.of_mira("/sleep"), 400, body=body)["error"]
+        assert not self.mira.db.asleep
+
+    def test_a_body_that_is_too_long_is_refused(self):
+        for size in (20_000, 5_000_000):  # Django itself reads no more than 2.5 MB
+            body = '"' + "x" * size + '"'
+            assert "Send no" in self.post(self.of_mira("/sleep"), 413, body=body)["error"]
+        self.web = self.client_of(self.builder, tokens=True)
+        self.web.get("/agents/")  # brings the cookie, to which the token is then looked for in it
+        form = "x=1&" * 5_000
+        kind = "application/x-www-form-urlencoded"
+        sent = self.web.post(f"{API}{self.of_mira('/sleep')}", form, content_type=kind)
+        assert "too long" in self.answer("post", self.of_mira("/sleep"), sent, 413)["error"]
         assert not self.mira.db.asleep
 
     def test_the_agents_log_says_who_did_it(self):

@@ -265,6 +265,25 @@ def test_points_are_events_times_and_memories(world):
     assert point_at(world, "  ") is NOW
 
 
+def test_a_time_before_anybody_had_lived_is_refused(world):
+    with pytest.raises(KeepsakeError, match=r"nothing yet.*The first memory is of 2026-05-01"):
+        point_at(world, START.isoformat())
+    assert point_at(world, (START + APART).isoformat()).seq == 1
+    for path in world.events.iterdir():
+        path.unlink()
+    assert point_at(world, CUT_AT.isoformat()).seq == 0  # the archives tell as well
+    with pytest.raises(KeepsakeError, match="nothing yet"):
+        point_at(world, START.isoformat())
+
+
+def test_a_time_behind_the_last_event_says_so(world):
+    last = START + COUNT * APART
+    late = point_at(world, (last + timedelta(days=400)).isoformat())
+    assert late.told.endswith(f"after its last event, which was at {last.isoformat()}")
+    assert late.seq == point_at(world, last.isoformat()).seq
+    assert "last event" not in point_at(world, CUT_AT.isoformat()).told
+
+
 def test_an_agent_that_is_named_only_later_has_lived_as_far_as_the_memory_before(world):
     log = EventLog(world.events, clock=ManualClock(START + 300 * APART))
     log.emit(MemoryChange(agent="Joss", op="append", n=8, of="act"))

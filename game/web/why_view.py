@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from game.mind.errors import KeepsakeError
-from game.mind.reasons import Cost, Leant, Shown, Under, Why
+from game.mind.reasons import Leant, Shown, Under, Why
 from game.mind.why_log import why_did
 from game.web.lives import Bounds, memory_view
-from game.web.shapes import CostView, HitView, LeantView, UnderView, WhyView
+from game.web.shapes_memory import HitView, LeantView, UnderView, WhyView
 from game.web.snapshots import Life, iso
 
 
@@ -57,7 +57,7 @@ def _view(found: Why, bounds: Bounds) -> WhyView:
         summaries=tuple(map(_leant, found.summaries)),
         under=tuple(map(_under, found.under)),
         window=found.window,
-        cost=_cost(found.cost) if found.cost else None,
+        cost=found.cost,
         missing=found.missing,
     )
 
@@ -115,21 +115,4 @@ def _under(under: Under) -> UnderView:
         text=memory.line,
         shared=under.shared,
         weight=under.weight,
-    )
-
-
-def _cost(cost: Cost) -> CostView:
-    return CostView(
-        sections=cost.sections,
-        budget=cost.budget,
-        counted_by=cost.counted_by,
-        prompt=cost.prompt,
-        cached=cost.cached,
-        completion=cost.completion,
-        model=cost.model,
-        seed=cost.seed,
-        temperature=cost.temperature,
-        wait=cost.wait,
-        latency=cost.latency,
-        attempt=cost.attempt,
     )
