@@ -89,7 +89,7 @@ function scaled(chart, points, wide) {
   const width = wide - EDGE.left - EDGE.right;
   const height = HEIGHT - EDGE.top - EDGE.bottom;
   return {
-    least, top, wide, step: width / Math.max(points.length, 1),
+    least, top, wide, empty: !values.length, step: width / Math.max(points.length, 1),
     x: (i) => EDGE.left + ((i + 0.5) / Math.max(points.length, 1)) * width,
     y: (value) => EDGE.top + (1 - (value - least) / (top - least)) * height,
   };
@@ -107,7 +107,7 @@ function axes(chart, points, scale) {
     const value = scale.least + share * (scale.top - scale.least);
     const y = scale.y(value);
     return svg("g", {}, svg("line", { class: "grid", x1: EDGE.left, x2: scale.wide - EDGE.right, y1: y, y2: y }),
-      svg("text", { x: EDGE.left - 6, y: y + 4, "text-anchor": "end" }, chart.say(value)));
+      svg("text", { x: EDGE.left - 6, y: y + 4, "text-anchor": "end" }, scale.empty ? "" : chart.say(value)));
   });
   const long = points.length > 1 && Date.parse(points.at(-1).at) - Date.parse(points[0].at) > 86400000;
   const every = [0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * (points.length - 1)));
