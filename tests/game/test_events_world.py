@@ -19,6 +19,7 @@ from game.paths import REPOSITORY, Places
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
 from typeclasses import logged_events, services
+from typeclasses.minds import close_all
 
 _SCHEMA = json.loads((REPOSITORY / "docs" / "events.schema.json").read_text(encoding="utf-8"))
 _PASSWORD = "c67jHL8p"
@@ -206,6 +207,31 @@ class NightsTest(EventsWorld):
         steps = [each["step"] for each in found if each["op"] == "step"]
         assert steps == [step.step.value for step in self.mind.sleeper.nights.log.last.steps]
         assert "tidy" in steps
+
+    def told(self):
+        return [(each["op"], each["why"]) for each in self.logged("sleep") if each["op"] != "step"]
+
+    def test_a_reload_in_its_sleep_is_not_told_as_a_falling_asleep(self):
+        self.mind.sleeper.fall_asleep("16 hours awake")
+        self.settle(lambda: not self.mind.sleeper.working)
+        close_all()
+        assert self.mind.sleeper.nights.under_way, "the night did not go on"
+        self.settle(lambda: not self.mind.sleeper.working)
+        self.mind.sleeper.wake("Tom")
+        assert self.told() == [("falls asleep", "16 hours awake"), ("wakes", "Tom")]
+
+    def test_put_to_sleep_by_hand_it_falls_asleep_once_each_time(self):
+        for _ in range(2):
+            self.mira.db.asleep = True
+            self.mind.sleeper.tick()
+            self.settle(lambda: not self.mind.sleeper.working)
+            close_all()
+            self.mind.sleeper.tick()
+            self.settle(lambda: not self.mind.sleeper.working)
+            self.mira.attributes.remove("asleep")
+            self.mind.sleeper.tick()
+        once = [("falls asleep", "it was put to sleep"), ("wakes", "a builder")]
+        assert self.told() == [*once, *once]
 
 
 class ServersTest(EventsWorld):

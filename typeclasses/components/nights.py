@@ -77,14 +77,23 @@ class Nights:
         return not self._working or self.step in (Step.COMPACT, Step.DREAM, Step.TIDY)
 
     def begin(self, why: str, fell_asleep: datetime) -> None:
-        """The agent sleeps, or goes on sleeping after the server was down: work in a thread."""
+        """The agent falls asleep: its night's work begins in a thread."""
+        self._services.events.emit(Sleep(agent=self._name, op="falls asleep", why=why))
+        self.go_on(why, fell_asleep)
+
+    def go_on(self, why: str, fell_asleep: datetime) -> None:
+        """The agent sleeps on after the server was down, and its night's work goes on.
+
+        Args:
+            why: Why it sleeps, should the log of its nights know of none that is open.
+            fell_asleep: Since when.
+        """
         woken: list[threading.Event] = []
         asking = night.Asking(self._generate(woken), self._calls_left(fell_asleep))
         woken.append(asking.woken)
         self._asking, self.step = asking, None
         self._broken_off.append((fell_asleep, asking))
         self._working += 1
-        self._services.events.emit(Sleep(agent=self._name, op="falls asleep", why=why))
         self._services.nights.submit(self._sleep, asking, why, fell_asleep)
 
     def _calls_left(self, now: datetime) -> int:

@@ -31,6 +31,10 @@ SAVED_EACH = 5
 LONGEST_TICK = 3600.0
 """Seconds between two ticks that count: a machine that was suspended was not awake."""
 ITS_HOUR = "its hour"
+_BY_HAND = "it was put to sleep"
+"""Why it sleeps, where somebody has set the attribute ``asleep``."""
+_ASLEEP_BEFORE = "it slept when the world stopped"
+"""Why it sleeps, where a crash took the line of the night in which it fell asleep."""
 LONGEST_QUIET = 3600.0
 """Seconds of quiet after which an agent lies down again, however often it was woken."""
 _FOR_IT = (EventKind.ADDRESSED, EventKind.NAMED)
@@ -126,7 +130,7 @@ class Sleeper:
     def start(self) -> None:
         """Go on where the server stopped: who slept then sleeps on."""
         if self.asleep and not self._nights.under_way:
-            self._sleep_on("it was put to sleep")
+            self._sleep_on()
 
     def tick(self) -> None:
         """About a minute has passed."""
@@ -162,6 +166,7 @@ class Sleeper:
     def _live_on(self, agent: Agent, passed: float) -> None:
         if self._nights.under_way:  # somebody has taken `asleep` away by hand
             self._nights.end("a builder", whole=True)
+            agent.attributes.remove("fell_asleep")
             self._rested(1.0)
         old = self._tiredness
         self._tiredness = Tiredness(old.awake_seconds + passed, old.tokens)
@@ -222,14 +227,19 @@ class Sleeper:
             self._walk.stop()
         self._walk = None
 
-    def _sleep_on(self, why: str) -> None:
+    def _sleep_on(self) -> None:
         """The night goes on, or begins, for an agent that sleeps already."""
         agent = self.agent
-        if agent is not None:
-            fell_asleep = self.fell_asleep or self._services.clock.now()
-            agent.db.fell_asleep = fell_asleep.isoformat()
-            self._thinker.rest()
-            self._nights.begin(why, fell_asleep)
+        if agent is None:
+            return
+        before = self.fell_asleep
+        fell_asleep = before or self._services.clock.now()
+        agent.db.fell_asleep = fell_asleep.isoformat()
+        self._thinker.rest()
+        if before is not None:
+            self._nights.go_on(_ASLEEP_BEFORE, fell_asleep)
+        else:
+            self._nights.begin(_BY_HAND, fell_asleep)
 
     def _wakes_at(self) -> datetime:
         since = self.fell_asleep or self._services.clock.now()
