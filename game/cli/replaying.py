@@ -4,33 +4,72 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
 from game.cli.lab import ReplayOptions
-from game.lab.cells import Cell, axes, cells, different
+from game.lab.cells import Cell, axes, cells, lived_for, settings_of
 from game.lab.chart import chart, check_form
+from game.lab.course import EVERY, Course, course
 from game.lab.exam import set_exam
-from game.lab.figures import as_csv, as_figures, as_table
+from game.lab.figures import LIVED, Figures, Lived, all_figures, as_csv, lived
 from game.lab.grid import Failed, Result, Task, run
 from game.lab.lived import Life, find_agent, read_life
-from game.lab.overhead import overhead_of
-from game.lab.replay import EVERY, Circumstances
-from game.lab.writers import NONE
+from game.lab.replay import Circumstances
+from game.lab.tables import as_table
+from game.lab.told import Log, read_log
+from game.lab.writers import NONE, writer
+from game.llm.profiles import EXTRACTIVE
 from game.mind.errors import KeepsakeError
 from game.mind.recall.config import RecallConfig, load_recall_config
 from game.paths import Places
 
-_TABLE_WIDTH = 110
+_WIDEST = 10_000
+"""No terminal, and no table, is wider."""
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is known of a life.
+
+    Attributes:
+        life: As its archive has it.
+        log: As the event log has it.
+        course: Its order, of both.
+    """
+
+    life: Life
+    log: Log
+    course: Course
+
+    @property
+    def lived(self) -> Lived | None:
+        """What it came to; None where the log does not tell of all of it."""
+        return lived(self.log, self.life.memories) if self.course.whole else None
+
+    @property
+    def title(self) -> str:
+        """``Mira: 812 memories, 320 thoughts, 1 May 2026 09:00 to 3 May 2026 21:30``."""
+        life = self.life
+        first, last = life.steps[0].time, life.steps[-1].time
+        days = f"{first:%d %b %Y %H:%M} to {last:%d %b %Y %H:%M}"
+        return f"{life.name}: {life.memories:,} memories, {self._thoughts}, {days}"
+
+    @property
+    def _thoughts(self) -> str:
+        if self.life.acts or self.log.prompts:
+            return f"{self.course.thoughts:,} thoughts"
+        return f"a thought every {EVERY} of them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,53 +77,55 @@ class Report:
     """A replay that is done.
 
     Attributes:
-        life: What was lived through.
-        results: Of each configuration, the present one first.
-        beside: What was taken for the rest of each prompt, in words.
-        writer: Who wrote the summaries, in words.
+        past: What was lived through.
+        results: Of each configuration, the present one first; what comes to the same as another
+            has its figures.
+        same: The names of those, with the names of the others.
+        given: What was the same for all.
+        model: Who wrote the summaries; :data:`game.lab.writers.NONE` for rules.
     """
 
-    life: Life
+    past: Past
     results: Sequence[Result]
-    beside: str
-    writer: str
+    same: Mapping[str, str]
+    given: Circumstances
+    model: str
 
     @property
-    def title(self) -> str:
-        """``Mira: 812 memories and 320 thoughts, 1 May to 3 May 2026``."""
-        life = self.life
-        first, last = life.steps[0].time, life.steps[-1].time
-        thoughts = f"{life.acts:,} thoughts" if life.acts else f"a thought every {EVERY} of them"
-        days = f"{first:%d %b %Y %H:%M} to {last:%d %b %Y %H:%M}"
-        return f"{life.name}: {life.memories:,} memories, {thoughts}, {days}"
+    def figures(self) -> list[Figures]:
+        """All figures, a line a configuration."""
+        return all_figures(self.results, self.same, self.past.lived)
 
 
 def replay(here: Places, options: ReplayOptions) -> bool:
     """Live through a grid and show what came of it.
 
     Returns:
-        Whether at least one configuration came to an end.
+        Whether at least one configuration that was asked for came to an end.
 
     Raises:
         KeepsakeError: There is no such agent or life, an option cannot be used, the model does
             not answer, or a file cannot be written.
     """
     grid = _grid(options)
+    unusable = _unusable(grid, here)
+    writer(here, options.model).close()
     folder, name = find_agent(here.agents, options.agent)
-    life = read_life(folder, name)
-    tokens, told = _beside(here, name, options.overhead)
-    exam = set_exam(life, options.questions)
-    task = Task(here, life, exam, options.model, Circumstances(tokens, _recall(here)))
-    chosen = list(different(grid, here.config))
-    with _bar(name, len(chosen)) as done:
-        results = run(task, chosen, options.jobs or os.cpu_count() or 1, done)
-    report = Report(life, results, told, _writer(options.model))
-    _show(report, len(grid) - len(chosen), as_json=options.as_json)
-    if options.csv is not None:
-        _write(options.csv, as_csv(results))
-    if options.chart is not None and _any(results):
-        chart(results, report.title, options.chart)
-    return _any(results)
+    past = _past(here, folder, name)
+    given = _given(here, past.log, options.overhead)
+    exam = set_exam(past.life, options.questions)
+    task = Task(here, past.life, exam, options.model, given)
+    lived_as = lived_for(grid, here.config)
+    wanted = [cell for cell in grid if lived_as[cell] is cell and cell not in unusable]
+    with _bar(name, len(wanted)) as done:
+        found = run(task, wanted, options.jobs or os.cpu_count() or 1, done)
+    by_cell: dict[Cell, Result] = {each.cell: each for each in found} | unusable
+    results = [replace(by_cell[lived_as[cell]], cell=cell) for cell in grid]
+    same = {cell.name: lived_as[cell].name for cell in grid if lived_as[cell] is not cell}
+    report = Report(past, results, same, given, options.model)
+    _show(report, unusable, as_json=options.as_json)
+    _write_files(report, found, options)
+    return _any(results[1:] or results)
 
 
 def _grid(options: ReplayOptions) -> list[Cell]:
@@ -105,25 +146,85 @@ def _grid(options: ReplayOptions) -> list[Cell]:
     )
 
 
+def _unusable(grid: Sequence[Cell], here: Places) -> dict[Cell, Result]:
+    """The configurations that cannot be; said before anything is lived.
+
+    Raises:
+        KeepsakeError: None of those that were asked for can be.
+    """
+    found: dict[Cell, Result] = {}
+    errors: list[KeepsakeError] = []
+    for cell in grid:
+        try:
+            settings_of(cell, here.config)
+        except KeepsakeError as error:
+            found[cell] = Failed(cell, str(error))
+            errors.append(error)
+    asked = grid[1:] or grid
+    if all(cell in found for cell in asked):
+        first = errors[-len(asked)]
+        few = f"None of the {len(asked)} configurations" if len(asked) > 1 else "This configuration"
+        raise KeepsakeError(f"{few} cannot be lived: {asked[0].name}: {first.what}", first.cure)
+    for failed in found.values():
+        if isinstance(failed, Failed):
+            _complain(failed)
+    return found
+
+
+def _complain(failed: Failed) -> None:
+    err.print(f"[red]✗[/red] {escape(failed.cell.name)}: {escape(failed.problem)}")
+
+
 def _any(results: Sequence[Result]) -> bool:
     return not all(isinstance(each, Failed) for each in results)
 
 
-def _recall(here: Places) -> RecallConfig:
+def _past(here: Places, folder: Path, name: str) -> Past:
+    life, log = read_life(folder, name), read_log(here.events, name)
+    return Past(life, log, course(life, log))
+
+
+def _given(here: Places, log: Log, overhead: int | None) -> Circumstances:
     path = here.config / "recall.md"
-    return load_recall_config(path) if path.exists() else RecallConfig()
+    recall = load_recall_config(path) if path.exists() else RecallConfig()
+    if overhead is not None:
+        return Circumstances(overhead, fixed=True, log=log, recall=recall)
+    return Circumstances(log.overhead, log=log, recall=recall)
 
 
-def _beside(here: Places, name: str, asked: int | None) -> tuple[int, str]:
+# -- what is said
+
+
+def _notes(report: Report) -> Iterator[str]:
+    """What has to be known to read the figures."""
+    past = report.past
+    yield f"{_beside(past, report.given)}; {_writer(report.model)}"
+    if past.life.unreadable:
+        yield f"{past.life.unreadable} lines of the archive cannot be read"
+    if not past.course.whole:
+        yield (
+            f"the event log does not tell of {past.course.untold:,} of {len(past.life.steps):,} "
+            f"steps of this life, so there is no {LIVED!r}"
+        )
+    elif others := _written_otherwise(past.log, report.model):
+        yield f"{LIVED!r} is with summaries by {others}, so 'as it is' may differ from it"
+    if not past.log.estimated:
+        yield f"tokens of the log are by {', '.join(sorted(past.log.counters))}, all else estimated"
+    for cell, other in report.same.items():
+        yield f"{cell} comes to the same as {other}"
+
+
+def _beside(past: Past, given: Circumstances) -> str:
     """Tokens of a prompt that are no memory, and where that is from."""
-    if asked is not None:
-        tokens, source = asked, "as asked"
-    else:
-        found = overhead_of(here.events, name)
-        tokens, source = found.tokens, "assumed: no log tells"
-        if found.thoughts:
-            source = f"the median of {found.thoughts} thoughts in the event log"
-    return tokens, f"{tokens:,} tokens of each prompt are no memory ({source})"
+    prompts = len(past.log.prompts)
+    if given.fixed:
+        return f"{given.overhead:,} tokens of each prompt are no memory (as asked)"
+    if not prompts:
+        return f"{given.overhead:,} tokens of each prompt are no memory (assumed: no log tells)"
+    told = f"beside the memory each prompt has what it had ({given.overhead:,} tokens by the median"
+    if prompts < past.course.thoughts:
+        return f"{told} of the {prompts:,} in the event log, which is taken for the others)"
+    return f"{told})"
 
 
 def _writer(model: str) -> str:
@@ -132,24 +233,47 @@ def _writer(model: str) -> str:
     return f"summaries by the profile {model}"
 
 
-def _show(report: Report, same: int, *, as_json: bool) -> None:
+def _written_otherwise(log: Log, model: str) -> str:
+    """Who wrote the summaries of the life, if that was somebody else than here."""
+    by_rules = {EXTRACTIVE} if model == NONE else set()
+    return ", ".join(sorted({each.model for each in log.made if each.model} - by_rules))
+
+
+def _show(report: Report, unusable: Mapping[Cell, Result], *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps([dict(as_figures(each)) for each in report.results], indent=2))
+        print(json.dumps([dict(each) for each in report.figures], indent=2))
         return
-    out.print(report.title, markup=False)
-    out.print(f"  {report.beside}; {report.writer}", markup=False)
-    if report.life.unreadable:
-        out.print(f"  {report.life.unreadable} lines of the archive cannot be read")
-    if same:
-        out.print(f"  {same} of the grid come to the same as another and are left out")
-    # Cut off at a narrow terminal's edge, a figure would look like another one.
-    out.print(as_table(report.results), width=max(out.width, _TABLE_WIDTH), crop=False)
+    out.print(report.past.title, markup=False)
+    for note in _notes(report):
+        out.print(f"  {note}", markup=False)
+    table = as_table(report.results, report.past.lived)
+    # Cut off at a narrow terminal's edge, a figure would look like another one: as wide as it is.
+    needed = Measurement.get(out, out.options.update(max_width=_WIDEST), table).maximum
+    Console(highlight=False, soft_wrap=True, width=max(out.width, needed)).print(table, crop=False)
     for each in report.results:
         if isinstance(each, Failed):
-            err.print(f"[red]✗[/red] {escape(each.cell.name)}: {escape(each.problem)}")
+            if each.cell not in unusable:  # of those it was said before
+                _complain(each)
         elif each.failures:
             told = f"{each.failures} compactions failed, the last: {each.last_failure}"
             err.print(f"[yellow]![/yellow] {escape(each.cell.name)}: {escape(told)}")
+
+
+def _write_files(report: Report, found: Sequence[Result], options: ReplayOptions) -> None:
+    """Write what was asked for; one that cannot be written does not keep the other back."""
+    problems: list[KeepsakeError] = []
+    if options.csv is not None:
+        try:
+            _write(options.csv, as_csv(report.figures))
+        except KeepsakeError as error:
+            problems.append(error)
+    if options.chart is not None and _any(found):
+        try:
+            chart(found, report.past.title, options.chart)
+        except KeepsakeError as error:
+            problems.append(error)
+    if problems:
+        raise KeepsakeError("; ".join(each.what for each in problems), problems[0].cure)
 
 
 @contextmanager

@@ -8,9 +8,12 @@ from dataclasses import replace
 from game.lab.ledger import Ledger, Made
 from game.mind.agent_memory import AgentMemory
 from game.mind.memory import CompactionResult, CompactReason, MemoryContext, Rung
-from game.mind.records import Memory
+from game.mind.prompt import kept_script
+from game.mind.records import Memory, MemoryKind
+from game.mind.script import RenderedMemory
 from game.mind.summarize import Draft, ExtractiveSummarizer, Source
-from game.mind.tokens import estimate_tokens
+from game.mind.tokens import Heuristic, estimate_tokens
+from game.mind.window_script import WindowScript
 
 _AROUND_A_LINE, _AROUND_A_PROMPT = 1, 40
 """Tokens of a line's end, and of what stands around the lines in a summary's prompt."""
@@ -55,7 +58,7 @@ def thought(memory: AgentMemory, overhead: int, ledger: Ledger, before: Sequence
     """Write down what one thought costs now.
 
     Args:
-        memory: As it is when the prompt is built.
+        memory: As it is when the prompt is built; is told what stands beside it.
         overhead: Tokens of the prompt that are neither summaries nor window.
         ledger: Where it is written.
         before: What this gave for the thought before.
@@ -74,6 +77,34 @@ def thought(memory: AgentMemory, overhead: int, ledger: Ledger, before: Sequence
     ledger.over += load.used > load.budget
     ledger.largest = max(ledger.largest, load.share)
     return lines
+
+
+class WindowMarks:
+    """What a prompt says between the memories of its window: when each was, how often.
+
+    Args:
+        agent: Whose memories.
+    """
+
+    def __init__(self, agent: str) -> None:
+        self._agent = agent
+        self._script: WindowScript = kept_script(_rendered)
+        self._tokens = Heuristic()
+
+    def of(self, memory: AgentMemory) -> int:
+        """Tokens of the window's lines beyond what the memory itself weighs them with.
+
+        Below 0 where the prompt folds more than it says.
+        """
+        script = self._script.of(memory.context().shown, self._agent)
+        return sum(self._tokens.each(script.lines)) - memory.load().window
+
+
+def _rendered(memory: Memory) -> RenderedMemory:
+    own = memory.kind is MemoryKind.ACT
+    text = f"{memory.text} | {memory.reason}" if own and memory.reason else memory.line
+    # As it was written down, not in the machine's own time zone: the same figures everywhere.
+    return RenderedMemory(text, memory.time, own)
 
 
 def shown_lines(context: MemoryContext) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -146,16 +146,26 @@ def settings_of(cell: Cell, folder: Path) -> Settings:
     Raises:
         KeepsakeError: A value is wrong, or two do not go together.
     """
+    ways = Strategies(folder / TEMPLATES, REPOSITORY / "vault" / "config" / TEMPLATES)
+    wanted = dict(cell.changes).get("strategy")
+    if wanted is not None and wanted not in ways.names:
+        raise KeepsakeError(
+            f"There is no template {wanted!r} in {folder / TEMPLATES}",
+            f"There are: {', '.join(ways.names)}",
+        )
+    config = _config_of(cell, folder)
+    return Settings(config, ways.get(config.strategy))
+
+
+def _config_of(cell: Cell, folder: Path) -> CompactionConfig:
     try:
-        config = load_compaction_config(_file(folder), dict(cell.changes))
+        return load_compaction_config(_file(folder), dict(cell.changes))
     except ConfigError as error:
         if not cell.changes:
             raise
         # The line of the file is not to blame: its value was replaced.
         _, _, reason = error.what.partition(f"line {error.line}: ")
         raise KeepsakeError(reason or error.what, error.cure) from error
-    ways = Strategies(folder / TEMPLATES, REPOSITORY / "vault" / "config" / TEMPLATES)
-    return Settings(config, ways.get(config.strategy))
 
 
 def _file(folder: Path) -> Path:
@@ -164,18 +174,16 @@ def _file(folder: Path) -> Path:
     return own if own.exists() else REPOSITORY / "vault" / "config" / FILE
 
 
-def different(found: Sequence[Cell], folder: Path) -> Iterator[Cell]:
-    """The cells without those that come to the same as one before them.
+def lived_for(found: Sequence[Cell], folder: Path) -> Mapping[Cell, Cell]:
+    """For each cell the one that is lived: itself, or the first that comes to the same.
 
-    One that cannot be used is kept: it is told of in its place.
+    One that cannot be used stands for itself: it is told of in its place.
     """
-    seen: set[CompactionConfig] = set()
+    first: dict[CompactionConfig, Cell] = {}
+    lived = {}
     for cell in found:
         try:
-            config = load_compaction_config(_file(folder), dict(cell.changes))
+            lived[cell] = first.setdefault(_config_of(cell, folder), cell)
         except KeepsakeError:
-            yield cell
-            continue
-        if config not in seen:
-            seen.add(config)
-            yield cell
+            lived[cell] = cell
+    return lived

@@ -1,124 +1,88 @@
-"""What a replay gave, as figures: for tables, for other programs, for a chart."""
+"""What a replay gave, as plain figures for other programs, and what was lived beside it."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-
-from rich.markup import escape
-from rich.table import Table
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 
 from game.lab.grid import Failed, Result
-from game.lab.replay import Replayed
+from game.lab.told import Log
+from game.mind.compaction_config import CompactionConfig
 
-MOST_COLUMNS = 4
-"""With more configurations they become the rows."""
+LIVED = "lived"
+"""What the life itself is called beside the configurations."""
 
 type Figures = Mapping[str, str | int | float]
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """One figure of the table; without a short label it stands only where there is room."""
+class Lived:
+    """What the event log tells of a life as it was lived, all of it; tokens are sums.
 
-    label: str
-    short: str
-    cell: Callable[[Replayed], str]
-    matters: Callable[[Replayed], bool] = lambda _: True
+    Attributes:
+        memories: How many it became.
+        thoughts: Prompts that were built.
+        sent: Tokens of all prompts.
+        spent: Tokens that compactions took.
+        compactions: Compactions that were made.
+        failures: Those that changed nothing.
+        put_back: Rules and promises that were put back.
+        largest: The largest prompt, as a share of its budget.
+        over: Prompts over their budget.
+        window: Memories in the windows, summed over the thoughts.
+    """
 
+    memories: int
+    thoughts: int
+    sent: int
+    spent: int
+    compactions: int
+    failures: int
+    put_back: int
+    largest: float
+    over: int
+    window: int
 
-def _a_thought(tokens: Callable[[Replayed], int]) -> Callable[[Replayed], str]:
-    return lambda each: f"{each.ledger.a_thought(tokens(each)):,.0f}"
-
-
-def _of(part: int, whole: int) -> str:
-    return f"{part} of {whole}" if whole else "–"
-
-
-_ROWS = (
-    _Row("tokens sent a thought", "sent", _a_thought(lambda each: each.ledger.sent)),
-    _Row("… evaluated anew", "", _a_thought(lambda each: each.ledger.evaluated)),
-    _Row("… spent on summaries", "", _a_thought(lambda each: each.ledger.spent)),
-    _Row("cost: the last two", "cost", lambda each: f"{each.ledger.cost:,.0f}"),
-    _Row("compactions", "made", lambda each: str(len(each.ledger.made))),
-    _Row(
-        "… that failed", "failed", lambda each: str(each.failures), lambda each: bool(each.failures)
-    ),
-    _Row("largest prompt", "largest", lambda each: f"{each.ledger.largest:.0%}"),
-    _Row("prompts over the budget", "over", lambda each: str(each.ledger.over)),
-    _Row(
-        "memories in the window",
-        "",
-        lambda each: f"{each.ledger.a_thought(each.ledger.window):.0f}",
-    ),
-    _Row("answers in the prompt", "prompt", lambda each: _of(each.kept.in_prompt, each.kept.asked)),
-    _Row("answers with recall", "recall", lambda each: _of(each.kept.with_recall, each.kept.asked)),
-    _Row(
-        "names and numbers seen",
-        "seen",
-        lambda each: _of(each.kept.details_seen, each.kept.details),
-    ),
-    _Row(
-        "rules and promises kept", "rules", lambda each: _of(each.kept.rules_kept, each.kept.rules)
-    ),
-    _Row("… put back by the check", "", lambda each: str(each.put_back)),
-)
+    def a_thought(self, tokens: int) -> float:
+        """So many tokens, shared out among the thoughts."""
+        return tokens / max(self.thoughts, 1)
 
 
-_LEGEND = (
-    "Tokens a thought: sent, and its cost: evaluated anew or spent on summaries. Then compactions, "
-    "the largest prompt, prompts over the budget; answers by the prompt alone and with recall, "
-    "names and numbers seen, rules kept."
-)
+def lived(log: Log, memories: int) -> Lived:
+    """The figures of a life of which the log tells from its first memory to its last."""
+    prompts, made = log.prompts, log.compactions
+    return Lived(
+        memories=memories,
+        thoughts=len(prompts),
+        sent=sum(each.used for each in prompts),
+        spent=sum(each.spent for each in made),
+        compactions=len(log.made),
+        failures=sum(each.failed for each in made),
+        put_back=sum(each.put_back for each in made),
+        largest=max((each.used / max(each.budget, 1) for each in prompts), default=0.0),
+        over=sum(each.used > each.budget for each in prompts),
+        window=sum(each.window for each in prompts),
+    )
 
 
-def as_table(results: Sequence[Result]) -> Table:
-    """Side by side: a column a configuration, or a row where there are many."""
-    done = [each for each in results if isinstance(each, Replayed)]
-    rows = [row for row in _ROWS if any(map(row.matters, done))]
-    if len(results) <= MOST_COLUMNS:
-        return _columns(results, rows)
-    return _lines(results, rows)
+def as_figures(each: Result, same_as: str = "") -> Figures:
+    """One configuration as plain figures, named alike in JSON and CSV; tokens are sums.
 
-
-def _columns(results: Sequence[Result], rows: Sequence[_Row]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("")
-    for each in results:
-        table.add_column(escape(each.cell.name), justify="right")
-    for row in rows:
-        table.add_row(row.label, *(_cell(row, each) for each in results))
-    return table
-
-
-def _lines(results: Sequence[Result], rows: Sequence[_Row]) -> Table:
-    rows = [row for row in rows if row.short]
-    table = Table(box=None, pad_edge=False, caption=_LEGEND, caption_justify="left")
-    table.add_column("", no_wrap=True)
-    for row in rows:
-        table.add_column(row.short, justify="right", no_wrap=True)
-    for each in results:
-        cells = (_cell(row, each).replace(" of ", "/") for row in rows)
-        table.add_row(escape(each.cell.name), *cells)
-    return table
-
-
-def _cell(row: _Row, each: Result) -> str:
-    return "–" if isinstance(each, Failed) else row.cell(each)
-
-
-def as_figures(each: Result) -> Figures:
-    """One configuration as plain figures, named alike in JSON and CSV; tokens are sums."""
-    changes = " ".join(f"{key}={value}" for key, value in each.cell.changes)
-    named = {"name": each.cell.name, "changes": changes}
+    Args:
+        each: What came of it.
+        same_as: The configuration that comes to the same and was lived for both, if any.
+    """
+    changes = dict(each.cell.changes)
+    named = {"name": each.cell.name, "same_as": same_as}
     if isinstance(each, Failed):
-        return {**named, "problem": each.problem}
+        return {**named, "problem": each.problem, **dict.fromkeys(_SETTINGS, ""), **changes}
     ledger, kept = each.ledger, each.kept
     return {
         **named,
         "problem": "",
+        **asdict(each.config),
         "memories": ledger.memories,
         "thoughts": ledger.thoughts,
         "tokens_sent": ledger.sent,
@@ -142,10 +106,45 @@ def as_figures(each: Result) -> Figures:
     }
 
 
-def as_csv(results: Sequence[Result]) -> str:
+_SETTINGS = tuple(field.name for field in fields(CompactionConfig))
+
+
+def lived_figures(each: Lived) -> Figures:
+    """The life itself, with the figures of the same names as far as the log tells them."""
+    return {
+        "name": LIVED,
+        "same_as": "",
+        "problem": "",
+        "memories": each.memories,
+        "thoughts": each.thoughts,
+        "tokens_sent": each.sent,
+        "tokens_spent": each.spent,
+        "compactions": each.compactions,
+        "failures": each.failures,
+        "largest_prompt": round(each.largest, 4),
+        "over_budget": each.over,
+        "window": round(each.a_thought(each.window), 2),
+        "put_back": each.put_back,
+    }
+
+
+def all_figures(
+    results: Sequence[Result], same: Mapping[str, str] | None = None, told: Lived | None = None
+) -> list[Figures]:
+    """All configurations, and beside the present one what was lived.
+
+    Args:
+        results: Of each configuration, the present one first.
+        same: Which of them come to the same as another, by their names.
+        told: What was lived.
+    """
+    found = [as_figures(each, (same or {}).get(each.cell.name, "")) for each in results]
+    return [*found[:1], *([lived_figures(told)] if told else []), *found[1:]]
+
+
+def as_csv(lines: Sequence[Figures]) -> str:
     """A line a configuration, with headings; a figure that is not there is empty."""
-    lines = [as_figures(each) for each in results]
-    keys = list(dict.fromkeys(key for line in lines for key in line))
+    keys = list(dict.fromkeys(key for line in sorted(lines, key=len)[::-1] for key in line))
     text = io.StringIO()
     writer = csv.DictWriter(text, keys, restval="")
     writer.writeheader()

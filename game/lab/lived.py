@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import yaml
 
 from game.index import tail
 from game.index.tail import Mark, Record
+from game.lab.weighing import Weighed, weighed
 from game.mind.errors import KeepsakeError
 from game.mind.records import Memory, MemoryKind
 from game.mind.sleep.log import SleepLog
@@ -31,6 +32,7 @@ class Life:
         cleared: After how many steps somebody emptied its prompt.
         nights: When it fell asleep and when it woke, oldest first.
         unreadable: Lines of the archive that could not be read.
+        weights: What its journal says of how much memories matter, by their numbers.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Life:
     cleared: frozenset[int] = frozenset()
     nights: tuple[tuple[datetime, datetime], ...] = ()
     unreadable: int = 0
+    weights: Mapping[int, Weighed] = field(default_factory=dict)
 
     @property
     def acts(self) -> int:
@@ -85,7 +88,7 @@ def read_life(folder: Path, name: str) -> Life:
             "Let the world run for a while, or name another agent",
         )
     nights = _nights(folder, steps[-1].time)
-    return Life(name, tuple(steps), frozenset(cleared), nights, unreadable)
+    return Life(name, tuple(steps), frozenset(cleared), nights, unreadable, weighed(folder))
 
 
 def _records(archive: Path) -> Iterator[Record | None]:

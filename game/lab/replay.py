@@ -1,40 +1,42 @@
 """An archived life, lived once more at another configuration: what it costs, what it keeps.
 
-The memories come in their order with their times, and before each act there is a thought, as
-there was. Nothing is written but into a folder that is gone afterwards.
+What happens comes in the order and at the times in which it was lived, restarts and nights too;
+see :mod:`game.lab.course`. Nothing is written but into a folder that is gone afterwards.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from game.lab.accounting import compacted, thought
+from game.lab.accounting import WindowMarks, compacted, thought
 from game.lab.cells import Cell, Settings
+from game.lab.course import Cleared, Happening, Thinks, course
 from game.lab.exam import Exam, Kept, WordRecall, examine, visible_lines
 from game.lab.ledger import Ledger
 from game.lab.lived import Life
+from game.lab.told import ASSUMED, AskedFor, Awake, Dozing, Log, Opened, Prompted
+from game.lab.weighing import Weighing
 from game.lab.writers import Writer
 from game.mind import keeping
 from game.mind.agent_memory import AgentMemory
 from game.mind.archive import Archive
 from game.mind.cascade import CascadeMemory
+from game.mind.compaction_config import CompactionConfig
 from game.mind.errors import CompactionError, KeepsakeError
 from game.mind.memory import CompactReason
 from game.mind.noticed import NoticedBlock
 from game.mind.recall.config import RecallConfig
-from game.mind.records import Memory, MemoryKind
+from game.mind.records import Memory
 from game.mind.sliding import SlidingMemory
 from game.mind.strategy import Layout
 from game.mind.summaries import SummaryFolder
 
 MOST_FAILURES = 5
 """Compactions that a model may fail, if they are more than those that it made."""
-EVERY = 4
-"""Memories between two thoughts in a life without acts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class Replayed:
         cell: Which one.
         ledger: What it cost.
         kept: What it kept.
+        config: Its settings.
         failures: Compactions that changed nothing.
         put_back: Rules and promises that summaries had lost and that were put back.
         last_failure: What the last of those failures said.
@@ -53,6 +56,7 @@ class Replayed:
     cell: Cell
     ledger: Ledger
     kept: Kept
+    config: CompactionConfig
     failures: int = 0
     put_back: int = 0
     last_failure: str = ""
@@ -78,12 +82,17 @@ class Circumstances:
     """What is the same for every configuration.
 
     Attributes:
-        overhead: Tokens of a prompt that are neither summaries nor window.
+        overhead: Tokens of a prompt that are neither summaries nor window, where the log does
+            not tell.
+        fixed: Whether they are so many in every prompt, whatever the log tells.
+        log: What the event log tells of the life.
         recall: How much recall may say.
         scratch: Where temporary folders are made; None for the system's place.
     """
 
-    overhead: int = 900
+    overhead: int = ASSUMED
+    fixed: bool = False
+    log: Log = field(default_factory=Log)
     recall: RecallConfig = field(default_factory=RecallConfig)
     scratch: Path | None = None
 
@@ -96,29 +105,39 @@ class _Living:
         settings: The configuration.
         life: What is lived through.
         writer: Who writes the summaries.
-        overhead: Tokens of a prompt that are neither summaries nor window.
+        given: What is the same for every configuration.
     """
 
     def __init__(
-        self, folder: Path, settings: Settings, life: Life, writer: Writer, *, overhead: int
+        self, folder: Path, settings: Settings, life: Life, writer: Writer, given: Circumstances
     ) -> None:
         self.life, self.ledger = life, Ledger()
         self.clock = LifeClock(life.steps[0].time)
-        self.noticed = NoticedBlock(folder / "noticed.md")
         self.failures = self.put_back = 0
         self.last_failure = ""
-        self._overhead, self._writer = overhead, writer
+        self._folder, self.settings, self._writer, self._given = folder, settings, writer, given
         self._asleep = False
-        self._nights = 0
+        self._off = 0
         self._before: list[str] = []
-        self.memory = self._opened(folder, settings, writer)
+        self._marks = WindowMarks(life.name)
+        self._weighing = Weighing(life.name, life.weights, self.clock)
+        self.noticed = NoticedBlock(folder / "noticed.md")
+        self.memory = self._opened()
 
-    def _opened(self, folder: Path, settings: Settings, writer: Writer) -> AgentMemory:
+    def _opened(self) -> AgentMemory:
         """The memory that the configuration names, as the game makes it."""
+        settings, folder, writer = self.settings, self._folder, self._writer
         archive, config, name = Archive(folder / "archive"), settings.config, self.life.name
         if settings.strategy.layout is Layout.SLIDING:
             size = config.immediate_window
-            return SlidingMemory(archive, size, self.clock, agent=name, config=lambda: config)
+            return SlidingMemory(
+                archive,
+                size,
+                self.clock,
+                agent=name,
+                config=lambda: config,
+                importance=self._weighing.of,
+            )
         return CascadeMemory(
             name,
             archive,
@@ -132,6 +151,7 @@ class _Living:
             standing=lambda: self.noticed.lines,
             asleep=lambda: self._asleep,
             priced=lambda: writer.priced,
+            importance=self._weighing.of,
         )
 
     def _must_keep(self) -> Sequence[str]:
@@ -142,29 +162,48 @@ class _Living:
 
     def live(self) -> None:
         """From the first memory to the last."""
-        thinks = _thinks(self.life)
-        for place, step in enumerate(self.life.steps):
-            if place in self.life.cleared:
-                self.memory.clear()
-            self._sleep(step.time)
-            self.clock.time = step.time
-            if thinks(place, step):
-                self._think()
-            self._remember(step)
+        for each in course(self.life, self._given.log).happenings:
+            self._meet(each)
         self.ledger.memories = self.memory.archive.last_number
         self.ledger.close()
 
-    def _sleep(self, until: datetime) -> None:
-        """Whatever nights have begun since the memory before."""
-        nights = self.life.nights
-        while self._nights < len(nights) and nights[self._nights][0] <= until:
-            asleep, woke = nights[self._nights]
-            self._nights += 1
-            self.clock.time, self._asleep = asleep, True
-            self._compact(self.memory.next_turn())
-            self._asleep = until < woke
+    def _meet(self, each: Happening) -> None:
+        match each:
+            case Memory():
+                self._remember(each)
+            case Prompted():
+                self._pass_to(each.time)
+                self._think(each)
+            case Thinks():
+                self._think(None)
+            case Opened():
+                self._pass_to(each.time)
+                self._open_anew()
+            case Dozing():
+                self._pass_to(each.time)
+                self._asleep = True
+                self._compact(self.memory.next_turn())
+            case Awake():
+                self._asleep = False
+            case AskedFor():
+                self._pass_to(each.time)
+                self._compact(each.reason)
+            case Cleared():
+                self.memory.clear()
+
+    def _pass_to(self, time: datetime) -> None:
+        self.clock.time = max(self.clock.time, time)
+
+    def _open_anew(self) -> None:
+        """What a mind has in RAM alone is lost with a restart, in every configuration."""
+        self.memory.close()
+        self._weighing.opened()
+        self.noticed = NoticedBlock(self._folder / "noticed.md")
+        self.memory, self._off = self._opened(), 0
+        self.noticed.catch_up(self.memory.context().window, self.life.name)
 
     def _remember(self, step: Memory) -> None:
+        self.clock.time = step.time
         memory = self.memory.append(
             step.text,
             step.kind,
@@ -177,11 +216,18 @@ class _Living:
         )
         if self.noticed.follow(memory, self.life.name):
             self.noticed.save()
+        self._weighing.saw(memory)
         self._compact(self.memory.next_turn())
 
-    def _think(self) -> None:
+    def _think(self, prompt: Prompted | None) -> None:
+        """Think, with as much beside the memory as there was then."""
+        self._asleep = False
         self._compact(self.memory.before_thought())
-        self._before = thought(self.memory, self._overhead, self.ledger, self._before)
+        told = None if self._given.fixed else prompt
+        beside = (told.beside if told else self._given.overhead) + self._marks.of(self.memory)
+        self._before = thought(self.memory, beside + self._off, self.ledger, self._before)
+        self._off = told.off if told else 0  # the answer tells what the server has counted
+        self.memory.weigh(beside + self._off)
 
     def _compact(self, reason: CompactReason | None) -> None:
         if reason is None:
@@ -209,13 +255,6 @@ class _Living:
             )
 
 
-def _thinks(life: Life) -> Callable[[int, Memory], bool]:
-    """Whether there is a thought before a step: before each act, else every few memories."""
-    if life.acts:
-        return lambda _, step: step.kind is MemoryKind.ACT
-    return lambda place, _: place % EVERY == EVERY - 1
-
-
 def replay(
     cell: Cell,
     settings: Settings,
@@ -239,7 +278,7 @@ def replay(
         KeepsakeError: The temporary folder cannot be written, or the model does not answer.
     """
     with tempfile.TemporaryDirectory(prefix="replay-", dir=given.scratch) as scratch:
-        living = _Living(Path(scratch), settings, life, writer, overhead=given.overhead)
+        living = _Living(Path(scratch), settings, life, writer, given)
         try:
             living.live()
             return _result(cell, living, exam, given.recall)
@@ -258,5 +297,11 @@ def _result(cell: Cell, living: _Living, exam: Exam, recall: RecallConfig) -> Re
     finally:
         search.close()
     return Replayed(
-        cell, living.ledger, kept, living.failures, living.put_back, living.last_failure
+        cell,
+        living.ledger,
+        kept,
+        living.settings.config,
+        living.failures,
+        living.put_back,
+        living.last_failure,
     )

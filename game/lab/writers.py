@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from game.lab.accounting import Charged
+from game.lab.cells import CURRENT, Cell, settings_of
 from game.llm.embedded import Embedded
 from game.llm.profiles import EMBEDDED, EXTRACTIVE, Profile, Profiles
 from game.llm.servers import Guarded, build
 from game.llm.wrappers import Recorder
-from game.mind.errors import KeepsakeError, ModelError
+from game.mind.errors import ConfigError, KeepsakeError, ModelError
 from game.mind.ports import Generation, LanguageModel
 from game.mind.summarize import ExtractiveSummarizer, ModelSummarizer, Summarizer
 from game.paths import Places
@@ -27,7 +28,7 @@ class Writer:
 
     Attributes:
         summarizer: Writes them.
-        priced: Whether they cost calls of a model.
+        priced: Whether a compaction is only made where it saves more than a model's calls cost.
         model: Whether a model writes them, which may fail.
         close: Lets go of the model.
     """
@@ -50,9 +51,9 @@ def writer(here: Places, name: str) -> Writer:
             server does not answer.
     """
     if name == NONE:
-        return Writer(Charged())
+        return Writer(Charged(), priced=_asks_a_model(here))
     profiles = Profiles(here.config / "llm.md")
-    profile = profiles.get(name)
+    profile = _profile(profiles, name)
     if profiles.problem is not None and profiles.path.exists():
         # The game goes on with what held before; a figure must not come of another model.
         raise profiles.problem
@@ -69,6 +70,25 @@ def writer(here: Places, name: str) -> Writer:
             f"{cure}, or leave --model out to have summaries made by rules",
         ) from error
     return _asking(profile, guarded)
+
+
+def _profile(profiles: Profiles, name: str) -> Profile:
+    try:
+        return profiles.get(name)
+    except ConfigError as error:  # of the command line, not of a line of the file
+        raise KeepsakeError(
+            f"There is no profile {name!r} in {profiles.path}",
+            f"{error.cure}; or leave --model out to have summaries made by rules",
+        ) from error
+
+
+def _asks_a_model(here: Places) -> bool:
+    """Whether summaries cost the world itself calls of a model, so that each has to pay."""
+    try:
+        wanted = settings_of(Cell(CURRENT), here.config).config.profile
+        return Profiles(here.config / "llm.md").get(wanted).provider != EXTRACTIVE
+    except KeepsakeError:  # as in the game, where the compaction itself says so
+        return True
 
 
 def _asking(profile: Profile, guarded: Guarded) -> Writer:
