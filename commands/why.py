@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from commands.builder import plain, shortened, when
 from commands.recall import RecallCommand, memory_lines
+from commands.wording import quoted
 from game.mind.budget import Costs, Section, chart
 from game.mind.errors import KeepsakeError
+from game.mind.event_log import EventLog
+from game.mind.event_taps import Tapped
+from game.mind.events import Events
 from game.mind.reasons import Cost, Leant, Shown, Under, Why
 from game.mind.why_log import why_did
 from typeclasses.agents import Agent, find_agents
@@ -17,6 +22,12 @@ from typeclasses.services import services
 
 FEW = 5
 """Sentences and memories that are shown where all were not asked for."""
+_AS_IN = "As in: @why Mira 2"
+_NUMBER = re.compile(r"-?\d{1,9}")
+_LONGEST = 200
+"""Characters of a memory under a summary, where it is not shown whole."""
+_LOG_SECONDS = 1.0
+"""How long the event log may take to write down what has just happened."""
 _SUMMARIES = {"longterm": "long-term summary", "recent": "short-term summary"}
 
 
@@ -24,16 +35,17 @@ class CmdWhy(RecallCommand):
     """See why an agent did what it did.
 
     Usage:
-      @why [<agent>] [<n>]         its last act, or the n-th last
-      @why/deep <agent> [<n>]      with whole summaries, and all memories under them
-                                   that share words with the act
-      @why/all <agent> [<n>]       waiting and refused answers count as well
+      @why [<agent>] [<n>]     its last act, or the n-th last
+      @why/deep <agent> [<n>]  with whole summaries, and all memories under
+                               them that share words with the act
+      @why/all <agent> [<n>]   waiting and refused answers count as well
 
-    Shows what set the act off, the reason that the agent gave, what was recalled for
-    it and why that was found, the summaries that it leant on with the raw memories
-    under them, and what its prompt was made of and cost. Comes from the event log and
-    the archive; what is in neither any more is named. Without a name the agent in the
-    room is meant.
+    Shows what set the act off, the reason that the agent gave, what was
+    recalled for it and why that was found (the best first), the summaries
+    that it leant on with the raw memories under them, and what its prompt
+    was made of and cost. Comes from the event log and the archive; what is
+    in neither any more is named. Without a name the agent in the room is
+    meant.
 
     Example:
       @why Mira 2
@@ -49,9 +61,11 @@ class CmdWhy(RecallCommand):
         agent, n = self._asked()
         name, archive = agent.key, self.mind(agent).memory.memory.archive
         log, now = services().places.events, services().clock.now()
+        events = services().events
         deep, everything = "deep" in self.switches, "all" in self.switches
 
         def work() -> str:
+            _let_be_written(events)
             return told(why_did(log, name, archive, n, everything=everything), now, deep=deep)
 
         self.answer(work)
@@ -59,15 +73,25 @@ class CmdWhy(RecallCommand):
     def _asked(self) -> tuple[Agent, int]:
         """Who is meant, and which act."""
         args = self.args.strip()
-        match = re.fullmatch(r"(?P<name>.*?)\s*=?\s*(?P<n>\d{1,9})?", args, re.DOTALL)
         # An agent may be called "Robot 7".
-        if match is None or not match["n"] or len(find_agents(args)) == 1:
+        if not re.search(r"\d", args) or len(find_agents(args)) == 1:
             return self.agent_meant(), 1
-        if match["name"]:
-            return self.agent_named(match["name"]), int(match["n"])
-        if agent := self.agent_here():
-            return agent, int(match["n"])
-        raise KeepsakeError("It is not clear which agent you mean", "As in: @why Mira 2")
+        if not _NUMBER.fullmatch(args):
+            agent, number = self.agent_then(args)
+        elif here := self.agent_here():
+            agent, number = here, args
+        else:
+            raise KeepsakeError("It is not clear which agent you mean", _AS_IN)
+        if not _NUMBER.fullmatch(number):
+            raise KeepsakeError(f"{quoted(shortened(number))} is no number of an act", _AS_IN)
+        return agent, int(number)
+
+
+def _let_be_written(events: Events) -> None:
+    """Wait for the line of the act that has just been done; in a worker thread."""
+    log = events.log if isinstance(events, Tapped) else events
+    if isinstance(log, EventLog):
+        log.flush(_LOG_SECONDS)
 
 
 def told(why: Why, now: datetime, *, deep: bool = False) -> str:
@@ -116,7 +140,8 @@ def _recalled(found: tuple[Shown, ...]) -> Iterator[str]:
         yield "|wRecalled|n     nothing that stood in the prompt"
         return
     yield "|wRecalled|n"
-    for each in found:
+    # What it had called back itself comes first: it has no score.
+    for each in sorted(found, key=lambda each: (each.kind != "called back", -each.score)):
         yield f"  {_score(each)}  {_title(each)}  {plain(shortened(_line(each.text), 160))}"
         if each.why:
             yield f"          |xwhy:|n {plain(_line(each.why))}"
@@ -168,7 +193,9 @@ def _under(found: tuple[Under, ...], *, deep: bool) -> Iterator[str]:
     shown = found if deep else found[:FEW]
     yield "|wUnder that|n   memories that share words with the act, the most telling first"
     for each in shown:
-        (_, line) = memory_lines([each.memory])
+        whole = each.memory
+        short = replace(whole, text=shortened(_line(whole.text), _LONGEST))
+        (_, line) = memory_lines([whole if deep else short])
         yield f"{line}  |x[{plain(', '.join(each.shared))}]|n"
     if len(found) > len(shown):
         yield f"    |xand {len(found) - len(shown)} more: @why/deep|n"

@@ -35,8 +35,6 @@ recall_app = typer.Typer(no_args_is_help=True, help="The agents' recall, for oth
 eval_app = typer.Typer(no_args_is_help=True, help="Measure how well something works.")
 app.add_typer(recall_app, name="recall")
 app.add_typer(eval_app, name="eval")
-app.command("replay")(lab.replay)
-app.command("fork")(lab.fork)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 AgentNames = Annotated[
@@ -124,6 +122,8 @@ def logs(
         event_logs.show_text(out, here, name, lines, go_on=follow)
     else:
         wanted = event_logs.wanted_events(agent or (), kind or ())
+        for line in event_logs.unknown_agents(here, agent or ()):
+            err.print(line, markup=False)
         event_logs.show_events(out, here, wanted, lines, go_on=follow, as_json=as_json)
 
 
@@ -169,6 +169,10 @@ def simulate(
     zone: Annotated[str, typer.Option(help="The time zone of that.")] = "UTC",
     visitors: Annotated[int, typer.Option(help="How many players come and go, 0 to 20.")] = 1,
     resume: Annotated[str, typer.Option(help="Go on with the simulation of that name.")] = "",
+    back: Annotated[
+        bool,
+        typer.Option("--back", help="With --resume: undo what was played since its checkpoint."),
+    ] = False,
 ) -> None:
     """Live through days in a world of its own, as fast as the models answer."""
     from game.cli import simulate as simulating  # noqa: PLC0415 - other commands need not wait
@@ -177,12 +181,18 @@ def simulate(
     here = places()
     if resume:
         _refuse_beside_resume(context)
-        lab = simulating.go_on(here, resume, hours)
+        lab = simulating.go_on(here, resume, hours, back=back)
     else:
+        if back:
+            raise KeepsakeError("--back goes with --resume alone", "Name the simulation there")
         length = 24.0 if hours is None else hours
         plan = Plan(name, agents, length, seed, start, zone, model, visitors)
         lab = simulating.new(here, plan)
     raise typer.Exit(0 if simulating.show(out, lab) else 1)
+
+
+app.command("replay")(lab.replay)
+app.command("fork")(lab.fork)
 
 
 @app.command()
@@ -252,7 +262,7 @@ def _refuse_beside_resume(context: typer.Context) -> None:
     for option in context.params:
         source = context.get_parameter_source(option)
         given = source is not None and source.name == "COMMANDLINE"
-        if given and option not in ("resume", "hours"):
+        if given and option not in ("resume", "hours", "back"):
             told = "a second name" if option == "name" else f"--{option}"
             raise KeepsakeError(
                 f"{told} does not go with --resume: a simulation stays what it was made as",

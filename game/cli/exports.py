@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,9 +19,12 @@ from game.mind.event_prompts import Prompts
 from game.mind.event_reader import Filter, events
 from game.mind.event_schema import Column, columns
 from game.mind.events import KINDS
+from game.mind.summaries import replace_file
 
 PROMPTS = "prompts"
 """The table of the prompts, whose ``hash`` is the ``prompt`` of a thought."""
+MANIFEST = ".keepsake-export.json"
+"""Names the tables that exports have written into a folder."""
 _ROWS = 5_000
 """Rows that are in memory at once."""
 _PROMPT_ROWS = 500
@@ -71,13 +74,19 @@ def forms(names: Sequence[str] | None) -> list[Form]:
     try:
         return [Form(each) for each in dict.fromkeys(names or Form)]
     except ValueError as error:
-        raise KeepsakeError(f"{error}", f"There are: {', '.join(Form)}") from error
+        unknown = next(each for each in names or () if each not in list(Form))
+        raise KeepsakeError(
+            f"There is no format {unknown!r}", f"There are: {', '.join(Form)}"
+        ) from error
 
 
 def export(
     log: Path, folder: Path, forms: Sequence[Form], wanted: Filter, *, prompts: bool
 ) -> list[Table]:
-    """Write the events that are wanted, and their prompts; a table of before is replaced.
+    """Write the events that are wanted, and their prompts, in place of an earlier export.
+
+    What an earlier export wrote into the folder, and this one does not, is removed: tables of two
+    exports beside each other would be taken for one.
 
     Args:
         log: The folder of the event log.
@@ -87,14 +96,18 @@ def export(
         prompts: Whether the prompts are written as well.
 
     Raises:
-        KeepsakeError: The log cannot be read, the tables cannot be written, or there is
-            nothing to write.
+        KeepsakeError: The log cannot be read, the tables cannot be written, tables lie in the
+            folder that no export of Keepsake has written, or there is nothing to write.
     """
+    if folder.exists() and not folder.is_dir():
+        raise KeepsakeError(f"{folder} is a file", "Name a folder for the tables")
     try:
-        written = _export(log, folder, forms, wanted, prompts=prompts)
+        earlier = _earlier(folder)
+        written = _export(log, folder, forms, wanted, earlier, prompts=prompts)
     except (OSError, pa.ArrowException) as error:
         raise KeepsakeError(
-            f"The events could not be exported to {folder} ({error})",
+            f"The events could not be exported to {folder} "
+            f"({getattr(error, 'strerror', None) or error})",
             "Look at the disk space and at who may write there",
         ) from error
     if not written:
@@ -104,8 +117,41 @@ def export(
     return written
 
 
+def _earlier(folder: Path) -> frozenset[str]:
+    """The tables that exports of before have written into a folder.
+
+    Raises:
+        KeepsakeError: There are others of such names.
+    """
+    try:
+        listed = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["tables"]
+    except FileNotFoundError:
+        listed = []
+    except (ValueError, KeyError, TypeError):
+        listed = []  # somebody's own file, or a spoilt one: no table is known
+    names = {f"{kind}.{form}" for kind in (*KINDS, PROMPTS) for form in Form}
+    there = sorted(each for each in names if (folder / each).exists())
+    if strange := [each for each in there if each not in listed]:
+        raise KeepsakeError(
+            f"{folder / strange[0]} was not written by an export that is known here",
+            "Name another folder, or remove it: tables of two exports would be mixed",
+        )
+    return frozenset(there)
+
+
+def _list_tables(folder: Path, names: Collection[str]) -> None:
+    """Write down which tables are Keepsake's own."""
+    replace_file(folder / MANIFEST, json.dumps({"tables": sorted(names)}, indent=1) + "\n")
+
+
 def _export(
-    log: Path, folder: Path, forms: Sequence[Form], wanted: Filter, *, prompts: bool
+    log: Path,
+    folder: Path,
+    forms: Sequence[Form],
+    wanted: Filter,
+    earlier: frozenset[str],
+    *,
+    prompts: bool,
 ) -> list[Table]:
     tables: dict[str, _Writing] = {}
     hashes: set[str] = set()
@@ -125,6 +171,13 @@ def _export(
             tables[PROMPTS] = stack.enter_context(writing)
             for name, text in Prompts(log).each(hashes):
                 tables[PROMPTS].add({"hash": name, "text": text})
+        if tables:  # before they get their names: killed on the way, all of them are known
+            new = {f"{kind}.{form}" for kind in tables for form in forms}
+            _list_tables(folder, earlier | new)
+    if tables:
+        for name in earlier - new:
+            (folder / name).unlink(missing_ok=True)
+        _list_tables(folder, new)
     return [table for writing in tables.values() for table in writing.written]
 
 
@@ -138,7 +191,13 @@ class _Writing:
         self._shape, self._most, self._count = shape, rows, 0
         self._rows: list[Row] = []
         folder.mkdir(parents=True, exist_ok=True)
-        self._sinks = [_Sink(folder / f"{name}.{form}", form, shape) for form in forms]
+        self._sinks: list[_Sink] = []
+        try:
+            for form in forms:
+                self._sinks.append(_Sink(folder / f"{name}.{form}", form, shape))
+        except BaseException:
+            self._end(keep=False)
+            raise
 
     def __enter__(self) -> _Writing:
         return self
@@ -165,10 +224,11 @@ class _Writing:
         self._rows = []
 
     def _end(self, *, keep: bool) -> None:
-        for sink in self._sinks:
-            sink.close(keep=keep)
-            if keep:
-                self.written.append(Table(sink.path, self._count))
+        with ExitStack() as all_of_them:  # one that cannot be ended must not leave the others
+            for sink in reversed(self._sinks):
+                all_of_them.callback(sink.close, keep=keep)
+        if keep:
+            self.written += [Table(sink.path, self._count) for sink in self._sinks]
 
 
 class _Sink:
@@ -185,10 +245,16 @@ class _Sink:
                 for each in shape
             ]
         )
+        try:
+            self._writer = self._opened(form)
+        except BaseException:
+            self._part.unlink(missing_ok=True)
+            raise
+
+    def _opened(self, form: Form) -> Any:
         if form is Form.CSV:
-            self._writer: Any = csv.CSVWriter(self._part, self._schema)
-        else:
-            self._writer = parquet.ParquetWriter(self._part, self._schema, compression="zstd")
+            return csv.CSVWriter(self._part, self._schema)
+        return parquet.ParquetWriter(self._part, self._schema, compression="zstd")
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write some rows."""
@@ -201,10 +267,14 @@ class _Sink:
 
     def close(self, *, keep: bool) -> None:
         """End the file, and put it in its place or throw it away."""
-        self._writer.close()
-        if keep:
-            self._part.replace(self.path)
-        else:
+        try:
+            self._writer.close()
+            if keep:
+                self._part.replace(self.path)
+        except (OSError, pa.ArrowException):
+            if keep:  # what is thrown away need not be whole
+                raise
+        finally:
             self._part.unlink(missing_ok=True)
 
 

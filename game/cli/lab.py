@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from game.mind.errors import KeepsakeError
 from game.paths import places
 
 MOST_QUESTIONS = 500
@@ -114,12 +115,14 @@ def fork(
     ],
     *,
     at: Annotated[
-        str,
+        str | None,
         typer.Option(help='An event\'s number, a time, or "Mira memory 120"; now without it.'),
-    ] = "",
+    ] = None,
     lab: Annotated[str, typer.Option(help="Copy this simulated world.")] = "",
 ) -> None:
     """Copy a world at a point of its log, to go on from there differently."""
     from game.cli import forking  # noqa: PLC0415 - other commands need not wait
 
-    forking.fork_world(places(), target, at, lab)
+    if at is not None and not at.strip():
+        raise KeepsakeError("--at names no point", "Leave it out for a copy of now")
+    forking.fork_world(places(), target, at or "", lab)

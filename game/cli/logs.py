@@ -69,6 +69,24 @@ def show_events(
         )
 
 
+def unknown_agents(here: Places, names: Collection[str]) -> Iterator[str]:
+    """A line for each name that is no agent's, so that nobody waits for what cannot come; blocks.
+
+    Args:
+        here: The world.
+        names: The agents that were asked for.
+    """
+    from game.lab.lived import name_of  # noqa: PLC0415 - only where somebody names an agent
+
+    folders = here.agents.iterdir() if here.agents.is_dir() else ()
+    there = {name_of(folder) for folder in folders if folder.is_dir()}
+    known = {each.casefold() for each in there}
+    for name in names:
+        if name.casefold() not in known and not last(here.events, 1, Filter([name])):
+            listed = ", ".join(sorted(there)) or "none yet"
+            yield f"No agent is called {name!r}, and the log knows none. There are: {listed}"
+
+
 def wanted_events(agents: Collection[str], kinds: Collection[str]) -> Filter:
     """Which events are wanted.
 

@@ -13,14 +13,19 @@ from types import FrameType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from game.lab.plan import HOUR, Lab, Plan, free_name
 from game.lab.simulate import Report, Run, create, resumed
+from game.mind.event_reader import Record, last
+from game.mind.perception import shorten
 from game.paths import Places
 
 LINE_SECONDS = 10.0
 """Real seconds between two lines where no bar can be shown."""
+_WIDE = 110
+"""Signs that a line with the bar and all figures takes."""
+_BAR, _NARROW_BAR, _NARROW_NAME = 40, 10, 16
 _SAYS = {"setting up": "loading the world", "making": "building the world"}
 _SAYS["going back"] = "going back to the last checkpoint"
 _ROWS = {
@@ -40,9 +45,16 @@ def new(places: Places, plan: Plan) -> Lab:
     return create(places, plan)
 
 
-def go_on(places: Places, name: str, hours: float | None) -> Lab:
-    """A simulation to go on with, for so many hours in all, or as planned."""
-    return resumed(places, name, hours)
+def go_on(places: Places, name: str, hours: float | None, *, back: bool = False) -> Lab:
+    """A simulation to go on with, for so many hours in all, or as planned.
+
+    Args:
+        places: The copy of Keepsake that it belongs to.
+        name: Its name.
+        hours: How many hours it is to live through in all.
+        back: Whether what was played in its world since its last checkpoint is thrown away.
+    """
+    return resumed(places, name, hours, back=back)
 
 
 def show(out: Console, lab: Lab) -> bool:
@@ -55,7 +67,7 @@ def show(out: Console, lab: Lab) -> bool:
         lab: Which simulation.
 
     Returns:
-        Whether it has come to its end.
+        Whether it has come to its end, and somebody has thought on the way.
 
     Raises:
         KeepsakeError: It could not go on.
@@ -68,7 +80,7 @@ def show(out: Console, lab: Lab) -> bool:
     except KeyboardInterrupt:
         out.print("Broken off at once: what was lived of this hour does not count.")
     shown.end()
-    return lab.made and lab.lived() >= lab.plan().seconds
+    return lab.made and lab.lived() >= lab.plan().seconds and not shown.unanswered
 
 
 class _Shown:
@@ -83,15 +95,15 @@ class _Shown:
         self._interrupted = False
         self._progress: Progress | None = None
         if out.is_terminal:
-            columns = (
-                "{task.description}",
-                BarColumn(),
-                TaskProgressColumn(),
-                "{task.fields[told]}",
+            self._progress = Progress(
+                TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
+                BarColumn(_NARROW_BAR if self._is_narrow else _BAR),
+                TaskProgressColumn(table_column=Column(no_wrap=True)),
+                TextColumn("{task.fields[told]}", markup=False),
+                console=out,
             )
-            shown = [TextColumn(each) if isinstance(each, str) else each for each in columns]
-            self._progress = Progress(*shown, console=out)
-            self._task = self._progress.add_task(self._plan.name, total=self._plan.seconds, told="")
+            name = shorten(self._plan.name, _NARROW_NAME) if self._is_narrow else self._plan.name
+            self._task = self._progress.add_task(name, total=self._plan.seconds, told="")
             self._progress.update(self._task, completed=self._first)
 
     def bar(self) -> AbstractContextManager[object]:
@@ -118,7 +130,7 @@ class _Shown:
     def take(self, report: Report) -> None:
         """Show how far it is."""
         if report.op in _SAYS:
-            self._say(f"{self._plan.name}: {_SAYS[report.op]}")
+            self._say(_SAYS[report.op])
             return
         self._seconds = report.seconds
         if report.op == "at":
@@ -128,21 +140,33 @@ class _Shown:
         self._update()
 
     def _update(self) -> None:
-        told = (
-            f"{self._clock(self._seconds)}  {self._sum('thoughts'):,} thoughts  "
-            f"{self._sum('tokens'):,} tokens  {self._speed():.0f}x"
-        )
+        told = self._told_briefly() if self._is_narrow else self._told()
         if self._progress is not None:
             self._progress.update(self._task, completed=self._seconds, told=told)
         elif time.monotonic() - self._said >= LINE_SECONDS:
             self._said = time.monotonic()
             self._out.print(f"{self._plan.name}: {told}", markup=False)
 
+    @property
+    def _is_narrow(self) -> bool:
+        """Whether there is no room for a bar beside all that could be told."""
+        return self._out.is_terminal and self._out.width < _WIDE
+
+    def _told(self) -> str:
+        return (
+            f"{self._clock(self._seconds)}  {self._sum('thoughts'):,} thoughts  "
+            f"{self._sum('tokens'):,} tokens  {self._speed():.0f}x"
+        )
+
+    def _told_briefly(self) -> str:
+        moment = self._plan.moment(self._seconds)
+        return f"{moment:%a %H:%M}  {self._sum('thoughts'):,} thoughts  {self._speed():.0f}x"
+
     def _say(self, line: str) -> None:
         if self._progress is not None:
             self._progress.update(self._task, told=line)
         else:
-            self._out.print(line, markup=False)
+            self._out.print(f"{self._plan.name}: {line}", markup=False)
 
     def end(self) -> None:
         """The figures, and how to go on."""
@@ -151,9 +175,16 @@ class _Shown:
         name, events = self._plan.name, self._lab.places().events
         self._out.print(f"log      {events}", markup=False)
         self._out.print(f"look     keepsake logs --lab {name} --no-follow", markup=False)
-        self._out.print(f"tables   keepsake export --lab {name} tables", markup=False)
+        self._out.print(f"tables   keepsake export --lab {name} tables-{name}", markup=False)
         if lived < self._plan.seconds:
             self._out.print(f"go on    keepsake simulate --resume {name}", markup=False)
+        if self.unanswered:
+            self._out.print(f"No thought was answered: {_last_problem(self._lab)}", markup=False)
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether the agents wanted to think, and not one thought of this run was answered."""
+        return bool(self._sum("unanswered")) and not self._sum("thoughts")
 
     def _table(self, lived: float) -> Table:
         table = Table(box=None, show_header=False, pad_edge=False)
@@ -178,3 +209,13 @@ class _Shown:
     def _clock(self, seconds: float) -> str:
         moment: datetime = self._plan.moment(seconds) + timedelta(milliseconds=1)
         return f"{moment:%A %d %B %H:%M}"
+
+
+def _last_problem(lab: Lab) -> str:
+    """Why the newest thought that had no answer had none, as the event log has it."""
+    found = last(lab.places().events, 1, _is_unanswered)
+    return str(found[0].get("problem") or "nobody knows why") if found else "nobody knows why"
+
+
+def _is_unanswered(record: Record) -> bool:
+    return record.get("kind") == "thought" and record.get("outcome") == "no answer"

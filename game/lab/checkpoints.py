@@ -45,6 +45,12 @@ def there(lab: Lab) -> bool:
     return _newest(lab) is not None
 
 
+def newest(lab: Lab) -> Lab | None:
+    """The last checkpoint, to be read as a simulation is; None if there is none."""
+    found = _newest(lab)
+    return None if found is None else Lab(found)
+
+
 def begin(lab: Lab) -> None:
     """Mark the world as half made or half lived, before anything in it is written.
 
@@ -81,13 +87,13 @@ def take(lab: Lab) -> None:
     Raises:
         KeepsakeError: There is no room for it; the one before stays.
     """
-    newest, name = _newest(lab), f"{round(lab.lived()):010d}"
+    before, name = _newest(lab), f"{round(lab.lived()):010d}"
     target, part = lab.checkpoints / name, lab.checkpoints / f"{name}{_PART}"
     try:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         for path in _files(lab.folder):
-            _keep(lab.folder / path, part / path, newest / path if newest else None)
+            _keep(lab.folder / path, part / path, before / path if before else None)
         _sync_folders(part)
         with held(lab, by_reader=False):
             if target.exists():
@@ -101,7 +107,7 @@ def take(lab: Lab) -> None:
         shutil.rmtree(part, ignore_errors=True)
         raise KeepsakeError(
             f"No checkpoint could be written in {lab.checkpoints} ({error.strerror})",
-            "Free some disk space, then go on with `keepsake simulate --resume`",
+            f"Free some disk space, then go on: keepsake simulate --resume {lab.folder.name}",
         ) from error
 
 
@@ -114,30 +120,31 @@ def go_back(lab: Lab) -> bool:
     Raises:
         KeepsakeError: The disk refused.
     """
-    newest = _newest(lab)
-    if newest is None and lab.lived():
+    last = _newest(lab)
+    if last is None and lab.lived():
         return False  # a life is never thrown away for want of a copy of it
     try:
-        kept = set(_files(newest)) if newest else set()
+        kept = set(_files(last)) if last else set()
         for path in list(_files(lab.folder)):
             if path not in kept:
                 (lab.folder / path).unlink()
-        if newest is not None:
+        if last is not None:
             for path in kept:
-                _restore(newest / path, lab.folder / path)
+                _restore(last / path, lab.folder / path)
         shutil.rmtree(lab.home / "index", ignore_errors=True)
     except OSError as error:
         raise KeepsakeError(
             f"The last checkpoint of {lab.folder} could not be gone back to ({error.strerror})",
             "Free some disk space or mend the permissions, then try again",
         ) from error
-    return newest is not None
+    return last is not None
 
 
 def _not_written(lab: Lab, error: OSError) -> KeepsakeError:
     return KeepsakeError(
         f"{lab.unsettled} could not be written ({error.strerror or error})",
-        "Free some disk space or mend the permissions, then `keepsake simulate --resume` goes on",
+        "Free some disk space or mend the permissions, then go on: "
+        f"keepsake simulate --resume {lab.folder.name}",
     )
 
 

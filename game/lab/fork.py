@@ -115,8 +115,12 @@ def fork(
 def _check(here: Places, target: Path) -> None:
     if target.exists() or target.is_symlink():
         raise KeepsakeError(f"{target} is there already", "Name a folder that is not, or remove it")
-    if target.is_relative_to(here.vault):
-        raise KeepsakeError(f"{target} is in the vault that is to be copied", "Name another folder")
+    real = target.resolve()
+    for what, folder in (("vault", here.vault), ("home", here.home)):
+        if real.is_relative_to(folder.resolve()):
+            raise KeepsakeError(
+                f"{target} is in the {what} that is to be copied", "Name a folder outside of it"
+            )
     if not here.agents.is_dir():
         raise KeepsakeError(
             f"There is no world in {here.vault}",

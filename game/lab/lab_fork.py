@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,15 +13,10 @@ from game.lab.points import Point, point_at
 from game.mind.errors import KeepsakeError
 from game.paths import Places, Ports
 
-_CHECKPOINT = re.compile(r"\d+")
-
 
 def settled(lab: Lab) -> Lab:
     """The simulation as it may be copied: at its last checkpoint, if an hour is half lived."""
-    if not lab.unsettled.exists() or not lab.checkpoints.is_dir():
-        return lab
-    there = [path for path in lab.checkpoints.iterdir() if _CHECKPOINT.fullmatch(path.name)]
-    return Lab(max(there)) if there else lab
+    return (checkpoints.newest(lab) or lab) if lab.unsettled.exists() else lab
 
 
 def fork_lab(here: Places, name: str, target: str, at: str, say: Say) -> Forked:
@@ -65,6 +59,12 @@ def fork_lab_world(here: Places, name: str, target: Path, at: str, say: Say) -> 
     """
     lab = lab_of(here, name)
     lab.plan()
+    for folder in (here.home, here.vault):
+        if target.resolve().is_relative_to(folder.resolve()):
+            raise KeepsakeError(
+                f"{target} is in {folder}, which belongs to this copy of Keepsake",
+                "Name a folder outside of it, or a bare name for another simulation",
+            )
     return _fork(lab, target, at, say, lambda *_: None)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from functools import partial
 
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.server import initial_setup
 from evennia.server.models import ServerConfig
 
+from game.lab.backdating import backdate
 from game.lab.inhabitants import atlas_for
 from game.lab.machinery import machinery
 from game.lab.plan import Plan
@@ -53,8 +55,7 @@ def build(plan: Plan) -> None:
     make_visitors(plan.visitors, find("room", atlas.start))
     ServerConfig.objects.conf("last_initial_setup_step", "done")
     # Who somebody is depends on when they were made: here that is the beginning of time.
-    for made in (ObjectDB, AccountDB):
-        made.objects.update(db_date_created=plan.begins)
+    backdate(plan.begins)
 
 
 def _of_the_admin() -> ObjectDB:
@@ -80,19 +81,24 @@ def live(plan: Plan, since: float, until: float, tell: Callable[[dict[str, objec
         agents = sorted(all_agents(), key=lambda agent: agent.id)
         visitors = Visitors(timeline, agents, since)
         visitors.expect(visits(plan.seed, plan.visitors, len(agents), since, until))
-        _run(timeline, shared, until - since, lambda: _look(tally, plan, timeline, since, tell))
+        look = partial(_look, tally, plan, timeline, since, tell)
+        _run(timeline, shared, plan.name, until - since, look)
         timeline.settle()
         tally.check()
         _check_minds()
     finally:
         runtime.stop(reload=True)
         timeline.close()
-    _check_log(shared)
+    _check_log(shared, plan.name)
     tell({**tally.figures(), "seconds": until, "moment": plan.moment(until).isoformat()})
 
 
 def _run(
-    timeline: Timeline, shared: services.Services, seconds: float, look: Callable[[], None]
+    timeline: Timeline,
+    shared: services.Services,
+    name: str,
+    seconds: float,
+    look: Callable[[], None],
 ) -> None:
     told, flushed = 0.0, 0.0
 
@@ -103,7 +109,7 @@ def _run(
             look()
         if timeline.timer.seconds() - flushed >= FLUSH_EACH:
             flushed = timeline.timer.seconds()
-            _flush(shared)
+            _flush(shared, name)
 
     timeline.between = between
     timeline.run_until(seconds)
@@ -121,7 +127,7 @@ def _look(
     tell({**tally.figures(), "seconds": seconds, "moment": plan.moment(seconds).isoformat()})
 
 
-def _flush(shared: services.Services) -> None:
+def _flush(shared: services.Services, name: str) -> None:
     """Wait until the event log is written as far as it was taken.
 
     Raises:
@@ -130,7 +136,7 @@ def _flush(shared: services.Services) -> None:
     log = _event_log(shared)
     while log is not None and not log.flush(1.0):
         if log.problem:
-            raise _unwritten(log)
+            raise _unwritten(log, name)
 
 
 def _event_log(shared: services.Services) -> EventLog | None:
@@ -144,21 +150,22 @@ def _check_minds() -> None:
             raise mind.memory.problem
 
 
-def _check_log(shared: services.Services) -> None:
+def _check_log(shared: services.Services, name: str) -> None:
     """See to it that every line is with the disk, and old files are packed."""
     log = _event_log(shared)
     if log is None:
         return
     log.close(_PATIENCE)
     if log.problem:
-        raise _unwritten(log)
+        raise _unwritten(log, name)
     wait_until_packed(_PATIENCE)
 
 
-def _unwritten(log: EventLog) -> KeepsakeError:
+def _unwritten(log: EventLog, name: str) -> KeepsakeError:
     return KeepsakeError(
         f"The event log in {log.folder} could not be written ({log.problem})",
-        "Free some disk space or mend the permissions, then go on: keepsake simulate --resume",
+        "Free some disk space or mend the permissions, then go on: "
+        f"keepsake simulate --resume {name}",
     )
 
 

@@ -84,7 +84,9 @@ def checked(plan: Plan) -> Plan:
     _within("visitors", plan.visitors, 0, MOST_VISITORS)
     _within("seed", plan.seed, 0, MOST_SEED)
     if not 0 < plan.hours <= MOST_HOURS:
-        raise KeepsakeError(f"--hours is {plan.hours:g}", f"Use more than 0, up to {MOST_HOURS:g}")
+        raise KeepsakeError(
+            f"--hours is {plan.hours:.12g}", f"Use more than 0, up to {MOST_HOURS:g}"
+        )
     _check_start(plan)
     return plan
 

@@ -96,9 +96,24 @@ def _at_memory(here: Places, agent: str, number: int) -> Point:
     told = f"at {name}'s memory {number}, {_short(step.time)}"
     for record in filter(Filter([name], ["memory"]), events(here.events)):
         if record.get("op") == _APPENDED and record.get("n") == number:
-            found = _at_event(here, int(record["seq"]))
+            found = _at_event(here, _thought_of(here, record) or int(record["seq"]))
             return Point(found.time, found.seq, {**found.numbers, name.casefold(): number}, told)
     return Point(step.time, _last_before(here, step.time).seq, {name.casefold(): number}, told)
+
+
+def _thought_of(here: Places, appended: Mapping[str, Any]) -> int:
+    """The number of the thought whose act became that memory; 0 if it is no act, or unknown.
+
+    It stands behind its memory: a copy that ends between the two holds an act without a cause.
+    """
+    agent = str(appended.get("agent", ""))
+    wanted = Filter([agent], ["memory", "thought"])
+    for record in filter(wanted, events(here.events, int(appended["seq"]))):
+        if record["kind"] == "thought" and record.get("memory") == appended["n"]:
+            return int(record["seq"])
+        if record.get("op") == _APPENDED:
+            return 0  # its next memory would be in the log, and not in the archive
+    return 0
 
 
 def _at_time(here: Places, written: str) -> Point:

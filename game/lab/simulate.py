@@ -14,7 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from game.lab import checkpoints
 from game.lab.plan import FOLDER, Lab, Plan, checked, lab_of, longer
+from game.lab.played import refuse_if_played
+from game.lab.serving import check_servers
 from game.lab.settings import check_model, copy_config
 from game.mind.errors import KeepsakeError
 from game.paths import REPOSITORY, Places, Ports
@@ -51,7 +54,8 @@ def create(places: Places, plan: Plan) -> Lab:
         plan: What it is to be.
 
     Raises:
-        KeepsakeError: There is one of that name, or a value cannot be used.
+        KeepsakeError: There is one of that name, a value cannot be used, or the model's server
+            does not answer.
     """
     checked(plan)
     check_model(plan.model)
@@ -68,6 +72,7 @@ def create(places: Places, plan: Plan) -> Lab:
         (part.home / "logs").mkdir(parents=True)
         part.vault.mkdir()
         copy_config(places.config, part.vault / "config", plan.model, plan.seed)
+        check_servers(part)
         part.write_plan(plan)
         part.folder.rename(lab.folder)
     except OSError as error:
@@ -80,16 +85,18 @@ def create(places: Places, plan: Plan) -> Lab:
     return lab
 
 
-def resumed(places: Places, name: str, hours: float | None = None) -> Lab:
+def resumed(places: Places, name: str, hours: float | None = None, *, back: bool = False) -> Lab:
     """The simulation of that name, to go on with.
 
     Args:
         places: The copy of Keepsake that it belongs to.
         name: Its name.
         hours: How many hours it is to live through in all; as planned for None.
+        back: Whether what was played in its world since its last checkpoint is thrown away.
 
     Raises:
-        KeepsakeError: There is none, or it is over already.
+        KeepsakeError: There is none, it is over already, somebody has played in its world, or
+            its model does not answer.
     """
     lab = lab_of(places, name)
     old = lab.plan()
@@ -99,6 +106,11 @@ def resumed(places: Places, name: str, hours: float | None = None) -> Lab:
             f"The simulation {name!r} has lived its {plan.hours:g} hours",
             f"Give it more: keepsake simulate --resume {name} --hours {plan.hours + 24:g}",
         )
+    if back and checkpoints.there(lab):
+        checkpoints.begin(lab)  # whoever lives it goes back first
+    else:
+        refuse_if_played(lab)
+    check_servers(lab)
     if plan != old:
         lab.write_plan(plan)
     return lab

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from game.lab import checkpoints, world
 from game.lab.plan import Lab, Plan
+from game.lab.played import refuse_if_running
 from game.mind.errors import KeepsakeError
 
 LOCK = ".lock"
@@ -46,6 +47,7 @@ def main() -> None:
 
 
 def _simulate(lab: Lab, plan: Plan) -> None:
+    refuse_if_running(lab)
     if lab.unsettled.exists():
         _tell({"op": "going back"})
         checkpoints.go_back(lab)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -20,6 +21,14 @@ MOST_BYTES = 64_000_000
 MOST_BACK = 1000
 """The farthest act that can be asked for."""
 _SILENT = "wait"
+_NOT_KNOWN = (
+    "what set this one off, what was recalled for it and what it cost is not known. "
+    "The summaries are those that stood by its time"
+)
+_HOLE = (
+    "The event log holds older acts, but not this one (the game was killed just then, or the log "
+    f"had no room): {_NOT_KNOWN}"
+)
 
 
 def why_did(
@@ -39,22 +48,56 @@ def why_did(
         KeepsakeError: There is no such act, or the log cannot be read; says why.
     """
     if not 1 <= n <= MOST_BACK:
-        raise KeepsakeError(f"There is no {n}. last act to ask about", f"Ask for 1 to {MOST_BACK}")
-    acts = _acts(log, agent, everything)
-    found: list[Record] = []
+        raise KeepsakeError(
+            f"{n} names no act: they are counted back from the last one, which is 1",
+            f"Ask for 1 to {MOST_BACK}",
+        )
+    known = 0
     try:
-        for record in acts:
-            found.append(record)
-            if len(found) == n:
-                return why.from_log(record, n, archive, _prompt(log, record))
+        for known, act in enumerate(_both(log, agent, archive, everything), start=1):
+            if known < n:
+                continue
+            if isinstance(act, _Unlogged):
+                return why.from_archive(act.memory, n, archive, agent, act.missing)
+            return why.from_log(act, n, archive, _prompt(log, act))
     except OSError as error:
         raise KeepsakeError(
             f"The event log in {log} cannot be read ({error.strerror or error})",
             "Mend the permissions, or the disk",
         ) from error
-    if everything:
-        raise _none(agent, n, len(found))
-    return _older(agent, archive, n, found)
+    raise _none(agent, known)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unlogged:
+    """An act that only the archive tells of, and why the log does not."""
+
+    memory: Memory
+    missing: str
+
+
+def _both(
+    log: Path, agent: str, archive: Archive, everything: bool
+) -> Iterator[Record | _Unlogged]:
+    """The acts of log and archive, newest first, each once.
+
+    An act is archived first and logged then: whoever was killed between the two, or copied as far
+    as that, has an act of which the log does not know.
+    """
+    lived = _lived(archive)
+    memory = next(lived, None)
+    logged = 0
+    for record in _acts(log, agent, everything):
+        while memory is not None and _behind(memory, record):
+            yield _Unlogged(memory, _HOLE)
+            memory = next(lived, None)
+        while memory is not None and not _before(memory, record):
+            memory = next(lived, None)  # the very act of that event
+        logged += 1
+        yield record
+    while memory is not None:
+        yield _Unlogged(memory, _gap(logged))
+        memory = next(lived, None)
 
 
 def _acts(log: Path, agent: str, everything: bool) -> Iterator[Record]:
@@ -76,15 +119,11 @@ def _prompt(log: Path, record: Record) -> str | None:
     return Prompts(log).text(str(name), int(record["seq"]))
 
 
-def _older(agent: str, archive: Archive, n: int, found: list[Record]) -> Why:
-    """An act of before the log: what the archive tells of it."""
-    left = n - len(found)
-    for memory in _lived(archive):
-        if not found or _before(memory, found[-1]):
-            left -= 1
-            if not left:
-                return why.from_archive(memory, n, archive, agent, _gap(len(found)))
-    raise _none(agent, n, n - left)
+def _behind(memory: Memory, act: Record) -> bool:
+    """Whether a memory is of an act behind the thought of that event."""
+    if number := act.get("memory"):
+        return memory.number > int(number)
+    return memory.time > datetime.fromisoformat(str(act["t"]))
 
 
 def _before(memory: Memory, act: Record) -> bool:
@@ -108,14 +147,11 @@ def _lived(archive: Archive) -> Iterator[Memory]:
 def _gap(known: int) -> str:
     last = "act" if known == 1 else f"{known:,} acts"
     there = f"holds only its last {last}" if known else "holds no act of it"
-    return (
-        f"The event log {there}, as far as it is read: what set this one off, what was recalled "
-        "for it and what it cost is not known. The summaries are those that stood by its time"
-    )
+    return f"The event log {there}, as far as it is read: {_NOT_KNOWN}"
 
 
-def _none(agent: str, n: int, known: int) -> KeepsakeError:
+def _none(agent: str, known: int) -> KeepsakeError:
     if not known:
         return KeepsakeError(f"{agent} has not done anything yet", "Talk to it, or wait a while")
-    acts = "one act is" if known == 1 else f"{known:,} acts are"
-    return KeepsakeError(f"{agent} has no {n}. last act: {acts} known", "Ask for a smaller number")
+    acts = f"one act of {agent} is" if known == 1 else f"{known:,} acts of {agent} are"
+    return KeepsakeError(f"So far back nothing is known: {acts} known", "Ask for a smaller number")

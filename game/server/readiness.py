@@ -11,6 +11,8 @@ from typing import Any
 
 import evennia
 from evennia.accounts.models import AccountDB
+from evennia.objects.models import ObjectDB
+from evennia.objects.objects import DefaultCharacter
 from evennia.server.models import ServerConfig
 
 
@@ -52,17 +54,38 @@ def prepare_trial(_request: dict[str, Any]) -> bool:
 
     Nobody in the world notices it. Returns whether there is an admin to try with.
     """
-    account = AccountDB.objects.filter(id=1).first()
-    character = account.db._last_puppet if account else None
+    character = _admins_body()
     if character is None or character.sessions.count():
         return False
     character.unannounced = True
     return True
 
 
-def _admin_room() -> str | None:
+def _admins_body() -> Any:
+    """The character that the admin comes into at a login; None if there is none any more.
+
+    An admin that has lost it gets it back, else a login would leave them without a body, and
+    without the builders' commands.
+    """
     admin = AccountDB.objects.filter(id=1).first()
-    character = admin.db._last_puppet if admin else None
+    if admin is None:
+        return None
+    body = admin.db._last_puppet or _first_character(admin)
+    if body is not None and admin.db._last_puppet is None:
+        admin.characters.add(body)
+        admin.db._last_puppet = body
+    return body
+
+
+def _first_character(admin: Any) -> Any:
+    """The character that was made with the admin's account."""
+    first = ObjectDB.objects.filter(id=1).first()
+    is_body = isinstance(first, DefaultCharacter) and first.access(admin, "puppet")
+    return first if is_body else None
+
+
+def _admin_room() -> str | None:
+    character = _admins_body()
     if character is None:
         return None
     # Evennia takes a character off the map while nobody plays it.

@@ -6,6 +6,7 @@ it; plain ``telnet`` cuts it at the last column, in the middle of a word.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from evennia.server.serversession import ServerSession
@@ -16,6 +17,8 @@ WIDEST = 100
 """Longer lines are hard to read, however wide the window is."""
 
 NARROWEST = 20
+_WORDS = re.compile(r"(\s*)(\S+)")
+"""A word and the blanks before it: columns stay where they are as far as they fit."""
 
 
 class WrappingSession(ServerSession):
@@ -46,8 +49,8 @@ def _wrapped(kwargs: dict[str, Any], width: int) -> dict[str, Any]:
 def wrap(text: str, width: int) -> str:
     """``text`` with every line that is too long broken at its blanks.
 
-    Colour codes have no width. A line keeps its indentation, and lines that fit
-    (tables, drawings) are left as they are.
+    Colour codes have no width. A line keeps its indentation and the blanks between its words,
+    and lines that fit (tables, drawings) are left as they are.
     """
     return "\n".join(_wrap_line(line, width) for line in text.split("\n"))
 
@@ -57,12 +60,12 @@ def _wrap_line(line: str, width: int) -> str:
         return line
     indent = line[: len(line) - len(line.lstrip(" "))]
     lines, current, used = [], indent, len(indent)
-    for word in line.split():
+    for gap, word in _WORDS.findall(line):
         length = _length(word)
-        if used > len(indent) and used + 1 + length > width:
+        if used > len(indent) and used + len(gap) + length > width:
             lines.append(current)
             current, used = indent, len(indent)
-        blank = " " if used > len(indent) else ""
+        blank = gap if used > len(indent) else ""
         current, used = f"{current}{blank}{word}", used + len(blank) + length
     return "\n".join([*lines, current])
 

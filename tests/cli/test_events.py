@@ -225,7 +225,7 @@ def test_export_writes_every_kind_as_parquet_and_csv(lived, tmp_path):
     assert (ran.returncode, ran.stderr) == (0, "")
     kinds = ["compaction", "error", "health", "memory", "prompts", "recall", "sleep", "thought"]
     kinds.append("world")
-    assert sorted(path.name for path in out.iterdir()) == sorted(
+    assert tables_in(out) == sorted(
         f"{kind}.{form}" for kind in kinds for form in ("csv", "parquet")
     )
     (thought,) = parquet.read_table(out / "thought.parquet").to_pylist()
@@ -253,17 +253,78 @@ def test_export_of_a_part(lived, tmp_path):
     out = tmp_path / "tables"
     ran = lived.keepsake("export", str(out), "--format", "csv", "--agent", "oswin")
     assert ran.returncode == 0
-    assert [path.name for path in out.iterdir()] == ["memory.csv"]
+    assert tables_in(out) == ["memory.csv"]
     none = lived.keepsake("export", str(tmp_path / "none"), "--agent", "nobody")
     assert none.returncode == 1
     assert not (tmp_path / "none").exists()
     assert "There are no such events" in none.stderr
-    wrong = lived.keepsake("export", str(out), "--format", "xlsx")
+    wrong = lived.keepsake("export", str(out), "--format", "csv", "--format", "xlsx")
     assert (wrong.returncode, "parquet, csv" in wrong.stderr) == (1, True)
+    assert "There is no format 'xlsx'" in wrong.stderr
     (tmp_path / "file").touch()
     blocked = lived.keepsake("export", str(tmp_path / "file"))
     assert blocked.returncode == 1
-    assert "could not be exported" in blocked.stderr
+    assert "file is a file" in blocked.stderr
+
+
+def tables_in(folder):
+    """Names of the tables in a folder; what else an export leaves there is hidden."""
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def test_an_export_leaves_no_table_of_an_earlier_one_beside_its_own(lived, tmp_path):
+    out = tmp_path / "tables"
+    assert lived.keepsake("export", str(out)).returncode == 0
+    (out / "mine.csv").write_text("a,b\n")
+    assert lived.keepsake("export", str(out), "--agent", "oswin").returncode == 0
+    assert tables_in(out) == ["memory.csv", "memory.parquet", "mine.csv"]
+    assert lived.keepsake("export", str(out), "--agent", "nobody").returncode == 1
+    assert tables_in(out) == ["memory.csv", "memory.parquet", "mine.csv"]
+    (out / "thought.csv").write_text("of somebody else\n")
+    mixed = lived.keepsake("export", str(out))
+    assert mixed.returncode == 1
+    assert "thought.csv was not written by an export" in mixed.stderr
+    assert (out / "thought.csv").read_text() == "of somebody else\n"
+    (out / "thought.csv").unlink()
+    assert lived.keepsake("export", str(out), "--format", "csv").returncode == 0
+    assert {path.split(".")[1] for path in tables_in(out)} == {"csv"}
+
+
+def test_a_table_that_finds_no_room_leaves_no_part_behind(lived, tmp_path):
+    limited = (
+        "import resource, signal\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
+        "from game.cli.app import main\n"
+        "main()\n"
+    )
+    out = tmp_path / "tables"
+    ran = subprocess.run(
+        [sys.executable, "-c", limited, "export", str(out)],
+        cwd=REPOSITORY,
+        env=lived.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 1
+    assert "could not be exported" in ran.stderr
+    assert [path.name for path in out.iterdir() if path.suffix == ".part"] == []
+
+
+def test_somebody_who_is_not_there_is_told_of_at_once(lived):
+    command = [sys.executable, "-m", "game", "logs", "--agent", "oswwin", "--agent", "Mira"]
+    with subprocess.Popen(
+        command,
+        cwd=REPOSITORY,
+        env=lived.environ,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as shown:
+        said = shown.stderr.readline()
+        shown.terminate()
+    assert said.startswith("No agent is called 'oswwin'")
 
 
 def test_export_of_more_rows_than_are_held_at_once(copy, tmp_path):

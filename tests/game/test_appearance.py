@@ -93,6 +93,11 @@ def test_shown_bars_count_as_one():
     assert wrap(line, 78) == line
 
 
+def test_a_line_that_is_wrapped_keeps_its_columns():
+    line = "  9.34  |ymemory 37|n  one two three"
+    assert wrap(line, 28) == "  9.34  |ymemory 37|n  one\n  two three"
+
+
 class Recorder:
     """Stands where the session handler does, at the edge to the network."""
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from datetime import UTC, datetime
 
 from evennia.utils.ansi import strip_ansi
 
-from commands.why import told
-from game.mind.reasons import Leant, Shown, Why
+from commands.why import CmdWhy, told
+from game.mind.reasons import Leant, Shown, Under, Why
+from game.mind.records import Memory, MemoryKind
 from tests.game.test_events_world import EventsWorld
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
 
@@ -97,6 +99,42 @@ class TestWhy(WhyWorld):
         everything = [self.why(f"@why/all Mira {n}") for n in range(1, 6)]
         assert any("refused: " in each and "destroy" in each for each in everything)
 
+    def test_an_act_of_which_the_log_does_not_know_yet_comes_first(self):
+        self.asks("Good evening.", "say One. | first")
+        archive = self.mind.memory.memory.archive
+        self.mind.memory.memory.append("say Two.", MemoryKind.ACT, reason="cut off")
+        shown = self.why()
+        assert "say Two." in shown
+        assert f"(memory {archive.last_number}" in shown
+        assert "holds older acts, but not this one" in shown
+        assert "say One." in self.why("@why Mira 2")
+
+    def test_the_best_stands_first_and_long_memories_are_shortened(self):
+        now = datetime(2026, 5, 1, tzinfo=UTC)
+        found = [
+            Shown("memory", n, "", score, "words", "text") for n, score in ((1, 2.0), (2, 9.0))
+        ]
+        called = Shown("called back", 3, "", 0.0, "", "text")
+        long = Memory(7, now, MemoryKind.RESULT, "You recall:\n" + "So it was. " * 60)
+        why = Why(
+            agent="Mira",
+            nth=1,
+            time=now,
+            command="say Well.",
+            reason="",
+            recalled=(found[0], called, found[1]),
+            under=(Under(long, ("well",), 1.0),),
+        )
+        shown = told(why, now)
+        places = [shown.index(each) for each in ("memory 3", "memory 2|n", "memory 1|n")]
+        assert places == sorted(places)
+        (line,) = [each for each in shown.splitlines() if "You recall: So it was." in each]
+        assert len(line) < 260
+        assert "So it was. " * 59 in told(why, now, deep=True)
+
+    def test_the_help_fits_a_plain_terminal(self):
+        assert max(map(len, (inspect.getdoc(CmdWhy) or "").splitlines())) <= 76
+
     def test_what_an_agent_looked_up_itself_is_named(self):
         self.says(*FACTS, *CHATTER)
         self.asks("What did I say first?", "remember 2-3", "say You told me of Edwin.")
@@ -138,6 +176,8 @@ class TestWhy(WhyWorld):
             ("@why Nobody", "There are: Mira"),
             ("@why Nobody 3", "There are: Mira"),
             ("@why Mira 0", "Ask for 1 to 1000"),
+            ("@why Mira -1", "Ask for 1 to 1000"),
+            ("@why Mira 2 3", '"2 3" is no number of an act. As in: @why Mira 2'),
             ("@why Mira x", "There are: Mira"),
         ):
             shown = self.why(line)

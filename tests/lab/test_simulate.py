@@ -12,15 +12,21 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
 import pytest
 
-from game.lab.plan import Lab, Plan
+from game.lab import checkpoints
+from game.lab.lab_fork import fork_lab
+from game.lab.plan import Lab, Plan, lab_of
 from game.lab.simulate import Run, create, resumed, run
 from game.mind.errors import KeepsakeError
+from game.mind.event_log import EventLog
 from game.mind.event_reader import Filter, last
+from game.mind.events import World
 from game.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer
 
@@ -92,6 +98,114 @@ def test_agents_live_through_their_hours(uninterrupted):
     assert found[-1]["t"].startswith("2026-05-04T10:00:00")
     outcomes = Counter(record["outcome"] for record in found if record["kind"] == "thought")
     assert outcomes["acted"] > 5 * outcomes["refused"]
+
+
+def test_a_night_is_fallen_asleep_to_once_however_many_hours_it_goes_through(uninterrupted):
+    asleep = set()
+    told = [each for each in records(uninterrupted) if each["kind"] == "sleep"]
+    assert sum(each["op"] == "falls asleep" for each in told) > 1
+    for each in told:
+        if each["op"] == "falls asleep":
+            assert each["agent"] not in asleep, each
+            assert "awake" in each["why"]
+            asleep.add(each["agent"])
+        elif each["op"] == "wakes":
+            asleep.remove(each["agent"])
+
+
+_BODIES = """
+import game.lab.world as world
+world.set_up()
+from evennia.accounts.models import AccountDB
+admin, *visitors = AccountDB.objects.order_by("id")
+print(admin.db._last_puppet, *admin.characters.all(), *visitors[0].characters.all())
+"""
+
+
+def inside(lab, script):
+    """What a script prints that runs in Evennia, in the world of a simulation."""
+    environ = {
+        **os.environ,
+        **{"KEEPSAKE_HOME": str(lab.home), "KEEPSAKE_VAULT": str(lab.vault)},
+        **{"PYTHONPATH": str(REPOSITORY)},
+    }
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(
+        command, cwd=REPOSITORY, env=environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_admin_and_the_visitors_have_their_bodies_when_the_game_is_started(uninterrupted):
+    assert inside(uninterrupted, _BODIES).split() == ["admin", "admin", "Tom"]
+
+
+def test_a_world_that_somebody_has_played_in_is_not_simulated_on_by_mistake(places, uninterrupted):
+    fork_lab(places, "uninterrupted", "played", "", lambda _: None)
+    run(resumed(places, "played", hours=3))  # else it would have no checkpoint
+    lab = lab_of(places, "played")
+    before = log_of(lab), agents_of(lab)
+    for at in (datetime(2026, 11, 22, 2, 27, tzinfo=UTC), datetime(2020, 1, 1, tzinfo=UTC)):
+        play(lab, at)
+        with pytest.raises(KeepsakeError, match="Somebody has played") as refused:
+            resumed(places, "played", hours=4)
+        assert f"last at {at:%Y-%m-%d}" in refused.value.what
+        assert f"--at {len(records(lab)) - 1}," in refused.value.cure
+        with closing(EventLog(lab.places().events)) as log:
+            log.emit(World(op="starts"))
+            assert log.flush(60)
+            with pytest.raises(KeepsakeError, match="The game runs"):
+                run(resumed(places, "played", hours=3.01, back=True))
+        with Run(resumed(places, "played", hours=4, back=True)) as running:
+            assert any(report.op == "at" for report in running.reports())
+        assert checkpoints.go_back(lab)
+        checkpoints.settle(lab)
+        assert (log_of(lab), agents_of(lab)) == before
+
+
+def play(lab, at):
+    """What the log has when somebody has played then."""
+    with closing(EventLog(lab.places().events, clock=FixedClock(at))) as log:
+        log.emit(World(op="starts"))
+        assert log.flush(60)
+
+
+def test_played_in_amid_an_hour_and_in_a_fork(places, uninterrupted):
+    middle = len(records(uninterrupted)) // 2
+    fork_lab(places, "uninterrupted", "part", str(middle), lambda _: None)
+    lab = lab_of(places, "part")
+    resumed(places, "part")
+    with Run(lab) as running:
+        assert any(report.op == "at" for report in running.reports())
+    assert lab.unsettled.exists()
+    resumed(places, "part")
+    play(lab, datetime(2026, 11, 22, 2, 27, tzinfo=UTC))
+    with pytest.raises(KeepsakeError, match="Somebody has played"):
+        resumed(places, "part")
+    fork_lab(places, "uninterrupted", "fresh", str(middle), lambda _: None)
+    play(lab_of(places, "fresh"), datetime(2026, 11, 22, 2, 27, tzinfo=UTC))
+    with pytest.raises(KeepsakeError, match="Somebody has played") as refused:
+        resumed(places, "fresh")
+    assert f"--at {middle}," in refused.value.cure
+    assert "--back" not in refused.value.cure
+
+
+class FixedClock:
+    """Always the same moment."""
+
+    def __init__(self, time):
+        self.time = time
+
+    def now(self):
+        return self.time
+
+
+def test_a_model_server_that_is_not_there_is_missed_before_anything_is_made(places):
+    plan = Plan("nobody", agents=1, hours=1, model="ollama:gemma3:4b@http://127.0.0.1:9")
+    with pytest.raises(KeepsakeError, match=r"Nobody would answer as 'agent'.*127.0.0.1:9"):
+        create(places, plan)
+    assert list((places.home / "lab").glob("*nobody*")) == []
 
 
 def test_visitors_are_met_and_answered(uninterrupted):

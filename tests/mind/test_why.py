@@ -162,7 +162,7 @@ def test_acts_are_counted_from_the_last_without_waiting_and_refusals(life):
     assert [each.command for each in everything] == ["wait", "say Two.", "hm", "wait", "say One."]
     assert (everything[2].outcome, everything[2].problem) == ("refused", "no such verb")
     assert everything[2].act is None
-    with pytest.raises(KeepsakeError, match=r"no 6\. last act: 5 acts are known"):
+    with pytest.raises(KeepsakeError, match="5 acts of Mira are known"):
         life.why(6, everything=True)
 
 
@@ -190,7 +190,7 @@ def test_without_the_log_the_archive_tells_what_it_knows(life):
     assert "holds no act of it" in last.missing[0]
     older = life.why(2)
     assert (older.command, older.summaries, older.under) == ("say One.", (), ())
-    with pytest.raises(KeepsakeError, match="2 acts are known"):
+    with pytest.raises(KeepsakeError, match="2 acts of Mira are known"):
         life.why(3)
     life.acts("say Three.")
     assert [life.why(n).command for n in (1, 2, 3)] == [
@@ -255,3 +255,20 @@ def test_rare_words_weigh_more_than_common_ones(life):
     assert len(under) == 21
     assert under[0].weight > under[1].weight
     assert [each.memory.number for each in under[1:]] == list(range(20, 0, -1))
+
+
+def test_an_act_whose_thought_never_reached_the_log_is_not_passed_over(life):
+    life.hears("Tom arrives.")
+    life.acts("say One.")
+    cut_off = life.memory.append("say Two.", MemoryKind.ACT, reason="killed just then").number
+    why = life.why()
+    assert (why.nth, why.command, why.act.number) == (1, "say Two.", cut_off)
+    assert (why.reason, why.seq, why.cost) == ("killed just then", 0, None)
+    assert "holds older acts, but not this one" in why.missing[0]
+    assert [life.why(2).command, life.why(2).missing] == ["say One.", ()]
+    life.acts("wait")
+    life.acts("say Three.")
+    assert [life.why(n).command for n in (1, 2, 3)] == ["say Three.", "say Two.", "say One."]
+    everything = [life.why(n, everything=True) for n in (1, 2, 3, 4)]
+    assert [each.command for each in everything] == ["say Three.", "wait", "say Two.", "say One."]
+    assert [bool(each.missing) for each in everything] == [False, False, True, False]
