@@ -95,7 +95,7 @@ def test_shown_bars_count_as_one():
 
 def test_a_line_that_is_wrapped_keeps_its_columns():
     line = "  9.34  |ymemory 37|n  one two three"
-    assert wrap(line, 28) == "  9.34  |ymemory 37|n  one\n  two three"
+    assert wrap(line, 28) == "  9.34  |ymemory 37|n  one two\n  three"
 
 
 class Recorder:

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -263,6 +264,47 @@ def test_points_are_events_times_and_memories(world):
     # At that very moment there was a thought as well.
     assert by_memory.seq <= by_time.seq <= by_memory.seq + 1
     assert point_at(world, "  ") is NOW
+
+
+def rewritten(world, *happened):
+    """The world with another event log: ``memory 150`` or ``thought 150``, of Mira."""
+    for path in world.events.iterdir():
+        path.unlink()
+    log = EventLog(world.events, clock=ManualClock(CUT_AT))
+    for each in happened:
+        kind, _, number = each.partition(" ")
+        if kind == "memory":
+            log.emit(MemoryChange(agent=NAME, op="append", n=int(number), of="act"))
+        elif kind == "thought":
+            log.emit(replace(_thought(""), memory=int(number)))
+        else:
+            log.emit(MemoryChange(agent="Oswin", op="append", n=1))
+    assert log.flush(60)
+    log.close()
+    return world
+
+
+@pytest.mark.parametrize(
+    ("happened", "seq"),
+    [
+        (("memory 149", "memory 150", "other", "thought 150", "memory 151"), 4),
+        (("memory 149", "thought 149", "memory 150", "memory 151", "thought 151"), 3),
+        (("memory 149", "memory 150"), 2),
+        (("memory 150", "memory 151", "thought 150"), 1),
+    ],
+)
+def test_a_copy_at_an_act_ends_behind_the_thought_that_it_came_of(world, tmp_path, happened, seq):
+    made = forked(rewritten(world, *happened), tmp_path)
+    assert [made.point.seq, made.events] == [seq, seq]
+    assert made.agents[NAME].memories == CUT
+
+
+def test_a_copy_within_what_is_copied_is_refused(world, tmp_path):
+    (tmp_path / "way").symlink_to(world.home)
+    for inside in (world.home / "sub", world.vault / "sub", tmp_path / "way" / "sub"):
+        with pytest.raises(KeepsakeError, match="that is to be copied"):
+            fork(world, inside, NOW)
+        assert not inside.exists()
 
 
 def test_a_time_before_anybody_had_lived_is_refused(world):

@@ -113,5 +113,8 @@ def test_its_world_can_be_taken_out_of_the_lab(places, base, tmp_path):
         base.vault / "config" / "llm.md"
     ).read_text()
     assert forked.placed is not None
+    for inside in (places.home / "world", base.folder / "world"):
+        with pytest.raises(KeepsakeError, match="belongs to this copy of Keepsake"):
+            fork_lab_world(places, "base", inside, "", lambda _: None)
     with pytest.raises(KeepsakeError, match="There is no simulation 'none'"):
         fork_lab_world(places, "none", tmp_path / "more", "", lambda _: None)

@@ -109,6 +109,9 @@ def test_json_is_all_that_is_on_standard_output(home):
         (["logs", "--no-follow"], "There are no such events"),
         (["fork", "there", "--at", "soon"], "no point of a log"),
         (["fork", " "], "The copy needs a folder"),
+        (["fork", "there", "--at", " "], "--at names no point"),
+        (["simulate", "--hours", "1e9"], "--hours is 1000000000."),
+        (["simulate", "new", "--back"], "--back goes with --resume alone"),
         (["fork", "new", "--lab", "none"], "There is no simulation 'none'"),
     ],
 )
@@ -117,6 +120,14 @@ def test_what_cannot_be_done_is_one_sentence_with_its_cure(home, arguments, mess
     assert done.returncode == 1
     assert message in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+def test_the_help_begins_with_the_game(home):
+    done = keepsake(home, "--help")
+    places_of = [
+        done.stdout.index(f" {name} ") for name in ("start", "status", "simulate", "replay")
+    ]
+    assert places_of == sorted(places_of)
 
 
 def test_a_fork_says_what_it_is_and_how_to_start_it(home):
