@@ -8,11 +8,12 @@ from dataclasses import replace
 from game.lab.ledger import Ledger, Made
 from game.mind.agent_memory import AgentMemory
 from game.mind.memory import CompactionResult, CompactReason, MemoryContext, Rung
+from game.mind.ports import Tokens
 from game.mind.prompt import kept_script
 from game.mind.records import Memory, MemoryKind
 from game.mind.script import RenderedMemory
 from game.mind.summarize import Draft, ExtractiveSummarizer, Source
-from game.mind.tokens import Heuristic, estimate_tokens
+from game.mind.tokens import estimate_tokens
 from game.mind.window_script import WindowScript
 
 _AROUND_A_LINE, _AROUND_A_PROMPT = 1, 40
@@ -49,6 +50,8 @@ def compacted(memory: AgentMemory, reason: CompactReason, ledger: Ledger) -> Com
                 saving=result.tokens_before - result.tokens_after,
                 rungs=rungs,
                 spent=result.prompt_tokens + result.completion_tokens,
+                reason=reason,
+                last=result.covered[1] if result.covered else 0,
             )
         )
     return result
@@ -84,12 +87,12 @@ class WindowMarks:
 
     Args:
         agent: Whose memories.
+        tokens: Knows what a line costs.
     """
 
-    def __init__(self, agent: str) -> None:
-        self._agent = agent
+    def __init__(self, agent: str, tokens: Tokens) -> None:
+        self._agent, self._tokens = agent, tokens
         self._script: WindowScript = kept_script(_rendered)
-        self._tokens = Heuristic()
 
     def of(self, memory: AgentMemory) -> int:
         """Tokens of the window's lines beyond what the memory itself weighs them with.

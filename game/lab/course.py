@@ -11,7 +11,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from game.lab.lived import Life
-from game.lab.told import AskedFor, Awake, Dozing, Log, Opened, Prompted, Remembered, Told
+from game.lab.told import (
+    AskedFor,
+    Awake,
+    Counted,
+    Dozing,
+    Ended,
+    Log,
+    Opened,
+    Prompted,
+    Remembered,
+    Told,
+)
 from game.mind.records import Memory, MemoryKind
 
 EVERY = 4
@@ -28,7 +39,9 @@ class Cleared:
     """Somebody emptied the prompt."""
 
 
-type Happening = Memory | Prompted | Thinks | Opened | Dozing | Awake | AskedFor | Cleared
+type Happening = (
+    Memory | Prompted | Thinks | Opened | Dozing | Awake | AskedFor | Counted | Ended | Cleared
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +103,8 @@ class _Course:
                 self._step()
         elif isinstance(each, Prompted):
             self._made.insert(self._before(each), each)
+        elif isinstance(each, Counted):
+            self._made.insert(self._answered(each), each)
         elif self._next:  # what was before the first memory changes nothing
             self._made.append(each)
 
@@ -117,6 +132,13 @@ class _Course:
             if step.number <= last and not again:
                 break
             place = back
+        return place
+
+    def _answered(self, counted: Counted) -> int:
+        """Where the answer came: before whatever came of it, which the log tells first."""
+        place = len(self._made)
+        while place and _is_after(self._made[place - 1], counted.time):
+            place -= 1
         return place
 
     def _is_repeat(self, place: int) -> bool:
@@ -168,3 +190,7 @@ def _nights(life: Life, since: datetime | None) -> Iterator[Dozing | Awake]:
 def _is_over(each: Dozing | Awake, until: datetime) -> bool:
     """Whether it was before a memory of that time: that it falls asleep is one of before."""
     return each.time < until if isinstance(each, Dozing) else each.time <= until
+
+
+def _is_after(each: Happening, answer: datetime) -> bool:
+    return isinstance(each, Memory) and each.time >= answer

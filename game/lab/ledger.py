@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from game.mind.memory import Rung
+from game.mind.memory import CompactReason, Rung
 
 HORIZON = 50
 """Thoughts over which a saving is counted, as ``rounds`` has it."""
@@ -20,12 +20,16 @@ class Made:
         saving: Tokens that the prompt became shorter by.
         rungs: The same by rung; what was put back afterwards is not in it.
         spent: Tokens that a model would have read and written for it.
+        reason: Why it was made.
+        last: The last memory that it summarised; 0 for none.
     """
 
     at: int
     saving: int
     rungs: Mapping[Rung, int]
     spent: int
+    reason: CompactReason
+    last: int
 
 
 @dataclass

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from game.lab.accounting import WindowMarks, compacted, thought
@@ -18,7 +18,7 @@ from game.lab.course import Cleared, Happening, Thinks, course
 from game.lab.exam import Exam, Kept, WordRecall, examine, visible_lines
 from game.lab.ledger import Ledger
 from game.lab.lived import Life
-from game.lab.told import ASSUMED, AskedFor, Awake, Dozing, Log, Opened, Prompted
+from game.lab.told import ASSUMED, AskedFor, Awake, Counted, Dozing, Ended, Log, Opened, Prompted
 from game.lab.weighing import Weighing
 from game.lab.writers import Writer
 from game.mind import keeping
@@ -34,9 +34,12 @@ from game.mind.records import Memory
 from game.mind.sliding import SlidingMemory
 from game.mind.strategy import Layout
 from game.mind.summaries import SummaryFolder
+from game.mind.tokens import Heuristic
 
 MOST_FAILURES = 5
 """Compactions that a model may fail, if they are more than those that it made."""
+LOOKED_EACH = timedelta(seconds=2.0)
+"""How often the game looks after its memories though nothing has happened to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +119,15 @@ class _Living:
         self.failures = self.put_back = 0
         self.last_failure = ""
         self._folder, self.settings, self._writer, self._given = folder, settings, writer, given
+        self._since = self.clock.time
         self._asleep = False
-        self._off = 0
+        self._due: CompactReason | None = None
+        self._beside = self._off = 0
         self._before: list[str] = []
-        self._marks = WindowMarks(life.name)
         self._weighing = Weighing(life.name, life.weights, self.clock)
         self.noticed = NoticedBlock(folder / "noticed.md")
+        self._tokens = Heuristic()
+        self._marks = WindowMarks(life.name, self._tokens)
         self.memory = self._opened()
 
     def _opened(self) -> AgentMemory:
@@ -136,6 +142,7 @@ class _Living:
                 self.clock,
                 agent=name,
                 config=lambda: config,
+                tokens=self._tokens,
                 importance=self._weighing.of,
             )
         return CascadeMemory(
@@ -146,6 +153,7 @@ class _Living:
             summarizer=lambda: writer.summarizer,
             clock=self.clock,
             log=lambda _: None,
+            tokens=self._tokens,
             strategy=lambda: settings.strategy,
             must_keep=self._must_keep,
             standing=lambda: self.noticed.lines,
@@ -164,6 +172,7 @@ class _Living:
         """From the first memory to the last."""
         for each in course(self.life, self._given.log).happenings:
             self._meet(each)
+        self._begin_what_is_due()
         self.ledger.memories = self.memory.archive.last_number
         self.ledger.close()
 
@@ -181,6 +190,7 @@ class _Living:
                 self._open_anew()
             case Dozing():
                 self._pass_to(each.time)
+                self._begin_what_is_due()
                 self._asleep = True
                 self._compact(self.memory.next_turn())
             case Awake():
@@ -188,22 +198,37 @@ class _Living:
             case AskedFor():
                 self._pass_to(each.time)
                 self._compact(each.reason)
+            case Counted():
+                self._pass_to(each.time)
+                self._hear(each)
+            case Ended():
+                self._begin_what_is_due()
             case Cleared():
                 self.memory.clear()
 
     def _pass_to(self, time: datetime) -> None:
-        self.clock.time = max(self.clock.time, time)
+        """Time passes; meanwhile the game looks now and then whether a compaction is due."""
+        if time <= self.clock.time:
+            return
+        self._begin_what_is_due()
+        if (time - self._since) // LOOKED_EACH > (self.clock.time - self._since) // LOOKED_EACH:
+            self._compact(self.memory.next_turn())
+        self.clock.time = time
 
     def _open_anew(self) -> None:
         """What a mind has in RAM alone is lost with a restart, in every configuration."""
+        self._begin_what_is_due()
         self.memory.close()
         self._weighing.opened()
+        self._tokens = Heuristic()
+        self._marks = WindowMarks(self.life.name, self._tokens)
         self.noticed = NoticedBlock(self._folder / "noticed.md")
-        self.memory, self._off = self._opened(), 0
+        self.memory, self._beside, self._off = self._opened(), 0, 0
+        self._since = self.clock.time
         self.noticed.catch_up(self.memory.context().window, self.life.name)
 
     def _remember(self, step: Memory) -> None:
-        self.clock.time = step.time
+        self._pass_to(step.time)
         memory = self.memory.append(
             step.text,
             step.kind,
@@ -217,17 +242,31 @@ class _Living:
         if self.noticed.follow(memory, self.life.name):
             self.noticed.save()
         self._weighing.saw(memory)
-        self._compact(self.memory.next_turn())
+        # It is made beside the game, so what happens in the same moment is there by then.
+        self._due = self._due or self.memory.next_turn()
+
+    def _begin_what_is_due(self) -> None:
+        reason, self._due = self._due, None
+        self._compact(reason)
 
     def _think(self, prompt: Prompted | None) -> None:
         """Think, with as much beside the memory as there was then."""
         self._asleep = False
+        self._begin_what_is_due()
         self._compact(self.memory.before_thought())
         told = None if self._given.fixed else prompt
-        beside = (told.beside if told else self._given.overhead) + self._marks.of(self.memory)
-        self._before = thought(self.memory, beside + self._off, self.ledger, self._before)
-        self._off = told.off if told else 0  # the answer tells what the server has counted
-        self.memory.weigh(beside + self._off)
+        self._beside = told.beside if told else self._given.overhead
+        self._beside += self._marks.of(self.memory)
+        self._before = thought(self.memory, self._beside, self.ledger, self._before)
+        self.memory.weigh(self._beside + self._off)
+
+    def _hear(self, counted: Counted) -> None:
+        """What a server has counted corrects the estimate, as it did then."""
+        if counted.teaches:
+            self._tokens.correct(counted.ours, counted.tokens)
+        if counted.own and not self._given.fixed:
+            self._off = counted.off
+            self.memory.weigh(self._beside + self._off)
 
     def _compact(self, reason: CompactReason | None) -> None:
         if reason is None:

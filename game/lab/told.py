@@ -54,7 +54,6 @@ class Prompted:
         memory: The memory of the act that came of it; 0 for none.
         beside: Its tokens that are neither summaries nor window.
         used: All its tokens, by the game's count.
-        counted: The same by the model server; 0 if it did not say.
         budget: What it might have.
         window: Memories in its window.
     """
@@ -64,14 +63,8 @@ class Prompted:
     memory: int
     beside: int
     used: int
-    counted: int
     budget: int
     window: int
-
-    @property
-    def off(self) -> int:
-        """Tokens by which the next prompts are taken for larger than they are counted."""
-        return min(max(self.counted - self.used, 0), int(self.used * MOST_OFF))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +96,38 @@ class AskedFor:
     reason: CompactReason
 
 
-type Told = Remembered | Prompted | Opened | Dozing | Awake | AskedFor
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A model server has counted a prompt: of this agent, or of anybody.
+
+    Attributes:
+        time: When.
+        ours: What the game had counted.
+        tokens: What the server counted.
+        own: Whether it was a prompt of this agent.
+        teaches: Whether the estimate of all prompts is better from then on.
+    """
+
+    time: datetime
+    ours: int
+    tokens: int
+    own: bool
+    teaches: bool
+
+    @property
+    def off(self) -> int:
+        """Tokens by which the next prompts are taken for larger than they are counted."""
+        return min(max(self.tokens - self.ours, 0), int(self.ours * MOST_OFF))
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What somebody's thought led to at once has happened: what it set off begins now."""
+
+    time: datetime
+
+
+type Told = Remembered | Prompted | Opened | Dozing | Awake | AskedFor | Counted | Ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +208,10 @@ def read_log(folder: Path, agent: str) -> Log:
     try:
         for record in _of(folder, agent):
             try:
-                told += _told(record)
+                if record["kind"] != "world" and record["agent"] != agent:
+                    told += _thought(record, agent)
+                    continue
+                told += (*_told(record), *_thought(record, agent))
                 made += _made(record)
                 since = since or datetime.fromisoformat(record["t"])
                 counters |= {str(record["counted_by"])} if record.get("sections") else set()
@@ -198,13 +225,14 @@ def read_log(folder: Path, agent: str) -> Log:
 
 
 def _of(folder: Path, agent: str) -> Iterator[Record]:
-    """The agent's events, and those of the world; others are not even parsed."""
+    """The agent's events, those of the world, and all thoughts; others are not even parsed."""
     name = json.dumps(agent, ensure_ascii=False)
-    needles = (f'"agent":{name}'.encode("utf-8", "replace"), b'"kind":"world"')
+    own = f'"agent":{name}'.encode("utf-8", "replace")
+    needles = (own, b'"kind":"world"', b'"kind":"thought"')
     for file in files_of(folder, STEM):
         for line in file.lines():
             record = _parsed(line) if any(each in line for each in needles) else None
-            if record and (record.get("kind") == "world" or record.get("agent") == agent):
+            if record is not None:
                 yield record
 
 
@@ -235,6 +263,18 @@ def _told(record: Record) -> Iterable[Told]:
     return []
 
 
+def _thought(record: Record, agent: str) -> Iterable[Told]:
+    """What anybody's thought means for this agent, beside its prompt."""
+    if record["kind"] != "thought":
+        return []
+    time = datetime.fromisoformat(record["t"])
+    ours, tokens = sum(map(int, record["sections"].values())), int(record["prompt_tokens"])
+    own, teaches = record["agent"] == agent, record["counted_by"] == HEURISTIC
+    if ours <= 0 or tokens <= 0 or not (own or teaches):
+        return [Ended(time)]
+    return [Counted(time, ours, tokens, own, teaches), Ended(time)]
+
+
 def _prompted(record: Record, time: datetime) -> Prompted:
     sections = {str(name): int(tokens) for name, tokens in record["sections"].items()}
     total, recent = int(record["total"]), int(record["recent"])
@@ -244,7 +284,6 @@ def _prompted(record: Record, time: datetime) -> Prompted:
         memory=int(record["memory"]),
         beside=sum(n for name, n in sections.items() if name not in _OF_THE_MEMORY),
         used=sum(sections.values()),
-        counted=int(record["prompt_tokens"]),
         budget=int(record["budget"]),
         window=total - recent,
     )

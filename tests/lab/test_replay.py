@@ -6,19 +6,16 @@ from dataclasses import replace
 import pytest
 
 from game.lab.accounting import Charged
-from game.lab.cells import CURRENT, Cell, axes, cells, different, settings_of
+from game.lab.cells import CURRENT, Cell, axes, cells, lived_for, settings_of
 from game.lab.exam import Exam, set_exam
-from game.lab.figures import as_csv, as_figures
+from game.lab.figures import all_figures, as_csv, as_figures
 from game.lab.grid import Failed, Task, run
 from game.lab.lived import find_agent, read_life
-from game.lab.overhead import ASSUMED, overhead_of
 from game.lab.replay import Circumstances, replay
 from game.lab.writers import NONE, Writer, writer
 from game.mind.archive import Archive
 from game.mind.details import key
 from game.mind.errors import KeepsakeError
-from game.mind.event_log import EventLog
-from game.mind.events import Thought
 from game.mind.records import Memory, MemoryKind
 from game.mind.roundtrip import Question
 from tests.fakes.model_server import FakeModelServer, Reply
@@ -154,8 +151,11 @@ def test_the_grid_is_the_product_with_the_present_first(world):
     assert grid[0].name == CURRENT
     assert len(grid) == 1 + 2 * 2 * 2
     assert grid[1].name == "structured 32/32 mask yes"
-    # narrative, 64/64 with the mask is what is shipped.
-    assert len(list(different(grid, world[0].config))) == len(grid) - 1
+    lived_as = lived_for(grid, world[0].config)
+    # It is what is shipped; all others are lived for themselves.
+    assert {cell.name: other.name for cell, other in lived_as.items() if cell is not other} == {
+        "narrative 64/64 mask yes": CURRENT
+    }
 
 
 @pytest.mark.parametrize(
@@ -199,11 +199,13 @@ def test_a_configuration_that_cannot_be_is_a_row_of_its_own(world, life):
     assert "no template 'nosuch'" in found[1].problem
     assert "low 0.6 is not below high 0.3" in found[2].problem
     assert as_figures(found[1])["problem"] == found[1].problem
-    assert as_csv(found).count("\n") >= 4
+    assert as_csv(all_figures(found)).count("\n") >= 4
 
 
 def test_figures_add_up(world, life):
-    figures = as_figures(once(world[0], life))
+    figures = as_figures(once(world[0], life, immediate_window="32"))
+    assert (figures["immediate_window"], figures["recent_window"]) == (32, 64)
+    assert figures["strategy"] == "narrative"
     cost = (figures["tokens_evaluated"] + figures["tokens_spent"]) / figures["thoughts"]
     assert figures["cost_a_thought"] == pytest.approx(cost, abs=0.01)
     assert figures["answers_in_prompt"] <= figures["answers_with_recall"] <= figures["questions"]
@@ -299,24 +301,3 @@ def test_a_model_that_is_not_there_is_said_before_anything_is_lived(modelled, li
     (here.config / "llm.md").write_text("## summarizer\n**provider**: nosuch\n")
     with pytest.raises(KeepsakeError, match="provider"):
         writer(here, "summarizer")
-
-
-# -- what stands beside the memory
-
-
-def test_the_overhead_is_what_the_log_says_of_this_agent(tmp_path):
-    assert overhead_of(tmp_path / "none", NAME).tokens == ASSUMED
-    log = EventLog(tmp_path / "events")
-    for tokens in (700, 720, 9000):
-        sections = {"who it is": tokens, "window": 500, "long-term summary": 90}
-        log.emit(_thought(NAME, sections))
-    log.emit(_thought(NAME, {}))
-    log.emit(_thought("Joss", {"who it is": 5}))
-    assert log.flush(60)
-    log.close()
-    found = overhead_of(tmp_path / "events", NAME)
-    assert (found.tokens, found.thoughts) == (720, 3)
-
-
-def _thought(agent, sections):
-    return Thought(agent=agent, trigger="idle", priority="idle", outcome="acted", sections=sections)
