@@ -93,7 +93,7 @@ def played_since(lab: Lab) -> Played | None:
         if by_time:
             return _strange(lab, kept or lab, seq)
         newest = next(newest_first(lab.places().events), None)
-        return Played(seq, _time(newest)) if newest and newest["seq"] > seq else None
+        return Played(seq, _short(newest)) if newest and newest["seq"] > seq else None
     except OSError as error:
         raise KeepsakeError(
             f"The event log {lab.places().events} cannot be read ({error.strerror or error})",
@@ -112,7 +112,7 @@ def _strange(lab: Lab, kept: Lab, seq: int) -> Played | None:
         if first - _LEEWAY <= _moment(record) <= last + _LEEWAY:
             own = int(record["seq"])
             break
-        newest = newest or _time(record)
+        newest = newest or _short(record)
     return Played(own, newest) if newest else None
 
 
@@ -130,8 +130,8 @@ def _newest(lab: Lab) -> int:
 
 
 def _moment(record: Record) -> datetime:
-    return datetime.fromisoformat(_time(record))
+    return datetime.fromisoformat(str(record["t"]))
 
 
-def _time(record: Record) -> str:
-    return str(record["t"])
+def _short(record: Record) -> str:
+    return _moment(record).isoformat(timespec="seconds")
