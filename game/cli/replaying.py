@@ -211,7 +211,7 @@ def _notes(report: Report) -> Iterator[str]:
     if not past.log.estimated:
         yield f"tokens of the log are by {', '.join(sorted(past.log.counters))}, all else estimated"
     for cell, other in report.same.items():
-        yield f"{cell} comes to the same as {other}"
+        yield f"{cell!r} comes to the same as {other!r}"
 
 
 def _beside(past: Past, given: Circumstances) -> str:

@@ -185,26 +185,29 @@ class _Living:
                 self._think(each)
             case Thinks():
                 self._think(None)
-            case Opened():
-                self._pass_to(each.time)
-                self._open_anew()
-            case Dozing():
-                self._pass_to(each.time)
-                self._begin_what_is_due()
-                self._asleep = True
-                self._compact(self.memory.next_turn())
             case Awake():
                 self._asleep = False
-            case AskedFor():
-                self._pass_to(each.time)
-                self._compact(each.reason)
-            case Counted():
-                self._pass_to(each.time)
-                self._hear(each)
-            case Ended():
-                self._begin_what_is_due()
             case Cleared():
                 self.memory.clear()
+            case _:
+                self._pass_to(each.time)
+                self._begin_what_is_due()
+                self._go_on(each)
+
+    def _go_on(self, each: Opened | Dozing | AskedFor | Counted | Ended) -> None:
+        """What is told of that moment, once all that was due is made."""
+        match each:
+            case Opened():
+                self._open_anew()
+            case Dozing():
+                self._asleep = True
+                self._compact(self.memory.next_turn())
+            case AskedFor():
+                self._compact(each.reason)
+            case Counted():
+                self._hear(each)
+            case Ended():
+                pass
 
     def _pass_to(self, time: datetime) -> None:
         """Time passes; meanwhile the game looks now and then whether a compaction is due."""
@@ -217,7 +220,6 @@ class _Living:
 
     def _open_anew(self) -> None:
         """What a mind has in RAM alone is lost with a restart, in every configuration."""
-        self._begin_what_is_due()
         self.memory.close()
         self._weighing.opened()
         self._tokens = Heuristic()

@@ -16,6 +16,7 @@ from game.lab.writers import NONE, Writer, writer
 from game.mind.archive import Archive
 from game.mind.details import key
 from game.mind.errors import KeepsakeError
+from game.mind.memory import CompactReason
 from game.mind.records import Memory, MemoryKind
 from game.mind.roundtrip import Question
 from tests.fakes.model_server import FakeModelServer, Reply
@@ -104,6 +105,18 @@ def test_overhead_brings_compactions_forward_and_counts_in_what_is_sent(world, l
     assert heavy.ledger.largest > bare.ledger.largest
     assert len(heavy.ledger.made) > len(bare.ledger.made)
     assert heavy.ledger.sent > 2000 * heavy.ledger.thoughts
+
+
+def test_the_sleep_mark_holds_in_a_night_and_no_longer(world, life):
+    night = (life.steps[150].time, life.steps[160].time)
+    asleep = replace(life, nights=(night,))
+    marks = {"sleep": "0.2", "low": "0.15", "preserve_share": "0.1", "longterm_tokens": "100"}
+    only = {"on_count": "no", "on_high": "no", "on_emergency": "no"}
+    made = once(world[0], asleep, **marks, **only).ledger.made
+    assert made
+    assert {each.reason for each in made} == {CompactReason.SLEEP}
+    assert all(each.last <= 160 for each in made)
+    assert once(world[0], life, **marks, **only).ledger.made == []
 
 
 def test_repeats_clearings_and_torn_lines_are_read_as_they_were(tmp_path):

@@ -1,7 +1,7 @@
 """A replay of the unchanged configuration against the life itself, as its event log has it.
 
 A real world in a process of its own, three simulated hours of two agents and two visitors, with
-small windows and a short day: they compact by count and in their sleep, and are opened anew at
+small windows, a small budget and a short day: they compact often, sleep, and are opened anew at
 each full hour.
 """
 
@@ -65,15 +65,15 @@ def test_the_unchanged_configuration_makes_the_compactions_that_were_made(here, 
     told = lived(log, life.memories)
     assert course(life, log).whole
     assert (again.ledger.memories, again.ledger.thoughts) == (told.memories, told.thoughts)
-    assert again.ledger.window == told.window
-    # The game's estimate learns from what the scripted model counts; this one does not.
-    assert again.ledger.sent == pytest.approx(told.sent, rel=0.01)
-    assert again.ledger.largest == pytest.approx(told.largest, rel=0.02)
+    # Where a thought began in the same moment as a compaction, either may have been first.
+    assert again.ledger.window == pytest.approx(told.window, rel=0.02)
+    assert again.ledger.sent == pytest.approx(told.sent, rel=0.005)
+    assert again.ledger.largest == pytest.approx(told.largest, rel=0.005)
 
 
 def test_they_were_made_for_several_reasons(here):
     made = [each for name in ("Bram", "Joss") for each in read_log(here.events, name).made]
-    assert {each.reason for each in made} >= {"high", "sleep"}
+    assert {each.reason for each in made} >= {"count", "high", "emergency"}
 
 
 def test_without_a_log_the_life_is_lived_with_what_is_assumed(here):
