@@ -64,9 +64,10 @@ def recall(request: HttpRequest, number: int) -> RecallView:
 
 
 def compactions(request: HttpRequest, number: int) -> Compactions:
-    """Its newest compactions."""
+    """Its newest compactions, or those older than ``before``."""
     limit = number_in(request, "limit", 20, most=lives.MOST_COMPACTIONS)
-    return lives.compactions(_life(number), limit)
+    before = number_in(request, "before", 0)
+    return lives.compactions(_life(number), limit, before or None)
 
 
 def series(request: HttpRequest, number: int) -> Series:

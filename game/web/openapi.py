@@ -74,8 +74,9 @@ _WORDS = Parameter(
 _FIRST = _whole("first", "The first memory; without it the newest are given.", None)
 _LAST = _whole("last", "The last memory; at most 200 are given.", None)
 _HITS = _whole("limit", "How many at most.", 12, 50)
-_HOURS = _whole("hours", "How many hours, until now.", 1, 24)
+_HOURS = _whole("hours", "How many hours, until now; at most a week.", 1, 168)
 _NEWEST = _whole("limit", "How many, the newest first.", 20, 100)
+_OLDER = _whole("before", "Only those older than the compaction of this number.", None)
 _NTH = _whole("n", "Which of its last acts, 1 for the very last.", 1, 1000)
 _ALL = Parameter(
     "all",
@@ -100,7 +101,11 @@ OPERATIONS = (
         f"{_AGENT}/recall", "get", "A search by hand.", shapes_memory.RecallView, (_WORDS, _HITS)
     ),
     Operation(
-        f"{_AGENT}/compactions", "get", "Its compactions.", shapes_memory.Compactions, (_NEWEST,)
+        f"{_AGENT}/compactions",
+        "get",
+        "Its compactions.",
+        shapes_memory.Compactions,
+        (_NEWEST, _OLDER),
     ),
     Operation(f"{_AGENT}/series", "get", "Its last hours, for charts.", shapes.Series, (_HOURS,)),
     Operation(
@@ -119,6 +124,8 @@ _ERRORS = {
     "404": "There is no such agent, or no such act.",
     "405": "That method is not for this address.",
     "413": "The body is too long.",
+    "415": "The body is no JSON.",
+    "502": "The world went away before it had answered, as it does while it is being reloaded.",
     "503": "The world is stopping, too busy, or its disk cannot be read.",
 }
 _ABOUT = (

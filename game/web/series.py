@@ -223,15 +223,22 @@ def _point(found: Slice, at: float, memories: int) -> Point:
         at=datetime.fromtimestamp(at, UTC).isoformat(),
         thoughts=found.thoughts,
         failed=found.failed,
-        prompt_tokens=round(found.prompt_tokens / found.prompts, 1) if found.prompts else 0.0,
-        cached=round(found.cached / found.server_tokens, 4) if found.server_tokens else 0.0,
+        no_answer=found.no_answer,
+        prompt_tokens=_mean(found.prompt_tokens, found.prompts, 1),
+        completion_tokens=_mean(found.completion_tokens, found.answered, 1),
+        budget=found.budget or None,
+        cached=_mean(found.cached, found.server_tokens, 4),
         latency=_percentile(latencies, 0.5),
         latency_p95=_percentile(latencies, 0.95),
         memories=memories or None,
         recalls=found.recalls,
-        recalled=round(found.recalled / found.recalls, 4) if found.recalls else None,
+        recalled=_mean(found.recalled, found.recalls, 4),
         compactions=found.compactions,
     )
+
+
+def _mean(total: int, count: int, digits: int) -> float | None:
+    return round(total / count, digits) if count else None
 
 
 def _percentile(values: Sequence[float], share: float) -> float | None:

@@ -21,9 +21,13 @@ class Slice:
 
     Attributes:
         thoughts: Thoughts that ended.
-        failed: Those of them without a usable answer.
+        failed: Those of them of which nothing came.
+        no_answer: Those of these that nobody answered.
         prompts: Those for which a prompt was built.
         prompt_tokens: Tokens of these, by our own count.
+        budget: Tokens that the newest of these might have; 0 if it is not known.
+        answered: Those that were answered, whatever came of it.
+        completion_tokens: Tokens of the answers, by the server's count.
         server_tokens: Tokens of the prompts that were answered, by the server's.
         cached: Those of them that the server had in its cache.
         latencies: Seconds until each answer.
@@ -35,8 +39,12 @@ class Slice:
 
     thoughts: int = 0
     failed: int = 0
+    no_answer: int = 0
     prompts: int = 0
     prompt_tokens: int = 0
+    budget: int = 0
+    answered: int = 0
+    completion_tokens: int = 0
     server_tokens: int = 0
     cached: int = 0
     latencies: array[float] = field(default_factory=lambda: array("f"))
@@ -61,11 +69,15 @@ class Slice:
     def _thought(self, record: Mapping[str, Any]) -> None:
         self.thoughts += 1
         self.failed += record["outcome"] != "acted"
+        self.no_answer += record["outcome"] == "no answer"
         tokens = sum(map(int, record["sections"].values()))
         if tokens:
             self.prompts += 1
             self.prompt_tokens += tokens
+            self.budget = int(record.get("budget") or 0) or self.budget
         if record["model"]:
+            self.answered += 1
+            self.completion_tokens += int(record["completion_tokens"])
             self.server_tokens += int(record["prompt_tokens"])
             self.cached += int(record["cached_tokens"])
             self.latencies.append(float(record["latency"]))
@@ -76,9 +88,10 @@ class Slice:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.latencies.extend(other.latencies)
         self.memories = max(self.memories, other.memories)
+        self.budget = other.budget or self.budget
 
 
 _SUMS = (
-    *("thoughts", "failed", "prompts", "prompt_tokens", "server_tokens", "cached"),
-    *("recalls", "recalled", "compactions"),
+    *("thoughts", "failed", "no_answer", "prompts", "prompt_tokens", "answered"),
+    *("completion_tokens", "server_tokens", "cached", "recalls", "recalled", "compactions"),
 )

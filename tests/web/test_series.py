@@ -222,6 +222,7 @@ def test_two_slices_together_are_what_both_were():
         "model": "m",
         "prompt_tokens": 12,
         "cached_tokens": 6,
+        "completion_tokens": 3,
         "latency": 0.5,
     }
     one.take(line)
