@@ -130,12 +130,27 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Stretch:
+    """Lines of a prompt that follow one another and come from one section.
+
+    Attributes:
+        name: The section.
+        text: The lines; empty lines belong to the stretch that they stand in.
+    """
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class PromptView:
     """``GET /agents/api/agents/<id>/prompt``: what was last sent for it.
 
     Attributes:
         at: When; None if nothing was sent since the server started.
         sections: The prompt by section, in order.
+        sent: The same text as it was sent, from its first line to its last; a section may come
+            in several stretches. Empty where only the costs are known.
         tokens: All of them.
         budget: What it may have.
         cached: Tokens that the server had in its cache, by the server's count.
@@ -146,6 +161,7 @@ class PromptView:
 
     at: str | None
     sections: tuple[Section, ...]
+    sent: tuple[Stretch, ...]
     tokens: int
     budget: int
     cached: int

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import batched
+from itertools import batched, groupby
 
 from evennia.objects.models import ObjectDB
 
@@ -24,7 +24,7 @@ from game.mind.prompt import Rendered
 from game.mind.records import Summary
 from game.mind.roundtrip import Rate
 from game.web.on_reactor import on_reactor
-from game.web.shapes import AgentRow, Overview, PromptView, Section, ServerRow
+from game.web.shapes import AgentRow, Overview, PromptView, Section, ServerRow, Stretch
 from game.web.shapes_memory import SummaryView, TiersView
 from typeclasses.agents import Agent, all_agents
 from typeclasses.components.prompting import title_of
@@ -205,7 +205,7 @@ def prompt(number: int) -> PromptView:
     sent = mind_with(number).thinker.tally.sent
     budget = services().compaction.current.budget
     if sent is None:
-        return PromptView(None, (), 0, budget, 0, 0, "", "")
+        return PromptView(None, (), (), 0, budget, 0, 0, "", "")
     return _prompt(sent)
 
 
@@ -214,6 +214,7 @@ def _prompt(sent: LastSent) -> PromptView:
     return PromptView(
         at=iso(sent.at),
         sections=tuple(_sections(sent)),
+        sent=tuple(_stretches(sent.prompt)),
         tokens=sent.costs.used,
         budget=sent.costs.budget,
         cached=answer.cached_tokens if answer else 0,
@@ -227,6 +228,12 @@ def _sections(sent: LastSent) -> Iterator[Section]:
     texts = _texts(sent.prompt)
     for section in sent.costs.sections:
         yield Section(section.name, section.tokens, texts.get(section.name, ""))
+
+
+def _stretches(prompt: Rendered) -> Iterator[Stretch]:
+    """The lines as they follow one another, those of one section together."""
+    for section, lines in groupby(prompt.lines, lambda line: line.section):
+        yield Stretch(title_of(section), "\n".join(line.text for line in lines))
 
 
 def _texts(prompt: Rendered) -> dict[str, str]:
