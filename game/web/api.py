@@ -25,15 +25,16 @@ from typeclasses.services import services
 LONGEST_QUESTION = 1000
 
 
-def agents(_: HttpRequest) -> Overview:
+def agents(request: HttpRequest) -> Overview:
     """All agents, and the model servers."""
     _charts()  # whoever looks at all will look at one, and then the log has been read
-    return snapshots.overview()
+    return snapshots.overview(may_act=may_act(request.user))
 
 
-def agent(_: HttpRequest, number: int) -> AgentRow:
+def agent(request: HttpRequest, number: int) -> AgentRow:
     """One agent at a glance."""
-    return on_reactor(lambda: snapshots.row(snapshots.agent_with(number)))
+    acts = may_act(request.user)  # which asks the database, so here and not on the reactor
+    return on_reactor(lambda: snapshots.row(snapshots.agent_with(number), may_act=acts))
 
 
 def prompt(_: HttpRequest, number: int) -> PromptView:

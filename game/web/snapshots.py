@@ -5,6 +5,7 @@ Nothing here opens a file: what an agent lived through is read in :mod:`game.web
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from game.mind.event_log import EventLog
 from game.mind.event_taps import Tapped
 from game.mind.events import Events
 from game.mind.memory import MemoryContext
+from game.mind.perception import shorten
 from game.mind.prompt import Rendered
 from game.mind.records import Summary
 from game.mind.roundtrip import Rate
@@ -34,7 +36,10 @@ from typeclasses.services import services
 
 AT_A_TIME = 50
 """Agents that are looked at in one turn of the reactor: two or three milliseconds."""
+LONGEST_PROBLEM = 160
+"""Characters of what is wrong with an agent that are shown beside it; the log has all."""
 _GOING = "going home to sleep"
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
 class NoSuchAgent(KeepsakeError):
@@ -75,27 +80,30 @@ def mind_with(number: int) -> Mind:
 # -- all of them
 
 
-def overview() -> Overview:
+def overview(*, may_act: bool) -> Overview:
     """All agents at a glance, and the model servers; in a view's thread.
 
     It asks the reactor thread for a few agents at a time: players come in between.
 
+    Args:
+        may_act: Whether whoever asks may use the agents' buttons.
+
     Raises:
         KeepsakeError: The agents' services are not running, or do not answer.
     """
-    whole, agents = on_reactor(lambda: (_world(), all_agents()))
+    whole, agents = on_reactor(lambda: (_world(may_act), all_agents()))
     rows: list[AgentRow] = []
     for few in batched(agents, AT_A_TIME):
-        rows += on_reactor(partial(_rows, few))
+        rows += on_reactor(partial(_rows, few, may_act))
     return replace(whole, agents=tuple(rows))
 
 
-def _rows(agents: Iterable[Agent]) -> list[AgentRow]:
+def _rows(agents: Iterable[Agent], may_act: bool) -> list[AgentRow]:
     """Those of them that have not been deleted meanwhile."""
-    return [row(agent) for agent in agents if agent.id is not None]
+    return [row(agent, may_act=may_act) for agent in agents if agent.id is not None]
 
 
-def _world() -> Overview:
+def _world(may_act: bool) -> Overview:
     """What concerns all agents."""
     shared = services()
     return Overview(
@@ -103,11 +111,17 @@ def _world() -> Overview:
         agents=(),
         servers=tuple(_servers()),
         log_problem=_log_problem(shared.events),
+        may_act=may_act,
     )
 
 
-def row(agent: Agent) -> AgentRow:
-    """One agent at a glance."""
+def row(agent: Agent, *, may_act: bool) -> AgentRow:
+    """One agent at a glance.
+
+    Args:
+        agent: Which.
+        may_act: Whether whoever asks may use its buttons.
+    """
     mind, shared = agent.mind, services()
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
@@ -117,7 +131,10 @@ def row(agent: Agent) -> AgentRow:
     return AgentRow(
         id=agent.id,
         name=agent.key,
-        state=_GOING if mind.sleeper.going_home else thinker.state.value,
+        state=state_of(mind),
+        paused=bool(agent.db.paused),
+        asleep=agent.is_asleep,
+        going_home=mind.sleeper.going_home,
         place=place,
         last_act=tally.act,
         last_act_at=iso(tally.acted_at),
@@ -129,9 +146,25 @@ def row(agent: Agent) -> AgentRow:
         due=due,
         compacting=mind.memory.compacting,
         thoughts=thinker.thoughts,
+        ended=tally.came_to_an_end,
         failed=tally.failed,
-        problem=str(mind.memory.problem or mind.memory.no_room or tally.problem or failure),
+        recent_ended=len(tally.recent),
+        recent_failed=tally.recent_failed,
+        problem=_in_short(mind.memory.problem or mind.memory.no_room or tally.problem or failure),
+        may_act=may_act,
     )
+
+
+def state_of(mind: Mind) -> str:
+    """What an agent is about, in the words of :class:`game.web.shapes.AgentRow`."""
+    return _GOING if mind.sleeper.going_home else mind.thinker.state.value
+
+
+def _in_short(problem: object) -> str:
+    """The first sentence of a problem, on one line of :data:`LONGEST_PROBLEM` characters."""
+    first, _, _ = str(problem).strip().partition("\n")
+    sentence = _SENTENCE.split(first, maxsplit=1)[0]
+    return shorten(sentence, LONGEST_PROBLEM)
 
 
 def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
@@ -152,6 +185,9 @@ def _bare(number: int, name: str, state: str, place: str) -> AgentRow:
         id=number,
         name=name,
         state=state,
+        paused=False,
+        asleep=False,
+        going_home=False,
         place=place,
         last_act="",
         last_act_at=None,
@@ -163,8 +199,12 @@ def _bare(number: int, name: str, state: str, place: str) -> AgentRow:
         due="",
         compacting=False,
         thoughts=0,
+        ended=0,
         failed=0,
+        recent_ended=0,
+        recent_failed=0,
         problem="",
+        may_act=False,
     )
 
 

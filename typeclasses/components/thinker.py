@@ -125,10 +125,10 @@ class Thinker:
         agent = self.agent
         if agent is None:
             return State.GONE
+        if agent.db.asleep:  # paused or not: what it does first of all is sleep
+            return State.ASLEEP
         if agent.db.paused:
             return State.PAUSED
-        if agent.db.asleep:
-            return State.ASLEEP
         if self._memory.problem is not None:
             return State.TROUBLED
         return State.WAITING if self.thinking else State.IDLE
