@@ -1,14 +1,21 @@
-"""What an agent did in one slice of time, added up from records of the event log."""
+"""What an agent did in one slice of time, added up from records of the event log.
+
+The newest day is kept by the minute, the week before it in slots of 24 minutes, and of all before
+that only how many memories there were: a week of an agent that never rests is 1,900 slices.
+"""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from game.mind.events import Compaction, MemoryChange, Recall, Thought
 
+MINUTE = 60
+SLOT = 24 * MINUTE
+"""Seconds of one slot: the slices of a day's chart, and a whole part of those of a week's."""
 _ENDED = ("acted", "refused", "no answer", "too large", "broke off")
 """Outcomes of thoughts that count; one that was dropped was wanted by nobody any more."""
 _OWN = ("thought", "agent")
@@ -95,3 +102,55 @@ _SUMS = (
     *("thoughts", "failed", "no_answer", "prompts", "prompt_tokens", "answered"),
     *("completion_tokens", "server_tokens", "cached", "recalls", "recalled", "compactions"),
 )
+
+
+@dataclass(slots=True)
+class Sums:
+    """All slices of one agent that are kept.
+
+    Attributes:
+        minutes: Of the newest time, by the minute's number since 1970.
+        slots: Of the time before, by the slot's number since 1970.
+        memories: The newest memory's number from before all of these; 0 for none.
+    """
+
+    minutes: dict[int, Slice] = field(default_factory=dict)
+    slots: dict[int, Slice] = field(default_factory=dict)
+    memories: int = 0
+
+    def at(self, second: float, fine: float) -> Slice:
+        """The slice of a moment.
+
+        Args:
+            second: When, in seconds since 1970.
+            fine: Since when minutes are told apart, the beginning of a slot.
+        """
+        if second < fine:
+            return self.slots.setdefault(int(second // SLOT), Slice())
+        return self.minutes.setdefault(int(second // MINUTE), Slice())
+
+    def settle(self, fine: float, oldest: float) -> None:
+        """Put minutes from before ``fine`` into slots; let go of slots from before ``oldest``."""
+        for minute in sorted(each for each in self.minutes if each * MINUTE < fine):
+            self.at(minute * MINUTE, fine).add(self.minutes.pop(minute))
+        for slot in [each for each in self.slots if (each + 1) * SLOT <= oldest]:
+            self.memories = max(self.memories, self.slots.pop(slot).memories)
+
+    def spread(self, begin: float, seconds: float, count: int) -> tuple[list[Slice], int]:
+        """So many slices from ``begin`` on, and the newest memory's number from before them.
+
+        Slices that are no whole number of slots long are right to within one slot, where slots
+        are all that is known of their time.
+        """
+        slices, before = [Slice() for _ in range(count)], self.memories
+        for start, each in self._in_order():
+            place = int((start - begin) // seconds)
+            if place < 0:
+                before = max(before, each.memories)
+            elif place < count:
+                slices[place].add(each)
+        return slices, before
+
+    def _in_order(self) -> Iterator[tuple[int, Slice]]:
+        yield from ((slot * SLOT, self.slots[slot]) for slot in sorted(self.slots))
+        yield from ((minute * MINUTE, self.minutes[minute]) for minute in sorted(self.minutes))

@@ -347,7 +347,7 @@ class TestLooking(WebWorld):
             (f"/recall?q={'x' * 1001}", "at most 1000"),
             ("/recall?q=a&limit=51", "1 to 50"),
             ("/compactions?limit=0", "1 to 100"),
-            ("/series?hours=25", "1 to 24"),
+            ("/series?hours=169", "1 to 168"),
             ("/why?n=1001", "1 to 1000"),
             ("/why?all=2", "0 to 1"),
         ):
