@@ -19,7 +19,8 @@ from game.mind.summaries import replace_file
 from typeclasses.characters import Character
 from typeclasses.components.hearing import event_of
 from typeclasses.components.identity import identity_of
-from typeclasses.minds import Mind, close_mind, mind_of
+from typeclasses.components.naming import begin, now
+from typeclasses.minds import Mind, close_mind, mind_of, rename_mind
 from typeclasses.services import log, services
 
 AGENT_CMDSET = "commands.agent_cmdset.AgentCmdSet"
@@ -42,6 +43,7 @@ class Agent(Character):
         tiredness: Seconds awake since its last sleep, and tokens that its thoughts took.
         idle_interval: Seconds between idle thoughts, None for the configured ones.
         memory_folder: Its folder below ``vault/agents``; stays when it is renamed.
+        former_names, named_since: What it was called before; see :mod:`.components.naming`.
     """
 
     def basetype_setup(self) -> None:
@@ -112,6 +114,7 @@ class Agent(Character):
     def at_object_post_copy(self, new_obj: Agent, **kwargs: Any) -> None:
         """Give a copy a memory of its own; two agents cannot write one archive."""
         close_mind(new_obj.id)
+        begin(new_obj, all_agents(), now())
         new_obj.attributes.add("memory_folder", folder_name(new_obj.key))
         for name in ("asleep", "fell_asleep", "tiredness"):
             new_obj.attributes.remove(name)
@@ -127,7 +130,7 @@ class Agent(Character):
         if clean != newname:
             self.db_key = clean
             self.save(update_fields=["db_key"])
-        close_mind(self.id)
+        rename_mind(self, oldname)
         if mind := self.mind:
             mind.thinker.start()
 
@@ -192,7 +195,8 @@ def create_agent(
         NameRefused: No agent may have that name.
     """
     clean = free_name(name)
-    return create.create_object(
+    others, since = all_agents(), now()
+    agent: Agent = create.create_object(
         Agent,
         key=clean,
         location=location,
@@ -204,6 +208,8 @@ def create_agent(
             ("memory_folder", folder_name(clean)),
         ],
     )
+    begin(agent, others, since)
+    return agent
 
 
 def free_name(name: str) -> str:

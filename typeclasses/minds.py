@@ -21,6 +21,7 @@ from typeclasses.components.examining import Examiner
 from typeclasses.components.fitting import Fitting
 from typeclasses.components.keeper import Keeper
 from typeclasses.components.memory import MemoryComponent
+from typeclasses.components.naming import keep_former
 from typeclasses.components.night_works import NightParts, NightWorks
 from typeclasses.components.nights import Nights
 from typeclasses.components.sleeper import TICK_SECONDS, Sleeper, SleepParts
@@ -88,6 +89,21 @@ def close_mind(agent_id: int) -> None:
     if mind := _minds.pop(agent_id, None):
         mind.close()
         mind.keeper.recaller.forget()
+
+
+def rename_mind(agent: Agent, former: str) -> None:
+    """The agent has another name: its mind begins anew under it, and goes on with its counts.
+
+    Args:
+        agent: Who; its key is the new name.
+        former: What it was called; the same if it may not be called otherwise.
+    """
+    before = _minds.get(agent.id)
+    close_mind(agent.id)
+    if agent.key != former:  # once the old mind has told all, and before the new one does
+        keep_former(agent, former)
+    if before is not None and (mind := mind_of(agent)) is not None:
+        mind.thinker.take_over(before.thinker)
 
 
 def close_all() -> None:

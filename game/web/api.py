@@ -11,6 +11,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from game.mind.called import Names
 from game.mind.why_log import MOST_BACK
 from game.web import doing, lives, openapi, recalling, snapshots, why_view
 from game.web.access import may_act
@@ -20,6 +21,7 @@ from game.web.on_reactor import on_reactor
 from game.web.series import MOST_HOURS, Charts, current
 from game.web.shapes import AgentRow, Done, Overview, PromptView, Series
 from game.web.shapes_memory import Compactions, Memories, RecallView, TiersView, WhyView
+from typeclasses.components.naming import names_of
 from typeclasses.services import services
 
 LONGEST_QUESTION = 1000
@@ -74,8 +76,8 @@ def compactions(request: HttpRequest, number: int) -> Compactions:
 def series(request: HttpRequest, number: int) -> Series:
     """Its last hours, for charts."""
     hours = number_in(request, "hours", 1, most=MOST_HOURS)
-    name, now = on_reactor(lambda: _name_and_now(number))
-    return _charts().series(name, hours, now)
+    names, now = on_reactor(lambda: _names_and_now(number))
+    return _charts().series(names, hours, now)
 
 
 def why(request: HttpRequest, number: int) -> WhyView:
@@ -121,8 +123,8 @@ def _charts() -> Charts:
     return current.of(services().places.events)
 
 
-def _name_and_now(number: int) -> tuple[str, datetime]:
-    return snapshots.mind_with(number).memory.name, services().clock.now()
+def _names_and_now(number: int) -> tuple[Names, datetime]:
+    return names_of(snapshots.agent_with(number)), services().clock.now()
 
 
 def _life(number: int) -> snapshots.Life:

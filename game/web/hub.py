@@ -13,9 +13,11 @@ import json
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from typing import Any, Protocol
 
+from game.mind.called import time_of
 from game.mind.event_secrets import Scrubber
 from game.mind.event_taps import Taps, Written
 from game.mind.events import MemoryChange
@@ -76,6 +78,10 @@ class Shown:
         self.number, self.kind, self.agent = written.number, written.kind, written.agent
         self._line, self._hub = written.line, hub if written.kind == MemoryChange.kind else None
 
+    def at(self) -> datetime | None:
+        """When it was; None if that is not known."""
+        return time_of(json.loads(self._line).get("t"))
+
     @property
     def line(self) -> bytes:
         """The JSON object, a memory with its words as far as they are known."""
@@ -109,8 +115,9 @@ class Hub:
         kept: Records in RAM.
         most: Streams at once.
         timing: How long what takes.
-        window_of: The memories that stand verbatim in the prompt of the agent of that name, for
-            records of before this process began; asked once for each agent.
+        window_of: The memories that stand verbatim in the prompt of the agent that bears that
+            name, or bore it at their time, for records of before this process began; asked once
+            for each name.
     """
 
     def __init__(

@@ -7,6 +7,7 @@ then on a thread of its own takes what is added. A page reads sums, and never th
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from game.mind.called import Names
 from game.mind.event_files import files_of
 from game.mind.event_reader import Follower, events
 from game.mind.event_writer import STEM
@@ -67,11 +69,13 @@ class Charts:
         if self._thread is not None:
             self._thread.join()
 
-    def series(self, agent: str, hours: int, now: datetime, patience: float = PATIENCE) -> Series:
+    def series(
+        self, agent: str | Names, hours: int, now: datetime, patience: float = PATIENCE
+    ) -> Series:
         """The last so many hours of one agent.
 
         Args:
-            agent: Its name.
+            agent: Its name, or all that it is and was called.
             hours: How many, 1 to :data:`MOST_HOURS`.
             now: The end of the last slice.
             patience: Seconds to wait for the first reading.
@@ -81,10 +85,19 @@ class Charts:
         # Slices begin at whole minutes, and the same ones each time: the last is not over yet.
         begin = (now.timestamp() // seconds + 1 - POINTS) * seconds
         with self._lock:
-            sums = self._sums.get(agent.casefold()) or Sums()
-            slices, before = sums.spread(begin, seconds, POINTS)
+            slices, before = self._all_of(Names.of(agent)).spread(begin, seconds, POINTS)
             complete = self._from is not None and self._from <= begin
         return Series(seconds, tuple(_points(slices, begin, seconds, before)), complete)
+
+    def _all_of(self, names: Names) -> Sums:
+        parts = [
+            (sums, _second(each.since, -math.inf), _second(each.until, math.inf))
+            for each in names.called
+            if (sums := self._sums.get(each.name.casefold())) is not None
+        ]
+        if len(parts) == 1 and parts[0][1:] == (-math.inf, math.inf):
+            return parts[0][0]
+        return Sums.joined(parts)
 
     # -- in the thread
 
@@ -188,6 +201,10 @@ class _Current:
 
 
 current = _Current()
+
+
+def _second(time: datetime | None, otherwise: float) -> float:
+    return time.timestamp() if time is not None else otherwise
 
 
 def _next(files: Sequence[Any], file: Any) -> int:

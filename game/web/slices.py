@@ -6,8 +6,9 @@ that only how many memories there were: a week of an agent that never rests is 1
 
 from __future__ import annotations
 
+import math
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -150,6 +151,27 @@ class Sums:
             elif place < count:
                 slices[place].add(each)
         return slices, before
+
+    @classmethod
+    def joined(cls, parts: Iterable[tuple[Sums, float, float]]) -> Sums:
+        """One agent's slices under several names, each from one time to another.
+
+        Args:
+            parts: The sums of a name, since when it was borne and until when, in seconds since
+                1970; a slice in which it was borne counts.
+        """
+        joined = cls()
+        for sums, since, until in parts:
+            if since == -math.inf:
+                joined.memories = max(joined.memories, sums.memories)
+            for length, mine, theirs in (
+                (MINUTE, joined.minutes, sums.minutes),
+                (SLOT, joined.slots, sums.slots),
+            ):
+                for number, each in theirs.items():
+                    if (number + 1) * length > since and number * length <= until:
+                        mine.setdefault(number, Slice()).add(each)
+        return joined
 
     def _in_order(self) -> Iterator[tuple[int, Slice]]:
         yield from ((slot * SLOT, self.slots[slot]) for slot in sorted(self.slots))

@@ -10,8 +10,9 @@ import logging
 import os
 import threading
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
+from functools import partial
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -22,19 +23,22 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 
 from game.llm.gateway import READY, ServerStatus
+from game.mind.called import Names
 from game.mind.errors import KeepsakeError
 from game.mind.event_reader import Record, last
 from game.mind.event_secrets import Scrubber
 from game.mind.event_taps import Taps, Written
 from game.mind.records import Memory
 from game.paths import Places
-from game.web.access import FORBIDDEN, HEADERS, may_watch
+from game.web.access import FORBIDDEN, may_watch
 from game.web.gate import Door, Guarded, gone
+from game.web.headers import HEADERS
 from game.web.hub import KEPT, Hub
 from game.web.lag import Lag
 from game.web.live import LiveResource
 from game.web.metrics import CONTENT_TYPE, Metrics, Now, ServerNow
 from game.web.metrics_token import TOKEN_VARIABLE
+from typeclasses.components.naming import names_of
 from typeclasses.logged_events import known_secrets
 from typeclasses.minds import Mind, mind_by_number, open_minds
 from typeclasses.services import Services, running, services
@@ -82,7 +86,7 @@ class Watching:
         live = LiveResource(
             self.hub,
             lambda cookies: deferToThreadPool(self._reactor, root.pool, watcher, cookies),
-            _name_of,
+            _names_of,
             self._reactor,
             headers=tuple(HEADERS.items()),
             forbidden=FORBIDDEN,
@@ -201,17 +205,26 @@ def _cookie(cookies: bytes, name: str) -> str:
     return found.value if found is not None else ""
 
 
-def _name_of(number: int) -> str | None:
+def _names_of(number: int) -> Names | None:
     mind = mind_by_number(number)
-    return mind.memory.name if mind is not None else None
+    agent = mind.thinker.agent if mind is not None else None
+    return names_of(agent) if agent is not None else None
 
 
-def _window_of(agent: str) -> Sequence[Memory]:
+def _window_of(name: str) -> list[Memory]:
+    """What those remember who bear that name, or bore it then."""
+    found: list[Memory] = []
     for mind in open_minds():
-        if mind.memory.name == agent:
+        agent = mind.thinker.agent
+        if agent is not None and (names := names_of(agent)).has(name):
             with suppress(KeepsakeError):  # it cannot be opened now
-                return mind.memory.context().window
-    return ()
+                window = mind.memory.context().window
+                found += (each for each in window if names.bore(name, partial(_time, each)))
+    return found
+
+
+def _time(memory: Memory) -> datetime:
+    return memory.time
 
 
 def _memories(mind: Mind) -> int:

@@ -19,6 +19,7 @@ from twisted.internet.defer import Deferred, fail, succeed
 from twisted.web.resource import Resource
 from twisted.web.server import Site
 
+from game.mind.called import Names
 from game.mind.event_log import EventLog
 from game.mind.event_taps import Tapped, Taps
 from game.mind.events import Fault, MemoryChange, World
@@ -46,7 +47,7 @@ class Server:
         self.events = Tapped(log, self.taps)
         self.allowed, self.broken, self.name, self.number = True, False, "Mira", 0
         root = Resource()
-        live = LiveResource(self.hub, self.check, self.name_of, reactor, forbidden=FORBIDDEN)
+        live = LiveResource(self.hub, self.check, self.names_of, reactor, forbidden=FORBIDDEN)
         root.putChild(b"agents-live", live)
         self.site = Site(root)
         self.inner = reactor.listenTCP(0, self.site, interface="127.0.0.1")
@@ -62,8 +63,8 @@ class Server:
             return fail(RuntimeError("the database is away"))
         return succeed(self.allowed and cookies == COOKIE)
 
-    def name_of(self, number: int) -> str | None:
-        return self.name if number == 7 else None
+    def names_of(self, number: int) -> Names | None:
+        return Names.of(self.name) if number == 7 else None
 
     def obey(self, word: str, rest: str) -> dict[str, Any]:
         getattr(self, f"do_{word}")(rest)

@@ -75,6 +75,10 @@ class Thinker:
         """What came of its thoughts, since the server started."""
         return self._thinking.tally
 
+    def take_over(self, other: Thinker) -> None:
+        """Go on with the counts of another: the same agent's, under its former name."""
+        self._thinking.tally, self._thinking.answered = other.tally, other.thoughts
+
     @property
     def waited(self) -> float | None:
         """Seconds that its thought has waited; None if none is under way."""
