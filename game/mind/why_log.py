@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from game.mind import why
 from game.mind.archive import Archive
+from game.mind.called import Names, time_of
 from game.mind.errors import KeepsakeError
 from game.mind.event_prompts import Prompts
 from game.mind.event_reader import Record, newest_first
@@ -23,13 +26,13 @@ _SILENT = "wait"
 
 
 def why_did(
-    log: Path, agent: str, archive: Archive, n: int = 1, *, everything: bool = False
+    log: Path, agent: str | Names, archive: Archive, n: int = 1, *, everything: bool = False
 ) -> Why:
     """What led to the ``n``-th last act of an agent; blocks, a second at the worst.
 
     Args:
         log: The folder of the event log.
-        agent: Its name, as it stands in the log.
+        agent: Its name, as it stands in the log, or all that it is and was called.
         archive: Its archive.
         n: Which act, 1 the last.
         everything: Count what came to nothing as well: waiting, refused answers, thoughts that
@@ -40,33 +43,50 @@ def why_did(
     """
     if not 1 <= n <= MOST_BACK:
         raise KeepsakeError(f"There is no {n}. last act to ask about", f"Ask for 1 to {MOST_BACK}")
-    acts = _acts(log, agent, everything)
+    names = Names.of(agent)
+    acts = _acts(log, names, everything)
     found: list[Record] = []
     try:
         for record in acts:
             found.append(record)
             if len(found) == n:
-                return why.from_log(record, n, archive, _prompt(log, record))
+                act = why.from_log(record, n, archive, _prompt(log, record))
+                return replace(act, agent=names.now)
     except OSError as error:
         raise KeepsakeError(
             f"The event log in {log} cannot be read ({error.strerror or error})",
             "Mend the permissions, or the disk",
         ) from error
     if everything:
-        raise _none(agent, n, len(found))
-    return _older(agent, archive, n, found)
+        raise _none(names.now, n, len(found))
+    return _older(names.now, archive, n, found)
 
 
-def _acts(log: Path, agent: str, everything: bool) -> Iterator[Record]:
+def _acts(log: Path, names: Names, everything: bool) -> Iterator[Record]:
     """The thoughts of an agent that came to something, newest first."""
-    name = json.dumps(agent, ensure_ascii=False)
-    holding = ('"kind":"thought"', f'"agent":{name}')
-    for record in newest_first(log, holding=holding, most=MOST_BYTES):
-        if record.get("kind") != "thought" or record.get("agent") != agent:
-            continue
+    for record in thoughts_of(log, names, MOST_BYTES):
         command = record.get("command")
         if everything or (command and command != _SILENT and record.get("outcome") == "acted"):
             yield record
+
+
+def thoughts_of(log: Path, names: Names, most: int) -> Iterator[Record]:
+    """The thoughts of an agent, newest first; blocks.
+
+    Args:
+        log: The folder of the event log.
+        names: What the agent is and was called.
+        most: How many bytes of the log are read back, from its end.
+
+    Raises:
+        OSError: The log cannot be read.
+    """
+    either = [f'"agent":{json.dumps(each, ensure_ascii=False)}' for each in names.each]
+    for record in newest_first(log, holding=('"kind":"thought"',), any_of=either, most=most):
+        if record.get("kind") == "thought":
+            agent, at = str(record.get("agent")), partial(time_of, record.get("t"))
+            if names.bore(agent, at):
+                yield record
 
 
 def _prompt(log: Path, record: Record) -> str | None:

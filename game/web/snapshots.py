@@ -16,6 +16,7 @@ from evennia.objects.models import ObjectDB
 
 from game.llm.queue import Priority
 from game.mind.archive import Archive
+from game.mind.called import Names
 from game.mind.errors import KeepsakeError
 from game.mind.event_log import EventLog
 from game.mind.event_taps import Tapped
@@ -29,6 +30,7 @@ from game.web.on_reactor import on_reactor
 from game.web.shapes import AgentRow, Overview, PromptView, Section, ServerRow, Stretch
 from game.web.shapes_memory import SummaryView, TiersView
 from typeclasses.agents import Agent, all_agents
+from typeclasses.components.naming import names_of
 from typeclasses.components.prompting import title_of
 from typeclasses.components.tally import LastSent
 from typeclasses.minds import Mind
@@ -342,6 +344,7 @@ class Life:
 
     Attributes:
         name: Its name.
+        names: What it is and was called.
         archive: Where it stands; safe in any thread.
         context: What stands in its prompt.
         made: How many compactions were ever made.
@@ -350,6 +353,7 @@ class Life:
     """
 
     name: str
+    names: Names
     archive: Archive
     context: MemoryContext
     made: int
@@ -364,11 +368,12 @@ def life(number: int) -> Life:
         NoSuchAgent: There is none with that number.
         KeepsakeError: The agents' services are not running, or its archive cannot be opened.
     """
-    component = mind_with(number).memory
+    agent, component = agent_with(number), mind_with(number).memory
     memory = component.memory
     status = memory.status()
     return Life(
         name=component.name,
+        names=names_of(agent),
         archive=memory.archive,
         context=memory.context(),
         made=status.compactions,
