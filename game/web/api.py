@@ -13,7 +13,7 @@ from django.http import HttpRequest
 
 from game.mind.called import Names
 from game.mind.why_log import MOST_BACK
-from game.web import doing, lives, openapi, recalling, snapshots, why_view
+from game.web import doing, lives, openapi, recalling, sent_before, snapshots, why_view
 from game.web.access import may_act
 from game.web.answers import BadRequest, NotAllowed, flag, number_in, words
 from game.web.lives import MOST_MEMORIES
@@ -41,7 +41,11 @@ def agent(request: HttpRequest, number: int) -> AgentRow:
 
 def prompt(_: HttpRequest, number: int) -> PromptView:
     """What was last sent for it."""
-    return on_reactor(lambda: snapshots.prompt(number))
+    found = on_reactor(lambda: snapshots.prompt(number))
+    if found.at is not None:
+        return found
+    names, _ = on_reactor(lambda: _names_and_now(number))
+    return sent_before.prompt(services().places.events, names, found)
 
 
 def tiers(_: HttpRequest, number: int) -> TiersView:

@@ -134,7 +134,7 @@ class Stretch:
     """Lines of a prompt that follow one another and come from one section.
 
     Attributes:
-        name: The section.
+        name: The section; empty where it is not known which line is whose.
         text: The lines; empty lines belong to the stretch that they stand in.
     """
 
@@ -147,10 +147,11 @@ class PromptView:
     """``GET /agents/api/agents/<id>/prompt``: what was last sent for it.
 
     Attributes:
-        at: When; None if nothing was sent since the server started.
+        at: When; None if nothing was sent, as far as the newest part of the event log tells.
         sections: The prompt by section, in order.
         sent: The same text as it was sent, from its first line to its last; a section may come
-            in several stretches. Empty where only the costs are known.
+            in several stretches. Of before the server's last start one stretch without a name;
+            empty where only the costs are known.
         tokens: All of them.
         budget: What it may have.
         cached: Tokens that the server had in its cache, by the server's count.

@@ -143,7 +143,7 @@ def row(agent: Agent, *, may_act: bool) -> AgentRow:
         waiting=thinker.waited,
         memories=memories,
         next_due=next_due,
-        used=costs.used if costs else 0,
+        used=costs.used if costs else tally.used,
         budget=shared.compaction.current.budget,
         due=due,
         compacting=mind.memory.compacting,
@@ -238,7 +238,7 @@ def _log_problem(events: Events) -> str:
 
 
 def prompt(number: int) -> PromptView:
-    """What was last sent for an agent.
+    """What was last sent for an agent since the server started.
 
     Raises:
         NoSuchAgent: There is none with that number.

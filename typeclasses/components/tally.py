@@ -8,15 +8,12 @@ from datetime import datetime
 
 from game.mind.budget import Costs
 from game.mind.events import Thought
+from game.mind.lately import DROPPED, OUTCOMES, Lately
 from game.mind.ports import Generation
 from game.mind.prompt import Rendered
 
-DROPPED = "dropped"
-"""The outcome of a thought that nobody needed any more: it is no failure, and no success."""
 FAILED = ("refused", "no answer", "too large", "broke off")
 """Outcomes of which nothing came in the world; see :class:`game.mind.events.Thought`."""
-RECENT = 20
-"""Thoughts over which an agent's failures are counted as of late."""
 REFUSED_IN_A_ROW = 3
 """Refused answers that mean that something is wrong: one wrong command is everyday life."""
 
@@ -48,18 +45,21 @@ class Tally:
 
     Attributes:
         outcomes: How many thoughts ended in which way since the server started.
-        recent: How its last :data:`RECENT` thoughts ended, the newest last; without ``dropped``.
+        recent: How its last :data:`OUTCOMES` thoughts ended, the newest last; without
+            ``dropped``. Of before the start as well, as are the three that follow.
         act: The line of its last act; empty before the first.
         acted_at: When that was.
+        used_before: Tokens of the last prompt of before the start.
         sent: The last prompt that was sent since the start; None before the first.
         waits_since: Since when its thought waits, in seconds of the services' timer; None if
             none is under way.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
-    recent: deque[str] = field(default_factory=lambda: deque(maxlen=RECENT))
+    recent: deque[str] = field(default_factory=lambda: deque(maxlen=OUTCOMES))
     act: str = ""
     acted_at: datetime | None = None
+    used_before: int = 0
     sent: LastSent | None = None
     waits_since: float | None = None
     _last: deque[Thought] = field(default_factory=lambda: deque(maxlen=REFUSED_IN_A_ROW))
@@ -78,6 +78,11 @@ class Tally:
     def recent_failed(self) -> int:
         """Those of :attr:`recent` of which nothing came."""
         return sum(each in FAILED for each in self.recent)
+
+    @property
+    def used(self) -> int:
+        """Tokens of the last prompt that was sent; 0 if none is known of."""
+        return self.sent.costs.used if self.sent is not None else self.used_before
 
     @property
     def problem(self) -> str:
@@ -111,3 +116,11 @@ class Tally:
         self._last.append(thought)
         if thought.outcome == "acted":
             self.act, self.acted_at = thought.command or "", now
+
+    def prime(self, before: Lately) -> None:
+        """Take what the event log tells of the time before; what came since stays the newest."""
+        room = OUTCOMES - len(self.recent)
+        self.recent.extendleft(before.outcomes[:room])
+        if self.acted_at is None:
+            self.act, self.acted_at = before.act, before.acted_at
+        self.used_before = before.used
