@@ -118,8 +118,22 @@ OPERATIONS = (
     Operation(f"{_AGENT}/wake", "post", "Wake it.", shapes.Done),
     Operation("/openapi.json", "get", "This document.", None),
 )
+
+
+def operation(path: str, method: str) -> Operation:
+    """What is told of an address.
+
+    Raises:
+        KeyError: Nothing is.
+    """
+    return _BY_ADDRESS[path, method]
+
+
+_BY_ADDRESS: Mapping[tuple[str, str], Operation] = {
+    (each.path, each.method): each for each in OPERATIONS
+}
 _ERRORS = {
-    "400": "A parameter or the body cannot be used.",
+    "400": "A parameter or the body cannot be used, or names what is not told of here.",
     "403": "It is not for whoever asks, or the request lacks its token.",
     "404": "There is no such agent, or no such act.",
     "405": "That method is not for this address.",
