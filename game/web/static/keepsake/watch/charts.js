@@ -123,11 +123,11 @@ function figure(chart, series, wide, open) {
 
 function scaled(chart, points, wide) {
   const values = points.flatMap((p) => chart.rows.map(([, of]) => of(p))).filter((v) => v !== null);
-  const { least, top } = chart.top ? { least: 0, top: chart.top } : range(chart, values);
+  const { least, top, tick: step } = chart.top ? { least: 0, top: chart.top, tick: chart.top / 2 } : range(chart, values);
   const width = wide - EDGE.left - EDGE.right;
   const height = HEIGHT - EDGE.top - EDGE.bottom;
   return {
-    least, top, wide, valued: values.length > 0, empty: !points.some((p) => shows(chart, p)), step: width / Math.max(points.length, 1),
+    least, top, wide, ticks: Math.round((top - least) / step), valued: values.length > 0, empty: !points.some((p) => shows(chart, p)), step: width / Math.max(points.length, 1),
     x: (i) => EDGE.left + ((i + 0.5) / Math.max(points.length, 1)) * width,
     y: (value) => EDGE.top + (1 - (value - least) / (top - least)) * height,
   };
@@ -138,11 +138,9 @@ function range(chart, values) {
   const whole = chart.say === count;
   const most = Math.max(...values, 0);
   const from = chart.fitted && values.length ? Math.min(...values) : 0;
-  // Where both ends are rounded, two steps of the first width may be too short.
-  for (let step = nice((most - from) / 2, whole); ; step = nice(step * 1.01, whole)) {
-    const least = Math.floor(from / step) * step;
-    if (least + 2 * step >= most) return { least, top: least + 2 * step };
-  }
+  const tick = nice((most - from) / 4, whole);
+  const least = Math.floor(from / tick) * tick;
+  return { least, tick, top: Math.max(Math.ceil(most / tick - 1e-9) * tick, least + tick) };
 }
 
 /** A round number that is no less: 1, 2, 5 or 10 times a power of ten. */
@@ -153,8 +151,8 @@ function nice(value, whole) {
 }
 
 function axes(chart, points, scale) {
-  const lines = [0, 0.5, 1].map((share) => {
-    const value = scale.least + share * (scale.top - scale.least);
+  const lines = Array.from({ length: scale.ticks + 1 }, (_, i) => {
+    const value = scale.least + (i / scale.ticks) * (scale.top - scale.least);
     const y = scale.y(value);
     return svg("g", {}, svg("line", { class: "grid", x1: EDGE.left, x2: scale.wide - EDGE.right, y1: y, y2: y }),
       svg("text", { x: EDGE.left - 6, y: y + 4, "text-anchor": "end" }, scale.valued ? chart.say(value) : ""));
