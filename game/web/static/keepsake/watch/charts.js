@@ -23,7 +23,7 @@ const CHARTS = [
     ["prompt, on average", (p) => p.prompt_tokens, "first", "line"],
     ["of it from the cache", cached, "second", "line"],
     ["answer, on average", (p) => p.completion_tokens, "third", "line"],
-    ["budget", (p) => p.budget, "limit", "line"]] },
+    ["budget", (p) => p.budget, "limit", "level"]] },
   { title: "Latency", say: seconds, rows: [
     ["median", (p) => p.latency, "first", "line"],
     ["19 of 20 within (of fewer, the slowest)", (p) => p.latency_p95, "second", "line"]],
@@ -172,7 +172,7 @@ function nothing({ wide }) {
   return svg("text", { class: "nothing", x: wide / 2, y: HEIGHT / 2, "text-anchor": "middle" }, NOTHING);
 }
 
-const SHAPES = { line, dots, bars };
+const SHAPES = { line, level, dots, bars };
 
 function line([, of, tone], points, scale) {
   const runs = [[]];
@@ -184,6 +184,13 @@ function line([, of, tone], points, scale) {
   return runs.filter((run) => run.length).map((run) => (run.length > 1
     ? svg("polyline", { class: `line ${tone}`, points: run.join(" ") })
     : dot(run[0].split(","), tone)));
+}
+
+/** A line that holds until it is known to have changed, as a budget does. */
+function level([name, of, tone], points, scale) {
+  let last = null;
+  const held = points.map((p) => (last = of(p) ?? last));
+  return line([name, (value) => value, tone], held, scale);
 }
 
 function dots([, of, tone], points, scale) {

@@ -48,11 +48,13 @@ export class Prompt {
 
   draw(prompt) {
     if (!prompt.at) {
-      fill(this.view, el("p", { class: "empty" }, "Nothing was sent for it since the server started."));
+      fill(this.view, el("p", { class: "empty" }, "Nothing was sent for it yet, as far as the event log tells."));
       return;
     }
     this.#prompt = prompt;
     this.#hues = new Map(prompt.sections.map((each, i) => [each.name, i % HUES]));
+    // Of before the last start only the whole is known: not which line was whose.
+    if (!prompt.sections.some((each) => each.text)) this.whole.checked = true;
     this.#drawText();
     fill(this.view, this.#facts(prompt), this.#stack(prompt),
       prompt.sent.length ? el("label", { class: "switch" }, this.whole, "as it was sent, from its first line to its last") : null,
@@ -71,8 +73,8 @@ export class Prompt {
   /** Lines of one section that follow one another; its colour and its name stand beside them. */
   #stretch({ name, text }) {
     const hue = this.#hues.has(name) ? `hue-${this.#hues.get(name)}` : "";
-    return el("li", { "data-row": true, tabindex: "-1", "aria-label": name },
-      el("span", { class: `swatch ${hue}`, title: name }), el("small", {}, name),
+    return el("li", { "data-row": true, tabindex: "-1", "aria-label": name || null },
+      el("span", { class: `swatch ${hue}`, title: name }), el("small", {}, name || "all"),
       el("pre", { class: "text", dir: "auto" }, text));
   }
 
@@ -104,7 +106,7 @@ export class Prompt {
         el("span", { class: `level hue-${i % HUES}`, vars: { "--share": `${share * 100}%` } })));
     const details = el("details", { open: this.#open.has(section.name), on: { toggle: () => {
       this.#open[details.open ? "add" : "delete"](section.name);
-    } } }, head, el("pre", { class: "text", dir: "auto" }, section.text || "(no text)"));
+    } } }, head, el("pre", { class: "text", dir: "auto" }, section.text || "Its own words are not known any more: see it as it was sent."));
     return el("li", { "data-row": true, tabindex: "-1" }, details);
   }
 }
