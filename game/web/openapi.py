@@ -146,7 +146,9 @@ _ABOUT = (
     "What the dashboard at /agents/ shows, as JSON, for staff accounts. Log in at /auth/login/ "
     "and send the session's cookie; what changes anything is a POST and needs the cookie "
     "`csrftoken` in the header `X-CSRFToken` as well. To anybody else every address answers 403, "
-    "whether there is anything behind it or not. What happens is told live by /agents-live."
+    "whether there is anything behind it or not. What happens is told live by /agents-live. An "
+    "agent's number stays when it is renamed, and charts, reasons, prompts and live events of its "
+    "former names are its own, for as long as it bore each."
 )
 
 
