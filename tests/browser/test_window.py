@@ -316,6 +316,7 @@ def test_what_was_taken_back_is_said_to_be(page: Page) -> None:
     open_mira(page, "memory")
     page.get_by_role("button", name=re.compile("^Open the long-term")).click()
     past = page.locator("details.past")
+    expect(past).to_be_visible()
     number = past.locator("details.summary").count()
     expect(past.locator("summary").first).to_contain_text(f"{number} of {number + 13} summaries")
     past.locator("summary").first.click()
