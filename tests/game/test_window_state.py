@@ -207,6 +207,18 @@ class TestStates(LoggedWorld):
         self.clock.advance(60)
         assert not self.mira.is_asleep
 
+    def test_the_command_in_the_game_says_the_same(self):
+        self.char1.account.permissions.add("Builder")
+        self.char1.permissions.add("Builder")
+        heard = self.hears(self.char1)
+        self.said_of("sleep", here=True)
+        self.char1.execute_cmd("@agent/pause Mira")
+        self.char1.execute_cmd("@agent/resume Mira")
+        assert "wakes first" in heard[-1]
+        self.said_of("wake")
+        self.char1.execute_cmd("@agent/resume Mira")
+        assert heard[-1] == "Mira thinks again."
+
     def test_on_its_way_it_can_be_made_to_lie_down_at_once(self):
         self.mira.home = self.room2
         self.said_of("sleep")
