@@ -23,7 +23,7 @@ def open_mira(page: Page, section: str = "live") -> None:
     """Her page, from the table, as anybody would find it."""
     page.goto("/agents/")
     page.locator("#agents").get_by_role("link", name="Mira").click()
-    expect(page.locator("#state .badge")).to_be_visible()
+    expect(page.locator("#state .badge").first).to_be_visible()
     page.locator("#sections").get_by_role("link", name=section.capitalize(), exact=True).click()
     expect(page.locator(f"#panel-{section}")).to_be_visible()
 
@@ -242,7 +242,10 @@ def test_an_agents_stream_can_be_paused_and_filtered(page: Page, world: WatchedW
 def test_what_players_write_stays_words(page: Page) -> None:
     open_mira(page, "memory")
     page.get_by_role("button", name=re.compile("^Open the long-term")).click()
-    expect(page.locator(".memory", has_text=HOSTILE)).to_be_visible()
+    said = page.locator(".memory", has_text=HOSTILE).locator(".what")
+    expect(said).to_be_visible()
+    # Signs that turn writing round end with the words that they stand in.
+    assert said.evaluate("(node) => getComputedStyle(node).unicodeBidi") == "isolate"
     expect(page.locator(".summary pre").first).to_contain_text("<img")
     assert page.locator("main img, main script").count() == 0
     assert page.title() == "Mira: memory"
