@@ -78,6 +78,7 @@ class Thinker:
     def take_over(self, other: Thinker) -> None:
         """Go on with the counts of another: the same agent's, under its former name."""
         self._thinking.tally, self._thinking.answered = other.tally, other.thoughts
+        other._thinking.tally = Tally()  # an answer that still comes there must not end ours
 
     @property
     def waited(self) -> float | None:
