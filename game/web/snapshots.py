@@ -33,6 +33,7 @@ from typeclasses.agents import Agent, all_agents
 from typeclasses.components.naming import names_of
 from typeclasses.components.prompting import title_of
 from typeclasses.components.tally import LastSent
+from typeclasses.components.thinker import State
 from typeclasses.minds import Mind
 from typeclasses.services import services
 
@@ -41,6 +42,8 @@ AT_A_TIME = 50
 LONGEST_PROBLEM = 160
 """Characters of what is wrong with an agent that are shown beside it; the log has all."""
 _GOING = "going home to sleep"
+STATES = (*(each.value for each in State if each is not State.GONE), _GOING)
+"""What an agent that is there may be about."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 

@@ -15,9 +15,11 @@ from game.mind.events import Thought
 from game.mind.lately import Lately, lately
 from game.web.hub import Hub, Shown
 from game.web.series import current
+from game.web.snapshots import STATES
 from game.web.wanted import Wanted
 from game.web.watching import _names_of, _window_of, _written
 from tests.fakes.model_server import Reply
+from tests.game.test_metrics import MetricsWorld
 from tests.game.web_world import WebWorld
 from typeclasses import runtime
 from typeclasses.agents import Agent
@@ -224,6 +226,24 @@ class TestStates(LoggedWorld):
         self.said_of("sleep")
         assert self.said_of("sleep", here=True) == "Mira sleeps"
         assert self.about() == ("asleep", False, True, False)
+
+
+class TestStatesAsMetrics(MetricsWorld):
+    """The same states, counted."""
+
+    def counted(self) -> dict[str, int]:
+        found = self.watching.now().agents
+        assert set(found) == set(STATES)
+        return {state: count for state, count in found.items() if count}
+
+    def test_each_agent_is_in_one_state_and_no_state_is_missing(self):
+        assert self.counted() == {"idle": 1}
+        self.mira.home = self.room2
+        self.mind.sleeper.go_to_bed("a test")
+        assert self.counted() == {"going home to sleep": 1}
+        self.mind.sleeper.fall_asleep("a test")
+        self.mira.db.paused = True
+        assert self.counted() == {"asleep": 1}
 
 
 class TestReload(LoggedWorld):
