@@ -361,6 +361,12 @@ def test_recall_by_hand_shows_scores_and_leads_to_the_memory(page: Page) -> None
     best = page.locator(".hits li").first
     expect(best).to_contain_text(FACT)
     expect(best.locator("small")).to_contain_text("edwin")
+    summaries = page.locator(".hits").get_by_role("link", name=re.compile("summary"))
+    expect(summaries.first).to_have_attribute("href", re.compile(r"^#memory/\d+-\d+$"))
+    covered = str(summaries.first.get_attribute("href")).removeprefix("#memory/")
+    summaries.first.click()
+    expect(page.locator(f'details[data-range="{covered}"]').first).to_be_focused()
+    page.go_back()
     page.locator(".hits").get_by_role("link", name="memory 2", exact=True).click()
     expect(page.locator("#memory-2")).to_be_focused()
 
