@@ -39,13 +39,13 @@ class Timing:
         flush: Streams are served no more often than this, however much happens.
         beat: Between two signs of life to each browser.
         patience: A browser that has read nothing for so long is cut off at the next beat.
-        rights: After so long it is looked up again whether a browser may watch.
+        rights: After so long it is looked up again, at the next beat, whether a browser may watch.
     """
 
     flush: float = 0.1
-    beat: float = 15.0
+    beat: float = 5.0
     patience: float = 30.0
-    rights: float = 60.0
+    rights: float = 4.0
 
 
 class Stream(Protocol):

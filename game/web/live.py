@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from http import HTTPStatus
 from typing import Any
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, succeed
 from twisted.internet.interfaces import IPushProducer
 from twisted.web.http import Request
 from twisted.web.resource import Resource
@@ -46,6 +46,7 @@ class LiveResource(Resource):
         reactor: Tells the time.
         headers: What every answer carries.
         forbidden: What whoever may not watch is told.
+        missing: Whether it is certain that no agent has that number.
     """
 
     def __init__(
@@ -57,11 +58,12 @@ class LiveResource(Resource):
         *,
         headers: Collection[tuple[str, str]] = (),
         forbidden: str = "",
+        missing: Callable[[int], bool] = lambda _: False,
     ) -> None:
         super().__init__()
         self.isLeaf = True
         self._hub, self._allowed, self._names_of, self._reactor = hub, allowed, names_of, reactor
-        self._headers, self._forbidden = headers, forbidden
+        self._headers, self._forbidden, self._missing = headers, forbidden, missing
 
     def render_GET(self, request: Request) -> int:  # noqa: N802 - Twisted's name
         """Find out who asks, then stream."""
@@ -84,6 +86,9 @@ class LiveResource(Resource):
             wanted = Wanted.of(request)
         except BadQuery as error:
             return _refuse(request, HTTPStatus.BAD_REQUEST, str(error))
+        if self._is_gone(wanted):
+            nobody = f"There is no agent {wanted.agent}. GET /agents/api/agents lists all"
+            return _refuse(request, HTTPStatus.NOT_FOUND, nobody)
         if self._hub.full:
             busy = f"{self._hub.streams} pages watch already. Close one of them"
             return _refuse(request, HTTPStatus.SERVICE_UNAVAILABLE, busy)
@@ -97,8 +102,15 @@ class LiveResource(Resource):
             return
         names_of = self._names_of
         LiveStream(self._hub, request, wanted, names_of, self._reactor).start(
-            lambda: self._allowed(cookies)
+            lambda: self._still(wanted, cookies)
         )
+
+    def _still(self, wanted: Wanted, cookies: bytes) -> Deferred[bool]:
+        """Whether there is still something to watch, and for whom it was opened still may."""
+        return succeed(False) if self._is_gone(wanted) else self._allowed(cookies)
+
+    def _is_gone(self, wanted: Wanted) -> bool:
+        return wanted.agent is not None and self._missing(wanted.agent)
 
 
 def _refuse(request: Request, status: HTTPStatus, words: str) -> None:
@@ -146,7 +158,7 @@ class LiveStream:
         """Begin, with what the browser missed or wants to begin with.
 
         Args:
-            still_allowed: Whether whoever watches still may; asked once a minute.
+            still_allowed: Whether whoever watches still may; asked every few seconds.
         """
         self._still_allowed = still_allowed
         self._request.notifyFinish().addBoth(lambda _: self._forget())

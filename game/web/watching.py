@@ -38,6 +38,7 @@ from game.web.lag import Lag
 from game.web.live import LiveResource
 from game.web.metrics import CONTENT_TYPE, Metrics, Now, ServerNow
 from game.web.metrics_token import TOKEN_VARIABLE
+from game.web.snapshots import STATES, NoSuchAgent, agent_with, state_of
 from typeclasses.components.naming import names_of
 from typeclasses.logged_events import known_secrets
 from typeclasses.minds import Mind, mind_by_number, open_minds
@@ -90,6 +91,7 @@ class Watching:
             self._reactor,
             headers=tuple(HEADERS.items()),
             forbidden=FORBIDDEN,
+            missing=_missing,
         )
         root.putChild(b"agents-live", live)
         door = Door(os.environ.get(TOKEN_VARIABLE, ""))
@@ -103,7 +105,9 @@ class Watching:
         minds, shared = list(open_minds()), services()
         log: Any = getattr(shared.events, "log", shared.events)
         return Now(
-            agents=Counter(mind.thinker.state.value for mind in minds),
+            agents=dict.fromkeys(STATES, 0) | Counter(map(state_of, minds)),
+            paused=sum(_paused(mind) for mind in minds),
+            names=[mind.memory.name for mind in minds],
             memories=sum(_memories(mind) for mind in minds),
             compacting=sum(mind.memory.compacting for mind in minds),
             servers=self._servers(shared),
@@ -211,6 +215,17 @@ def _names_of(number: int) -> Names | None:
     return names_of(agent) if agent is not None else None
 
 
+def _missing(number: int) -> bool:
+    """Whether no agent has that number, which is known before the agents are awake as well."""
+    if mind_by_number(number) is not None:
+        return False
+    try:
+        agent_with(number)
+    except NoSuchAgent:
+        return True
+    return False
+
+
 def _window_of(name: str) -> list[Memory]:
     """What those remember who bear that name, or bore it then."""
     found: list[Memory] = []
@@ -225,6 +240,11 @@ def _window_of(name: str) -> list[Memory]:
 
 def _time(memory: Memory) -> datetime:
     return memory.time
+
+
+def _paused(mind: Mind) -> bool:
+    agent = mind.thinker.agent
+    return agent is not None and bool(agent.db.paused)
 
 
 def _memories(mind: Mind) -> int:
