@@ -42,8 +42,8 @@ AT_A_TIME = 50
 LONGEST_PROBLEM = 160
 """Characters of what is wrong with an agent that are shown beside it; the log has all."""
 _GOING = "going home to sleep"
-STATES = (*(each.value for each in State if each is not State.GONE), _GOING)
-"""What an agent that is there may be about."""
+STATES = (*(each.value for each in State), _GOING)
+"""What an agent may be about."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
