@@ -346,6 +346,8 @@ class TestLooking(WebWorld):
         self.char1.execute_cmd("talk Mira Good evening.")
         self.pass_time(4)
         assert self.log.flush(60)
+        for hours in (6, 24, 168):  # all that the page offers
+            assert self.get(self.of_mira("/series"), hours=hours)["slice"] == hours * 60
         found = self.get(self.of_mira("/series"), hours=1)
         assert len(found["points"]) == 60
         assert found["slice"] == 60
