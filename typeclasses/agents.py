@@ -13,6 +13,7 @@ from evennia.utils import create
 
 from game.mind import perception
 from game.mind.errors import KeepsakeError, NameRefused
+from game.mind.events import MemoryChange
 from game.mind.names import check_agent_name, folder_name
 from game.mind.records import MemoryKind
 from game.mind.summaries import replace_file
@@ -20,7 +21,7 @@ from typeclasses.characters import Character
 from typeclasses.components.hearing import event_of
 from typeclasses.components.identity import identity_of
 from typeclasses.minds import Mind, close_mind, mind_of
-from typeclasses.services import log, services
+from typeclasses.services import log, running, services
 
 AGENT_CMDSET = "commands.agent_cmdset.AgentCmdSet"
 PROFILE_FILE = "profile.md"
@@ -115,6 +116,7 @@ class Agent(Character):
         new_obj.attributes.add("memory_folder", folder_name(new_obj.key))
         for name in ("asleep", "fell_asleep", "tiredness"):
             new_obj.attributes.remove(name)
+        _tell(new_obj, "begins")
 
     def at_rename(self, oldname: str, newname: str) -> None:
         """Let the mind go on under the new name, or go back to the old one if it may not."""
@@ -130,9 +132,12 @@ class Agent(Character):
         close_mind(self.id)
         if mind := self.mind:
             mind.thinker.start()
+        if clean != oldname:
+            _tell(self, "renamed", about=oldname)
 
     def at_object_delete(self) -> bool:
         """Close the memory; the archive stays in the vault."""
+        _tell(self, "ends")
         self.ndb.being_deleted = True
         close_mind(self.id)
         return bool(super().at_object_delete())
@@ -192,7 +197,7 @@ def create_agent(
         NameRefused: No agent may have that name.
     """
     clean = free_name(name)
-    return create.create_object(
+    agent: Agent = create.create_object(
         Agent,
         key=clean,
         location=location,
@@ -204,6 +209,20 @@ def create_agent(
             ("memory_folder", folder_name(clean)),
         ],
     )
+    _tell(agent, "begins")
+    return agent
+
+
+def _tell(agent: Agent, op: str, *, about: str = "") -> None:
+    """Have the event log told of what became of a whole memory, once there is one."""
+    if not running() or (mind := agent.mind) is None:
+        return
+    try:
+        last = mind.memory.memory.archive.last_number
+    except KeepsakeError:  # its archive cannot be opened, which the component tells itself
+        last = 0
+    of, by = "agent", "builder"
+    services().events.emit(MemoryChange(agent=agent.key, op=op, n=last, of=of, by=by, about=about))
 
 
 def free_name(name: str) -> str:

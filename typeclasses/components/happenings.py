@@ -10,9 +10,7 @@ from game.mind.budget import Costs
 from game.mind.errors import CompactionError
 from game.mind.events import Compaction, MemoryChange, Recall, Recalled, Sleep
 from game.mind.events import Thought as ThoughtEvent
-from game.mind.journal.entries import Entry
 from game.mind.memory import CompactionResult, CompactReason, MemoryContext, Undone
-from game.mind.noticing import Noticed
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.recall.documents import DocumentKind, Hit
 from game.mind.records import Memory
@@ -204,25 +202,6 @@ def remembered(name: str, memory: Memory) -> MemoryChange:
         size=len(memory.text),
         times=memory.repeats,
     )
-
-
-def noticed(name: str, op: str, item: Noticed, by: str = "rules") -> MemoryChange:
-    """The event of something that was noticed, or holds no longer.
-
-    Args:
-        name: Whose memory.
-        op: ``noticed`` or ``closed``.
-        item: What.
-        by: Who found it: ``rules`` or ``night``.
-    """
-    size = len(item.text)
-    return MemoryChange(agent=name, op=op, n=item.number, of=item.kind.value, size=size, by=by)
-
-
-def drawn(name: str, entry: Entry) -> MemoryChange:
-    """The event of a journal entry that was drawn out of what is about to be compacted."""
-    first = min(entry.memories, default=0)
-    return MemoryChange(agent=name, op="journal", n=first, size=len(entry.text), by="rules")
 
 
 def undone(name: str, outcome: Undone | CompactionError) -> MemoryChange:

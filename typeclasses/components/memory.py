@@ -327,6 +327,10 @@ class MemoryComponent:
             self._trouble(_unreadable(self.folder, error))
             return False
         self._services.syncer.add(archive)
+        if archive.torn:
+            self._services.events.emit(
+                MemoryChange(agent=self.name, op="mended", n=archive.last_number, size=archive.torn)
+            )
         self.noticed.catch_up(self._memory.context().window)
         return True
 

@@ -25,8 +25,11 @@ function memory(record) {
 
 function changed(record) {
   const size = record.size ? many(record.size, "character") : "";
-  const more = join(record.of, record.n ? `number ${record.n}` : "", size, record.problem);
-  return { what: `memory: ${record.op}`, more, tone: record.problem ? "trouble" : "quiet" };
+  const times = record.times > 1 ? `×${record.times}` : "";
+  const which = join(record.of, record.n ? `number ${record.n}` : "", times, size);
+  const more = join(record.title, which, record.by && `by ${record.by}`, record.problem);
+  const about = record.about ? ` (${record.about})` : "";
+  return { what: `memory: ${record.op}${about}`, more, tone: record.problem ? "trouble" : "quiet" };
 }
 
 function thought(record) {
