@@ -207,11 +207,11 @@ class Journal:
             result = joined(keep, others)
             return _without(file.replaced(result), others)
 
-        before, after = self._change(day, make)
-        if before != after:  # as when it was broken off before the others went
+        changes = [self._change(day, make)]
+        for other in sorted({_day_or_refuse(each.id) for each in others} - {day}):
+            changes.append(self._change(other, lambda file: _without(file, others)))
+        if any(before != after for before, after in changes):
             self._shelf.done("merged", result, "night", times=len(others))
-        for other in {_day_or_refuse(each.id) for each in others} - {day}:
-            self._change(other, lambda file: _without(file, others))
         return result
 
     def fold(self, day: date, now: datetime, most: int | None = None) -> int:
