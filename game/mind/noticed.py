@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from game.mind import vault_files
@@ -75,8 +75,7 @@ class NoticedBlock:
         self.path = path
         self._log = log
         self._agent, self._tell = agent, tell
-        self._told: tuple[Noticed, ...] | None = None
-        """What the event log knows of; None before the file was looked at for the first time."""
+        self._looked = False
         self._ours: dict[str, str] = {}
         """What this program is writing just now, and for whom, so that a reader knows it from
         what a person writes."""
@@ -155,7 +154,6 @@ class NoticedBlock:
         with self._lock:
             self._refresh()
             self._follow(memory, own_name, to)
-            self._tell_changes("rules")
             return bool(self._found or self._closed)
 
     def catch_up(self, memories: Iterable[Memory], own_name: str) -> bool:
@@ -170,11 +168,13 @@ class NoticedBlock:
             for memory in memories:
                 if memory.number > known:
                     self._follow(memory, own_name)
-            self._tell_changes("rules")
             return bool(self._found or self._closed)
 
-    def save(self) -> None:
-        """Write what was noticed since; blocks on the disk.
+    def save(self, *, by: str = "rules") -> None:
+        """Write what was noticed since, and have the event log told; blocks on the disk.
+
+        Args:
+            by: Who did it, for the event log.
 
         Raises:
             NoteRefused: The file cannot be read or written; what was noticed waits.
@@ -188,7 +188,7 @@ class NoticedBlock:
             return
         # Not under the lock: a thought on the reactor must not wait for the disk.
         with self._writing:
-            self._write(lambda before: changed(before, found, closed, through), "rules")
+            self._write(lambda before: changed(before, found, closed, through), by)
         with self._lock:
             self._refresh()
             self._found = [item for item in self._found if item not in found]
@@ -197,7 +197,6 @@ class NoticedBlock:
             # Somebody may have filled the file by hand meanwhile.
             rules = [item for item in found if item.kind is NoticedKind.RULE]
             self._refuse(item for item in rules if item not in self._closed)
-            self._tell_changes("rules")
 
     def add(self, found: Iterable[Noticed]) -> tuple[Noticed, ...]:
         """Keep these at once, as far as there is room.
@@ -232,17 +231,15 @@ class NoticedBlock:
             item = meant(which, self._items)
             unwritten = item in self._found
             self._close(item)
-            self._tell_changes(by)
         try:
-            self.save()
+            self.save(by=by)
         except NoteRefused:
             with self._lock:  # it is still there, so it is shown
                 self._closed = [each for each in self._closed if each != item]
                 self._found = [item, *self._found] if unwritten else self._found
                 self._plan()
                 self._refuse(self._found)
-                self._tell_changes(by)
-            raise
+                raise
         return item
 
     # -- inside; the lock is held
@@ -261,12 +258,9 @@ class NoticedBlock:
         self._promote(memory.number)
         self._read_to = max(self._read_to, memory.number)
 
-    def _tell_changes(self, by: str) -> None:
-        """Have the event log told of what is kept now and was not, and the other way round."""
-        before, now = self._told or (), self._items
-        if before == now:
-            return
-        self._told = now
+    def _tell_changes(self, before: Sequence[Noticed], by: str) -> None:
+        """Have the event log told of what the file holds and did not, and the other way round."""
+        now = self._in_file
         for op, items, others in (("noticed", now, before), ("closed", before, now)):
             for item in items:
                 if item not in others:
@@ -385,7 +379,7 @@ class NoticedBlock:
     def _refresh(self) -> None:
         now = vault_files.stamp(self.path)
         if now == self._seen:
-            self._told = self._items if self._told is None else self._told
+            self._looked = True
             return
         try:
             source = vault_files.read(self.path) or ""
@@ -393,12 +387,12 @@ class NoticedBlock:
             self._trouble(str(vault_files.unusable(self.path, error)))
             return
         self._seen, self._problem = now, ""
-        self._in_file = parsed(source)
+        before, self._in_file = self._in_file, parsed(source)
+        if self._looked:  # what stood there at the first look is nothing new
+            self._tell_changes(before, self._ours.get(source, "hand"))
+        self._looked = True
         self._plan()
-        if self._told is None:
-            self._told = self._items
         self._readmit()
-        self._tell_changes(self._ours.get(source, "hand"))
         self._read_to = max(self._read_to, read_to(source))
 
     def _trouble(self, problem: str) -> None:

@@ -412,6 +412,14 @@ def test_what_is_noticed_and_closed(tmp_path, log):
     assert log.ops() == [], "all of it was told already"
 
 
+def test_what_a_crash_kept_from_the_file_is_told_once(tmp_path, log):
+    block_in(tmp_path, log).follow(told(3, RULE), "Mira")  # and killed before it was written
+    again = block_in(tmp_path, log)
+    again.catch_up([told(3, RULE)], "Mira")
+    again.save()
+    assert log.ops() == [("noticed", "rule", "rules")]
+
+
 def test_what_a_person_writes_into_the_block(tmp_path, log):
     block = block_in(tmp_path, log)
     assert block.items == ()
