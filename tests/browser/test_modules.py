@@ -163,3 +163,21 @@ def test_an_event_that_never_ends_is_given_up(page: Page) -> None:
         }"""
     )
     assert said == "an event without an end"
+
+
+def test_an_operation_on_a_memory_says_about_whom_and_by_whom(page: Page) -> None:
+    learned, note = page.evaluate(
+        """async () => {
+          const { describe } = await import("/watch/event_words.js");
+          const none = { of: "", by: "", title: "", about: "", problem: "" };
+          const change = { n: 0, size: 0, times: 1, ...none };
+          return [
+            { ...change, op: "learned", n: 7, of: "work", size: 6, about: "Tom", by: "hand" },
+            { ...change, op: "note", title: "cups", size: 9, by: "builder" },
+          ].map((record) => describe("memory", record));
+        }"""
+    )
+    assert learned["what"] == "memory: learned (Tom)"
+    assert learned["more"] == "work · number 7 · 6 characters · by hand"
+    assert (note["what"], note["tone"]) == ("memory: note", "quiet")
+    assert note["more"] == "cups · 9 characters · by builder"
