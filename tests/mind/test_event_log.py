@@ -86,6 +86,7 @@ def test_events_are_lines_in_their_order(tmp_path, logs):
         "problem": "",
         "by": "",
         "title": "",
+        "about": "",
         "asked": 0,
         "answered": 0,
         "found": None,
