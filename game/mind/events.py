@@ -9,9 +9,10 @@ writing it is the work of :class:`game.mind.event_log.EventLog`'s thread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, ClassVar, Protocol
 
 VERSION = 1
@@ -370,8 +371,15 @@ KINDS: Mapping[str, type[Event]] = {
 }
 """The classes by the ``kind`` of their lines."""
 
-_FIELDS = {each: tuple(f.name for f in fields(each)) for each in KINDS.values()}
-_RECALLED = tuple(f.name for f in fields(Recalled))
+
+def _reading(kind: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    """The names of its fields, and what gives their values all at once."""
+    names = tuple(f.name for f in fields(kind))
+    return names, attrgetter(*names)
+
+
+_FIELDS = {each: _reading(each) for each in KINDS.values()}
+_RECALLED = _reading(Recalled)
 
 
 class Events(Protocol):
@@ -404,9 +412,10 @@ def to_record(event: Event, time: datetime, number: int) -> dict[str, Any]:
         "t": time.isoformat(timespec="microseconds"),
         "kind": event.kind,
     }
-    for name in _FIELDS[type(event)]:
-        record[name] = getattr(event, name)
+    names, values = _FIELDS[type(event)]
+    record |= zip(names, values(event), strict=True)
     if isinstance(event, Thought):
+        names, values = _RECALLED
         found = event.recalled
-        record["recalled"] = [{name: getattr(each, name) for name in _RECALLED} for each in found]
+        record["recalled"] = [dict(zip(names, values(each), strict=True)) for each in found]
     return record
