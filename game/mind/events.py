@@ -9,7 +9,7 @@ writing it is the work of :class:`game.mind.event_log.EventLog`'s thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from operator import attrgetter
@@ -111,7 +111,7 @@ class Thought:
     reason: str = ""
     problem: str = ""
     memory: int = 0
-    recalled: tuple[Recalled, ...] = ()
+    recalled: Sequence[Recalled] = ()
     longterm: int = 0
     recent: int = 0
     total: int = 0

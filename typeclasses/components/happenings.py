@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
 
 from game.mind.budget import Costs
 from game.mind.errors import CompactionError
@@ -28,6 +29,47 @@ type Spent = Callable[[], tuple[float, int]]
 """Seconds of the services' timer, and the model calls of a night so far."""
 
 
+class LookedUp(Sequence[Recalled]):
+    """What stood in a prompt, told only when somebody asks for it.
+
+    Mostly that is the event log's thread: the reactor, which has no time, only hands it on.
+
+    Args:
+        hits: What a search found.
+        called_back: Numbers of the memories that the agent had asked for.
+    """
+
+    def __init__(self, hits: Sequence[Hit], called_back: Sequence[int]) -> None:
+        self._hits, self._called_back = hits, called_back
+
+    @cached_property
+    def _told(self) -> tuple[Recalled, ...]:
+        called = [Recalled(kind="called back", n=n) for n in self._called_back]
+        return (*map(recalled, self._hits), *called)
+
+    @overload
+    def __getitem__(self, index: int) -> Recalled: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Recalled, ...]: ...
+    def __getitem__(self, index: int | slice) -> Recalled | tuple[Recalled, ...]:
+        return self._told[index]
+
+    def __len__(self) -> int:
+        return len(self._hits) + len(self._called_back)
+
+    def __iter__(self) -> Iterator[Recalled]:
+        return iter(self._told)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._told == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._told)
+
+    def __repr__(self) -> str:
+        return repr(self._told)
+
+
 @dataclass(frozen=True, slots=True)
 class Basis:
     """What a prompt was made from; the fields are those of the event of its thought.
@@ -44,7 +86,7 @@ class Basis:
     recent: int = 0
     total: int = 0
     compaction: int = 0
-    recalled: tuple[Recalled, ...] = ()
+    recalled: Sequence[Recalled] = ()
 
 
 _NO_BASIS = Basis()
@@ -78,13 +120,13 @@ def basis_of(context: MemoryContext, kept: Kept) -> Basis:
     """
     longterm, recent, window = context.longterm, context.recent, context.window
     summarised = max(longterm.last if longterm else 0, recent.last if recent else 0)
-    called = [Recalled(kind="called back", n=n) for n in kept.called_back]
+    hits, called_back = kept.related.hits, kept.called_back
     return Basis(
         longterm=longterm.last if longterm else 0,
         recent=summarised,
         total=window[-1].number if window else summarised,
         compaction=context.compaction,
-        recalled=(*map(recalled, kept.related.hits), *called),
+        recalled=LookedUp(hits, called_back) if hits or called_back else (),
     )
 
 
