@@ -158,11 +158,11 @@ class Writer:
         record = to_record(event, time, number)
         if isinstance(event, Thought) and event.prompt:
             record["prompt"] = self._stored(event, time, number, prompts)
+        for each in record.get("recalled", ()):
+            each["why"] = self._scrubber.clean_words(each["why"])
         for name, value in record.items():
             if type(value) not in _NO_WORDS and name not in _OURS:
                 record[name] = self._clean(value)
-        for each in record.get("recalled", ()):
-            each["why"] = self._scrubber.clean_words(each["why"])
         if isinstance(event, Fault) and not event.agent:
             record["agent"] = self._concerned(event.text)
         elif agent := record.get("agent"):
