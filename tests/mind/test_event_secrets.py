@@ -1,5 +1,10 @@
 """What may never stand in the event log, and what must not be taken for it."""
 
+import re
+import sys
+from functools import cache
+from random import Random
+
 import pytest
 
 from game.mind.event_log import EventLog
@@ -93,6 +98,72 @@ def test_secrets_are_those_that_are_called_so():
         "KEEPSAKE_HOME": "/home/tom",
     }
     assert set(secrets_in(environ)) == {KEY, "sk-other-one", "hf_abcdef", "swordfish"}
+
+
+@cache
+def _letters():
+    """All that is taken for one of our letters where capitals do not count."""
+    signs = map(chr, {*range(sys.maxunicode + 1)} - {*range(0xD800, 0xE000)})
+    return re.findall("[a-z]", "".join(signs), re.IGNORECASE)
+
+
+_VERBS = ("connect", "conn", "con", "co", "create", "cre", "cr")
+_NOUNS = ("password", "passwd", "passphrase", "passcode", "pwd", "@password old =")
+
+
+@pytest.mark.parametrize("head", [*(f"{verb} Tom" for verb in _VERBS), *_NOUNS])
+def test_however_its_words_are_written_a_password_is_found(head):
+    """The quick look, which spares most lines the thorough one, must see all that that sees."""
+    for place, sign in enumerate(head):
+        others = [each for each in _letters() if re.fullmatch(sign, each, re.IGNORECASE)]
+        for other in others if sign.isalpha() else ():
+            line = f"{head[:place]}{other}{head[place + 1 :]} c67jHL8p"
+            assert "c67jHL8p" not in Scrubber().clean(line), line
+
+
+def test_a_secret_of_several_lines_is_found_by_its_lines():
+    key = "-----BEGIN KEY-----\nMC4CAQAwBQYDK2Vw\n-----END KEY-----\n"
+    told = f"who she is\n{key}Tom: MC4CAQAwBQYDK2Vw, is it not?"
+    cleaned = Scrubber([key]).clean(told)
+    assert "MC4CAQAwBQYDK2Vw" not in cleaned
+    assert cleaned.startswith("who she is\n")
+
+
+def test_a_password_is_hidden_above_the_line_that_tells_that_it_is_one():
+    told = 'Tom: mind c67jHL8p\nTom says, "connect Tom c67jHL8p"'
+    cleaned = f'Tom: mind {HIDDEN}\nTom says, "connect Tom {HIDDEN}"'
+    assert Scrubber().clean(told) == cleaned
+    scrubber = Scrubber()
+    before = scrubber.clean_grown("Tom: mind c67jHL8p\n", None)
+    assert scrubber.clean_grown(told, before).text == cleaned
+
+
+_SAID = (
+    "who she is, and all that she may do",
+    "Tom says to you, 'Good evening.'",
+    "connect Tom c67jHL8p",
+    "connect Tom c67jHL",
+    f"he showed {KEY} to me",
+    "the c67jHL8p is noted",
+    "my password is",
+    "hunter22",
+    "",
+)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_prompt_that_has_grown_is_as_clean_as_one_that_is_looked_at_whole(seed):
+    """Lines come, go and are cut in their middle, so that secrets fall on every border."""
+    random, quick, thorough = Random(seed), Scrubber([KEY]), Scrubber([KEY])
+    text, before = "", None
+    for _ in range(60):
+        text = text[: random.randrange(len(text) // 2, len(text) + 1)]
+        text += random.choice(("", "\n", "\n\n"))
+        text += "\n".join(random.choices(_SAID, k=random.randrange(4)))
+        before = quick.clean_grown(text, before)
+        assert before.text == thorough.clean(text)
+        assert KEY not in before.text
+    assert before.raw == text
 
 
 def test_a_short_secret_is_not_looked_for():
