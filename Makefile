@@ -24,6 +24,9 @@ SIDE_BY_SIDE := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 UV ?= $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(BIN)/uv)
 # uv takes the interpreter it is given and never fetches one.
 export UV_PYTHON_DOWNLOADS := never
+# Containers often forbid Python its byte code; a world of several processes, each of which
+# loads two thousand modules, then takes three times as long to start.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/' | expand -t 18

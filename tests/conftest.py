@@ -1,5 +1,6 @@
 """For all tests."""
 
+import gc
 import os
 
 from hypothesis import HealthCheck, settings
@@ -13,3 +14,11 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.load_profile("keepsake")
+
+
+def pytest_collection_finish() -> None:
+    """Spare what was loaded from being looked through each time garbage is collected.
+
+    Evennia's test case collects all of it after each test, and all of the suite is in memory.
+    """
+    gc.freeze()
