@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import frontmatter
@@ -99,9 +100,9 @@ class Agent(Character):
             return
         source = from_obj.key if from_obj is not None and from_obj is not self else ""
         who = identity_of(from_obj) if source else ""
-        mind.memory.remember(line, place=place, source=source, source_id=who, event=kind)
+        kept = mind.memory.remember(line, place=place, source=source, source_id=who, event=kind)
         if source and (event := event_of(self, from_obj, line, facts)):
-            mind.thinker.notice(event)
+            mind.thinker.notice(replace(event, memory=mind.memory.newest if kept else 0))
             mind.sleeper.noticed(event)
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:

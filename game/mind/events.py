@@ -55,6 +55,7 @@ class Thought:
             ``departure``, ``heard``, ``other``, ``idle``.
         priority: Its place in the model queue: ``player``, ``event``, ``idle``.
         source: Who caused it, by name; empty for nobody.
+        cause: Number of the memory that set it off; 0 where that is none, or not known.
         attempt: Which try at the same thought it is, from 1 on.
         lead: The verb that the answer was made to begin with; empty when it was free.
         prompt: The text that was sent; in the log its hash. Empty when none was sent.
@@ -92,6 +93,7 @@ class Thought:
     priority: str
     outcome: str
     source: str = ""
+    cause: int = 0
     attempt: int = 1
     lead: str = ""
     prompt: str = ""

@@ -206,6 +206,7 @@ def thought_event(
         priority=impulse.priority,
         outcome=outcome,
         source=impulse.source,
+        cause=impulse.memory,
         attempt=thought.attempt,
         lead=thought.lead,
         prompt=request.prompt if request else "",
