@@ -38,17 +38,24 @@ _PASSWORD = re.compile(
     rf"(?i)(?<!\w)(?P<head>@?(?P<other>user)?password{_BLANK})(?P<old>[^=\"”\n]{{1,80}}?)"
     r"(?P<sign>[^\S\n]{0,8}=[^\S\n]{0,8})(?P<word>[^\s\"”|]+)"
 )
+_NOUN = r"(?:password|passwd|passphrase|passcode|pwd|pw)"
 _SAID = re.compile(
-    r"(?i)(?<!\w)(?P<head>(?:password|passwd|passphrase|passcode|pwd)(?:\s{1,8}(?:is|was|be)|\s{0,8}[:=])?"
-    r"\s{0,8}[\"“'‘]?)(?P<word>(?=[^\s\"“”]*\d)[^\s\"“”|]{6,})"
+    rf"(?i)(?<!\w)(?P<head>{_NOUN}(?:\s{{1,8}}(?:is|was|be)|\s{{0,8}}[:=])?\s{{0,8}}[\"“'‘]?)"
+    r"(?P<word>(?=[^\s\"“”]*\d)[^\s\"“”|]{6,})"
 )
-"""``my password is hunter22``; without a digit it may be any word: "the password is known"."""
+"""``the password is hunter22``; without a digit it may be any word: "the password is known"."""
+_OWN = re.compile(
+    r"(?i)(?P<head>(?:(?<!\w)(?:my|our|your|his|her|their)|['’]s)\s{1,8}(?:\w{1,20}\s{1,8})?"
+    rf"{_NOUN}(?:\s{{1,8}}(?:is|was)|\s{{0,8}}[:=])\s{{0,8}}[\"“'‘]?)"
+    r"(?P<word>[^\s\"“”|]{8,})"
+)
+"""``my password is correcthorse``: what somebody calls theirs, and is as long as one has to be."""
 _MAY_LOG_IN = re.compile(
     r"[cC](?:[oO](?:[nN]{1,2}(?:[eE][cC][tT])?)?|[rR](?:[eE](?:[aA][tT][eE])?)?)[^\S\n]"
 )
 """In whatever ``_LOGIN`` finds: a small part of its work, which spares most lines all of it."""
-_MAY_BE_ABOUT_ONE = ("pass", "pwd")
-"""One of them is in whatever ``_PASSWORD`` and ``_SAID`` find, once that is folded."""
+_MAY_BE_ABOUT_ONE = ("pass", "pw")
+"""One of them is in whatever ``_PASSWORD``, ``_SAID`` and ``_OWN`` find, once that is folded."""
 _PASSWORD_SIGNS = 6
 _NO_WORD = re.compile(r"\d")
 """A password with a digit in it is no word that somebody would miss."""
@@ -143,7 +150,7 @@ class Scrubber:
         folded = line.casefold()
         if any(each in folded for each in _MAY_BE_ABOUT_ONE):
             line = _PASSWORD.sub(self._hidden_both, line)
-            line = _SAID.sub(self._hidden, line)
+            line = _OWN.sub(self._hidden, _SAID.sub(self._hidden, line))
         return line if heard == len(self._heard) else self._without_known(line)
 
     def _without_known(self, line: str) -> str:

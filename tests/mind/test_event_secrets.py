@@ -42,6 +42,7 @@ KEY = 'sk-live-"quoted"-4f9a'
         "my password is c67jHL8p, but tell nobody",
         "Password: “c67jHL8p”",
         "the pwd c67jHL8p",
+        "my pw is c67jHL8p",
     ],
 )
 def test_what_somebody_logs_in_with_is_hidden(line):
@@ -51,6 +52,23 @@ def test_what_somebody_logs_in_with_is_hidden(line):
     assert "c67jhl8p" not in cleaned.casefold()
     assert HIDDEN in cleaned
     assert cleaned.count("\n") == line.count("\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'Tom says, "My password is correcthorsebattery"',
+        "her login password: correcthorsebattery, she said",
+        "Tom’s passphrase is 'correcthorsebattery'",
+        "your pw = correcthorsebattery",
+    ],
+)
+def test_what_somebody_calls_their_own_password_is_hidden_whatever_it_looks_like(line):
+    scrubber = Scrubber()
+    cleaned = scrubber.clean(line)
+    assert "correcthorse" not in cleaned
+    assert HIDDEN in cleaned
+    assert scrubber.clean_words("words: correcthorsebattery") == f"words: {HIDDEN}"
 
 
 def test_a_password_that_was_heard_is_known_from_then_on():
@@ -69,6 +87,8 @@ def test_a_password_that_was_heard_is_known_from_then_on():
         'Tom says, "Connect the pipes to the boathouse before the frost comes."',
         "say create a garden of your own here, where everybody passes",
         "The password is known to the ferryman alone.",
+        "My password is old, and his was changed.",
+        "The pw was forgotten.",
         "The password was changed in 1905, and the passport too.",
         "say connect the 12 pipes of the 24 houses",
         "say I create little.",
@@ -108,7 +128,7 @@ def _letters():
 
 
 _VERBS = ("connect", "conn", "con", "co", "create", "cre", "cr")
-_NOUNS = ("password", "passwd", "passphrase", "passcode", "pwd", "@password old =")
+_NOUNS = ("password", "passwd", "passphrase", "passcode", "pwd", "pw", "@password old =")
 
 
 @pytest.mark.parametrize("head", [*(f"{verb} Tom" for verb in _VERBS), *_NOUNS])
@@ -260,6 +280,9 @@ def test_nobody_can_slow_it_down_with_passwords():
         "password" + " " * 20_000,
         "password" + " " * 20_000 + "x = y",
         "password " * 2_000,
+        "my " * 5_000 + "password",
+        "my password is" + " " * 20_000,
+        "my " + "a" * 20_000 + " password is",
         "password " + "a " * 5_000,
         "connect " * 3_000,
         "connect " + "a" * 20_000,
