@@ -20,7 +20,16 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from game.mind.events import Compaction, Event, Fault, MemoryChange, Recall, Sleep, Thought
+from game.mind.events import (
+    OPERATIONS,
+    Compaction,
+    Event,
+    Fault,
+    MemoryChange,
+    Recall,
+    Sleep,
+    Thought,
+)
 from game.mind.memory import CompactReason, Outcome
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -38,10 +47,6 @@ _YES_NO = ("no", "yes")
 _OUTCOMES = ("acted", "refused", "no answer", "too large", "dropped", "broke off")
 _TRIGGERS = (*("addressed", "named", "given", "arrival", "departure", "heard", "other", "idle"),)
 _PRIORITIES = ("player", "event", "idle")
-_OPS = (
-    *("append", "repeat", "undo", "rate", "edit", "clear", "called back", "note", "unnote"),
-    *("pin", "unpin", "noticed", "closed", "journal", "lost"),
-)
 _LEVELS = ("warning", "error", "config")
 _SLEEP_OPS = ("falls asleep", "wakes", "step")
 _FAILED = "failed"
@@ -263,7 +268,7 @@ class _Keeping:
     def _begin(self) -> None:
         ended = [*Outcome, _FAILED]
         for counter, *values in (
-            (self._changes, _OPS, _YES_NO),
+            (self._changes, OPERATIONS, _YES_NO),
             (self._compactions, CompactReason, ended),
             (self._compaction_tokens, ("prompt", "completion")),
             (self._recalls, _BY, _RESULTS),

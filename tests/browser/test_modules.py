@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
+from game.mind.events import OPERATIONS
 from game.paths import REPOSITORY
 
 _STATIC = REPOSITORY / "game" / "web" / "static" / "keepsake"
@@ -222,23 +223,18 @@ def test_a_thought_stands_before_its_own_act_whichever_comes_first(page: Page) -
 
 
 def test_whatever_is_done_to_a_memory_is_told_in_words(page: Page) -> None:
-    schema = json.loads((REPOSITORY / "docs" / "events.schema.json").read_text())
-    described = re.search(r'"append, repeat[^"]*"', json.dumps(schema))
-    assert described is not None
-    ops = re.sub(r"\([^)]*\)", "", described[0].strip('".')).replace(" or ", ", ")
-    names = [name.strip() for name in ops.split(",")]
-    assert len(names) > 12
     told = page.evaluate(
         """async (names) => {
           const { describe } = await import("/watch/event_words.js");
-          const facts = { n: 5, size: 89, times: 1, asked: 8, answered: 6, found: null };
+          const numbers = { n: 5, size: 89, times: 1, asked: 8, answered: 6, found: null };
+          const facts = { ...numbers, of: "work", about: "Tom" };
           return names.map((op) => describe("memory", { op, ...facts }).what);
         }""",
-        names,
+        list(OPERATIONS),
     )
     assert [words for words in told if re.match("(its )?memory: ", words)] == []
     assert len(set(told)) == len(told)
-    assert told[names.index("rate")] == (
+    assert told[list(OPERATIONS).index("rate")] == (
         "asked after compaction 5: the prompt answers 6 of 8 questions"
     )
 
@@ -447,3 +443,21 @@ def _luminance(colour: list[int]) -> float:
     parts = [each / 255 for each in colour]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_an_operation_on_a_memory_says_about_whom_and_by_whom(page: Page) -> None:
+    learned, note = page.evaluate(
+        """async () => {
+          const { describe } = await import("/watch/event_words.js");
+          const none = { of: "", by: "", title: "", about: "", problem: "" };
+          const change = { n: 0, size: 0, times: 1, ...none };
+          return [
+            { ...change, op: "learned", n: 7, of: "work", size: 6, about: "Tom", by: "hand" },
+            { ...change, op: "note", title: "cups", size: 9, by: "builder" },
+          ].map((record) => describe("memory", record));
+        }"""
+    )
+    assert learned["what"] == "learns something of Tom: work"
+    assert learned["more"] == "6 characters · by hand"
+    assert (note["what"], note["tone"]) == ("writes a note: cups", "quiet")
+    assert note["more"] == "9 characters · by builder"

@@ -20,7 +20,6 @@ from game.web.gate import Door, Guarded
 from game.web.lag import LOOK_SECONDS, Lag
 from game.web.metrics import (
     _LEVELS,
-    _OPS,
     _OUTCOMES,
     _PRIORITIES,
     _SLEEP_OPS,
@@ -223,7 +222,6 @@ def test_what_is_known_begins_at_nothing_so_that_the_first_of_it_is_an_increase(
         (Thought, "outcome", _OUTCOMES),
         (Thought, "trigger", _TRIGGERS),
         (Thought, "priority", _PRIORITIES),
-        (MemoryChange, "op", _OPS),
         (Fault, "level", _LEVELS),
         (Sleep, "op", _SLEEP_OPS),
     ],

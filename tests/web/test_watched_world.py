@@ -17,6 +17,7 @@ import pytest
 from game.paths import REPOSITORY
 from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import PASSWORD, Player
+from tests.empty_tables import lay_tables
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_port
 from tests.web.conftest import PATIENCE, Browser
@@ -35,7 +36,7 @@ TOKEN = "0123456789abcdef0123456789"
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory) -> Iterator[Copy]:
+def copy(tmp_path_factory, tables) -> Iterator[Copy]:
     times = itertools.count(1)
 
     def script(_prompt: str) -> str:  # never the same twice: agents refuse to repeat themselves
@@ -48,6 +49,7 @@ def copy(tmp_path_factory) -> Iterator[Copy]:
             KEEPSAKE_METRICS_TOKEN=TOKEN,
         )
         shutil.copytree(REPOSITORY / "vault" / "config", made.here.config)
+        lay_tables(tables, made.here)
         (made.here.config / "llm.md").write_text(_LLM)
         try:
             started = made.keepsake("start")
