@@ -16,14 +16,17 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.14 python \
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
-# A file's tests share a world or a model server, so they stay together; and in their own
-# order, in which the long ones come before the short.
+# A file's tests share a world or a model server, so they stay together; and in the order of
+# tests/conftest.py, in which the long ones come before the short.
 WORKERS ?= 2
 SIDE_BY_SIDE := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 # uv from PATH if it works there (a shim may not), else one of our own.
 UV ?= $(shell uv --version >/dev/null 2>&1 && echo uv || echo $(BIN)/uv)
 # uv takes the interpreter it is given and never fetches one.
 export UV_PYTHON_DOWNLOADS := never
+# Containers often forbid Python its byte code; a world of several processes, each of which
+# loads two thousand modules, then takes three times as long to start.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/' | expand -t 18

@@ -136,7 +136,8 @@ class CmdAgent(BuilderCommand):
         agent = self.agent_named(self.lhs)
         agent.attributes.remove("paused")
         self.mind(agent).thinker.start()
-        self.caller.msg(f"{agent.key} thinks again.")
+        asleep = "is not paused any more; to think again it wakes first"
+        self.caller.msg(f"{agent.key} {asleep if agent.is_asleep else 'thinks again'}.")
 
     def _interval(self) -> None:
         agent, given = self.agent_named(self.lhs), (self.rhs or "").strip()

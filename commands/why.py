@@ -18,6 +18,7 @@ from game.mind.events import Events
 from game.mind.reasons import Cost, Leant, Shown, Under, Why
 from game.mind.why_log import why_did
 from typeclasses.agents import Agent, find_agents
+from typeclasses.components.naming import names_of
 from typeclasses.services import services
 
 FEW = 5
@@ -59,14 +60,14 @@ class CmdWhy(RecallCommand):
     def run(self) -> None:
         """Look it up in the background."""
         agent, n = self._asked()
-        name, archive = agent.key, self.mind(agent).memory.memory.archive
+        names, archive = names_of(agent), self.mind(agent).memory.memory.archive
         log, now = services().places.events, services().clock.now()
         events = services().events
         deep, everything = "deep" in self.switches, "all" in self.switches
 
         def work() -> str:
             _let_be_written(events)
-            return told(why_did(log, name, archive, n, everything=everything), now, deep=deep)
+            return told(why_did(log, names, archive, n, everything=everything), now, deep=deep)
 
         self.answer(work)
 

@@ -1,8 +1,13 @@
 """For all tests."""
 
+import gc
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.empty_tables import empty_tables
 
 # How long an example takes is the machine's affair, not the test's.
 settings.register_profile(
@@ -13,3 +18,22 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.load_profile("keepsake")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The pure tests last: their many short files fill up whichever process is done first."""
+    items.sort(key=lambda item: "mind" in item.path.parts)
+
+
+def pytest_collection_finish() -> None:
+    """Spare what was loaded from being looked through each time garbage is collected.
+
+    Evennia's test case collects all of it after each test, and all of the suite is in memory.
+    """
+    gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Evennia's tables, empty; the same file for all test processes: copy it."""
+    return empty_tables(tmp_path_factory)

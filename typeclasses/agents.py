@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import frontmatter
@@ -13,14 +14,16 @@ from evennia.utils import create
 
 from game.mind import perception
 from game.mind.errors import KeepsakeError, NameRefused
+from game.mind.events import MemoryChange
 from game.mind.names import check_agent_name, folder_name
 from game.mind.records import MemoryKind
 from game.mind.summaries import replace_file
 from typeclasses.characters import Character
 from typeclasses.components.hearing import event_of
 from typeclasses.components.identity import identity_of
-from typeclasses.minds import Mind, close_mind, mind_of
-from typeclasses.services import log, services
+from typeclasses.components.naming import begin, now
+from typeclasses.minds import Mind, close_mind, mind_of, rename_mind
+from typeclasses.services import log, running, services
 
 AGENT_CMDSET = "commands.agent_cmdset.AgentCmdSet"
 PROFILE_FILE = "profile.md"
@@ -42,6 +45,7 @@ class Agent(Character):
         tiredness: Seconds awake since its last sleep, and tokens that its thoughts took.
         idle_interval: Seconds between idle thoughts, None for the configured ones.
         memory_folder: Its folder below ``vault/agents``; stays when it is renamed.
+        former_names, named_since: What it was called before; see :mod:`.components.naming`.
     """
 
     def basetype_setup(self) -> None:
@@ -98,9 +102,9 @@ class Agent(Character):
             return
         source = from_obj.key if from_obj is not None and from_obj is not self else ""
         who = identity_of(from_obj) if source else ""
-        mind.memory.remember(line, place=place, source=source, source_id=who, event=kind)
+        kept = mind.memory.remember(line, place=place, source=source, source_id=who, event=kind)
         if source and (event := event_of(self, from_obj, line, facts)):
-            mind.thinker.notice(event)
+            mind.thinker.notice(replace(event, memory=mind.memory.newest if kept else 0))
             mind.sleeper.noticed(event)
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
@@ -112,9 +116,11 @@ class Agent(Character):
     def at_object_post_copy(self, new_obj: Agent, **kwargs: Any) -> None:
         """Give a copy a memory of its own; two agents cannot write one archive."""
         close_mind(new_obj.id)
+        begin(new_obj, all_agents(), now())
         new_obj.attributes.add("memory_folder", folder_name(new_obj.key))
         for name in ("asleep", "fell_asleep", "tiredness"):
             new_obj.attributes.remove(name)
+        _tell(new_obj, "begins")
 
     def at_rename(self, oldname: str, newname: str) -> None:
         """Let the mind go on under the new name, or go back to the old one if it may not."""
@@ -127,12 +133,15 @@ class Agent(Character):
         if clean != newname:
             self.db_key = clean
             self.save(update_fields=["db_key"])
-        close_mind(self.id)
+        rename_mind(self, oldname)
         if mind := self.mind:
             mind.thinker.start()
+        if clean != oldname:
+            _tell(self, "renamed", about=oldname)
 
     def at_object_delete(self) -> bool:
         """Close the memory; the archive stays in the vault."""
+        _tell(self, "ends")
         self.ndb.being_deleted = True
         close_mind(self.id)
         return bool(super().at_object_delete())
@@ -192,7 +201,8 @@ def create_agent(
         NameRefused: No agent may have that name.
     """
     clean = free_name(name)
-    return create.create_object(
+    others, since = all_agents(), now()
+    agent: Agent = create.create_object(
         Agent,
         key=clean,
         location=location,
@@ -204,6 +214,21 @@ def create_agent(
             ("memory_folder", folder_name(clean)),
         ],
     )
+    begin(agent, others, since)
+    _tell(agent, "begins")
+    return agent
+
+
+def _tell(agent: Agent, op: str, *, about: str = "") -> None:
+    """Have the event log told of what became of a whole memory, once there is one."""
+    if not running() or (mind := agent.mind) is None:
+        return
+    try:
+        last = mind.memory.memory.archive.last_number
+    except KeepsakeError:  # its archive cannot be opened, which the component tells itself
+        last = 0
+    of, by = "agent", "builder"
+    services().events.emit(MemoryChange(agent=agent.key, op=op, n=last, of=of, by=by, about=about))
 
 
 def free_name(name: str) -> str:

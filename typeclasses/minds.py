@@ -6,7 +6,7 @@ Evennia may drop an object from its cache at any time, and an archive must have 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from typeclasses.components.examining import Examiner
 from typeclasses.components.fitting import Fitting
 from typeclasses.components.keeper import Keeper
 from typeclasses.components.memory import MemoryComponent
+from typeclasses.components.naming import keep_former
 from typeclasses.components.night_works import NightParts, NightWorks
 from typeclasses.components.nights import Nights
 from typeclasses.components.sleeper import TICK_SECONDS, Sleeper, SleepParts
@@ -31,8 +32,12 @@ from typeclasses.services import Services, log, running, services
 if TYPE_CHECKING:
     from typeclasses.agents import Agent
 
+LOOK_EACH = 5
+"""Ticks after which somebody looks what people have changed in the agents' files."""
+
 _minds: dict[int, Mind] = {}
 _next_tick: Any = None
+_ticks = 0
 
 
 @dataclass
@@ -48,6 +53,19 @@ class Mind:
     diary: Diary
     acquaintances: Acquaintances
     sleeper: Sleeper
+
+    def look(self) -> None:
+        """See what a person has changed in the agent's files; blocks, never raises.
+
+        Whatever reads them sees it too: this is for those that nobody reads for a while.
+        """
+        try:
+            self.keeper.look()
+            self.diary.look()
+            self.acquaintances.look()
+        except Exception as error:
+            # Nobody looks at the future: without this line nobody would ever hear of it.
+            log(f"[Error] {self.memory.name}: Its files could not be looked at: {error!r}")
 
     def close(self) -> None:
         """Stop thinking and bring the memory to the disk."""
@@ -90,12 +108,27 @@ def close_mind(agent_id: int) -> None:
         mind.keeper.recaller.forget()
 
 
+def rename_mind(agent: Agent, former: str) -> None:
+    """The agent has another name: its mind begins anew under it, and goes on with its counts.
+
+    Args:
+        agent: Who; its key is the new name.
+        former: What it was called; the same if it may not be called otherwise.
+    """
+    before = _minds.get(agent.id)
+    close_mind(agent.id)
+    if agent.key != former:  # once the old mind has told all, and before the new one does
+        keep_former(agent, former)
+    if before is not None and (mind := mind_of(agent)) is not None:
+        mind.thinker.take_over(before.thinker)
+
+
 def close_all() -> None:
     """Stop all thinking and bring every memory to the disk."""
-    global _next_tick  # noqa: PLW0603 - one for all minds, like the table they stand in
+    global _next_tick, _ticks  # one for all minds, like the table they stand in
     if _next_tick is not None and _next_tick.active():
         _next_tick.cancel()
-    _next_tick = None
+    _next_tick, _ticks = None, 0
     for mind in open_minds():
         mind.close()
     _minds.clear()
@@ -109,7 +142,7 @@ def _tick_soon() -> None:
 
 
 def _tick() -> None:
-    global _next_tick  # noqa: PLW0603 - as above
+    global _next_tick, _ticks  # noqa: PLW0603 - as above
     _next_tick = None
     for mind in open_minds():
         try:
@@ -117,7 +150,15 @@ def _tick() -> None:
         except Exception as error:
             # Whatever is wrong with one agent, the others tire, sleep and wake.
             log(f"[Error] {mind.memory.name}: Sleep could not be looked after: {error!r}")
+    _ticks += 1
+    if _ticks % LOOK_EACH == 0 and running():
+        services().searchers.submit(_look, list(open_minds()))
     _tick_soon()
+
+
+def _look(minds: Sequence[Mind]) -> None:
+    for mind in minds:
+        mind.look()
 
 
 def _open(agent: Agent, shared: Services) -> Mind:
@@ -160,6 +201,7 @@ def _connect(mind: Mind, taps: Taps) -> None:
     mind.examiner.resume()
     mind.keeper.recaller.follow()
     diary.open()
+    mind.keeper.open()
     acquaintances.catch_up()
 
 

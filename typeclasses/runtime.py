@@ -14,6 +14,8 @@ from game.paths import places
 from typeclasses import services
 from typeclasses.agents import all_agents
 from typeclasses.components.counting import Counting
+from typeclasses.components.naming import names_of
+from typeclasses.components.priming import prime
 from typeclasses.minds import close_all, mind_of, open_minds
 from typeclasses.services import Services
 
@@ -38,9 +40,12 @@ def live(shared: Services) -> None:
     counter = TokenCounter(shared.gateway)
     shared.counting = Counting(shared.tokens, counter, shared.counters, shared.timer)
     shared.counting.start()
+    counted = []
     for agent in all_agents():
         if mind := mind_of(agent):
             mind.thinker.start()
+            counted.append((names_of(agent), mind.thinker.tally))
+    prime(counted, shared)
     _housekeeping = LoopingCall(_keep_house)
     _housekeeping.clock = shared.timer
     _housekeeping.start(HOUSEKEEPING_SECONDS, now=False).addErrback(_broken)

@@ -11,6 +11,7 @@ to show.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -84,6 +85,9 @@ def _start(launcher: ModuleType, here: Places) -> None:
     from django.core.management import call_command  # noqa: PLC0415 - needs the settings
 
     _say("Preparing the database")
+    # Evennia has all garbage collected once for each of its apps, which takes seconds as long
+    # as what it has loaded is looked through each time.
+    gc.freeze()
     call_command("migrate", interactive=False, verbosity=0)
     _say("Checking the code")
     launcher.error_check_python_modules()

@@ -86,6 +86,8 @@ def _done(op: str, record: Record) -> str:
     if tell := _OPERATIONS.get(op):
         return tell(record)
     told = [op, *([f"of memory {n}"] if n else []), *([f"({of})"] if of else [])]
+    if about := record.get("about"):
+        told.append(f"about {about}")
     if title := record.get("title"):
         told.append(repr(title))
     if size := record["size"]:
@@ -100,13 +102,41 @@ def _rate(record: Record) -> str:
     return f"compaction {record['n']}: {answered} of {asked} answers still in the prompt{both}"
 
 
+def _renamed(record: Record) -> str:
+    if record["of"] == "agent":
+        return f"renamed, was {record['about']}"
+    return f"profile goes on under the name {record['about']} ({record['of']})"
+
+
+def _merged(record: Record) -> str:
+    if about := record.get("about"):
+        return f"{about}, known by name so far, is known ({record['of']})"
+    return f"{record['times']} entries of the journal merged into another"
+
+
 _OPERATIONS: Mapping[str, Callable[[Record], str]] = {
     "undo": lambda record: f"compaction {record['n']} taken back",
     "rate": _rate,
     "clear": lambda record: f"cleared up to memory {record['n']}",
     "lost": lambda record: f"{record['times']:,} memories lost",
-    "edit": lambda record: f"{record['of']} summary of compaction {record['n']} edited",
+    "edit": lambda record: (
+        f"profile of {record['about']} edited"
+        if record.get("about")
+        else f"{record['of']} summary of compaction {record['n']} edited"
+    ),
     "called back": lambda record: f"{record['times']} memories called back from {record['n']} on",
+    "mended": lambda record: f"{record['size']:,} bytes of a torn line set aside",
+    "reindex": lambda _: "recall index made anew",
+    "profile": lambda record: (
+        f"{record['times']} memories up to {record['n']} worked into the profile of "
+        f"{record['about']} ({record['of']})"
+    ),
+    "met": lambda record: f"profile of {record['about']} begun ({record['of']})",
+    "renamed": _renamed,
+    "merged": _merged,
+    "folded": lambda record: f"{record['times']} entries of the journal folded into one",
+    "begins": lambda record: f"begins, with {record['n']:,} memories",
+    "ends": lambda record: f"ends, with {record['n']:,} memories",
 }
 
 

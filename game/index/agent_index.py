@@ -59,6 +59,7 @@ class AgentIndex:
         vectors: Finds by meaning; None when the configuration wants none.
         window: Number of the oldest memory in the window, as last heard.
         on_lost: Called, from any thread, when the vectors turn out to be gone.
+        on_anew: Told, from any thread, that it was made anew, and why if nobody asked for it.
         problem: Why the last :meth:`follow` did not go through; None when it did.
     """
 
@@ -68,6 +69,7 @@ class AgentIndex:
         self.problem: KeepsakeError | None = None
         self.window = 1
         self.on_lost: Callable[[], None] = lambda: None
+        self.on_anew: Callable[[str], None] = lambda _: None
         self._path = folder / "words.db"
         self._lived, self._meaning, self._log = lived, meaning, log
         self._store: Store | None = None
@@ -143,6 +145,7 @@ class AgentIndex:
             if old and self._meaning is not None:
                 self._meaning.chroma.drop(old)
             self.problem = None
+        self.on_anew("")
 
     def status(self) -> IndexStatus:
         """Figures, as of the last step that was finished."""
@@ -182,6 +185,7 @@ class AgentIndex:
         with self._gate.alone():
             self._close_store()
             _delete(self._path)
+        self.on_anew(reason)
 
     def _broken(self) -> bool:
         """Whether the file itself is damaged, and not merely locked or the disk full."""

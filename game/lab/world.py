@@ -5,6 +5,7 @@ Everything here runs in a process of its own, after :func:`set_up`.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sqlite3
@@ -28,6 +29,7 @@ def set_up() -> None:
         evennia._init()
         import game.lab.living  # noqa: F401, PLC0415 - here once, not in the process of each hour
     _close_database()  # each child opens its own
+    gc.freeze()  # no child looks through, and so copies, what all of them share
 
 
 def make(lab: Lab, plan: Plan) -> None:

@@ -13,6 +13,7 @@ from game.llm.http import (
     ServerWords,
     from_transport,
     json_object,
+    shown,
     timeout,
 )
 from game.llm.ollama_client import CLIENT_FAILURES, client, named, ollama_host, words
@@ -77,9 +78,10 @@ class OpenAIEmbedder:
         self._model = model
         self._time_limit = time_limit
         self._server = ServerWords(
-            f"The embedding server at {host}",
+            f"The embedding server at {shown(host)}",
             "Start the server, or correct its host",
             f"Load {model!r} there, or correct the model's name",
+            key or "",
         )
         self._http = httpx.Client(
             base_url=host.rstrip("/").removesuffix("/v1"),

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
 import ssl
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import httpx
@@ -30,7 +31,9 @@ from game.mind.errors import (
 logging.getLogger("httpx").setLevel(logging.WARNING)  # it would log every call
 
 CONNECT_SECONDS = 5.0
+HIDDEN = "[secret]"
 _EXCERPT = 200
+_LOGIN = re.compile(r"(?<=://)[^\s/@]+@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +44,20 @@ class ServerWords:
         name: What it is, with its address.
         cure_absent: What to do when nobody answers.
         cure_missing: What to do when the model is not there.
+        key: What it is sent as a key, which its errors may quote; nothing says it on.
     """
 
     name: str
     cure_absent: str
     cure_missing: str
+    key: str = field(default="", repr=False)
+
+    def quoted(self, body: str) -> str:
+        """The beginning of what it said, on one line, without the key."""
+        line = " ".join(body.split())
+        if self.key:  # before it is cut: half a key would not be known for one
+            line = line.replace(self.key, HIDDEN)
+        return line if len(line) <= _EXCERPT else line[:_EXCERPT] + "…"
 
 
 class DeadlineTransport(httpx.BaseTransport):
@@ -115,7 +127,7 @@ def from_transport(error: Exception, server: ServerWords, seconds: float) -> Mod
 
 def from_status(status: int, body: str, server: ServerWords) -> ModelError:
     """The named error for an HTTP status that is no success."""
-    said = excerpt(body)
+    said = server.quoted(body)
     if status == 404 or (status == 400 and "not found" in body):
         return ModelMissing(f"{server.name} has no such model ({said})", server.cure_missing)
     if status in (401, 403):
@@ -151,13 +163,12 @@ def json_object(response: httpx.Response, server: ServerWords) -> dict[str, Any]
         body = None
     if not isinstance(body, dict):
         raise BadAnswer(
-            f"{server.name} sent no JSON object ({excerpt(response.text)})",
+            f"{server.name} sent no JSON object ({server.quoted(response.text)})",
             "Check that host in llm.md is a model server",
         )
     return body
 
 
-def excerpt(body: str) -> str:
-    """The beginning of a server's words, on one line."""
-    line = " ".join(body.split())
-    return line if len(line) <= _EXCERPT else line[:_EXCERPT] + "…"
+def shown(host: str) -> str:
+    """An address as errors name it: without the user name and the password in it."""
+    return _LOGIN.sub(f"{HIDDEN}@", host)

@@ -11,7 +11,14 @@ import httpx
 import ollama
 
 from game.llm import answers
-from game.llm.http import DeadlineTransport, ServerWords, from_status, from_transport, timeout
+from game.llm.http import (
+    DeadlineTransport,
+    ServerWords,
+    from_status,
+    from_transport,
+    shown,
+    timeout,
+)
 from game.mind.errors import BadAnswer, ModelError, ModelMissing
 from game.mind.ports import Generation, GenerationRequest
 
@@ -33,9 +40,10 @@ def _bare(host: str) -> str:
 def words(host: str, model: str) -> ServerWords:
     """How errors speak of the Ollama at ``host``."""
     return ServerWords(
-        f"Ollama at {host}",
+        f"Ollama at {shown(host)}",
         "Start it with: ollama serve; or correct host in llm.md",
         f"Fetch the model with: ollama pull {model}",
+        os.environ.get("OLLAMA_API_KEY", ""),  # which its library sends by itself
     )
 
 

@@ -20,6 +20,7 @@ from game.llm.http import (
     ServerWords,
     from_transport,
     json_object,
+    shown,
     timeout,
 )
 from game.llm.tokenizer import Tokenizer
@@ -63,9 +64,10 @@ class OpenAIModel:
         self._time_limit = time_limit
         self._llama_cpp = llama_cpp
         self.server = ServerWords(
-            f"The model server at {host}",
+            f"The model server at {shown(host)}",
             cure_absent,
             f"Load {model!r} there, or correct model and host in llm.md",
+            key or "",
         )
         self._tokenizer = Tokenizer(
             lambda body: self._call("POST", "/tokenize", body, seconds=_TOKENIZE_SECONDS), model

@@ -50,6 +50,8 @@ class Archive:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.reports: list[str] = []
+        self.torn = 0
+        """Bytes of a torn last line that were set aside at the opening."""
         """What was found wrong at opening and set aside, in words."""
         self._lock = threading.Lock()
         self._dirty = False
@@ -209,6 +211,7 @@ class Archive:
         aside = self.folder / f"torn-{stamp}.txt"
         aside.write_bytes(torn)
         os.ftruncate(self._fd, end)
+        self.torn = len(torn)
         self.reports.append(
             f"the last line of {self._segment.name} was torn ({len(torn)} bytes); "
             f"set aside as {aside.name}"

@@ -43,11 +43,13 @@ class Event:
         kind: What it was.
         from_player: Whether a person is behind it.
         source: Who did it; empty for the world itself.
+        memory: Number of the memory of it; 0 where that is not known.
     """
 
     kind: EventKind
     from_player: bool
     source: str
+    memory: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +60,13 @@ class Impulse:
         trigger: The kind of the event, or ``idle``.
         priority: The place in the model's queue.
         source: Who caused it; empty for nobody.
+        memory: Number of the memory of it; 0 where that is not known.
     """
 
     trigger: str
     priority: Priority
     source: str
+    memory: int = 0
 
 
 class Attention:
@@ -103,7 +107,8 @@ class Attention:
         if by_agent and self._chatter >= self.config.chatter_turns:
             return
         at_once = event.from_player and event.kind in _AT_ONCE
-        impulse = Impulse(event.kind.value, "player" if at_once else "event", event.source)
+        priority: Priority = "player" if at_once else "event"
+        impulse = Impulse(event.kind.value, priority, event.source, event.memory)
         self._plan(impulse, now, self._delay(event.from_player, at_once))
 
     def set_player_near(self, near: bool, now: float) -> None:

@@ -417,10 +417,16 @@ class CascadeMemory:
         """Bring everything to the disk and let go of the files."""
         self.archive.close()
 
-    def _edited(self, tier: Tier, compaction: int, size: int) -> None:
+    def _edited(self, tier: Tier, compaction: int, size: int, problem: str) -> None:
         self._tell(
             MemoryChange(
-                agent=self.agent, op="edit", n=compaction, of=tier.value, size=size, by="hand"
+                agent=self.agent,
+                op="edit",
+                n=compaction,
+                of=tier.value,
+                size=size,
+                by="hand",
+                problem=problem,
             )
         )
 

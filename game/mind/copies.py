@@ -23,8 +23,8 @@ class VaultCopies:
         archive: Gets a line for each edit.
         clock: The present time.
         log: Takes one line for people.
-        edited: Told of each edit that was taken over: of which summary, of which compaction, and
-            how many characters it has now.
+        edited: Told of each edit: of which summary, of which compaction, how many characters it
+            has now, and why it was not taken over; empty if it was.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class VaultCopies:
         *,
         clock: Clock,
         log: Callable[[str], None],
-        edited: Callable[[Tier, int, int], None] = lambda _tier, _compaction, _size: None,
+        edited: Callable[[Tier, int, int, str], None] = lambda *_: None,
     ) -> None:
         self._folder, self._tiers, self._lock = folder, tiers, lock
         self._archive, self._clock, self._log = archive, clock, log
@@ -53,7 +53,7 @@ class VaultCopies:
         number, step = self._tiers.standing, self._tiers.step
         try:
             for note in self._folder.write(summary, number, position, step=step, keep=keep):
-                self._log(note)
+                self._set_aside(summary.tier, note)
         except OSError as error:
             self._log(f"{self._folder.path(summary.tier)} could not be written: {error}")
 
@@ -77,7 +77,11 @@ class VaultCopies:
 
     def _remove(self, tier: Tier) -> None:
         for note in self._folder.remove(tier, self._tiers.step):
-            self._log(note)
+            self._set_aside(tier, note)
+
+    def _set_aside(self, tier: Tier, note: str) -> None:
+        self._log(note)
+        self._edited(tier, self._tiers.standing, 0, note)
 
     def adopt_edits(self) -> list[str]:
         """Take over what a person changed; see :meth:`CascadeMemory.adopt_edits`."""
@@ -128,7 +132,7 @@ class VaultCopies:
             )
             tiers.edited(tier, file.text, now)
             changed, number = tiers.summary(tier), tiers.standing
-        self._edited(tier, number, len(file.text))
+        self._edited(tier, number, len(file.text), "")
         if changed is not None:
             self.write(changed, position)
         return f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"

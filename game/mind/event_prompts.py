@@ -25,7 +25,7 @@ DEEPEST = 50
 """Prompts that one may rest on before a whole one is stored again."""
 _LEAST_KEPT = 200
 """Characters below which it is not worth resting on an earlier one."""
-_RESTS = b'","base":'
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +77,17 @@ class PromptWriter:
         name, last = hash_of(text), self._last.get(agent)
         if name in self._stored and not self._full(day, 0):
             return name
-        data = _line(name, text, last)
+        data, depth = _line(name, text, last)
         if self._full(day, len(data)):  # nothing may rest on the file before
             self.flush()
-            self._stored, self._last, last = set(), {}, None
-            data = _line(name, text, None)
+            self._stored, self._last = set(), {}
+            data, depth = _line(name, text, None)
         if not self._pending:
             self._pending_day, self._pending_first = day, number
             self._fresh = self.lines.begins_new(day, len(data))
         self._pending += data
         self._stored.add(name)
-        rests = data.startswith(_RESTS, data.index(name.encode()) + len(name))
-        self._last[agent] = _Last(name, text, last.depth + 1 if last and rests else 0)
+        self._last[agent] = _Last(name, text, depth)
         return name
 
     def flush(self) -> None:
@@ -108,16 +107,18 @@ class PromptWriter:
         return self.lines.begins_new(day, len(self._pending) + size)
 
 
-def _line(name: str, text: str, last: _Last | None) -> bytes:
+def _line(name: str, text: str, last: _Last | None) -> tuple[bytes, int]:
+    """The line of a prompt, and on how many others that rests."""
     record: dict[str, Any] = {"v": VERSION, "hash": name}
     kept = shared(last.text, text) if last is not None and last.depth < DEEPEST else 0
-    if last is not None and kept >= _LEAST_KEPT:
-        record |= {"base": last.hash, "keep": kept}
-    else:
-        kept = 0
-    record["text"] = text[kept:]
+    if last is None or kept < _LEAST_KEPT:
+        return _json(record | {"text": text}), 0
+    return _json(record | {"base": last.hash, "keep": kept, "text": text[kept:]}), last.depth + 1
+
+
+def _json(record: dict[str, Any]) -> bytes:
     # Escaped, so that half a surrogate pair that a model made comes back as it was.
-    return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+    return _ENCODER.encode(record).encode() + b"\n"
 
 
 def shared(one: str, other: str) -> int:

@@ -63,7 +63,11 @@ def last(folder: Path, count: int, wanted: Callable[[Record], bool]) -> list[Rec
 
 
 def newest_first(
-    folder: Path, *, holding: Collection[str] = (), most: int | None = None
+    folder: Path,
+    *,
+    holding: Collection[str] = (),
+    any_of: Collection[str] = (),
+    most: int | None = None,
 ) -> Iterator[Record]:
     """Every event, the newest first; reads no more than is asked for.
 
@@ -71,18 +75,21 @@ def newest_first(
         folder: Where the log is.
         holding: Only events whose lines hold all of these, such as ``"kind":"thought"`` as it is
             written; others are not even parsed.
+        any_of: Only events whose lines hold one of these at least; all when empty.
         most: Bytes after which it ends; None for never.
 
     Raises:
         OSError: A file cannot be read.
     """
     needles = [each.encode("utf-8", "replace") for each in holding]
+    either = [each.encode("utf-8", "replace") for each in any_of]
     left = most
     for file in reversed(files_of(folder, STEM)):
         for line in file.lines_from_end():
             if left is not None and (left := left - len(line) - 1) < 0:
                 return
-            if all(each in line for each in needles):
+            held = all(each in line for each in needles)
+            if held and (not either or any(each in line for each in either)):
                 yield from _records([line])
 
 

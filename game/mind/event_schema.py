@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAliasType, get_args, get_origin, get_type_hints
 
@@ -109,7 +109,7 @@ def _property(column: Column) -> dict[str, Any]:
 
 def _column(name: str, hint: Any, told: Mapping[str, str]) -> Column:
     nullable = False
-    if get_origin(hint) is tuple:
+    if get_origin(hint) is Sequence:
         return Column(name, "list", help=told.get(name, ""), items=_own(get_args(hint)[0]))
     if not isinstance(hint, TypeAliasType) and type(None) in get_args(hint):
         nullable = True

@@ -8,7 +8,6 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 from game.mind.errors import EventLogInUse
 from game.mind.event_files import LineWriter
 from game.mind.event_prompts import PromptWriter
-from game.mind.event_secrets import SHORTEST, Scrubber
+from game.mind.event_secrets import SHORTEST, Cleaned, Scrubber
 from game.mind.event_taps import Written
 from game.mind.events import Event, Fault, Thought, World, to_record
 
@@ -28,17 +27,15 @@ LONGEST = 20_000
 """Characters of a text that is no prompt: more is an error page of a server, or a fault."""
 _OURS = ("v", "seq", "t", "kind")
 """Fields that nobody has said."""
+_NO_WORDS = frozenset({int, float, bool, type(None)})
+"""Values in which nothing can be said."""
 _LOCK = ".lock"
 _TAGS = re.compile(r"^(?:\[[A-Z][a-z]*\] )+")
 """What the lines of the agents' log begin with: ``[Memory]``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """An event that waits to be written, and when it happened."""
-
-    event: Event
-    time: datetime
+type Taken = tuple[Event, datetime]
+"""An event that waits to be written, and when it happened; no class, for it is made for each."""
 
 
 class Writer:
@@ -65,6 +62,8 @@ class Writer:
         self._lock = -1
         self._number = 0
         self._agents: set[str] = set()
+        self._prompted: dict[str, Cleaned] = {}
+        """The newest prompt of each agent."""
 
     def write(self, waiting: deque[Taken]) -> None:
         """Write what waits, and take out of ``waiting`` what is written.
@@ -77,11 +76,11 @@ class Writer:
             return
         lines, prompts = self._opened(waiting)
         while waiting:
-            chunk, day = bytearray(), waiting[0].time.astimezone(UTC).date()
+            chunk, day = bytearray(), waiting[0][1].astimezone(UTC).date()
             told: list[Written] = []
-            for taken in waiting:
-                line = self._line(taken, self._number + len(told) + 1, prompts)
-                today = taken.time.astimezone(UTC).date()
+            for event, taken in waiting:
+                time = taken.astimezone(UTC)
+                line, today = self._line(event, time, len(told) + 1, prompts), time.date()
                 size = len(chunk) + len(line.line) + 1
                 if told and (today != day or lines.begins_new(day, size)):
                     break
@@ -131,7 +130,7 @@ class Writer:
         if lines.mended:
             text = f"a torn last line of {lines.mended} bytes was cut off"
             mended = World(op="mended", n=lines.mended, text=text)
-            waiting.appendleft(Taken(mended, waiting[0].time))
+            waiting.appendleft((mended, waiting[0][1]))
         self._lines = lines
         return lines, self._prompts
 
@@ -139,10 +138,11 @@ class Writer:
         prompts, lines = self._prompts, self._lines
         return [each for each in (prompts.lines if prompts else None, lines) if each is not None]
 
-    def _line(self, taken: Taken, number: int, prompts: PromptWriter) -> Written:
-        time = taken.time.astimezone(UTC)
+    def _line(self, event: Event, time: datetime, nth: int, prompts: PromptWriter) -> Written:
+        """The line of the ``nth`` event that is about to be written."""
+        number = self._number + nth
         try:
-            record = self._record(taken.event, time, number, prompts)
+            record = self._record(event, time, number, prompts)
             text = _json(record)
         except (TypeError, ValueError, AttributeError) as error:
             # An event that is none must not keep all the others out of the log.
@@ -156,32 +156,39 @@ class Writer:
         self, event: Event, time: datetime, number: int, prompts: PromptWriter
     ) -> dict[str, Any]:
         record = to_record(event, time, number)
-        for name, value in record.items():
-            if name not in _OURS:
-                record[name] = self._clean(value, None if name == "prompt" else LONGEST)
+        if isinstance(event, Thought) and event.prompt:
+            record["prompt"] = self._stored(event, time, number, prompts)
         for each in record.get("recalled", ()):
             each["why"] = self._scrubber.clean_words(each["why"])
+        for name, value in record.items():
+            if type(value) not in _NO_WORDS and name not in _OURS:
+                record[name] = self._clean(value)
         if isinstance(event, Fault) and not event.agent:
             record["agent"] = self._concerned(event.text)
         elif agent := record.get("agent"):
             self._agents.add(str(agent))
-        if isinstance(event, Thought) and event.prompt:
-            prompt = str(record["prompt"])
-            record["prompt"] = prompts.store(event.agent, prompt, time.date(), number)
         return record
 
-    def _clean(self, value: Any, longest: int | None) -> Any:
+    def _stored(self, thought: Thought, time: datetime, number: int, prompts: PromptWriter) -> str:
+        """The hash of a thought's prompt, which is stored without secrets."""
+        before = self._prompted.get(thought.agent)
+        prompt = self._scrubber.clean_grown(str(thought.prompt), before)
+        self._prompted[thought.agent] = prompt
+        return prompts.store(thought.agent, prompt.text, time.date(), number)
+
+    def _clean(self, value: Any) -> Any:
         """A value without secrets, whatever it is made of, and no longer than it may be."""
         if isinstance(value, str):
             # First without secrets, then cut: half a secret would not be known for one.
             text = self._scrubber.clean(value) if len(value) >= SHORTEST else value
-            if longest is None or len(text) <= longest:
+            if len(text) <= LONGEST:
                 return text
-            return f"{text[:longest]}… ({len(value):,} characters)"
+            return f"{text[:LONGEST]}… ({len(value):,} characters)"
         if isinstance(value, dict):
-            return {key: self._clean(each, longest) for key, each in value.items()}
+            kept = value.items()
+            return {k: each if type(each) in _NO_WORDS else self._clean(each) for k, each in kept}
         if isinstance(value, list):
-            return [self._clean(each, longest) for each in value]
+            return [self._clean(each) for each in value]
         return value
 
     def _concerned(self, text: str) -> str:
@@ -191,8 +198,7 @@ class Writer:
         return max(names, key=len, default="")
 
 
-def _json(record: dict[str, Any]) -> str:
-    return json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def _claim(path: Path) -> int:

@@ -9,9 +9,10 @@ writing it is the work of :class:`game.mind.event_log.EventLog`'s thread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, ClassVar, Protocol
 
 VERSION = 1
@@ -54,6 +55,7 @@ class Thought:
             ``departure``, ``heard``, ``other``, ``idle``.
         priority: Its place in the model queue: ``player``, ``event``, ``idle``.
         source: Who caused it, by name; empty for nobody.
+        cause: Number of the memory that set it off; 0 where that is none, or not known.
         attempt: Which try at the same thought it is, from 1 on.
         lead: The verb that the answer was made to begin with; empty when it was free.
         prompt: The text that was sent; in the log its hash. Empty when none was sent.
@@ -91,6 +93,7 @@ class Thought:
     priority: str
     outcome: str
     source: str = ""
+    cause: int = 0
     attempt: int = 1
     lead: str = ""
     prompt: str = ""
@@ -110,7 +113,7 @@ class Thought:
     reason: str = ""
     problem: str = ""
     memory: int = 0
-    recalled: tuple[Recalled, ...] = ()
+    recalled: Sequence[Recalled] = ()
     longterm: int = 0
     recent: int = 0
     total: int = 0
@@ -123,23 +126,24 @@ class MemoryChange:
 
     Attributes:
         agent: Whose memory.
-        op: ``append``, ``repeat`` (the same once more), ``undo`` (of a compaction), ``rate`` (the
-            questions of a compaction were asked), ``edit`` (somebody changed a summary's file),
-            ``clear`` (the prompt was emptied), ``called back`` (raw memories, by number),
-            ``note``, ``unnote``, ``pin``, ``unpin``, ``noticed`` (a rule, a promise or a
-            question), ``closed`` (it holds no longer, or gave way), ``journal`` or ``lost`` (what
-            found no room while the disk could not be written).
+        op: What was done; a table in docs/events.md has all operations.
         n: The memory's number: the first one called back, the last one before a clearing, the
-            one in which something was noticed, the first one that a journal entry rests on. Of
-            an undoing, a rate or an edit the compaction's; 0 where there is none.
+            one in which something was noticed or learned, the first one that a journal entry or
+            a conclusion rests on. Of an undoing, a rate or an edit of a summary the
+            compaction's; 0 where there is none.
         of: What kind of memory: ``perception``, ``act``, ``result``; of an edit the summary:
-            ``longterm``, ``recent``; of what was noticed its kind; empty for none.
-        size: Characters of the memory, or of what was written.
-        times: How often in a row it has happened; how many memories were called back or lost.
-        problem: Why it could not be done; empty if it was.
+            ``longterm``, ``recent``; of what was noticed its kind; of a profile whose it is:
+            ``person``, ``place``, ``thing``; of what was learned what it is about: ``work``,
+            ``home``, ``favourite`` …, or ``conclusion``; of an entry ``journal``; empty for none.
+        size: Characters of the memory, or of what was written; bytes of a torn line.
+        times: How often in a row it has happened; how many memories were called back, lost or
+            worked into a profile, how many entries were merged or folded.
+        problem: Why it could not be done, or why it had to be; empty if neither.
         by: Who did it: ``agent``, ``builder``, ``rules``, ``night`` or ``hand`` (in its files);
             empty where nobody in particular did.
         title: Of a note.
+        about: Whom or what a profile is about, by name; of an agent that was renamed what it was
+            called before.
         asked: Questions that were asked after a compaction; 0 for all else.
         answered: Those of them that the prompt alone could still answer.
         found: Those that prompt and recall together could; None where recall was not asked.
@@ -155,9 +159,48 @@ class MemoryChange:
     problem: str = ""
     by: str = ""
     title: str = ""
+    about: str = ""
     asked: int = 0
     answered: int = 0
     found: int | None = None
+
+
+OPERATIONS: Mapping[str, str] = {
+    "append": "something was remembered",
+    "repeat": "the same happened once more, and the memory counts it",
+    "lost": "what found no room while the disk could not be written",
+    "mended": "a torn line at the end of the archive was set aside, after a crash",
+    "undo": "a compaction was taken back",
+    "rate": "the questions of a compaction were asked",
+    "edit": "somebody changed the file of a summary, or what no other operation tells of that of a "
+    "profile; with a problem: it came too late, and was set aside",
+    "clear": "the prompt was emptied",
+    "called back": "raw memories stand in the prompt again, by number",
+    "reindex": "the recall index was thrown away and is made anew",
+    "note": "a note was written, gone on with or changed",
+    "unnote": "a note was put away",
+    "pin": "a line was pinned",
+    "unpin": "a pinned line was taken out",
+    "noticed": "a rule, a promise or a question was noticed",
+    "closed": "one of these holds no longer, or gave way",
+    "journal": "an entry was written, gone on with or changed",
+    "unjournal": "an entry was taken out",
+    "weighed": "an entry was thought over, and matters more or less now",
+    "merged": "entries that say the same became one; of a person: whoever was known by name alone "
+    "turned out to be that one",
+    "folded": "entries of a day for which there is no room became one line",
+    "met": "a profile was begun",
+    "profile": "what was lived through was worked into a profile; older observations may have "
+    "given way there",
+    "learned": "a fact",
+    "superseded": "a fact holds no longer, or another conclusion took the place of one",
+    "concluded": "something was made of what is known",
+    "forgotten": "a fact or a conclusion, for want of room or by hand; a whole profile",
+    "renamed": "whoever a profile is about goes by another name; an agent does",
+    "begins": "an agent was made, and has these memories from an earlier life",
+    "ends": "an agent was deleted; its archive and its files stay",
+}
+"""What may be done to a memory. A compaction, a night and a search are kinds of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,8 +373,15 @@ KINDS: Mapping[str, type[Event]] = {
 }
 """The classes by the ``kind`` of their lines."""
 
-_FIELDS = {each: tuple(f.name for f in fields(each)) for each in KINDS.values()}
-_RECALLED = tuple(f.name for f in fields(Recalled))
+
+def _reading(kind: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    """The names of its fields, and what gives their values all at once."""
+    names = tuple(f.name for f in fields(kind))
+    return names, attrgetter(*names)
+
+
+_FIELDS = {each: _reading(each) for each in KINDS.values()}
+_RECALLED = _reading(Recalled)
 
 
 class Events(Protocol):
@@ -364,9 +414,10 @@ def to_record(event: Event, time: datetime, number: int) -> dict[str, Any]:
         "t": time.isoformat(timespec="microseconds"),
         "kind": event.kind,
     }
-    for name in _FIELDS[type(event)]:
-        record[name] = getattr(event, name)
+    names, values = _FIELDS[type(event)]
+    record |= zip(names, values(event), strict=True)
     if isinstance(event, Thought):
+        names, values = _RECALLED
         found = event.recalled
-        record["recalled"] = [{name: getattr(each, name) for name in _RECALLED} for each in found]
+        record["recalled"] = [dict(zip(names, values(each), strict=True)) for each in found]
     return record

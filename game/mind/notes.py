@@ -11,7 +11,7 @@ import hashlib
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -22,8 +22,9 @@ import yaml
 
 from game.mind import vault_files
 from game.mind.errors import NoteRefused
+from game.mind.events import MemoryChange
 from game.mind.names import folder_name
-from game.mind.perception import visible
+from game.mind.perception import shorten, visible
 from game.mind.vault_files import Stamp
 
 LONGEST_TITLE = 60
@@ -102,14 +103,28 @@ class NoteBook:
     Args:
         folder: ``vault/agents/<name>/notes``; made when the first note is written.
         report: Told once about each state of a file that cannot be read.
+        agent: Whose they are, for the event log.
+        tell: Takes what was done, for the event log: from any thread, quick.
     """
 
-    def __init__(self, folder: Path, report: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        report: Callable[[str], None] = lambda _: None,
+        agent: str = "",
+        tell: Callable[[MemoryChange], None] = lambda _: None,
+    ) -> None:
         self.folder = folder
         self._report = report
+        self._agent, self._tell = agent, tell
         self._lock = threading.Lock()
         self._cache: dict[Path, tuple[Stamp, Note | None]] = {}
         self._problems: dict[Path, str] = {}
+        self._told: dict[Path, Note] | None = None
+        """What the event log knows of; None before the files were looked at."""
+        self._ours: set[str] = set()
+        """Digests of what this program is writing just now, and names of what it puts away, so
+        that whoever looks meanwhile knows it from a person's doing."""
 
     # -- reading
 
@@ -156,7 +171,35 @@ class NoteBook:
         for path, now in paths.items():
             if path not in self._cache or self._cache[path][0] != now:
                 self._cache[path] = (now, self._read(path))
-        return [note for _, note in self._cache.values() if note is not None]
+        notes = {path: note for path, (_, note) in self._cache.items() if note is not None}
+        self._notice(notes, paths.keys() - notes.keys())
+        return list(notes.values())
+
+    def _notice(self, notes: Mapping[Path, Note], unread: Set[Path]) -> None:
+        """Tell of what a person has changed; the lock is held.
+
+        Args:
+            notes: What there is now.
+            unread: Files that cannot be read; what was known of them stays.
+        """
+        known = self._told
+        self._told = {path: known[path] for path in unread if known and path in known} | dict(notes)
+        if known is None:
+            return
+        for path, note in notes.items():
+            self._changed_by_hand(known.get(path), note)
+        for path in sorted(known.keys() - self._told.keys()):
+            if path.name not in self._ours:
+                self._done("unnote", known[path].title, 0, "hand")
+
+    def _changed_by_hand(self, before: Note | None, now: Note) -> None:
+        same = before is now or (before is not None and before.digest == now.digest)
+        if not same and now.digest not in self._ours:
+            self._done("note", now.title, len(now.text), "hand")
+
+    def _done(self, op: str, title: str, size: int, by: str) -> None:
+        title = shorten(title, LONGEST_TITLE)
+        self._tell(MemoryChange(agent=self._agent, op=op, n=0, size=size, by=by, title=title))
 
     def _paths(self) -> dict[Path, Stamp]:
         """The files and what tells that they changed; an editor's hidden ones are not notes."""
@@ -188,8 +231,18 @@ class NoteBook:
         reason: str = "",
         tags: tuple[str, ...] = (),
         now: datetime,
+        by: str = "agent",
     ) -> Note:
         """Write a note, or add a dated entry to the one of that title.
+
+        Args:
+            title: What it is called.
+            text: What to write.
+            place: Where the agent is.
+            reason: Why it writes.
+            tags: Words to sort by.
+            now: The present time, with time zone.
+            by: ``agent`` or ``builder``.
 
         Raises:
             NoteRefused: Title or text is empty or too long, the note or the book is full,
@@ -206,11 +259,42 @@ class NoteBook:
             where = f", {place}" if place and place != old.place else ""
             return _with_entry(before, old, f"[{now:%Y-%m-%d %H:%M}{where}] {text}", now)
 
-        vault_files.change(path, make)
-        return read_note(path)
+        self._write(path, make, now)
+        note = read_note(path)
+        self._done("note", note.title, len(text), by)
+        return note
 
-    def forget(self, title: str) -> Path:
+    def _write(self, path: Path, make: Callable[[str | None], str], now: datetime) -> None:
+        written: list[Note] = []
+
+        def known(before: str | None) -> str:
+            if before is not None:
+                with self._lock:  # what a person has written since somebody looked
+                    self._notice_one(path, parse_note(path, before, now))
+            text = make(before)
+            written.append(parse_note(path, text, now))
+            self._ours.add(written[-1].digest)
+            return text
+
+        try:
+            vault_files.change(path, known)
+            with self._lock:
+                if self._told is not None:
+                    self._told[path] = written[-1]
+        finally:
+            self._ours.difference_update(note.digest for note in written)
+
+    def _notice_one(self, path: Path, note: Note) -> None:
+        if self._told is not None:
+            self._changed_by_hand(self._told.get(path), note)
+            self._told[path] = note
+
+    def forget(self, title: str, *, by: str = "agent") -> Path:
         """Move a note into ``forgotten/``, where it is no longer found but not lost.
+
+        Args:
+            title: Which one.
+            by: ``agent`` or ``builder``.
 
         Returns:
             Where it is now.
@@ -221,7 +305,16 @@ class NoteBook:
         note = self.find(title)
         if note is None:
             raise self.unknown(title)
-        return vault_files.move_aside(note.path, self.folder / FORGOTTEN)
+        self._ours.add(note.path.name)
+        try:
+            aside = vault_files.move_aside(note.path, self.folder / FORGOTTEN)
+            with self._lock:
+                if self._told is not None:
+                    self._told.pop(note.path, None)
+        finally:
+            self._ours.discard(note.path.name)
+        self._done("unnote", note.title, 0, by)
+        return aside
 
     def unknown(self, title: str) -> NoteRefused:
         """The error that there is no such note, and which there are."""

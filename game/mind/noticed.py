@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from game.mind import vault_files
 from game.mind.errors import NoteRefused
+from game.mind.events import MemoryChange
 from game.mind.heard import heard, meant_for
 from game.mind.noticed_file import changed, meant, parsed, planned, read_to
 from game.mind.noticed_room import (
@@ -60,11 +61,24 @@ class NoticedBlock:
     Args:
         path: The file; made when the first thing is noticed.
         log: Is told, once for each, why the file cannot be read, and when the block is full.
+        agent: Whose it is, for the event log.
+        tell: Takes what was noticed, and what holds no longer: from any thread, quick.
     """
 
-    def __init__(self, path: Path, log: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        log: Callable[[str], None] = lambda _: None,
+        agent: str = "",
+        tell: Callable[[MemoryChange], None] = lambda _: None,
+    ) -> None:
         self.path = path
         self._log = log
+        self._agent, self._tell = agent, tell
+        self._looked = False
+        self._ours: dict[str, str] = {}
+        """What this program is writing just now, and for whom, so that a reader knows it from
+        what a person writes."""
         self._lock = threading.RLock()
         self._writing = threading.Lock()
         """Held from reading the file to replacing it; a reader never waits for that."""
@@ -139,18 +153,7 @@ class NoticedBlock:
         """
         with self._lock:
             self._refresh()
-            alone = self._alone_with(memory.source)
-            to = to or self._partner(memory, own_name, alone)
-            known = [*self._items, *self._waiting.values(), *self._refused]
-            for item in settled(known, memory, own_name, to):
-                self._close(item)
-            for item in notice(memory, own_name, to, alone=alone):
-                if item.kind is NoticedKind.QUESTION:
-                    self._wait(item)
-                else:
-                    self._find(item)
-            self._promote(memory.number)
-            self._read_to = max(self._read_to, memory.number)
+            self._follow(memory, own_name, to)
             return bool(self._found or self._closed)
 
     def catch_up(self, memories: Iterable[Memory], own_name: str) -> bool:
@@ -164,11 +167,14 @@ class NoticedBlock:
             known = self._read_to
             for memory in memories:
                 if memory.number > known:
-                    self.follow(memory, own_name)
+                    self._follow(memory, own_name)
             return bool(self._found or self._closed)
 
-    def save(self) -> None:
-        """Write what was noticed since; blocks on the disk.
+    def save(self, *, by: str = "rules") -> None:
+        """Write what was noticed since, and have the event log told; blocks on the disk.
+
+        Args:
+            by: Who did it, for the event log.
 
         Raises:
             NoteRefused: The file cannot be read or written; what was noticed waits.
@@ -182,7 +188,7 @@ class NoticedBlock:
             return
         # Not under the lock: a thought on the reactor must not wait for the disk.
         with self._writing:
-            vault_files.change(self.path, lambda before: changed(before, found, closed, through))
+            self._write(lambda before: changed(before, found, closed, through), by)
         with self._lock:
             self._refresh()
             self._found = [item for item in self._found if item not in found]
@@ -204,14 +210,18 @@ class NoticedBlock:
         wanted = tuple(found)
         if wanted:
             with self._writing:
-                vault_files.change(self.path, lambda before: changed(before, wanted, (), 0))
+                self._write(lambda before: changed(before, wanted, (), 0), "night")
         with self._lock:
             self._refresh()
             self._refuse(wanted)
             return tuple(item for item in wanted if self._holds(item))
 
-    def remove(self, which: int | str) -> Noticed:
+    def remove(self, which: int | str, *, by: str = "builder") -> Noticed:
         """Take one out: by its place in :attr:`items`, from 1, or by words that only it has.
+
+        Args:
+            which: Which one.
+            by: Who does it, for the event log.
 
         Raises:
             NoteRefused: Nothing is meant, or several may be; or the file cannot be written.
@@ -222,17 +232,67 @@ class NoticedBlock:
             unwritten = item in self._found
             self._close(item)
         try:
-            self.save()
+            self.save(by=by)
         except NoteRefused:
             with self._lock:  # it is still there, so it is shown
                 self._closed = [each for each in self._closed if each != item]
                 self._found = [item, *self._found] if unwritten else self._found
                 self._plan()
                 self._refuse(self._found)
-            raise
+                raise
         return item
 
     # -- inside; the lock is held
+
+    def _follow(self, memory: Memory, own_name: str, to: str = "") -> None:
+        alone = self._alone_with(memory.source)
+        to = to or self._partner(memory, own_name, alone)
+        known = [*self._items, *self._waiting.values(), *self._refused]
+        for item in settled(known, memory, own_name, to):
+            self._close(item)
+        for item in notice(memory, own_name, to, alone=alone):
+            if item.kind is NoticedKind.QUESTION:
+                self._wait(item)
+            else:
+                self._find(item)
+        self._promote(memory.number)
+        self._read_to = max(self._read_to, memory.number)
+
+    def _tell_changes(self, before: Sequence[Noticed], by: str) -> None:
+        """Have the event log told of what the file holds and did not, and the other way round."""
+        now = self._in_file
+        for op, items, others in (("noticed", now, before), ("closed", before, now)):
+            for item in items:
+                if item not in others:
+                    self._tell(
+                        MemoryChange(
+                            agent=self._agent,
+                            op=op,
+                            n=item.number,
+                            of=item.kind.value,
+                            size=len(item.text),
+                            by=by,
+                        )
+                    )
+
+    def _write(self, make: Callable[[str | None], str], by: str) -> None:
+        """Change the file; the lock is not held."""
+        written: list[str] = []
+
+        def known(before: str | None) -> str:
+            with self._lock:
+                self._refresh()  # what a person has written since somebody looked
+            written.append(make(before))
+            self._ours[written[-1]] = by
+            return written[-1]
+
+        try:
+            vault_files.change(self.path, known)
+            with self._lock:
+                self._refresh()
+        finally:
+            for text in written:
+                self._ours.pop(text, None)
 
     def _wait(self, question: Noticed) -> None:
         """Remember a question for a while: most are answered with the next breath."""
@@ -319,6 +379,7 @@ class NoticedBlock:
     def _refresh(self) -> None:
         now = vault_files.stamp(self.path)
         if now == self._seen:
+            self._looked = True
             return
         try:
             source = vault_files.read(self.path) or ""
@@ -326,7 +387,10 @@ class NoticedBlock:
             self._trouble(str(vault_files.unusable(self.path, error)))
             return
         self._seen, self._problem = now, ""
-        self._in_file = parsed(source)
+        before, self._in_file = self._in_file, parsed(source)
+        if self._looked:  # what stood there at the first look is nothing new
+            self._tell_changes(before, self._ours.get(source, "hand"))
+        self._looked = True
         self._plan()
         self._readmit()
         self._read_to = max(self._read_to, read_to(source))

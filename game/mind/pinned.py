@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from game.mind import vault_files
 from game.mind.errors import NoteRefused
+from game.mind.events import MemoryChange
 from game.mind.perception import visible
 from game.mind.vault_files import Stamp
 
@@ -33,13 +36,22 @@ class Pinned:
 
     Args:
         path: The file; made when the first line is pinned.
+        agent: Whose it is, for the event log.
+        tell: Takes what was done, for the event log: from any thread, quick.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(
+        self, path: Path, agent: str = "", tell: Callable[[MemoryChange], None] = lambda _: None
+    ) -> None:
         self.path = path
+        self._agent, self._tell = agent, tell
         self._lock = threading.Lock()
         self._seen: Stamp | None = None
         self._pins: tuple[_Pin, ...] = ()
+        self._told: tuple[_Pin, ...] | None = None
+        """What the event log knows of; None before the file was looked at for the first time."""
+        self._ours: set[str] = set()
+        """What this program is writing just now, so that a reader knows it from a person's."""
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -79,9 +91,47 @@ class Pinned:
         with self._lock:
             now = vault_files.stamp(self.path)
             if now != self._seen:
-                self._pins = _pins(self._source())
+                source = self._source()
+                self._pins = _pins(source)
                 self._seen = now
+                self._notice(source)
+            elif self._told is None:  # there is no file yet
+                self._told = ()
             return self._pins
+
+    def _notice(self, source: str) -> None:
+        """Tell of what a person has changed; the lock is held."""
+        pins, known = _pins(source), self._told
+        self._told = pins
+        if known is None or pins == known or source in self._ours:
+            return
+        self._differ(known, pins, "hand")
+
+    def _differ(self, known: tuple[_Pin, ...], pins: tuple[_Pin, ...], by: str) -> None:
+        before, after = (Counter(pin.text for pin in each) for each in (known, pins))
+        for op, lines in (("pin", after - before), ("unpin", before - after)):
+            for line in lines.elements():
+                self._done(op, line, by)
+
+    def _done(self, op: str, line: str, by: str) -> None:
+        self._tell(MemoryChange(agent=self._agent, op=op, n=0, size=len(line), by=by))
+
+    def _write(self, make: Callable[[str | None], str]) -> None:
+        written: list[str] = []
+
+        def known(before: str | None) -> str:
+            with self._lock:
+                self._notice(before or "")
+            written.append(make(before))
+            self._ours.add(written[-1])
+            return written[-1]
+
+        try:
+            vault_files.change(self.path, known)
+            with self._lock:
+                self._told = _pins(written[-1])
+        finally:
+            self._ours.difference_update(written)
 
     def add(self, text: str, *, own: bool = False) -> str:
         """Pin one line.
@@ -111,7 +161,8 @@ class Pinned:
             head = f"{before.rstrip()}\n" if before and before.strip() else ""
             return f"{head}- {line}{f' {OWN}' if own else ''}\n"
 
-        vault_files.change(self.path, make)
+        self._write(make)
+        self._done("pin", line, "agent" if own else "builder")
         return line
 
     def remove(self, which: str, *, only_own: bool = False) -> str:
@@ -143,7 +194,8 @@ class Pinned:
             del lines[places[index]]
             return "".join(lines)
 
-        vault_files.change(self.path, make)
+        self._write(make)
+        self._done("unpin", removed, "agent" if only_own else "builder")
         return removed
 
     def replace(self, lines: tuple[str, ...]) -> None:
@@ -158,13 +210,18 @@ class Pinned:
                 f"Those are {sum(map(len, clean)):,} characters", f"Pin at most {LIMIT:,}"
             )
 
+        old: tuple[_Pin, ...] = ()
+
         def make(before: str | None) -> str:
+            nonlocal old
             others = [line for line in (before or "").splitlines() if not _LINE.match(line)]
-            own = {pin.text for pin in _pins(before or "") if pin.own}
+            old = _pins(before or "")
+            own = {pin.text for pin in old if pin.own}
             marked = [f"- {line} {OWN}" if line in own else f"- {line}" for line in clean]
             return "\n".join([*others, *marked, ""])
 
-        vault_files.change(self.path, make)
+        self._write(make)
+        self._differ(old, tuple(_Pin(line, own=False) for line in clean), "builder")
 
     def _source(self) -> str:
         try:

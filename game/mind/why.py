@@ -27,6 +27,9 @@ _LOOK_BACK = 60
 """Memories before an act among which is what set it off."""
 _OTHERS = ("idle", "other", "")
 """Triggers that are no one memory."""
+_MOVES = ("arrival", "departure")
+_TOLD = ("say", "talk", "whisper", "pose", "shout", "give", "wake")
+"""What kinds of message tell of what somebody said or did."""
 
 
 def from_log(record: Record, nth: int, archive: Archive, prompt: str | None) -> Why:
@@ -58,7 +61,7 @@ def from_log(record: Record, nth: int, archive: Archive, prompt: str | None) -> 
         trigger=told.text("trigger"),
         priority=told.text("priority"),
         source=told.text("source"),
-        cause=_cause(recent, told.text("trigger"), told.text("source")),
+        cause=_cause(archive, recent, told),
         act=_one(archive, number),
         recalled=tuple(_shown(record, archive, past, prompt)),
         summaries=_leant(texts, about),
@@ -141,13 +144,20 @@ def _texts(past: Sequence[PastCompaction], number: int, missing: list[str]) -> T
     return found
 
 
-def _cause(recent: Sequence[Memory], trigger: str, source: str) -> Memory | None:
-    """The newest of these that came from who set the thought off."""
+def _cause(archive: Archive, recent: Sequence[Memory], told: _Record) -> Memory | None:
+    """What set the thought off: the memory that its event names, else the newest that fits."""
+    if number := told.number("cause"):
+        return _one(archive, number)
+    trigger, source = told.text("trigger"), told.text("source")
     if trigger in _OTHERS:
         return None
     heard = [each for each in recent if each.kind is MemoryKind.PERCEPTION]
     theirs = [each for each in heard if not source or each.source == source]
-    return theirs[-1] if theirs else None
+    if trigger in _MOVES:
+        fitting = [each for each in theirs if each.event not in _TOLD]
+    else:  # of older memories nobody knows what kind of message they were
+        fitting = [each for each in theirs if each.event in _TOLD] or theirs
+    return fitting[-1] if fitting else None
 
 
 def _shown(

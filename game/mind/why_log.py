@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from game.mind import why
 from game.mind.archive import Archive
+from game.mind.called import Names, time_of
 from game.mind.errors import KeepsakeError
 from game.mind.event_prompts import Prompts
 from game.mind.event_reader import Record, newest_first
@@ -32,13 +34,13 @@ _HOLE = (
 
 
 def why_did(
-    log: Path, agent: str, archive: Archive, n: int = 1, *, everything: bool = False
+    log: Path, agent: str | Names, archive: Archive, n: int = 1, *, everything: bool = False
 ) -> Why:
     """What led to the ``n``-th last act of an agent; blocks, a second at the worst.
 
     Args:
         log: The folder of the event log.
-        agent: Its name, as it stands in the log.
+        agent: Its name, as it stands in the log, or all that it is and was called.
         archive: Its archive.
         n: Which act, 1 the last.
         everything: Count what came to nothing as well: waiting, refused answers, thoughts that
@@ -52,20 +54,20 @@ def why_did(
             f"{n} names no act: they are counted back from the last one, which is 1",
             f"Ask for 1 to {MOST_BACK}",
         )
-    known = 0
+    names, known = Names.of(agent), 0
     try:
-        for known, act in enumerate(_both(log, agent, archive, everything), start=1):
+        for known, act in enumerate(_both(log, names, archive, everything), start=1):
             if known < n:
                 continue
             if isinstance(act, _Unlogged):
-                return why.from_archive(act.memory, n, archive, agent, act.missing)
-            return why.from_log(act, n, archive, _prompt(log, act))
+                return why.from_archive(act.memory, n, archive, names.now, act.missing)
+            return replace(why.from_log(act, n, archive, _prompt(log, act)), agent=names.now)
     except OSError as error:
         raise KeepsakeError(
             f"The event log in {log} cannot be read ({error.strerror or error})",
             "Mend the permissions, or the disk",
         ) from error
-    raise _none(agent, known)
+    raise _none(names.now, known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class _Unlogged:
 
 
 def _both(
-    log: Path, agent: str, archive: Archive, everything: bool
+    log: Path, names: Names, archive: Archive, everything: bool
 ) -> Iterator[Record | _Unlogged]:
     """The acts of log and archive, newest first, each once.
 
@@ -87,7 +89,7 @@ def _both(
     lived = _lived(archive)
     memory = next(lived, None)
     logged = 0
-    for record in _acts(log, agent, everything):
+    for record in _acts(log, names, everything):
         while memory is not None and _behind(memory, record):
             yield _Unlogged(memory, _HOLE)
             memory = next(lived, None)
@@ -100,16 +102,31 @@ def _both(
         memory = next(lived, None)
 
 
-def _acts(log: Path, agent: str, everything: bool) -> Iterator[Record]:
+def _acts(log: Path, names: Names, everything: bool) -> Iterator[Record]:
     """The thoughts of an agent that came to something, newest first."""
-    name = json.dumps(agent, ensure_ascii=False)
-    holding = ('"kind":"thought"', f'"agent":{name}')
-    for record in newest_first(log, holding=holding, most=MOST_BYTES):
-        if record.get("kind") != "thought" or record.get("agent") != agent:
-            continue
+    for record in thoughts_of(log, names, MOST_BYTES):
         command = record.get("command")
         if everything or (command and command != _SILENT and record.get("outcome") == "acted"):
             yield record
+
+
+def thoughts_of(log: Path, names: Names, most: int) -> Iterator[Record]:
+    """The thoughts of an agent, newest first; blocks.
+
+    Args:
+        log: The folder of the event log.
+        names: What the agent is and was called.
+        most: How many bytes of the log are read back, from its end.
+
+    Raises:
+        OSError: The log cannot be read.
+    """
+    either = [f'"agent":{json.dumps(each, ensure_ascii=False)}' for each in names.each]
+    for record in newest_first(log, holding=('"kind":"thought"',), any_of=either, most=most):
+        if record.get("kind") == "thought":
+            agent, at = str(record.get("agent")), partial(time_of, record.get("t"))
+            if names.bore(agent, at):
+                yield record
 
 
 def _prompt(log: Path, record: Record) -> str | None:

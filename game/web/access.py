@@ -6,17 +6,18 @@ even that an agent exists can be learned from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from http import HTTPStatus
 from typing import Any, Protocol
 
 from django.conf import settings
-from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.middleware.csrf import CsrfViewMiddleware
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
+
+from game.web.headers import HEADERS, with_headers
 
 View = Callable[..., HttpResponseBase]
 
@@ -28,16 +29,9 @@ UNTRUSTED = (
     "the cookie `csrftoken` back in the header `X-CSRFToken`"
 )
 TOO_LONG = "The request is too long. Send no body, or a short JSON object"
-_TOO_LONG = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
-HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; base-uri 'none'; "
-    "form-action 'self'; frame-ancestors 'none'; object-src 'none'",
-    "X-Frame-Options": "DENY",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
-"""What every answer carries: nothing from elsewhere, in no frame, kept by nobody."""
+NO_JSON = "The body is no JSON. Send none, or a JSON object as `application/json`"
+LONGEST_BODY = 10_000
+"""Bytes: far more than any request has to say."""
 
 
 class Account(Protocol):
@@ -87,12 +81,16 @@ def page(view: View) -> View:
     return _guarded(view, lambda: HttpResponse(_forbidden_page(), status=HTTPStatus.FORBIDDEN))
 
 
-def api(view: View) -> View:
+def api(*methods: str) -> Callable[[View], View]:
     """A view that answers with JSON, to whoever may watch; what changes anything needs the token.
 
-    Who asks is looked at first: to a stranger a request without a token is like any other.
+    Who asks is looked at first: to a stranger a request without a token is like any other. Then
+    what can be known without reading its body.
+
+    Args:
+        methods: The HTTP methods that it takes.
     """
-    return _guarded(view, lambda: refused(HTTPStatus.FORBIDDEN, FORBIDDEN))
+    return lambda view: _guarded(view, lambda: refused(HTTPStatus.FORBIDDEN, FORBIDDEN), methods)
 
 
 def refused(status: int, error: str, **headers: str) -> JsonResponse:
@@ -100,25 +98,44 @@ def refused(status: int, error: str, **headers: str) -> JsonResponse:
     return JsonResponse({"error": error}, status=status, headers=headers)
 
 
-def _guarded(view: View, forbidden: Callable[[], HttpResponse]) -> View:
+def _guarded(
+    view: View, forbidden: Callable[[], HttpResponse], methods: Collection[str] = ()
+) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not may_watch(request.user):
-            return _with_headers(forbidden())
-        try:
-            return _with_headers(_trusted(view, request, *args, **kwargs))
-        except _TOO_LONG:  # from whatever looks into the body first: Django reads it no sooner
-            return _with_headers(refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG))
+            return with_headers(forbidden(), HEADERS)
+        refusal = _refusal(request, view, methods)
+        answer = view(request, *args, **kwargs) if refusal is None else refusal
+        return with_headers(answer, HEADERS)
 
     # Exempt until it is known who asks; then the token is looked at above.
     exempt: View = csrf_exempt(guarded)
     return exempt
 
 
-def _trusted(view: View, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+def _refusal(request: HttpRequest, view: View, methods: Collection[str]) -> HttpResponse | None:
+    """Why the view need not even be asked; None if it is.
+
+    The token comes last: Django looks for it in the body of a form, and here none is left.
+    """
+    length = _length(request)
+    if length > LONGEST_BODY:
+        return refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG)
+    if methods and request.method not in methods:
+        cure = f"{request.method} is not for this address. Use {' or '.join(methods)}"
+        return refused(HTTPStatus.METHOD_NOT_ALLOWED, cure, Allow=", ".join(methods))
+    if length and request.content_type != "application/json":
+        return refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, NO_JSON)
     if _TOKENS.process_view(request, view, (), {}) is not None:
         return refused(HTTPStatus.FORBIDDEN, UNTRUSTED)
-    return view(request, *args, **kwargs)
+    return None
+
+
+def _length(request: HttpRequest) -> int:
+    """Bytes of the body, of which Django reads no more than the request says there are."""
+    given = str(request.META.get("CONTENT_LENGTH") or "")
+    return int(given) if given.isascii() and given.isdecimal() else 0
 
 
 class _Tokens(CsrfViewMiddleware):
@@ -129,12 +146,6 @@ class _Tokens(CsrfViewMiddleware):
 
 
 _TOKENS = _Tokens(lambda request: HttpResponse())
-
-
-def _with_headers(answer: HttpResponseBase) -> HttpResponseBase:
-    for name, value in HEADERS.items():
-        answer.headers.setdefault(name, value)
-    return answer
 
 
 def _forbidden_page() -> str:

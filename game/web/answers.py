@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any
 
+from django.core.exceptions import TooManyFieldsSent
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 
 from game.mind.errors import KeepsakeError
 from game.web.access import api, refused
 from game.web.on_reactor import WorldBusy
+from game.web.openapi import Operation
 from game.web.snapshots import NoSuchAgent
 from game.web.why_view import NoSuchAct
 
 Answer = Callable[..., Any]
 """Gives a dataclass of :mod:`game.web.shapes`, or a mapping, for a request."""
 
-LONGEST_BODY = 10_000
 _SAFE = ("GET", "HEAD")
 
 
@@ -27,29 +28,27 @@ class BadRequest(KeepsakeError):
     """A parameter that cannot be used."""
 
 
-class TooLong(KeepsakeError):
-    """More than the body of any request has to say."""
-
-
 class NotAllowed(KeepsakeError):
     """Whoever asks may look, but not do that."""
 
 
-def answering(function: Answer, *methods: str) -> Callable[..., HttpResponseBase]:
+def answering(
+    function: Answer, *methods: str, operation: Operation | None = None
+) -> Callable[..., HttpResponseBase]:
     """A view that gives what ``function`` does, as JSON, to whoever may watch.
 
     Args:
         function: Gets the request and what the address names.
         methods: The HTTP methods that it takes; to look at something where none are given.
+        operation: What may be asked for there, and is refused if it is not told of; None to take
+            whatever comes.
     """
-    allowed = methods or _SAFE
 
-    @api
+    @api(*(methods or _SAFE))
     def view(request: HttpRequest, *rest: Any, **kwargs: Any) -> HttpResponseBase:
-        if request.method not in allowed:
-            cure = f"{request.method} is not for this address. Use {' or '.join(allowed)}"
-            return refused(HTTPStatus.METHOD_NOT_ALLOWED, cure, Allow=", ".join(allowed))
         try:
+            if operation is not None:
+                _known(request, operation)
             found = function(request, *rest, **kwargs)
         except KeepsakeError as error:
             return refused(_status_of(error), str(error))
@@ -61,12 +60,31 @@ def answering(function: Answer, *methods: str) -> Callable[..., HttpResponseBase
     return view
 
 
+def _known(request: HttpRequest, operation: Operation) -> None:
+    """Look whether all is told of that the request names, in its address or its body.
+
+    Raises:
+        BadRequest: Something is not, so whoever sent it meant something else.
+    """
+    names = [each.name for each in operation.parameters]
+    try:
+        unknown = sorted(request.GET.keys() - set(names))
+    except TooManyFieldsSent as error:
+        raise BadRequest("The address names too much", _only(names)) from error
+    if unknown:
+        raise BadRequest(f"There is no parameter {unknown[0][:40]!r}", _only(names))
+    if operation.method == "post":
+        _flags(request, operation.body or {})
+
+
+def _only(names: Sequence[str]) -> str:
+    return f"Give {' or '.join(names)}" if names else "Give none"
+
+
 def _status_of(error: KeepsakeError) -> HTTPStatus:
     match error:
         case BadRequest():
             return HTTPStatus.BAD_REQUEST
-        case TooLong():
-            return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         case NotAllowed():
             return HTTPStatus.FORBIDDEN
         case NoSuchAgent() | NoSuchAct():
@@ -118,23 +136,21 @@ def flag(request: HttpRequest, name: str) -> bool:
     """Whether the JSON object in the request's body, if there is one, says so.
 
     Raises:
-        BadRequest: The body is no JSON object, or holds something else there.
-        TooLong: It is longer than :data:`LONGEST_BODY` bytes.
+        BadRequest: The body is no JSON object, or holds something else.
     """
-    body = request.body
-    if not body or request.content_type != "application/json":
-        return False
-    if len(body) > LONGEST_BODY:
-        raise TooLong(
-            f"The body has {len(body):,} bytes",
-            f'Send no more than a JSON object such as {{"{name}": true}}',
-        )
+    return _flags(request, (name,)).get(name, False)
+
+
+def _flags(request: HttpRequest, names: Collection[str]) -> dict[str, bool]:
+    """The JSON object in the body, which may say yes or no to each of these names."""
+    such = " or ".join(f'{{"{name}": true}}' for name in names)
+    cure = f"Send none, or a JSON object such as {such}" if names else "Send none"
     try:
-        given = json.loads(body)
+        given = json.loads(request.body or b"{}")
     except (ValueError, RecursionError):
         given = None
-    if not isinstance(given, dict) or not isinstance(given.get(name, False), bool):
-        raise BadRequest(
-            "The body cannot be read", f'Send none, or a JSON object such as {{"{name}": true}}'
-        )
-    return bool(given.get(name, False))
+    if not isinstance(given, dict) or not all(isinstance(each, bool) for each in given.values()):
+        raise BadRequest("The body cannot be read", cure)
+    if unknown := sorted(given.keys() - set(names)):
+        raise BadRequest(f"There is no {unknown[0][:40]!r} to be said", cure)
+    return given

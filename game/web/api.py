@@ -11,8 +11,9 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from game.mind.called import Names
 from game.mind.why_log import MOST_BACK
-from game.web import doing, lives, openapi, recalling, snapshots, why_view
+from game.web import doing, lives, openapi, recalling, sent_before, snapshots, why_view
 from game.web.access import may_act
 from game.web.answers import BadRequest, NotAllowed, flag, number_in, words
 from game.web.lives import MOST_MEMORIES
@@ -20,25 +21,31 @@ from game.web.on_reactor import on_reactor
 from game.web.series import MOST_HOURS, Charts, current
 from game.web.shapes import AgentRow, Done, Overview, PromptView, Series
 from game.web.shapes_memory import Compactions, Memories, RecallView, TiersView, WhyView
+from typeclasses.components.naming import names_of
 from typeclasses.services import services
 
 LONGEST_QUESTION = 1000
 
 
-def agents(_: HttpRequest) -> Overview:
+def agents(request: HttpRequest) -> Overview:
     """All agents, and the model servers."""
     _charts()  # whoever looks at all will look at one, and then the log has been read
-    return snapshots.overview()
+    return snapshots.overview(may_act=may_act(request.user))
 
 
-def agent(_: HttpRequest, number: int) -> AgentRow:
+def agent(request: HttpRequest, number: int) -> AgentRow:
     """One agent at a glance."""
-    return on_reactor(lambda: snapshots.row(snapshots.agent_with(number)))
+    acts = may_act(request.user)  # which asks the database, so here and not on the reactor
+    return on_reactor(lambda: snapshots.row(snapshots.agent_with(number), may_act=acts))
 
 
 def prompt(_: HttpRequest, number: int) -> PromptView:
     """What was last sent for it."""
-    return on_reactor(lambda: snapshots.prompt(number))
+    found = on_reactor(lambda: snapshots.prompt(number))
+    if found.at is not None:
+        return found
+    names, _ = on_reactor(lambda: _names_and_now(number))
+    return sent_before.prompt(services().places.events, names, found)
 
 
 def tiers(_: HttpRequest, number: int) -> TiersView:
@@ -64,16 +71,17 @@ def recall(request: HttpRequest, number: int) -> RecallView:
 
 
 def compactions(request: HttpRequest, number: int) -> Compactions:
-    """Its newest compactions."""
+    """Its newest compactions, or those older than ``before``."""
     limit = number_in(request, "limit", 20, most=lives.MOST_COMPACTIONS)
-    return lives.compactions(_life(number), limit)
+    before = number_in(request, "before", 0)
+    return lives.compactions(_life(number), limit, before or None)
 
 
 def series(request: HttpRequest, number: int) -> Series:
     """Its last hours, for charts."""
     hours = number_in(request, "hours", 1, most=MOST_HOURS)
-    name, now = on_reactor(lambda: _name_and_now(number))
-    return _charts().series(name, hours, now)
+    names, now = on_reactor(lambda: _names_and_now(number))
+    return _charts().series(names, hours, now)
 
 
 def why(request: HttpRequest, number: int) -> WhyView:
@@ -119,8 +127,8 @@ def _charts() -> Charts:
     return current.of(services().places.events)
 
 
-def _name_and_now(number: int) -> tuple[str, datetime]:
-    return snapshots.mind_with(number).memory.name, services().clock.now()
+def _names_and_now(number: int) -> tuple[Names, datetime]:
+    return names_of(snapshots.agent_with(number)), services().clock.now()
 
 
 def _life(number: int) -> snapshots.Life:

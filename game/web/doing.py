@@ -9,7 +9,7 @@ from game.mind.errors import CompactionError
 from game.mind.memory import CompactReason, Outcome
 from game.web.on_reactor import on_reactor
 from game.web.shapes import Done
-from game.web.snapshots import agent_with, mind_with
+from game.web.snapshots import agent_with, mind_with, state_of
 from typeclasses.agents import Agent
 from typeclasses.components.memory import Compacted
 from typeclasses.minds import Mind
@@ -25,11 +25,14 @@ type Deed = Callable[[Agent, Mind], tuple[bool, str]]
 def pause(number: int, who: str) -> Done:
     """Let an agent perceive and remember, but not think."""
 
-    def deed(agent: Agent, _: Mind) -> tuple[bool, str]:
+    def deed(agent: Agent, mind: Mind) -> tuple[bool, str]:
         if agent.db.paused:
             return False, f"{agent.key} is paused already"
         agent.db.paused = True
-        return True, f"{agent.key} is paused: it perceives and remembers, but does not think"
+        if mind.sleeper.asleep:
+            return True, f"{agent.key} is paused: it sleeps on, and will not think once it wakes"
+        rest = ", and goes home to sleep all the same" if mind.sleeper.going_home else ""
+        return True, f"{agent.key} is paused: it perceives and remembers, but does not think{rest}"
 
     return _done(number, who, "pause", deed)
 
@@ -42,6 +45,10 @@ def resume(number: int, who: str) -> Done:
             return False, f"{agent.key} is not paused"
         agent.attributes.remove("paused")
         mind.thinker.start()
+        if mind.sleeper.asleep:
+            return True, f"{agent.key} is not paused any more; to think again it wakes first"
+        if mind.sleeper.going_home:
+            return True, f"{agent.key} thinks again, of those who turn to it on its way to bed"
         return True, f"{agent.key} thinks again"
 
     return _done(number, who, "resume", deed)
@@ -53,6 +60,8 @@ def sleep(number: int, who: str, *, here: bool) -> Done:
     def deed(agent: Agent, mind: Mind) -> tuple[bool, str]:
         if mind.sleeper.asleep:
             return False, f"{agent.key} is asleep already"
+        if mind.sleeper.going_home and not here:
+            return False, f"{agent.key} is on its way home to sleep already"
         why = f"{who} said so"
         mind.sleeper.fall_asleep(why) if here else mind.sleeper.go_to_bed(why)
         if mind.sleeper.asleep:
@@ -66,12 +75,13 @@ def wake(number: int, who: str) -> Done:
     """Wake it, or keep it from going to bed."""
 
     def deed(agent: Agent, mind: Mind) -> tuple[bool, str]:
+        still = "; it is still paused, and does not think" if agent.db.paused else ""
         if mind.sleeper.wake(who, rested=True):
-            return True, f"{agent.key} wakes up"
+            return True, f"{agent.key} wakes up{still}"
         if mind.sleeper.going_home:
             mind.sleeper.stay_up()
-            return True, f"{agent.key} stays up"
-        return False, f"{agent.key} is awake"
+            return True, f"{agent.key} stays up{still}"
+        return False, f"{agent.key} is awake{still}"
 
     return _done(number, who, "wake", deed)
 
@@ -115,6 +125,6 @@ def _done(number: int, who: str, what: str, deed: Deed) -> Done:
         agent, mind = agent_with(number), mind_with(number)
         done, said = deed(agent, mind)
         log(f"[Dashboard] {who}: {what} {agent.key}" + ("" if done else f" ({said})"))
-        return Done(done, said, mind.thinker.state.value)
+        return Done(done, said, state_of(mind))
 
     return on_reactor(work)

@@ -13,9 +13,11 @@ import json
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from typing import Any, Protocol
 
+from game.mind.called import time_of
 from game.mind.event_secrets import Scrubber
 from game.mind.event_taps import Taps, Written
 from game.mind.events import MemoryChange
@@ -37,13 +39,13 @@ class Timing:
         flush: Streams are served no more often than this, however much happens.
         beat: Between two signs of life to each browser.
         patience: A browser that has read nothing for so long is cut off at the next beat.
-        rights: After so long it is looked up again whether a browser may watch.
+        rights: After so long it is looked up again, at the next beat, whether a browser may watch.
     """
 
     flush: float = 0.1
-    beat: float = 15.0
+    beat: float = 5.0
     patience: float = 30.0
-    rights: float = 60.0
+    rights: float = 4.0
 
 
 class Stream(Protocol):
@@ -75,6 +77,10 @@ class Shown:
     def __init__(self, written: Written, hub: Hub) -> None:
         self.number, self.kind, self.agent = written.number, written.kind, written.agent
         self._line, self._hub = written.line, hub if written.kind == MemoryChange.kind else None
+
+    def at(self) -> datetime | None:
+        """When it was; None if that is not known."""
+        return time_of(json.loads(self._line).get("t"))
 
     @property
     def line(self) -> bytes:
@@ -109,8 +115,9 @@ class Hub:
         kept: Records in RAM.
         most: Streams at once.
         timing: How long what takes.
-        window_of: The memories that stand verbatim in the prompt of the agent of that name, for
-            records of before this process began; asked once for each agent.
+        window_of: The memories that stand verbatim in the prompt of the agent that bears that
+            name, or bore it at their time, for records of before this process began; asked once
+            for each name.
     """
 
     def __init__(

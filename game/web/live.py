@@ -12,21 +12,22 @@ from collections.abc import Callable, Collection
 from http import HTTPStatus
 from typing import Any
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, succeed
 from twisted.internet.interfaces import IPushProducer
 from twisted.web.http import Request
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 from zope.interface import implementer
 
+from game.mind.called import Names
 from game.web.gate import gone
 from game.web.hub import KEPT, Hub, Shown
 from game.web.wanted import BadQuery, Wanted
 
 type Allowed = Callable[[bytes], Deferred[bool]]
 """Whether whoever sends these cookies may watch; looked up elsewhere than on the reactor."""
-type NameOf = Callable[[int], str | None]
-"""The present name of the agent with that number; None if there is none."""
+type NamesOf = Callable[[int], Names | None]
+"""All that the agent with that number is and was called; None if there is none."""
 
 RETRY_MILLISECONDS = 2_000
 """After so long a browser that was cut off comes again."""
@@ -41,26 +42,28 @@ class LiveResource(Resource):
     Args:
         hub: Where they come from.
         allowed: Whether somebody may watch.
-        name_of: The names of agents.
+        names_of: The names of agents.
         reactor: Tells the time.
         headers: What every answer carries.
         forbidden: What whoever may not watch is told.
+        missing: Whether it is certain that no agent has that number.
     """
 
     def __init__(
         self,
         hub: Hub,
         allowed: Allowed,
-        name_of: NameOf,
+        names_of: NamesOf,
         reactor: Any,
         *,
         headers: Collection[tuple[str, str]] = (),
         forbidden: str = "",
+        missing: Callable[[int], bool] = lambda _: False,
     ) -> None:
         super().__init__()
         self.isLeaf = True
-        self._hub, self._allowed, self._name_of, self._reactor = hub, allowed, name_of, reactor
-        self._headers, self._forbidden = headers, forbidden
+        self._hub, self._allowed, self._names_of, self._reactor = hub, allowed, names_of, reactor
+        self._headers, self._forbidden, self._missing = headers, forbidden, missing
 
     def render_GET(self, request: Request) -> int:  # noqa: N802 - Twisted's name
         """Find out who asks, then stream."""
@@ -83,6 +86,9 @@ class LiveResource(Resource):
             wanted = Wanted.of(request)
         except BadQuery as error:
             return _refuse(request, HTTPStatus.BAD_REQUEST, str(error))
+        if self._is_gone(wanted):
+            nobody = f"There is no agent {wanted.agent}. GET /agents/api/agents lists all"
+            return _refuse(request, HTTPStatus.NOT_FOUND, nobody)
         if self._hub.full:
             busy = f"{self._hub.streams} pages watch already. Close one of them"
             return _refuse(request, HTTPStatus.SERVICE_UNAVAILABLE, busy)
@@ -94,10 +100,17 @@ class LiveResource(Resource):
         if request.method == b"HEAD":
             request.finish()
             return
-        name_of = self._name_of
-        LiveStream(self._hub, request, wanted, name_of, self._reactor).start(
-            lambda: self._allowed(cookies)
+        names_of = self._names_of
+        LiveStream(self._hub, request, wanted, names_of, self._reactor).start(
+            lambda: self._still(wanted, cookies)
         )
+
+    def _still(self, wanted: Wanted, cookies: bytes) -> Deferred[bool]:
+        """Whether there is still something to watch, and for whom it was opened still may."""
+        return succeed(False) if self._is_gone(wanted) else self._allowed(cookies)
+
+    def _is_gone(self, wanted: Wanted) -> bool:
+        return wanted.agent is not None and self._missing(wanted.agent)
 
 
 def _refuse(request: Request, status: HTTPStatus, words: str) -> None:
@@ -126,15 +139,15 @@ class LiveStream:
         hub: Where the records come from.
         request: The browser's.
         wanted: What it wants to see.
-        name_of: The names of agents.
+        names_of: The names of agents.
         reactor: Tells the time.
     """
 
     def __init__(
-        self, hub: Hub, request: Request, wanted: Wanted, name_of: NameOf, reactor: Any
+        self, hub: Hub, request: Request, wanted: Wanted, names_of: NamesOf, reactor: Any
     ) -> None:
         self._hub, self._request, self._wanted = hub, request, wanted
-        self._name_of, self._reactor = name_of, reactor
+        self._names_of, self._reactor = names_of, reactor
         self._after = wanted.after  # None until it is known which is the newest
         self._paused_at: float | None = None
         self._looked_at = reactor.seconds()
@@ -145,7 +158,7 @@ class LiveStream:
         """Begin, with what the browser missed or wants to begin with.
 
         Args:
-            still_allowed: Whether whoever watches still may; asked once a minute.
+            still_allowed: Whether whoever watches still may; asked every few seconds.
         """
         self._still_allowed = still_allowed
         self._request.notifyFinish().addBoth(lambda _: self._forget())
@@ -164,9 +177,9 @@ class LiveStream:
             before = self._before() if self._wanted.last else []
             self._request.write(b"".join(map(_event, before)) + _position(self._after))
         since = self._hub.since(self._after)
-        name, records = self._name(), since.records[:_MOST_AT_ONCE]
+        names, records = self._names(), since.records[:_MOST_AT_ONCE]
         chunks = [_gap(self._after)] if since.gap else []
-        chunks += [_event(each) for each in records if self._wanted.takes(each, name)]
+        chunks += [_event(each) for each in records if self._wanted.takes(each, names)]
         more = len(since.records) > len(records)
         self._after = records[-1].number if more else since.last
         if chunks:
@@ -227,12 +240,12 @@ class LiveStream:
                 self._request.unregisterProducer()
 
     def _before(self) -> list[Shown]:
-        name = self._name()
+        names = self._names()
         records = self._hub.since(max(self._hub.last - KEPT, 0)).records
-        return [each for each in records if self._wanted.takes(each, name)][-self._wanted.last :]
+        return [each for each in records if self._wanted.takes(each, names)][-self._wanted.last :]
 
-    def _name(self) -> str | None:
-        return self._name_of(self._wanted.agent) if self._wanted.agent is not None else None
+    def _names(self) -> Names | None:
+        return self._names_of(self._wanted.agent) if self._wanted.agent is not None else None
 
 
 def _event(record: Shown) -> bytes:

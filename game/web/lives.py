@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from game.mind import history
@@ -45,8 +45,12 @@ def memories(life: Life, first: int, last: int) -> Memories:
     last = min(last, first + MOST_MEMORIES - 1)
     found = life.archive.read(first, last)
     bounds = Bounds.of(life.context, life.archive.last_number)
-    before = _before(life, first, last) if found else ()
-    return Memories(tuple(memory_view(each, bounds) for each in found), tuple(before))
+    before = _before(life, first, last) if found else []
+    return Memories(
+        memories=tuple(memory_view(each, bounds) for each in found),
+        before=tuple(before[:MOST_BEFORE]),
+        more_before=max(len(before) - MOST_BEFORE, 0),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +99,28 @@ def memory_view(memory: Memory, bounds: Bounds) -> MemoryView:
     )
 
 
-def _before(life: Life, first: int, last: int) -> Sequence[SummaryView]:
-    """Summaries of some of these that stand no more, the newest first."""
+def _before(life: Life, first: int, last: int) -> list[SummaryView]:
+    """Summaries of some of these that stand no more, the newest first.
+
+    One that several compactions left as it was is told once. Where only some of these were taken
+    back, it is not: it stood before, or after, without them.
+    """
     standing = {each.text for each in (life.context.longterm, life.context.recent) if each}
     found: dict[str, SummaryView] = {}
     for past in reversed(_PAST.of(life)):
         for each in (past.after.recent, past.after.longterm):
             if each is None or each.last < first or each.first > last or each.text in standing:
                 continue
-            found.setdefault(each.text, past_summary(each, past.number))
-            if len(found) >= MOST_BEFORE:
-                return tuple(found.values())
-    return tuple(found.values())
+            if each.text not in found or (found[each.text].undone and past.undone is None):
+                view = past_summary(each, past.number, undone=past.undone is not None)
+                found[each.text] = view
+    return sorted(found.values(), key=lambda each: -each.compaction)
 
 
-def past_summary(found: Summary, compaction: int) -> SummaryView:
+def past_summary(found: Summary, compaction: int, *, undone: bool = False) -> SummaryView:
     """A summary that may stand no more; what it cost is told as it was estimated then."""
-    return summary(found, compaction, found.tokens_after or _HEURISTIC.of(found.text))
+    tokens = found.tokens_after or _HEURISTIC.of(found.text)
+    return replace(summary(found, compaction, tokens), undone=undone)
 
 
 class _Past:
@@ -142,23 +151,34 @@ class _Past:
 _PAST = _Past(MOST_LIVES)
 
 
-def compactions(life: Life, limit: int) -> Compactions:
+def compactions(life: Life, limit: int, before: int | None = None) -> Compactions:
     """The newest compactions, newest first, those taken back included.
+
+    Args:
+        life: Whose.
+        limit: How many at most.
+        before: Only those that are older than the one of this number.
 
     Raises:
         OSError: The archive cannot be read.
     """
-    newest = reversed(_PAST.of(life)[-limit:])
-    return Compactions(tuple(map(_compaction, newest)))
+    past = _PAST.of(life)
+    wanted = [each for each in past if before is None or each.number < before]
+    undone = {each.number for each in past if each.undone is not None}
+    newest = reversed(wanted[-limit:])
+    return Compactions(tuple(_compaction(each, undone) for each in newest), len(past))
 
 
-def _compaction(past: PastCompaction) -> CompactionView:
+def _compaction(past: PastCompaction, undone: Collection[int]) -> CompactionView:
+    first, last = past.covered or (0, 0)
     return CompactionView(
         number=past.number,
         at=iso(past.time) or "",
         reason=past.reason,
         outcome=past.outcome.value,
         strategy=past.strategy,
+        first=first,
+        last=last,
         tokens_before=past.tokens_before,
         tokens_after=past.tokens_after,
         seconds=past.seconds,
@@ -166,15 +186,15 @@ def _compaction(past: PastCompaction) -> CompactionView:
         undone=past.undone is not None,
         good=past.verdict.good if past.verdict else None,
         verdict=_told(past.verdict),
-        before=tuple(_texts(past.before)),
-        after=tuple(_texts(past.after)),
+        before=tuple(_texts(past.before, undone)),
+        after=tuple(_texts(past.after, undone)),
     )
 
 
-def _texts(texts: Texts) -> Iterator[SummaryView]:
+def _texts(texts: Texts, undone: Collection[int]) -> Iterator[SummaryView]:
     for each in (texts.longterm, texts.recent):
         if each is not None:
-            yield past_summary(each, texts.standing)
+            yield past_summary(each, texts.standing, undone=texts.standing in undone)
 
 
 def _told(verdict: Verdict | None) -> str:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import product
 from threading import Lock
 from typing import Any
 
@@ -19,7 +20,17 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from game.mind.events import Compaction, Event, Fault, MemoryChange, Recall, Sleep, Thought
+from game.mind.events import (
+    OPERATIONS,
+    Compaction,
+    Event,
+    Fault,
+    MemoryChange,
+    Recall,
+    Sleep,
+    Thought,
+)
+from game.mind.memory import CompactReason, Outcome
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MOST_AGENTS = 200
@@ -31,6 +42,18 @@ _SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 _COMPACTION_SECONDS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 _RECALL_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _LAG_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
+
+_YES_NO = ("no", "yes")
+_OUTCOMES = ("acted", "refused", "no answer", "too large", "dropped", "broke off")
+_TRIGGERS = (*("addressed", "named", "given", "arrival", "departure", "heard", "other", "idle"),)
+_PRIORITIES = ("player", "event", "idle")
+_LEVELS = ("warning", "error", "config")
+_SLEEP_OPS = ("falls asleep", "wakes", "step")
+_FAILED = "failed"
+_BY = ("thought", "agent", "builder")
+_RESULTS = ("found", "nothing", "not searched")
+"""All these are as :mod:`game.mind.events` names them. A series that begins at 1 has no increase:
+so each begins at 0, before anything has happened. Others may come, and then begin at 1."""
 
 disable_created_metrics()  # twice as many series, for times that nobody asks for
 
@@ -63,7 +86,9 @@ class Now:
     """What is looked up when somebody asks; made on the reactor thread.
 
     Attributes:
-        agents: How many agents there are in each state.
+        agents: How many agents there are in each state, those included in which nobody is.
+        paused: How many are paused, those that sleep included.
+        names: All their names.
         memories: Memories of all of them.
         compacting: How many of them are being compacted.
         servers: The model servers.
@@ -76,6 +101,8 @@ class Now:
     """
 
     agents: Mapping[str, int] = field(default_factory=dict)
+    paused: int = 0
+    names: Sequence[str] = ()
     memories: int = 0
     compacting: int = 0
     servers: Sequence[ServerNow] = ()
@@ -140,16 +167,20 @@ class Metrics:
 
     def text(self, now: Now) -> bytes:
         """All of it in Prometheus' text format; in any thread."""
+        with self._counting:
+            for name in now.names:  # so that an agent's first thought is an increase, too
+                self._agent(name)
         self.count()
         momentary = CollectorRegistry()
         momentary.register(_Momentary(now))
         return generate_latest(self.registry) + generate_latest(momentary)
 
     def _agent(self, name: str) -> str:
-        if name in self._agents or len(self._agents) < MOST_AGENTS:
-            self._agents.add(name)
-            return name
-        return OTHERS
+        known = name if name in self._agents or len(self._agents) < MOST_AGENTS else OTHERS
+        if known not in self._agents:
+            self._agents.add(known)
+            self._thinking.begin(known)
+        return known
 
 
 class _Thinking:
@@ -176,6 +207,19 @@ class _Thinking:
             buckets=_SECONDS,
             registry=registry,
         )
+
+        for trigger in _TRIGGERS:
+            self._triggers.labels(trigger)
+        for priority in _PRIORITIES:
+            self._latency.labels(priority)
+            self._wait.labels(priority)
+
+    def begin(self, agent: str) -> None:
+        """There is such an agent."""
+        for outcome in _OUTCOMES:
+            self._thoughts.labels(agent, outcome)
+        for tokens in (self._prompt, self._cached, self._completion):
+            tokens.labels(agent)
 
     def thought(self, event: Thought, agent: str) -> None:
         self._thoughts.labels(agent, event.outcome).inc()
@@ -219,6 +263,23 @@ class _Keeping:
             registry=registry,
         )
 
+        self._begin()
+
+    def _begin(self) -> None:
+        ended = [*Outcome, _FAILED]
+        for counter, *values in (
+            (self._changes, OPERATIONS, _YES_NO),
+            (self._compactions, CompactReason, ended),
+            (self._compaction_tokens, ("prompt", "completion")),
+            (self._recalls, _BY, _RESULTS),
+            (self.faults, _LEVELS),
+            (self.sleeps, _SLEEP_OPS, _YES_NO),
+        ):
+            for labels in product(*values):
+                counter.labels(*labels)
+        for by in _BY:
+            self._recall_seconds.labels(by)
+
     def changed(self, event: MemoryChange) -> None:
         self._changes.labels(event.op, "yes" if event.problem else "no").inc()
 
@@ -248,6 +309,7 @@ class _Momentary(Collector):
         now = self._now
         yield _gauge("up", "Whether the agents' services run", now.up)
         yield _by("agents", "Agents, by what they are about", "state", now.agents)
+        yield _gauge("agents_paused", "Agents that are paused, asleep or not", now.paused)
         yield _gauge("memories", "Memories of all agents", now.memories)
         yield _gauge("compacting", "Agents that are being compacted", now.compacting)
         yield from _servers(now.servers)

@@ -74,8 +74,9 @@ _WORDS = Parameter(
 _FIRST = _whole("first", "The first memory; without it the newest are given.", None)
 _LAST = _whole("last", "The last memory; at most 200 are given.", None)
 _HITS = _whole("limit", "How many at most.", 12, 50)
-_HOURS = _whole("hours", "How many hours, until now.", 1, 24)
+_HOURS = _whole("hours", "How many hours, until now; at most a week.", 1, 168)
 _NEWEST = _whole("limit", "How many, the newest first.", 20, 100)
+_OLDER = _whole("before", "Only those older than the compaction of this number.", None)
 _NTH = _whole("n", "Which of its last acts, 1 for the very last.", 1, 1000)
 _ALL = Parameter(
     "all",
@@ -100,7 +101,11 @@ OPERATIONS = (
         f"{_AGENT}/recall", "get", "A search by hand.", shapes_memory.RecallView, (_WORDS, _HITS)
     ),
     Operation(
-        f"{_AGENT}/compactions", "get", "Its compactions.", shapes_memory.Compactions, (_NEWEST,)
+        f"{_AGENT}/compactions",
+        "get",
+        "Its compactions.",
+        shapes_memory.Compactions,
+        (_NEWEST, _OLDER),
     ),
     Operation(f"{_AGENT}/series", "get", "Its last hours, for charts.", shapes.Series, (_HOURS,)),
     Operation(
@@ -113,19 +118,37 @@ OPERATIONS = (
     Operation(f"{_AGENT}/wake", "post", "Wake it.", shapes.Done),
     Operation("/openapi.json", "get", "This document.", None),
 )
+
+
+def operation(path: str, method: str) -> Operation:
+    """What is told of an address.
+
+    Raises:
+        KeyError: Nothing is.
+    """
+    return _BY_ADDRESS[path, method]
+
+
+_BY_ADDRESS: Mapping[tuple[str, str], Operation] = {
+    (each.path, each.method): each for each in OPERATIONS
+}
 _ERRORS = {
-    "400": "A parameter or the body cannot be used.",
+    "400": "A parameter or the body cannot be used, or names what is not told of here.",
     "403": "It is not for whoever asks, or the request lacks its token.",
     "404": "There is no such agent, or no such act.",
     "405": "That method is not for this address.",
     "413": "The body is too long.",
+    "415": "The body is no JSON.",
+    "502": "The world went away before it had answered, as it does while it is being reloaded.",
     "503": "The world is stopping, too busy, or its disk cannot be read.",
 }
 _ABOUT = (
     "What the dashboard at /agents/ shows, as JSON, for staff accounts. Log in at /auth/login/ "
     "and send the session's cookie; what changes anything is a POST and needs the cookie "
     "`csrftoken` in the header `X-CSRFToken` as well. To anybody else every address answers 403, "
-    "whether there is anything behind it or not. What happens is told live by /agents-live."
+    "whether there is anything behind it or not. What happens is told live by /agents-live. An "
+    "agent's number stays when it is renamed, and charts, reasons, prompts and live events of its "
+    "former names are its own, for as long as it bore each."
 )
 
 

@@ -1,4 +1,4 @@
-"""Charts over time: the newest part of the event log, added up by the minute and kept in RAM.
+"""Charts over time: the newest part of the event log, added up and kept in RAM.
 
 The log is read from its end, no more than :data:`MOST_BYTES` of it, once somebody has asked; from
 then on a thread of its own takes what is added. A page reads sums, and never the log.
@@ -7,6 +7,7 @@ then on a thread of its own takes what is added. A page reads sums, and never th
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -14,20 +15,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from game.mind.called import Names
 from game.mind.event_files import files_of
 from game.mind.event_reader import Follower, events
 from game.mind.event_writer import STEM
 from game.web.shapes import Point, Series
-from game.web.slices import Slice
+from game.web.slices import SLOT, Slice, Sums
 
 POINTS = 60
-MOST_HOURS = 24
+MOST_HOURS = 7 * 24
+FINE_HOURS = 24
+"""Of these each minute is known; of the time before only slots, see :mod:`game.web.slices`."""
 MOST_BYTES = 64_000_000
 """Of the log, compressed files by what they hold: about 1.5 s of one core."""
 POLL_SECONDS = 2.0
 PATIENCE = 0.15
 """Seconds that a page waits for the first reading; then it is told that it is not complete."""
-_MINUTE = 60
 _PACKED = 12
 """How many times smaller a compressed file of the log is, about."""
 _log = logging.getLogger("keepsake.dashboard")
@@ -46,7 +49,8 @@ class Charts:
     def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
         self._folder, self._most = folder, most_bytes
         self._lock = threading.Lock()
-        self._minutes: dict[str, dict[int, Slice]] = {}
+        self._sums: dict[str, Sums] = {}
+        self._fine = 0.0
         self._from: float | None = None
         """Since when the log was read, in seconds since 1970; None before it was."""
         self._read = threading.Event()
@@ -65,11 +69,13 @@ class Charts:
         if self._thread is not None:
             self._thread.join()
 
-    def series(self, agent: str, hours: int, now: datetime, patience: float = PATIENCE) -> Series:
+    def series(
+        self, agent: str | Names, hours: int, now: datetime, patience: float = PATIENCE
+    ) -> Series:
         """The last so many hours of one agent.
 
         Args:
-            agent: Its name.
+            agent: Its name, or all that it is and was called.
             hours: How many, 1 to :data:`MOST_HOURS`.
             now: The end of the last slice.
             patience: Seconds to wait for the first reading.
@@ -79,10 +85,19 @@ class Charts:
         # Slices begin at whole minutes, and the same ones each time: the last is not over yet.
         begin = (now.timestamp() // seconds + 1 - POINTS) * seconds
         with self._lock:
-            minutes = self._minutes.get(agent.casefold(), {})
-            slices, before = _sliced(minutes, begin, seconds)
+            slices, before = self._all_of(Names.of(agent)).spread(begin, seconds, POINTS)
             complete = self._from is not None and self._from <= begin
         return Series(seconds, tuple(_points(slices, begin, seconds, before)), complete)
+
+    def _all_of(self, names: Names) -> Sums:
+        parts = [
+            (sums, _second(each.since, -math.inf), _second(each.until, math.inf))
+            for each in names.called
+            if (sums := self._sums.get(each.name.casefold())) is not None
+        ]
+        if len(parts) == 1 and parts[0][1:] == (-math.inf, math.inf):
+            return parts[0][0]
+        return Sums.joined(parts)
 
     # -- in the thread
 
@@ -98,7 +113,8 @@ class Charts:
     def _read_end(self) -> int:
         """Read the newest part of the log; gives the number of its last event."""
         with self._lock:
-            self._minutes, self._from = {}, None
+            self._sums, self._from = {}, None
+        self._settle()
         after, begin = self._beginning()
         last, since = after, begin
         for record in events(self._folder, after):
@@ -132,7 +148,7 @@ class Charts:
         follower = Follower(self._folder, after)
         while not self._closing.wait(POLL_SECONDS):
             self._take(follower.added())
-            self._forget()
+            self._settle()
 
     def _take(self, records: Iterable[Record]) -> None:
         with self._lock:
@@ -141,20 +157,21 @@ class Charts:
                 if isinstance(agent, str) and agent and at is not None:
                     with suppress(KeyError, TypeError, ValueError, AttributeError):
                         # A line that somebody has edited, or of a later version, says nothing.
-                        self._minute(agent, int(at // _MINUTE)).take(record)
+                        self._of(agent).at(at, self._fine).take(record)
 
-    def _minute(self, agent: str, minute: int) -> Slice:
-        return self._minutes.setdefault(agent.casefold(), {}).setdefault(minute, Slice())
+    def _of(self, agent: str) -> Sums:
+        return self._sums.setdefault(agent.casefold(), Sums())
 
-    def _forget(self) -> None:
-        """Let go of what is older than any chart, but for how many memories there were."""
-        oldest = int(datetime.now(UTC).timestamp() // _MINUTE) - MOST_HOURS * 60 - 1
+    def _settle(self) -> None:
+        """Once a slot: keep less of what is older than a day's chart, and nothing than a week's."""
+        now = datetime.now(UTC).timestamp()
+        fine = (now // SLOT + 1 - FINE_HOURS * 3600 // SLOT) * SLOT
+        if fine == self._fine:
+            return
         with self._lock:
-            for minutes in self._minutes.values():
-                for minute in [each for each in minutes if each < oldest]:
-                    gone = minutes.pop(minute)
-                    kept = minutes.setdefault(oldest, Slice())
-                    kept.memories = max(kept.memories, gone.memories)
+            self._fine = fine
+            for sums in self._sums.values():
+                sums.settle(fine, now - MOST_HOURS * 3600)
 
 
 class _Current:
@@ -186,6 +203,10 @@ class _Current:
 current = _Current()
 
 
+def _second(time: datetime | None, otherwise: float) -> float:
+    return time.timestamp() if time is not None else otherwise
+
+
 def _next(files: Sequence[Any], file: Any) -> int:
     return int(files[files.index(file) + 1].first)
 
@@ -195,18 +216,6 @@ def _time_of(record: Record) -> float | None:
         return datetime.fromisoformat(record["t"]).timestamp()
     except (KeyError, TypeError, ValueError):
         return None
-
-
-def _sliced(minutes: Mapping[int, Slice], begin: float, seconds: float) -> tuple[list[Slice], int]:
-    """The minutes in so many slices, and the newest memory's number from before them."""
-    slices, before = [Slice() for _ in range(POINTS)], 0
-    for minute, each in minutes.items():
-        place = int((minute * _MINUTE - begin) // seconds)
-        if place < 0:
-            before = max(before, each.memories)
-        elif place < POINTS:
-            slices[place].add(each)
-    return slices, before
 
 
 def _points(
@@ -223,15 +232,22 @@ def _point(found: Slice, at: float, memories: int) -> Point:
         at=datetime.fromtimestamp(at, UTC).isoformat(),
         thoughts=found.thoughts,
         failed=found.failed,
-        prompt_tokens=round(found.prompt_tokens / found.prompts, 1) if found.prompts else 0.0,
-        cached=round(found.cached / found.server_tokens, 4) if found.server_tokens else 0.0,
+        no_answer=found.no_answer,
+        prompt_tokens=_mean(found.prompt_tokens, found.prompts, 1),
+        completion_tokens=_mean(found.completion_tokens, found.answered, 1),
+        budget=found.budget or None,
+        cached=_mean(found.cached, found.server_tokens, 4),
         latency=_percentile(latencies, 0.5),
         latency_p95=_percentile(latencies, 0.95),
         memories=memories or None,
         recalls=found.recalls,
-        recalled=round(found.recalled / found.recalls, 4) if found.recalls else None,
+        recalled=_mean(found.recalled, found.recalls, 4),
         compactions=found.compactions,
     )
+
+
+def _mean(total: int, count: int, digits: int) -> float | None:
+    return round(total / count, digits) if count else None
 
 
 def _percentile(values: Sequence[float], share: float) -> float | None:

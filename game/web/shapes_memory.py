@@ -23,6 +23,7 @@ class SummaryView:
         model: Who wrote it.
         text: The summary, as markdown.
         tokens: What it costs in a prompt.
+        undone: Whether that compaction was taken back since.
     """
 
     kind: str
@@ -33,6 +34,7 @@ class SummaryView:
     model: str
     text: str
     tokens: int
+    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +93,12 @@ class Memories:
         memories: In their order.
         before: The summaries of before that covered some of them and stand no more, newest first
             (at most 20).
+        more_before: How many more of those there were, older than the ones given.
     """
 
     memories: tuple[MemoryView, ...]
     before: tuple[SummaryView, ...]
+    more_before: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,8 @@ class CompactionView:
         reason: ``high``, ``count``, ``manual`` …
         outcome: ``waterfall`` …
         strategy: Which template wrote its summaries.
+        first: The first memory that it folded into a summary; 0 if it only made them shorter.
+        last: The last one; 0 for none.
         tokens_before: Tokens before.
         tokens_after: Tokens after.
         seconds: How long it took.
@@ -161,6 +167,8 @@ class CompactionView:
     reason: str
     outcome: str
     strategy: str
+    first: int
+    last: int
     tokens_before: int
     tokens_after: int
     seconds: float
@@ -174,9 +182,15 @@ class CompactionView:
 
 @dataclass(frozen=True, slots=True)
 class Compactions:
-    """``GET …/compactions?limit=``: newest first."""
+    """``GET …/compactions?limit=&before=``: newest first.
+
+    Attributes:
+        compactions: So many of them, those older than ``before`` if that is given.
+        total: How many there were ever.
+    """
 
     compactions: tuple[CompactionView, ...]
+    total: int
 
 
 @dataclass(frozen=True, slots=True)

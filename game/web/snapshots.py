@@ -5,36 +5,46 @@ Nothing here opens a file: what an agent lived through is read in :mod:`game.web
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import batched
+from itertools import batched, groupby
 
 from evennia.objects.models import ObjectDB
 
 from game.llm.queue import Priority
 from game.mind.archive import Archive
+from game.mind.called import Names
 from game.mind.errors import KeepsakeError
 from game.mind.event_log import EventLog
 from game.mind.event_taps import Tapped
 from game.mind.events import Events
 from game.mind.memory import MemoryContext
+from game.mind.perception import shorten
 from game.mind.prompt import Rendered
 from game.mind.records import Summary
 from game.mind.roundtrip import Rate
 from game.web.on_reactor import on_reactor
-from game.web.shapes import AgentRow, Overview, PromptView, Section, ServerRow
+from game.web.shapes import AgentRow, Overview, PromptView, Section, ServerRow, Stretch
 from game.web.shapes_memory import SummaryView, TiersView
 from typeclasses.agents import Agent, all_agents
+from typeclasses.components.naming import names_of
 from typeclasses.components.prompting import title_of
 from typeclasses.components.tally import LastSent
+from typeclasses.components.thinker import State
 from typeclasses.minds import Mind
 from typeclasses.services import services
 
 AT_A_TIME = 50
 """Agents that are looked at in one turn of the reactor: two or three milliseconds."""
+LONGEST_PROBLEM = 160
+"""Characters of what is wrong with an agent that are shown beside it; the log has all."""
 _GOING = "going home to sleep"
+STATES = (*(each.value for each in State), _GOING)
+"""What an agent may be about."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
 class NoSuchAgent(KeepsakeError):
@@ -75,27 +85,30 @@ def mind_with(number: int) -> Mind:
 # -- all of them
 
 
-def overview() -> Overview:
+def overview(*, may_act: bool) -> Overview:
     """All agents at a glance, and the model servers; in a view's thread.
 
     It asks the reactor thread for a few agents at a time: players come in between.
 
+    Args:
+        may_act: Whether whoever asks may use the agents' buttons.
+
     Raises:
         KeepsakeError: The agents' services are not running, or do not answer.
     """
-    whole, agents = on_reactor(lambda: (_world(), all_agents()))
+    whole, agents = on_reactor(lambda: (_world(may_act), all_agents()))
     rows: list[AgentRow] = []
     for few in batched(agents, AT_A_TIME):
-        rows += on_reactor(partial(_rows, few))
+        rows += on_reactor(partial(_rows, few, may_act))
     return replace(whole, agents=tuple(rows))
 
 
-def _rows(agents: Iterable[Agent]) -> list[AgentRow]:
+def _rows(agents: Iterable[Agent], may_act: bool) -> list[AgentRow]:
     """Those of them that have not been deleted meanwhile."""
-    return [row(agent) for agent in agents if agent.id is not None]
+    return [row(agent, may_act=may_act) for agent in agents if agent.id is not None]
 
 
-def _world() -> Overview:
+def _world(may_act: bool) -> Overview:
     """What concerns all agents."""
     shared = services()
     return Overview(
@@ -103,11 +116,17 @@ def _world() -> Overview:
         agents=(),
         servers=tuple(_servers()),
         log_problem=_log_problem(shared.events),
+        may_act=may_act,
     )
 
 
-def row(agent: Agent) -> AgentRow:
-    """One agent at a glance."""
+def row(agent: Agent, *, may_act: bool) -> AgentRow:
+    """One agent at a glance.
+
+    Args:
+        agent: Which.
+        may_act: Whether whoever asks may use its buttons.
+    """
     mind, shared = agent.mind, services()
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
@@ -117,21 +136,40 @@ def row(agent: Agent) -> AgentRow:
     return AgentRow(
         id=agent.id,
         name=agent.key,
-        state=_GOING if mind.sleeper.going_home else thinker.state.value,
+        state=state_of(mind),
+        paused=bool(agent.db.paused),
+        asleep=agent.is_asleep,
+        going_home=mind.sleeper.going_home,
         place=place,
         last_act=tally.act,
         last_act_at=iso(tally.acted_at),
         waiting=thinker.waited,
         memories=memories,
         next_due=next_due,
-        used=costs.used if costs else 0,
+        used=costs.used if costs else tally.used,
         budget=shared.compaction.current.budget,
         due=due,
         compacting=mind.memory.compacting,
         thoughts=thinker.thoughts,
+        ended=tally.came_to_an_end,
         failed=tally.failed,
-        problem=str(mind.memory.problem or mind.memory.no_room or tally.problem or failure),
+        recent_ended=len(tally.recent),
+        recent_failed=tally.recent_failed,
+        problem=_in_short(mind.memory.problem or mind.memory.no_room or tally.problem or failure),
+        may_act=may_act,
     )
+
+
+def state_of(mind: Mind) -> str:
+    """What an agent is about, in the words of :class:`game.web.shapes.AgentRow`."""
+    return _GOING if mind.sleeper.going_home else mind.thinker.state.value
+
+
+def _in_short(problem: object) -> str:
+    """The first sentence of a problem, on one line of :data:`LONGEST_PROBLEM` characters."""
+    first, _, _ = str(problem).strip().partition("\n")
+    sentence = _SENTENCE.split(first, maxsplit=1)[0]
+    return shorten(sentence, LONGEST_PROBLEM)
 
 
 def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
@@ -152,6 +190,9 @@ def _bare(number: int, name: str, state: str, place: str) -> AgentRow:
         id=number,
         name=name,
         state=state,
+        paused=False,
+        asleep=False,
+        going_home=False,
         place=place,
         last_act="",
         last_act_at=None,
@@ -163,8 +204,12 @@ def _bare(number: int, name: str, state: str, place: str) -> AgentRow:
         due="",
         compacting=False,
         thoughts=0,
+        ended=0,
         failed=0,
+        recent_ended=0,
+        recent_failed=0,
         problem="",
+        may_act=False,
     )
 
 
@@ -196,7 +241,7 @@ def _log_problem(events: Events) -> str:
 
 
 def prompt(number: int) -> PromptView:
-    """What was last sent for an agent.
+    """What was last sent for an agent since the server started.
 
     Raises:
         NoSuchAgent: There is none with that number.
@@ -205,7 +250,7 @@ def prompt(number: int) -> PromptView:
     sent = mind_with(number).thinker.tally.sent
     budget = services().compaction.current.budget
     if sent is None:
-        return PromptView(None, (), 0, budget, 0, 0, "", "")
+        return PromptView(None, (), (), 0, budget, 0, 0, "", "")
     return _prompt(sent)
 
 
@@ -214,6 +259,7 @@ def _prompt(sent: LastSent) -> PromptView:
     return PromptView(
         at=iso(sent.at),
         sections=tuple(_sections(sent)),
+        sent=tuple(_stretches(sent.prompt)),
         tokens=sent.costs.used,
         budget=sent.costs.budget,
         cached=answer.cached_tokens if answer else 0,
@@ -227,6 +273,12 @@ def _sections(sent: LastSent) -> Iterator[Section]:
     texts = _texts(sent.prompt)
     for section in sent.costs.sections:
         yield Section(section.name, section.tokens, texts.get(section.name, ""))
+
+
+def _stretches(prompt: Rendered) -> Iterator[Stretch]:
+    """The lines as they follow one another, those of one section together."""
+    for section, lines in groupby(prompt.lines, lambda line: line.section):
+        yield Stretch(title_of(section), "\n".join(line.text for line in lines))
 
 
 def _texts(prompt: Rendered) -> dict[str, str]:
@@ -295,6 +347,7 @@ class Life:
 
     Attributes:
         name: Its name.
+        names: What it is and was called.
         archive: Where it stands; safe in any thread.
         context: What stands in its prompt.
         made: How many compactions were ever made.
@@ -303,6 +356,7 @@ class Life:
     """
 
     name: str
+    names: Names
     archive: Archive
     context: MemoryContext
     made: int
@@ -317,11 +371,12 @@ def life(number: int) -> Life:
         NoSuchAgent: There is none with that number.
         KeepsakeError: The agents' services are not running, or its archive cannot be opened.
     """
-    component = mind_with(number).memory
+    agent, component = agent_with(number), mind_with(number).memory
     memory = component.memory
     status = memory.status()
     return Life(
         name=component.name,
+        names=names_of(agent),
         archive=memory.archive,
         context=memory.context(),
         made=status.compactions,

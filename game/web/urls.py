@@ -6,16 +6,22 @@ from evennia.web.urls import urlpatterns as evennia_urlpatterns
 
 from game.web import api, pages
 from game.web.answers import Answer, answering
+from game.web.openapi import Operation, operation
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 
 def _look(address: str, answer: Answer) -> URLPattern:
-    return path(f"agents/api/{address}", answering(answer))
+    return path(f"agents/api/{address}", answering(answer, operation=_told(address, "get")))
 
 
 def _do(address: str, answer: Answer) -> URLPattern:
-    return path(f"agents/api/{address}", answering(answer, "POST"))
+    told = _told(address, "post")
+    return path(f"agents/api/{address}", answering(answer, "POST", operation=told))
+
+
+def _told(address: str, method: str) -> Operation:
+    return operation(f"/{address.replace('<int:number>', '{id}')}", method)
 
 
 urlpatterns = [

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from twisted.web.http import Request
 
+from game.mind.called import Names
 from game.mind.errors import KeepsakeError
 from game.mind.events import KINDS
 from game.web.hub import Shown
@@ -55,11 +56,13 @@ class Wanted:
             after=int(after) if _NUMBER.fullmatch(after) else None,
         )
 
-    def takes(self, record: Shown, name: str | None) -> bool:
-        """Whether it shows this record; ``name`` is the agent's."""
+    def takes(self, record: Shown, names: Names | None) -> bool:
+        """Whether it shows this record; ``names`` are what the agent is and was called."""
         if self.kinds and record.kind not in self.kinds:
             return False
-        return self.agent is None or (name is not None and record.agent == name)
+        if self.agent is None:
+            return True
+        return names is not None and names.bore(record.agent, record.at)
 
 
 def _number(name: str, given: str) -> int:

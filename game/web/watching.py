@@ -10,8 +10,9 @@ import logging
 import os
 import threading
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
+from functools import partial
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -22,19 +23,23 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 
 from game.llm.gateway import READY, ServerStatus
+from game.mind.called import Names
 from game.mind.errors import KeepsakeError
 from game.mind.event_reader import Record, last
 from game.mind.event_secrets import Scrubber
 from game.mind.event_taps import Taps, Written
 from game.mind.records import Memory
 from game.paths import Places
-from game.web.access import FORBIDDEN, HEADERS, may_watch
+from game.web.access import FORBIDDEN, may_watch
 from game.web.gate import Door, Guarded, gone
+from game.web.headers import HEADERS
 from game.web.hub import KEPT, Hub
 from game.web.lag import Lag
 from game.web.live import LiveResource
 from game.web.metrics import CONTENT_TYPE, Metrics, Now, ServerNow
 from game.web.metrics_token import TOKEN_VARIABLE
+from game.web.snapshots import STATES, NoSuchAgent, agent_with, state_of
+from typeclasses.components.naming import names_of
 from typeclasses.logged_events import known_secrets
 from typeclasses.minds import Mind, mind_by_number, open_minds
 from typeclasses.services import Services, running, services
@@ -82,10 +87,11 @@ class Watching:
         live = LiveResource(
             self.hub,
             lambda cookies: deferToThreadPool(self._reactor, root.pool, watcher, cookies),
-            _name_of,
+            _names_of,
             self._reactor,
             headers=tuple(HEADERS.items()),
             forbidden=FORBIDDEN,
+            missing=_missing,
         )
         root.putChild(b"agents-live", live)
         door = Door(os.environ.get(TOKEN_VARIABLE, ""))
@@ -99,7 +105,9 @@ class Watching:
         minds, shared = list(open_minds()), services()
         log: Any = getattr(shared.events, "log", shared.events)
         return Now(
-            agents=Counter(mind.thinker.state.value for mind in minds),
+            agents=dict.fromkeys(STATES, 0) | Counter(map(state_of, minds)),
+            paused=sum(_paused(mind) for mind in minds),
+            names=[mind.memory.name for mind in minds],
             memories=sum(_memories(mind) for mind in minds),
             compacting=sum(mind.memory.compacting for mind in minds),
             servers=self._servers(shared),
@@ -201,17 +209,42 @@ def _cookie(cookies: bytes, name: str) -> str:
     return found.value if found is not None else ""
 
 
-def _name_of(number: int) -> str | None:
+def _names_of(number: int) -> Names | None:
     mind = mind_by_number(number)
-    return mind.memory.name if mind is not None else None
+    agent = mind.thinker.agent if mind is not None else None
+    return names_of(agent) if agent is not None else None
 
 
-def _window_of(agent: str) -> Sequence[Memory]:
+def _missing(number: int) -> bool:
+    """Whether no agent has that number, which is known before the agents are awake as well."""
+    if mind_by_number(number) is not None:
+        return False
+    try:
+        agent_with(number)
+    except NoSuchAgent:
+        return True
+    return False
+
+
+def _window_of(name: str) -> list[Memory]:
+    """What those remember who bear that name, or bore it then."""
+    found: list[Memory] = []
     for mind in open_minds():
-        if mind.memory.name == agent:
+        agent = mind.thinker.agent
+        if agent is not None and (names := names_of(agent)).has(name):
             with suppress(KeepsakeError):  # it cannot be opened now
-                return mind.memory.context().window
-    return ()
+                window = mind.memory.context().window
+                found += (each for each in window if names.bore(name, partial(_time, each)))
+    return found
+
+
+def _time(memory: Memory) -> datetime:
+    return memory.time
+
+
+def _paused(mind: Mind) -> bool:
+    agent = mind.thinker.agent
+    return agent is not None and bool(agent.db.paused)
 
 
 def _memories(mind: Mind) -> int:

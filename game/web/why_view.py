@@ -31,7 +31,7 @@ def why(life: Life, log: Path, nth: int, *, everything: bool) -> WhyView:
         OSError: The archive cannot be read.
     """
     try:
-        found = why_did(log, life.name, life.archive, nth, everything=everything)
+        found = why_did(log, life.names, life.archive, nth, everything=everything)
     except KeepsakeError as error:
         if isinstance(error.__cause__, OSError):
             raise

@@ -201,6 +201,7 @@ def _thoughts() -> Callable[[int], ThoughtEvent]:
     lines = [line.text for line in islice(talk.talk(Random(5)), 600)]
     heads = [f"You are agent {n}.\n" + "\n".join(lines[n : n + 20]) for n in range(AGENTS)]
     prompts = [_prompt(heads[n % AGENTS], lines, n // AGENTS) for n in range(EVENTS)]
+    requests = list(map(GenerationRequest, prompts))  # what the model is asked is no event
     names = _SECTIONS.split(",")
     costs = Costs(tuple(Section(each, 120) for each in names), 3_400, "model server")
     thought, act = Thought(Impulse("addressed", "player", "Tom")), Act(None, "no")
@@ -210,7 +211,7 @@ def _thoughts() -> Callable[[int], ThoughtEvent]:
 
     def make(n: int) -> ThoughtEvent:
         basis = basis_of(context, kept)
-        thought.sent = Sent(GenerationRequest(prompts[n]), costs, 0.02, 100.0, basis)
+        thought.sent = Sent(requests[n], costs, 0.02, 100.0, basis)
         return thought_event(
             names_of[n % AGENTS], thought, "refused", 100.4, answer=answer, act=act
         )

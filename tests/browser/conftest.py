@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
 from tests.browser.watched import WatchedWorld
+from tests.empty_tables import lay_tables
 
 PATIENCE = 90_000
 """Milliseconds until what is looked for counts as missing; a busy machine may be slow."""
@@ -44,9 +46,12 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def world(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WatchedWorld]:
+def world(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory, tables: Path
+) -> Iterator[WatchedWorld]:
     """One world for all that is looked at; no world where nothing can look."""
     made = WatchedWorld(tmp_path_factory.mktemp("watched"))
+    lay_tables(tables, made.copy.here)
     try:
         made.start()
         yield made

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
+from game.mind.events import OPERATIONS
 from game.paths import REPOSITORY
 
 _STATIC = REPOSITORY / "game" / "web" / "static" / "keepsake"
+_TEMPLATES = REPOSITORY / "game" / "web" / "templates" / "website"
 _SITE = "http://keepsake.test/"
 
 
@@ -163,3 +167,297 @@ def test_an_event_that_never_ends_is_given_up(page: Page) -> None:
         }"""
     )
     assert said == "an event without an end"
+
+
+# -- what is loaded
+
+
+def _imported(module: str, found: set[str]) -> set[str]:
+    """All modules that one needs, and what these need."""
+    source = (_STATIC / "watch" / f"{module}.js").read_text()
+    for name in set(re.findall(r'from "\./(\w+)\.js"', source)) - found:
+        found.add(name)
+        _imported(name, found)
+    return found
+
+
+@pytest.mark.parametrize(("page_of", "module"), [("agents", "overview"), ("agent", "agent")])
+def test_a_page_asks_for_all_its_modules_at_once(page_of: str, module: str) -> None:
+    names = (f"{page_of}.html", "dashboard_modules.html")
+    templates = "".join((_TEMPLATES / name).read_text() for name in names)
+    asked = re.findall(r"modulepreload.*keepsake/watch/(\w+)\.js", templates)
+    assert sorted(asked) == sorted(_imported(module, set()))
+
+
+# -- what happens, in words
+
+
+def test_a_thought_stands_before_its_own_act_whichever_comes_first(page: Page) -> None:
+    shown = page.evaluate(
+        """async () => {
+          const { Feed } = await import("/watch/feed.js");
+          const t = (second) => `2026-01-01T00:00:${second}.000001+00:00`;
+          const act = ["memory", { t: t("02"), agent: "Mira", n: 7, op: "append", of: "act",
+            text: "go south" }];
+          const result = ["memory", { t: t("03"), agent: "Mira", n: 8, op: "append", of: "result",
+            text: "The Quay" }];
+          const recall = ["recall", { t: t("01"), agent: "Mira", question: "Who?", found: 1 }];
+          const thought = ["thought", { t: t("04"), agent: "Mira", trigger: "heard", memory: 7,
+            command: "go south", outcome: "acted" }];
+          const later = ["memory", { t: t("05"), agent: "Mira", n: 9, op: "append",
+            of: "perception", text: "A gull" }];
+          const orders = [[recall, act, result, thought, later],
+            [recall, thought, later, act, result], [later, result, thought, act, recall]];
+          return Promise.all(orders.map(async (order) => {
+            const root = document.createElement("div");
+            document.body.append(root);
+            const feed = new Feed(root);
+            for (const each of order) feed.add(...each);
+            while (feed.list.childElementCount < 5) await new Promise((go) => setTimeout(go, 20));
+            return [...feed.list.children].map((row) => row.querySelector(".what").textContent);
+          }));
+        }"""
+    )
+    told = ["recalls: Who?", "thinks (heard): go south", "> go south", "The Quay", "A gull"]
+    assert shown == [told] * 3
+
+
+def test_whatever_is_done_to_a_memory_is_told_in_words(page: Page) -> None:
+    told = page.evaluate(
+        """async (names) => {
+          const { describe } = await import("/watch/event_words.js");
+          const numbers = { n: 5, size: 89, times: 1, asked: 8, answered: 6, found: null };
+          const facts = { ...numbers, of: "work", about: "Tom" };
+          return names.map((op) => describe("memory", { op, ...facts }).what);
+        }""",
+        list(OPERATIONS),
+    )
+    assert [words for words in told if re.match("(its )?memory: ", words)] == []
+    assert len(set(told)) == len(told)
+    assert told[list(OPERATIONS).index("rate")] == (
+        "asked after compaction 5: the prompt answers 6 of 8 questions"
+    )
+
+
+def test_an_agents_own_stream_offers_no_kinds_that_never_come(page: Page) -> None:
+    own, everybodys = page.evaluate(
+        """async () => {
+          const { Feed } = await import("/watch/feed.js");
+          return [false, true].map((named) => {
+            const root = document.createElement("div");
+            new Feed(root, { named });
+            return [...root.querySelectorAll(".kinds label")].map((each) => each.textContent);
+          });
+        }"""
+    )
+    assert set(everybodys) - set(own) == {"servers", "world", "errors"}
+
+
+# -- how an agent is
+
+
+def test_who_needs_a_look_is_told_by_what_is_so_now(page: Page) -> None:
+    told = page.evaluate(
+        """async () => {
+          const { trouble } = await import("/watch/agent_state.js");
+          const calm = { state: "idle", problem: "", waiting: null, recent_failed: 0,
+            recent_ended: 20, failed: 500, ended: 900 };
+          return [calm, { ...calm, recent_failed: 10 }, { ...calm, recent_failed: 11 },
+            { ...calm, recent_failed: 2, recent_ended: 2 }, { ...calm, waiting: 31 },
+            { ...calm, state: "going home to sleep" }, { ...calm, state: "gone" }].map(trouble);
+        }"""
+    )
+    assert told == [
+        [],
+        [],
+        ["11 of its last 20 thoughts came to nothing"],
+        [],
+        ["waits for 31 s"],
+        [],
+        ["gone"],
+    ]
+
+
+def test_an_answer_that_is_none_says_what_is_going_on(page: Page) -> None:
+    cut_off, away, refused = page.evaluate(
+        """async () => {
+          const { get, post } = await import("/watch/api.js");
+          const answers = [new Response("", { status: 200 }), new Response("<h1>", { status: 502 }),
+            new Response('{"error": "Not so."}', { status: 409 })];
+          window.fetch = async () => answers.shift();
+          const said = (asked) => asked.catch((problem) => [problem.status, problem.message]);
+          return [await said(post("agents/1/pause")), await said(get("agents")),
+            await said(get("agents"))];
+        }"""
+    )
+    assert cut_off == [
+        200,
+        "The world went away while it answered; it may be reloading. This page tries again.",
+    ]
+    assert away == [
+        502,
+        "The world is not running, or is reloading. This page tries again.",
+    ]
+    assert refused == [409, "Not so."]
+
+
+def test_the_same_outcome_twice_is_told_twice(page: Page) -> None:
+    heard = page.evaluate(
+        """async () => {
+          const { announce } = await import("/watch/dom.js");
+          document.body.innerHTML = '<p id="said"></p>';
+          let heard = 0;
+          new MutationObserver((all) => (heard += all.length))
+            .observe(document.body, { childList: true, subtree: true, characterData: true });
+          for (let i = 0; i < 3; i++) {
+            announce("Mira is asleep already.");
+            await new Promise((go) => setTimeout(go, 10));
+          }
+          return heard;
+        }"""
+    )
+    assert heard >= 3
+
+
+# -- charts
+
+_POINT = {
+    "thoughts": 0,
+    "failed": 0,
+    "no_answer": 0,
+    "prompt_tokens": None,
+    "completion_tokens": None,
+    "budget": None,
+    "cached": None,
+    "latency": None,
+    "latency_p95": None,
+    "memories": None,
+    "recalls": 0,
+    "recalled": None,
+    "compactions": 0,
+}
+
+
+def _charts(page: Page, points: list[dict], width: int) -> None:
+    """Draw those slices, one every 24 minutes, on a page of that width."""
+    made = [
+        {**_POINT, "at": f"2026-01-01T{i * 24 // 60:02}:{i * 24 % 60:02}:00+00:00", **point}
+        for i, point in enumerate(points)
+    ]
+    page.set_viewport_size({"width": width, "height": 800})
+    answer = json.dumps({"slice": 1440, "points": made, "complete": True})
+    page.route("**/agents/api/**", lambda route: route.fulfill(body=answer))
+    page.evaluate(
+        """async () => {
+          const { Charts } = await import("/watch/charts.js");
+          document.body.innerHTML = "<div></div>";
+          await new Charts(document.querySelector("div"), 1).load();
+        }"""
+    )
+
+
+def _words(page: Page, title: str) -> list[str]:
+    """What stands in the drawing of a chart."""
+    chart = page.locator("figure", has=page.locator("b", has_text=title))
+    return chart.locator("svg text").all_text_contents()
+
+
+def test_a_chart_has_round_numbers_and_one_of_nothing_no_axes(page: Page) -> None:
+    _charts(page, [{"memories": 52 + i // 2} for i in range(59)], 1280)
+    ticks = [each for each in _words(page, "Memories") if each.isdecimal()]
+    assert ticks == ["50", "60", "70", "80", "90"]
+    for title in ("Tokens", "Latency", "Recall", "Thoughts"):
+        assert _words(page, title) == ["nothing in this time"]
+    assert page.locator("figure .tip").all_inner_texts().count("") == 4
+
+
+def test_times_below_a_chart_do_not_touch_on_a_phone(page: Page) -> None:
+    points = [{"memories": i + 1} for i in range(59)]
+    for width, fewest in ((340, 3), (1280, 5)):
+        _charts(page, points, width)
+        boxes = page.locator("figure", has=page.locator("b", has_text="Memories")).evaluate(
+            """(figure) => [...figure.querySelectorAll("svg text")]
+              .filter((each) => each.textContent.includes(":"))
+              .map((each) => each.getBoundingClientRect()).map((box) => [box.left, box.right])"""
+        )
+        assert len(boxes) >= fewest
+        for (_, right), (left, _) in itertools.pairwise(boxes):
+            assert right + 8 < left
+
+
+def test_what_nobody_answered_is_marked_and_draws_no_line_at_zero(page: Page) -> None:
+    silent = {"thoughts": 3, "failed": 3, "no_answer": 3, "prompt_tokens": 900.0, "budget": 3840}
+    _charts(page, [silent if i in (20, 21) else {} for i in range(59)], 1280)
+    latency = page.locator("figure", has=page.locator("b", has_text="Latency"))
+    assert latency.locator("line.mark.bad").count() == 2
+    assert "without an answer 3" in latency.locator(".tip").inner_text()
+    tokens = page.locator("figure", has=page.locator("b", has_text="Tokens"))
+    assert tokens.locator(".line.limit").count() == 1
+    assert tokens.locator(".second.line, .second.dot").count() == 0
+    assert "of it from the cache –" in tokens.locator(".tip").inner_text()
+
+
+# -- colours
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_colours_of_sections_can_be_told_apart(page: Page, theme: str) -> None:
+    colours = page.evaluate(
+        """async (theme) => {
+          document.documentElement.dataset.theme = theme;
+          const sheet = document.createElement("link");
+          Object.assign(sheet, { rel: "stylesheet", href: "/dashboard.css" });
+          await new Promise((done) => { sheet.onload = done; document.head.append(sheet); });
+          const pen = Object.assign(document.createElement("canvas"), { width: 1, height: 1 })
+            .getContext("2d", { willReadFrequently: true });
+          const painted = (colour) => {
+            pen.fillStyle = colour;
+            pen.fillRect(0, 0, 1, 1);
+            return [...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+          };
+          const of = (name) => {
+            const span = document.createElement("span");
+            span.className = name;
+            document.body.append(span);
+            return painted(getComputedStyle(span).backgroundColor);
+          };
+          const hues = Array.from({ length: 11 }, (_, i) => of(`hue-${i}`));
+          return [hues, of("stack")];
+        }""",
+        theme,
+    )
+    hues, ground = colours
+    for i, one in enumerate(hues):
+        assert _contrast(one, ground) >= 3, (i, one, ground)
+        for other in hues[i + 1 :]:
+            assert sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) > 30**2, (one, other)
+
+
+def _contrast(one: list[int], other: list[int]) -> float:
+    """As the Web Content Accessibility Guidelines define it."""
+    bright, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: list[int]) -> float:
+    parts = [each / 255 for each in colour]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_an_operation_on_a_memory_says_about_whom_and_by_whom(page: Page) -> None:
+    learned, note = page.evaluate(
+        """async () => {
+          const { describe } = await import("/watch/event_words.js");
+          const none = { of: "", by: "", title: "", about: "", problem: "" };
+          const change = { n: 0, size: 0, times: 1, ...none };
+          return [
+            { ...change, op: "learned", n: 7, of: "work", size: 6, about: "Tom", by: "hand" },
+            { ...change, op: "note", title: "cups", size: 9, by: "builder" },
+          ].map((record) => describe("memory", record));
+        }"""
+    )
+    assert learned["what"] == "learns something of Tom: work"
+    assert learned["more"] == "6 characters · by hand"
+    assert (note["what"], note["tone"]) == ("writes a note: cups", "quiet")
+    assert note["more"] == "9 characters · by builder"

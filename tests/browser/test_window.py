@@ -6,6 +6,7 @@ stands before her and can say more.
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import pytest
@@ -13,7 +14,7 @@ from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tests.browser.conftest import log_in
 from tests.browser.watched import FACT, HOSTILE, WatchedWorld
-from tests.e2e.players import PASSWORD
+from tests.e2e.players import PASSWORD, Player
 
 SECTIONS = ("live", "prompt", "memory", "recall", "compactions", "charts", "why")
 
@@ -22,7 +23,7 @@ def open_mira(page: Page, section: str = "live") -> None:
     """Her page, from the table, as anybody would find it."""
     page.goto("/agents/")
     page.locator("#agents").get_by_role("link", name="Mira").click()
-    expect(page.locator("#state .badge")).to_be_visible()
+    expect(page.locator("#state .badge").first).to_be_visible()
     page.locator("#sections").get_by_role("link", name=section.capitalize(), exact=True).click()
     expect(page.locator(f"#panel-{section}")).to_be_visible()
 
@@ -78,6 +79,7 @@ def test_logging_out_elsewhere_ends_the_looking(
     elsewhere.goto("/agents/")
     elsewhere.get_by_role("button", name="Log out").click()
     expect(page.locator("#trouble-here")).to_contain_text("Log in")
+    expect(page.locator("#live")).to_have_text("You may not look here any more. Log in again.")
 
 
 # -- all agents
@@ -135,7 +137,7 @@ def test_who_is_stuck_stands_out(page: Page) -> None:
         said = answer.json()
         for agent in said["agents"]:
             late = agent["name"] == "Ruan"
-            agent.update(waiting=47.0 if late else None, problem="", failed=0)
+            agent.update(waiting=47.0 if late else None, problem="", recent_failed=0)
         route.fulfill(response=answer, json=said)
 
     page.route("**/agents/api/agents", slow)
@@ -146,6 +148,46 @@ def test_who_is_stuck_stands_out(page: Page) -> None:
     expect(page.locator("#agents tr").first).to_contain_text("Ruan")
     page.get_by_role("button", name="1 to look at").click()
     expect(page.locator("#agents tr")).to_have_count(1)
+
+
+def test_with_a_dead_model_server_not_all_is_well(page: Page) -> None:
+    problem = "Nothing answers. " + "It was refused, and nobody knows why. " * 8
+
+    def dead(route: Route) -> None:
+        answer = route.fetch()
+        said = answer.json()
+        for agent in said["agents"]:
+            sad = agent["name"] == "Wren"
+            agent.update(waiting=None, problem=problem if sad else "", recent_failed=0)
+        for server in said["servers"]:
+            server["health"] = "connection refused: start Ollama"
+        said["log_problem"] = "no space left on the device"
+        route.fulfill(response=answer, json=said)
+
+    page.route("**/agents/api/agents", dead)
+    page.goto("/agents/")
+    verdict = page.locator("#trouble")
+    expect(verdict).to_have_text(
+        "1 to look at, 1 model server not ready, the event log is not written"
+    )
+    expect(page.locator("#servers")).to_contain_text("connection refused")
+    for width in (1280, 800, 360):  # what is wrong takes one line, from edge to edge of a card
+        page.set_viewport_size({"width": width, "height": 800})
+        line = page.locator("#agents tr", has_text="Wren").locator("small.problem")
+        box, row = line.bounding_box(), page.locator("#agents tr").first.bounding_box()
+        assert box is not None
+        assert row is not None
+        assert box["height"] < 30, width
+        assert width == 1280 or box["width"] > row["width"] * 0.85
+        expect(line).to_have_attribute("title", problem)
+
+
+def test_on_a_phone_the_whole_card_leads_to_the_agent(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto("/agents/")
+    card = page.locator("#agents tr", has_text="Joss")
+    card.get_by_text("The Ferry Stage").click(force=True)
+    expect(page.get_by_role("heading", name="Joss")).to_be_visible()
 
 
 # -- live
@@ -200,7 +242,10 @@ def test_an_agents_stream_can_be_paused_and_filtered(page: Page, world: WatchedW
 def test_what_players_write_stays_words(page: Page) -> None:
     open_mira(page, "memory")
     page.get_by_role("button", name=re.compile("^Open the long-term")).click()
-    expect(page.locator(".memory", has_text=HOSTILE)).to_be_visible()
+    said = page.locator(".memory", has_text=HOSTILE).locator(".what")
+    expect(said).to_be_visible()
+    # Signs that turn writing round end with the words that they stand in.
+    assert said.evaluate("(node) => getComputedStyle(node).unicodeBidi") == "isolate"
     expect(page.locator(".summary pre").first).to_contain_text("<img")
     assert page.locator("main img, main script").count() == 0
     assert page.title() == "Mira: memory"
@@ -220,10 +265,75 @@ def test_the_timeline_is_to_scale_and_opens_what_is_under_a_summary(page: Page) 
     expect(page.locator(".page-of-memories")).to_contain_text(
         "What stood before for these memories"
     )
-    page.get_by_label("Go to memory").fill("3")
-    page.keyboard.press("Enter")
-    expect(page.locator(".memory.marked")).to_have_id("memory-3")
-    expect(page.locator("#memory-3")).to_be_focused()
+    expect(tiers.first).to_have_attribute("aria-current", "true")
+    expect(page.locator('#sections [aria-current="page"]')).to_have_text("Memory")
+    expect(page.locator(".ends time")).to_have_count(2)
+    for _ in range(2):  # the second time the address does not change
+        page.get_by_label("Go to memory").fill("3")
+        page.keyboard.press("Enter")
+        expect(page.locator(".memory.marked")).to_have_id("memory-3")
+        expect(page.locator("#memory-3")).to_be_focused()
+        page.locator(".legend").get_by_role("button", name="window").click()
+        expect(page.locator("#memory-3")).to_have_count(0)
+    page.set_viewport_size({"width": 360, "height": 740})
+    widths = tiers.evaluate_all("all => all.map((each) => each.getBoundingClientRect().width)")
+    assert min(widths) >= 44
+
+
+def test_a_summary_opens_down_to_the_memories_and_to_what_it_was_made_of(
+    page: Page, world: WatchedWorld
+) -> None:
+    open_mira(page, "memory")
+    page.get_by_role("button", name=re.compile("^Open the long-term")).click()
+    past = page.locator("details.past")
+    past.locator("summary").first.click()
+    fold = past.locator("details.summary").last
+    fold.locator("summary").first.click()
+    first, last = (int(each) for each in str(fold.get_attribute("data-range")).split("-"))
+    fold.get_by_text("word for word").first.click()
+    rows = fold.locator(".memory")
+    expect(rows).to_have_count(last - first + 1)
+    expect(rows.first.locator(".number")).to_have_text(str(first))
+    fold = page.locator(".page-of-memories > details.summary").first
+    for _ in range(world.compactions()):
+        fold.get_by_text("What it was made of").first.click()
+        expect(fold.get_by_text(re.compile("wrote it")).first).to_be_visible()
+        if not fold.locator("details.summary").count():
+            break  # made of raw memories alone
+        fold = fold.locator("details.summary").first
+        fold.locator("summary").first.click()
+    expect(fold).to_contain_text("Compaction 1 wrote it")
+    expect(fold.get_by_text("word for word")).to_have_count(2)  # its own memories, and the same
+
+
+def test_what_was_taken_back_is_said_to_be(page: Page) -> None:
+    def undone(route: Route) -> None:
+        answer = route.fetch()
+        said = answer.json()
+        for i, each in enumerate(said["before"]):
+            each["undone"] = i == 0
+        said["more_before"] = 13
+        route.fulfill(response=answer, json=said)
+
+    page.route("**/memories?*", undone)
+    open_mira(page, "memory")
+    page.get_by_role("button", name=re.compile("^Open the long-term")).click()
+    past = page.locator("details.past")
+    expect(past).to_be_visible()
+    number = past.locator("details.summary").count()
+    expect(past.locator("summary").first).to_contain_text(f"{number} of {number + 13} summaries")
+    past.locator("summary").first.click()
+    expect(past.locator(".badge", has_text="taken back")).to_have_count(1)
+
+
+def test_a_summary_that_was_found_leads_to_where_it_stands(page: Page) -> None:
+    open_mira(page, "memory")
+    for tier in ("longterm", "recent"):
+        found = api(page, "tiers")[tier]
+        page.goto(f"{page.url.split('#')[0]}#memory/{found['first']}-{found['last']}")
+        range_of = f'details[data-range="{found["first"]}-{found["last"]}"]'
+        expect(page.locator(range_of).first).to_have_attribute("open", "")
+        expect(page.locator(range_of).first).to_be_focused()
 
 
 def test_the_prompt_stands_there_by_section(page: Page) -> None:
@@ -236,6 +346,12 @@ def test_the_prompt_stands_there_by_section(page: Page) -> None:
     expect(window.locator("pre")).to_contain_text("Tamsin says")
     assert page.locator(".stack .part").count() == sections.count()
     expect(page.locator("#panel-prompt")).to_contain_text("The raw answer")
+    page.get_by_label("as it was sent").check()
+    stretches = page.locator(".sent > li")
+    expect(stretches.first).to_be_visible()
+    shown = "\n".join(stretches.locator("pre").all_text_contents())
+    assert shown == "\n".join(each["text"] for each in api(page, "prompt")["sent"])
+    assert len(shown) > 1000
 
 
 def test_recall_by_hand_shows_scores_and_leads_to_the_memory(page: Page) -> None:
@@ -245,6 +361,12 @@ def test_recall_by_hand_shows_scores_and_leads_to_the_memory(page: Page) -> None
     best = page.locator(".hits li").first
     expect(best).to_contain_text(FACT)
     expect(best.locator("small")).to_contain_text("edwin")
+    summaries = page.locator(".hits").get_by_role("link", name=re.compile("summary"))
+    expect(summaries.first).to_have_attribute("href", re.compile(r"^#memory/\d+-\d+$"))
+    covered = str(summaries.first.get_attribute("href")).removeprefix("#memory/")
+    summaries.first.click()
+    expect(page.locator(f'details[data-range="{covered}"]').first).to_be_focused()
+    page.go_back()
     page.locator(".hits").get_by_role("link", name="memory 2", exact=True).click()
     expect(page.locator("#memory-2")).to_be_focused()
 
@@ -258,6 +380,31 @@ def test_a_compaction_shows_what_changed(page: Page) -> None:
     recent.get_by_role("button", name="Before").click()
     expect(recent.locator("ins")).to_have_count(0)
     expect(recent.locator("pre")).not_to_be_empty()
+    made = api(page, "compactions?limit=1")["compactions"][0]
+    recent.get_by_text(f"Memories {made['first']}–{made['last']}, word for word").click()
+    expect(recent.locator(".memory")).to_have_count(made["last"] - made["first"] + 1)
+
+
+def test_older_compactions_are_to_be_had(page: Page) -> None:
+    def few(route: Route) -> None:
+        route.continue_(url=route.request.url.replace("limit=20", "limit=2"))
+
+    page.route("**/compactions?*", few)
+    open_mira(page, "compactions")
+    rows = page.locator(".compactions > li")
+    expect(rows).to_have_count(2)
+    total = api(page, "compactions")["total"]
+    assert total > 2
+    expect(page.locator("#panel-compactions")).to_contain_text(f"2 of {total} compactions")
+    older = page.get_by_role("button", name="Show older ones")
+    while older.is_visible():
+        before = rows.count()
+        older.click()
+        expect(rows.nth(before)).to_be_visible()
+    numbers = rows.locator("b:first-child").all_inner_texts()
+    assert [each for each in numbers if each.startswith("Compaction")] == [
+        f"Compaction {n}" for n in range(total, 0, -1)
+    ]
 
 
 def test_charts_can_be_read_with_the_keyboard_and_as_a_table(page: Page) -> None:
@@ -270,6 +417,28 @@ def test_charts_can_be_read_with_the_keyboard_and_as_a_table(page: Page) -> None
     expect(chart.locator(".tip")).to_contain_text(re.compile(r"thoughts \d"))
     chart.locator("summary").click()
     expect(chart.locator("tbody tr")).to_have_count(60)
+
+
+def test_charts_of_every_length_can_be_had_and_say_so_if_not(page: Page) -> None:
+    open_mira(page, "charts")
+    period = page.get_by_label("The last")
+    figures = page.locator("#panel-charts figure")
+    expect(figures).to_have_count(5)
+    hours = period.locator("option").evaluate_all("all => all.map((each) => each.value)")
+    assert hours == ["1", "6", "24", "168"]
+    for each in reversed(hours):
+        with page.expect_response(re.compile(rf"series\?hours={each}$")) as asked:
+            period.select_option(each)
+        assert asked.value.status == 200
+        expect(page.locator(".charts:not(.old) figure")).to_have_count(5)
+        expect(page.locator("#panel-charts [role=alert]")).to_be_empty()
+    page.route("**/series?*", lambda route: route.abort())
+    period.select_option("24")
+    expect(page.locator("#panel-charts")).to_contain_text("The server does not answer")
+    expect(figures).to_have_count(0)  # those of another time do not stay under this one's name
+    page.unroute("**/series?*")
+    page.get_by_role("button", name="Try again").click()
+    expect(figures).to_have_count(5)
 
 
 def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: WatchedWorld) -> None:
@@ -287,6 +456,10 @@ def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: Watch
     page.get_by_role("link", name="the act before it").first.click()
     expect(page).to_have_url(re.compile("#why/2$"))
     expect(page.locator(".turns").first).to_contain_text("its last act but 1")
+    page.goto("/agents/")
+    page.locator("#agents").get_by_role("link", name="Joss").click()
+    page.locator("#sections").get_by_role("link", name="Why").click()
+    expect(page.locator("#panel-why .empty")).to_contain_text("It has not done anything yet")
 
 
 # -- buttons
@@ -306,6 +479,69 @@ def test_buttons_act_and_say_what_came_of_it(page: Page, world: WatchedWorld) ->
     expect(page.locator("#outcome")).to_contain_text(re.compile("ompact"))
 
 
+@pytest.mark.parametrize("paused", [False, True])
+@pytest.mark.parametrize("rest", ["awake", "going_home", "asleep"])
+def test_buttons_fit_all_that_an_agent_is_at_once(page: Page, paused: bool, rest: str) -> None:
+    states = {"awake": "idle", "going_home": "going home to sleep", "asleep": "asleep"}
+    state = "paused" if paused and rest == "awake" else states[rest]
+
+    def as_told(route: Route) -> None:
+        answer = route.fetch()
+        how = {"asleep": rest == "asleep", "going_home": rest == "going_home", "paused": paused}
+        route.fulfill(response=answer, json={**answer.json(), **how, "state": state})
+
+    page.route(re.compile(r"/agents/api/agents/\d+$"), as_told)
+    open_mira(page)
+    wake = {"awake": "Sleep", "going_home": "Stay up", "asleep": "Wake"}[rest]
+    expected = ["Resume" if paused else "Pause", "Compact", wake]
+    expect(page.locator("#acts button")).to_have_text(expected)
+    shown = {"going home to sleep": "going home"}.get(state, state)
+    told = [shown, "paused"] if paused and rest != "awake" else [shown]
+    expect(page.locator("#state .badge")).to_have_text(told)
+    call = "sleep" if rest == "awake" else "wake"
+    expect(page.locator("#acts button").last).to_have_attribute("data-act", call)
+
+
+def test_who_is_paused_and_sleeps_is_woken_and_let_think_again(page: Page) -> None:
+    page.goto("/agents/")
+    page.locator("#agents").get_by_role("link", name="Oswin").click()
+    acts, badges = page.locator("#acts"), page.locator("#state .badge")
+    acts.get_by_role("button", name="Pause").click()
+    expect(badges).to_have_text(["paused"])
+    acts.get_by_role("button", name="Sleep").click()
+    expect(badges).to_have_text(["asleep", "paused"])
+    acts.get_by_role("button", name="Resume").click()
+    expect(badges).to_have_text(["asleep"])
+    expect(page.locator("#outcome")).to_contain_text("it wakes first")
+    acts.get_by_role("button", name="Wake").click()
+    expect(badges).not_to_contain_text(["asleep"])
+
+
+def test_who_may_only_look_is_told_so_beside_buttons_that_do_nothing(page: Page) -> None:
+    def looking(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "may_act": False})
+
+    page.route(re.compile(r"/agents/api/agents/\d+$"), looking)
+    open_mira(page)
+    expect(page.locator("#may-not")).to_contain_text("the buttons are for builders")
+    expect(page.locator("#acts button:disabled")).to_have_count(3)
+
+
+def test_where_nothing_comes_of_thinking_the_page_names_the_server(page: Page) -> None:
+    def dead(route: Route) -> None:
+        answer = route.fetch()
+        said = answer.json()
+        for server in said.get("servers", []):
+            server["health"] = "connection refused: start Ollama"
+        route.fulfill(response=answer, json={**said, "problem": "No answer came"})
+
+    page.route(re.compile(r"/agents/api/agents(/\d+)?$"), dead)
+    open_mira(page)
+    expect(page.locator("#servers-problem")).to_contain_text("connection refused")
+    expect(page.locator("#problem")).to_contain_text("No answer came")
+
+
 def test_a_request_without_the_token_does_nothing(page: Page) -> None:
     open_mira(page)
     number = page.locator("body").get_attribute("data-agent")
@@ -317,21 +553,57 @@ def test_a_request_without_the_token_does_nothing(page: Page) -> None:
 # -- how it looks
 
 
-def test_on_a_phone_nothing_scrolls_sideways(page: Page) -> None:
-    page.set_viewport_size({"width": 360, "height": 740})
+WIDTHS = (1280, 800, 360)
+
+
+def test_nothing_scrolls_sideways_and_fingers_find_what_they_want(page: Page) -> None:
     page.goto("/agents/")
     expect(page.locator("#agents tr")).to_have_count(7)
-    assert _overhang(page) <= 0
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 740})
+        assert _overhang(page) <= 0, width
+        assert _small(page) == [], width
     open_mira(page)
     for section in SECTIONS:
         page.locator("#sections").get_by_role("link", name=section.capitalize()).click()
         panel = page.locator(f"#panel-{section}")
         expect(panel.locator("[data-row], form").first).to_be_visible()
-        assert _overhang(page) <= 0, section
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 740})
+            assert _overhang(page) <= 0, (section, width)
+            assert _small(page) == [], (section, width)
+
+
+def test_headings_follow_one_another_and_the_head_can_be_skipped(page: Page) -> None:
+    open_mira(page, "compactions")
+    page.locator(".compactions summary").first.click()
+    expect(page.locator(".compactions ins").first).to_be_visible()
+    levels = page.locator("h1, h2, h3, h4").evaluate_all(
+        "all => all.filter((each) => each.offsetParent).map((each) => Number(each.tagName[1]))"
+    )
+    assert levels[0] == 1
+    assert all(b - a <= 1 for a, b in itertools.pairwise(levels)), levels
+    page.reload()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+    expect(page.locator("#panel-compactions")).to_be_visible()
 
 
 def _overhang(page: Page) -> int:
     return page.evaluate("document.documentElement.scrollWidth - innerWidth")
+
+
+def _small(page: Page) -> list[str]:
+    """What can be pressed and is less than 24 pixels high or wide, but for links within a text."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll(
+            "main button, main select, main summary, main .number, #agents a, #sections a")]
+          .filter((each) => each.offsetParent)
+          .map((each) => [each.textContent, each.getBoundingClientRect()])
+          .filter(([, { width, height }]) => width < 23.9 || height < 23.9)
+          .map(([words, { width, height }]) => `${words} ${width} x ${height}`)"""
+    )
 
 
 def test_the_colours_follow_the_system_and_the_switch_is_kept(page: Page) -> None:
@@ -349,7 +621,26 @@ def test_the_colours_follow_the_system_and_the_switch_is_kept(page: Page) -> Non
     assert page.evaluate(ground) == dark
 
 
-# -- last, for it takes the world away for a moment
+# -- last, for it takes an agent, and then the world, away
+
+
+def test_a_deleted_agents_page_says_so_and_asks_no_more(page: Page, world: WatchedWorld) -> None:
+    builder = Player.admin(world.copy)
+    builder.type("@agent/create Brevis = You are Brevis, who is soon gone.", "Made Brevis")
+    page.goto("/agents/")
+    page.locator("#agents").get_by_role("link", name="Brevis").click()
+    expect(page.locator("#acts button:enabled")).to_have_count(3)
+    builder.type("@agent/delete Brevis", "is gone")
+    builder.leave()
+    expect(page.locator("#trouble-here")).to_contain_text("Brevis is gone: somebody deleted")
+    expect(page.locator("#trouble-here").get_by_role("link", name="To all agents")).to_be_visible()
+    expect(page.locator("#state .badge")).to_have_text("deleted")
+    expect(page.locator("#live-sign")).to_have_text("deleted")
+    expect(page.locator("#acts button:disabled")).to_have_count(3)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_timeout(6000)  # longer than it would take to ask once more
+    assert asked == []
 
 
 def test_after_a_reload_of_the_world_the_page_goes_on(page: Page, world: WatchedWorld) -> None:

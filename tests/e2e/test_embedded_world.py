@@ -21,14 +21,16 @@ from game.cli.processes import Component
 from game.paths import REPOSITORY
 from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import PATIENCE, Player, chat_until, wait_for
+from tests.empty_tables import lay_tables
 
 _TIERS = ("recent", "longterm")
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory) -> Iterator[Copy]:
+def copy(tmp_path_factory, tables) -> Iterator[Copy]:
     made = make_copy(tmp_path_factory.mktemp("evening"))
     shutil.copytree(REPOSITORY / "vault" / "config", made.here.config)
+    lay_tables(tables, made.here)
     llm = made.here.config / "llm.md"
     # The tests may share two cores with much else; how fast it is, is for the benches.
     llm.write_text(re.sub(r"time_limit\*\*: \d+", "time_limit**: 300", llm.read_text()))

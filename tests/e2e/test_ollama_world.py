@@ -19,6 +19,7 @@ from game.cli import client, processes
 from game.paths import REPOSITORY
 from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import PATIENCE, Player, chat_until, wait_for
+from tests.empty_tables import lay_tables
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_port
 
@@ -60,9 +61,10 @@ def fake() -> Iterator[FakeModelServer]:
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory, fake) -> Iterator[Copy]:
+def copy(tmp_path_factory, fake, tables) -> Iterator[Copy]:
     made = make_copy(tmp_path_factory.mktemp("ollama"), OLLAMA_HOST=fake.address)
     shutil.copytree(REPOSITORY / "vault" / "config", made.here.config)
+    lay_tables(tables, made.here)
     (made.here.config / "llm.md").write_text(_LLM.format(summarizer="extractive"))
     change(made, "memory_compaction.md", "window**: 64", "window**: 5")
     # A busy machine may not find anything in half a second.

@@ -11,9 +11,10 @@ from evennia.utils.create import create_object
 from evennia.utils.test_resources import EvenniaTestCase
 
 from game.server.telnet_session import WrappingSession, wrap
+from tests.game.built_world import BuiltWorld
 from typeclasses.characters import Character
 from world.atlas import read_atlas
-from world.build import build_world, find
+from world.build import find
 
 ATLAS = read_atlas()
 
@@ -22,10 +23,9 @@ def plain(text: str) -> str:
     return strip_ansi(text)
 
 
-class TestRooms(EvenniaTestCase):
+class TestRooms(BuiltWorld, EvenniaTestCase):
     def setUp(self) -> None:
         super().setUp()
-        build_world()
         self.kettle = find("room", "kettle")
         self.tom = create_object(Character, key="Tom", location=self.kettle)
 

@@ -100,6 +100,17 @@ class CountedTest(MetricsWorld):
         self.let_compact()
         assert self.value("compactions_total", reason="manual", outcome="nothing to compact") == 1
 
+    def test_each_state_is_told_and_who_is_paused_beside_it(self):
+        assert self.value("agents", state="asleep") == 0
+        assert self.value("agents", state="going home to sleep") == 0
+        assert self.value("thoughts_total", agent="Mira", outcome="acted") == 0
+        self.mira.db.paused = True
+        assert self.value("agents", state="paused") == 1
+        self.mind.sleeper.fall_asleep("it is late")
+        assert self.value("agents", state="asleep") == 1
+        assert self.value("agents", state="paused") == 0
+        assert self.value("agents_paused") == 1
+
     def test_without_services_it_says_so_and_nothing_more(self):
         self.stop_services()
         assert self.value("up") == 0

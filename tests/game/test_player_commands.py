@@ -7,7 +7,6 @@ from typing import Any
 
 import evennia
 import pytest
-from django.conf import settings
 from django.test import Client
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
@@ -20,13 +19,14 @@ from evennia.utils.text2html import parse_html
 from commands.default_cmdsets import AccountCmdSet, CharacterCmdSet, UnloggedinCmdSet
 from commands.unloggedin import name_and_password
 from commands.wording import LONGEST_SPEECH, TooMuch, one_line, sought, spoken, unquoted
+from tests.game.built_world import BuiltWorld
 from typeclasses.accounts import Account
 from typeclasses.agents import Agent
 from typeclasses.characters import Character
 from typeclasses.exits import Exit
 from typeclasses.objects import Object
 from typeclasses.rooms import Room
-from world.build import build_world, find
+from world.build import find
 
 HOSTILE = [
     "$You() $conj(fall) $eval(1+1)",
@@ -429,7 +429,7 @@ def test_name_and_password(args, expected):
     assert name_and_password(args) == expected
 
 
-class TestCreate(EvenniaTest):
+class TestCreate(BuiltWorld, EvenniaTest):
     """The login screen's `create`, through Evennia's real session and command handler."""
 
     account_typeclass = Account
@@ -440,9 +440,9 @@ class TestCreate(EvenniaTest):
 
     def setUp(self) -> None:
         super().setUp()
-        build_world()
         self.start = find("room", "kettle")
-        settings.START_LOCATION = settings.DEFAULT_HOME = f"#{self.start.id}"
+        here = f"#{self.start.id}"
+        self.enterContext(self.settings(START_LOCATION=here, DEFAULT_HOME=here))
         self.said: list[str] = []
         fresh = ServerSession()
         fresh.init_session("telnet", "10.0.0.7", evennia.SESSION_HANDLER)
@@ -451,7 +451,6 @@ class TestCreate(EvenniaTest):
         self.newcomer = evennia.SESSION_HANDLER.session_from_sessid(77)
         self.newcomer.data_out = self._data_out
         self.addCleanup(evennia.SESSION_HANDLER.pop, 77, None)
-        self.addCleanup(setattr, settings, "START_LOCATION", "#2")
 
     def _data_out(self, **kwargs: Any) -> None:
         if text := kwargs.get("text"):

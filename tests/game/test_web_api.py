@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from itertools import pairwise
+
 import pytest
+from django.contrib.sessions.models import Session
 from django.test import Client
+from django.utils import timezone
 
 from game.mind.errors import ArchiveUnwritable, ModelUnavailable
 from game.mind.event_reader import events
 from game.mind.memory import CompactReason
 from game.web.access import may_act, may_watch
 from game.web.on_reactor import WorldBusy
+from game.web.sessions import forget_old_sessions
 from tests.fakes.model_server import Reply
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
 from tests.game.web_world import API, WebWorld
@@ -93,10 +99,11 @@ class TestAccess(WebWorld):
         assert not self.mira.db.paused
         self.web.get("/agents/")
         token = self.web.cookies["csrftoken"].value
-        wrong = self.web.post(f"{API}{self.of_mira('/pause')}", headers={"X-CSRFToken": "no"})
+        address, kind = f"{API}{self.of_mira('/pause')}", "application/json"
+        wrong = self.web.post(address, "", kind, headers={"X-CSRFToken": "no"})
         assert wrong.status_code == 403
         assert not self.mira.db.paused
-        right = self.web.post(f"{API}{self.of_mira('/pause')}", headers={"X-CSRFToken": token})
+        right = self.web.post(address, "", kind, headers={"X-CSRFToken": token})
         assert self.answer("post", self.of_mira("/pause"), right, 200)["done"]
         assert self.mira.db.paused
 
@@ -265,9 +272,21 @@ class TestLooking(WebWorld):
         assert all(each["first"] <= 4 and each["last"] >= 2 for each in found["before"])
         assert len(found["before"]) <= 20
 
+    def test_how_many_more_came_before_a_summary(self):
+        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
+        self.lives_through(60)
+        address = self.of_mira("/memories")
+        few = self.get(address, first=2, last=4)
+        assert few["more_before"] == 0 or len(few["before"]) == 20
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("game.web.lives.MOST_BEFORE", 2)
+            fewer = self.get(address, first=2, last=4)
+        assert fewer["before"] == few["before"][:2]
+        assert fewer["more_before"] == len(few["before"]) + few["more_before"] - 2 > 0
+
     def test_compactions_with_before_and_after(self):
         (self.services.places.config / "memory_compaction.md").write_text(SMALL)
-        assert self.get(self.of_mira("/compactions")) == {"compactions": []}
+        assert self.get(self.of_mira("/compactions")) == {"compactions": [], "total": 0}
         self.lives_through(30)
         newest, before, *_ = self.get(self.of_mira("/compactions"))["compactions"]
         assert newest["number"] == before["number"] + 1
@@ -280,11 +299,55 @@ class TestLooking(WebWorld):
         self.let_compact()
         assert self.get(self.of_mira("/compactions"))["compactions"][0]["undone"]
 
+    def test_compactions_page_by_page_down_to_the_first(self):
+        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
+        self.lives_through(40)
+        whole = self.get(self.of_mira("/compactions"), limit=100)
+        paged: list[dict] = []
+        older = {}
+        while page := self.get(self.of_mira("/compactions"), limit=3, **older)["compactions"]:
+            paged += page
+            older = {"before": page[-1]["number"]}
+        assert paged == whole["compactions"]
+        assert whole["total"] == len(paged) > 6
+
+    def test_a_compaction_says_which_memories_it_folded_in(self):
+        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
+        self.lives_through(40)
+        made = self.get(self.of_mira("/compactions"), limit=100)["compactions"][::-1]
+        folded = [(each["first"], each["last"]) for each in made if each["first"]]
+        assert folded[0][0] == 1
+        assert all(first <= last for first, last in folded)
+        for (_, last), (first, _) in pairwise(folded):
+            assert first == last + 1  # each memory once
+        assert folded[-1][1] == self.get(self.of_mira("/tiers"))["window_first"] - 1
+        first, last = folded[1]
+        found = self.get(self.of_mira("/memories"), first=first, last=last)["memories"]
+        assert [each["n"] for each in found] == list(range(first, last + 1))
+
+    def test_what_was_taken_back_says_so(self):
+        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
+        self.lives_through(40)
+        tiers = self.get(self.of_mira("/tiers"))
+        taken_back = tiers["recent"]
+        assert not taken_back["undone"]
+        self.mind.memory.undo(lambda _: None)
+        self.let_compact()
+        before = self.get(self.of_mira("/memories"), first=taken_back["first"])["before"]
+        undone = {each["compaction"] for each in before if each["undone"]}
+        assert undone == {taken_back["compaction"]}
+        assert taken_back["text"] in [each["text"] for each in before if each["undone"]]
+        (newest,) = self.get(self.of_mira("/compactions"), limit=1)["compactions"]
+        assert all(each["undone"] for each in newest["after"] if each["text"] == taken_back["text"])
+        assert not any(each["undone"] for each in newest["before"])
+
     def test_hours_as_the_log_has_them(self):
         self.said = ["say Good evening, Tom.", "wait"]
         self.char1.execute_cmd("talk Mira Good evening.")
         self.pass_time(4)
         assert self.log.flush(60)
+        for hours in (6, 24, 168):  # all that the page offers
+            assert self.get(self.of_mira("/series"), hours=hours)["slice"] == hours * 60
         found = self.get(self.of_mira("/series"), hours=1)
         assert len(found["points"]) == 60
         assert found["slice"] == 60
@@ -347,9 +410,14 @@ class TestLooking(WebWorld):
             (f"/recall?q={'x' * 1001}", "at most 1000"),
             ("/recall?q=a&limit=51", "1 to 50"),
             ("/compactions?limit=0", "1 to 100"),
-            ("/series?hours=25", "1 to 24"),
+            ("/series?hours=169", "1 to 168"),
             ("/why?n=1001", "1 to 1000"),
             ("/why?all=2", "0 to 1"),
+            ("/compactions?before=0", "whole number"),
+            ("/why?nth=2", "n or all"),
+            ("/prompt?x=1", "Give none"),
+            (f"/tiers?{'a' * 3000}=1", "Give none"),
+            ("/series?hours=1&" + "&".join(f"a{n}=1" for n in range(1500)), "Give hours"),
         ):
             answer = self.web.get(f"{API}{self.of_mira(path)}")
             error = self.answer("get", self.of_mira(path.partition("?")[0]), answer, 400)["error"]
@@ -367,14 +435,28 @@ class TestLooking(WebWorld):
 
     def test_each_address_has_its_methods(self):
         for rest in READING:
-            answer = self.web.post(f"{API}{self.of_mira(rest)}")
+            answer = self.web.post(f"{API}{self.of_mira(rest)}", "", "application/json")
             assert answer.status_code == 405
             assert answer["Allow"] == "GET, HEAD"
         for rest in DOING:
             answer = self.web.get(f"{API}{self.of_mira(rest)}")
             assert answer.status_code == 405
             assert answer["Allow"] == "POST"
-        assert self.web.head(f"{API}/agents").status_code == 200
+
+    def test_head_is_answered_as_get_is_but_for_the_body(self):
+        self.builder.is_staff = True  # whom Evennia's own middleware answered in place of a view
+        self.builder.save()
+        asked = [*(self.of_mira(rest) for rest in READING), "/agents", "/agents/99999", "/nothing"]
+        for address in [*(f"{API}{each}" for each in asked), "/agents/", "/agents/99999/"]:
+            get, head = self.web.get(address), self.web.head(address)
+            assert head.status_code == get.status_code, address
+            assert head.content == b""
+            assert head.headers.keys() - {"X-CSRFToken"} == get.headers.keys(), address
+            assert head["Content-Type"] == get["Content-Type"]
+            assert "X-View" not in head.headers
+        for rest in DOING:
+            assert self.web.head(f"{API}{self.of_mira(rest)}").status_code == 405
+        assert not self.mira.db.paused
 
     def test_a_world_that_is_stopping_says_so(self):
         self.stop_services()
@@ -511,17 +593,44 @@ class TestDoing(WebWorld):
             assert '"here"' in self.post(self.of_mira("/sleep"), 400, body=body)["error"]
         assert not self.mira.db.asleep
 
-    def test_a_body_that_is_too_long_is_refused(self):
-        for size in (20_000, 5_000_000):  # Django itself reads no more than 2.5 MB
-            body = '"' + "x" * size + '"'
-            assert "Send no" in self.post(self.of_mira("/sleep"), 413, body=body)["error"]
-        self.web = self.client_of(self.builder, tokens=True)
-        self.web.get("/agents/")  # brings the cookie, to which the token is then looked for in it
-        form = "x=1&" * 5_000
-        kind = "application/x-www-form-urlencoded"
-        sent = self.web.post(f"{API}{self.of_mira('/sleep')}", form, content_type=kind)
-        assert "too long" in self.answer("post", self.of_mira("/sleep"), sent, 413)["error"]
+    def test_a_body_that_says_what_is_not_told_of_is_refused(self):
+        assert '"here"' in self.post(self.of_mira("/sleep"), 400, body={"hree": True})["error"]
+        for rest in ("/pause", "/resume", "/compact", "/wake"):
+            for body in ({"here": True}, "[]", "{"):
+                assert "Send none" in self.post(self.of_mira(rest), 400, body=body)["error"]
+            assert self.post(self.of_mira(rest), body={})["said"]
         assert not self.mira.db.asleep
+
+    def test_a_body_that_is_too_long_is_refused_before_it_is_read(self):
+        for rest in DOING:
+            for size in (20_000, 5_000_000):
+                body = '"' + "x" * size + '"'
+                assert "Send no" in self.post(self.of_mira(rest), 413, body=body)["error"]
+        sent = self.web.post(f"{API}/agents", "x" * 20_000, "text/plain")
+        assert "Send no" in self.answer("post", "/agents", sent, 413)["error"]
+        assert not self.mira.db.asleep
+        assert not self.mira.db.paused
+
+    def test_a_body_that_is_no_json_is_refused_before_it_is_read(self):
+        self.web = self.client_of(self.builder, tokens=True)
+        self.web.get("/agents/")  # brings the cookie, to which a token is looked for in forms
+        for kind, body in (
+            ("application/x-www-form-urlencoded", "x=1&" * 2_000),
+            ("multipart/form-data", "--x"),
+            ("multipart/form-data; boundary=x", "--x--"),
+            ("text/plain", '{"here": true}'),
+            ("", "{}"),
+        ):
+            sent = self.web.post(f"{API}{self.of_mira('/sleep')}", body, content_type=kind)
+            error = self.answer("post", self.of_mira("/sleep"), sent, 415)["error"]
+            assert "application/json" in error, kind
+        assert not self.mira.db.asleep
+
+    def test_a_stranger_learns_nothing_by_what_they_send(self):
+        self.web = self.client_of(tokens=True)
+        for kind, size in (("text/plain", 3_000_000), ("multipart/form-data", 10)):
+            sent = self.web.post(f"{API}{self.of_mira('/sleep')}", "x" * size, content_type=kind)
+            assert "staff" in self.answer("post", self.of_mira("/sleep"), sent, 403)["error"]
 
     def test_the_agents_log_says_who_did_it(self):
         with self.assertLogs("keepsake.agents", "INFO") as logged:
@@ -543,3 +652,47 @@ class TestServices(WebWorld):
         self.mira.at_rename("Mira", "Mirabel")
         assert self.get(f"/agents/{number}")["name"] == "Mirabel"
         assert services.running()
+
+
+class TestSite(WebWorld):
+    """What all pages of the site share."""
+
+    def test_nobody_can_frame_the_page_with_the_password(self):
+        for page in ("/auth/login/", "/", "/webclient/", "/auth/register", "/nothing-there"):
+            answer = self.client_of().get(page)
+            assert "frame-ancestors 'none'" in answer["Content-Security-Policy"], page
+            assert answer["X-Frame-Options"] == "DENY"
+            assert answer["X-Content-Type-Options"] == "nosniff"
+        login = self.client_of().get("/auth/login/")
+        assert "default-src 'self'" in login["Content-Security-Policy"]
+        assert "no-store" in login["Cache-Control"]
+        # Evennia's own pages load from elsewhere, and the web client speaks to another port.
+        for page in ("/auth/register", "/webclient/"):
+            assert "default-src" not in self.client_of().get(page)["Content-Security-Policy"]
+
+    def test_no_session_is_kept_of_a_stranger(self):
+        before = Session.objects.count()
+        for page in ("/agents/", f"{API}/agents", "/agents/1/", "/auth/login/", "/"):
+            client = self.client_of()
+            client.get(page)
+            client.cookies["sessionid"] = "nobodyhasthiskey0123456789abcdef"
+            client.get(page)
+            client.post(f"{API}/agents/1/pause")
+        assert Session.objects.count() == before
+
+    def test_the_web_client_still_gets_its_session_and_shares_the_log_in(self):
+        stranger = self.client_of()
+        page = stranger.get("/webclient/").content.decode()
+        assert f'data-session="{stranger.cookies["sessionid"].value}"' in page
+        self.web.get("/agents/")
+        assert self.web.session["webclient_authenticated_uid"] == self.builder.id
+
+    def test_sessions_that_have_run_out_are_let_go(self):
+        self.client_of().get("/webclient/")
+        stays = self.web.session.session_key
+        Session.objects.exclude(session_key=stays).update(
+            expire_date=timezone.now() - timedelta(days=1)
+        )
+        assert Session.objects.count() > 1
+        forget_old_sessions()
+        assert [each.session_key for each in Session.objects.all()] == [stays]

@@ -65,6 +65,16 @@ class TestWhy(WhyWorld):
         assert "waited" in shown
         assert "Not known" not in shown
 
+    def test_what_set_it_off_is_what_was_said_whatever_came_after(self):
+        self.said = ["say Good evening, Tom."]
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.char1.execute_cmd("pose hums.")
+        self.pass_time(4)
+        (thought,) = self.logged("thought")
+        (cause,) = self.mind.memory.memory.archive.read(thought["cause"], thought["cause"])
+        assert "Good evening." in cause.text
+        assert "Good evening." in self.why().split("Set off")[1].split("Recalled")[0]
+
     def test_of_a_thought_the_event_says_what_it_leant_on(self):
         self.lives()
         thought = next(

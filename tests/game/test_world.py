@@ -13,6 +13,7 @@ from evennia.utils.test_resources import EvenniaTestCase
 from commands.things import find_detail
 from game.mind.errors import ConfigError
 from game.mind.names import check_agent_name
+from tests.game.built_world import BuiltWorld, forget
 from typeclasses.agents import Agent
 from world import connection_screens, help_entries
 from world.atlas import FOLDER, OPPOSITE, read_atlas
@@ -178,6 +179,10 @@ def test_bytes_that_are_no_text_are_refused(world):
 
 
 class TestBuilding(EvenniaTestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        forget()
+
     def test_everything_is_made_once(self):
         first = build_world()
         count = ObjectDB.objects.count()
@@ -185,57 +190,6 @@ class TestBuilding(EvenniaTestCase):
         assert len(first.made) == expected
         assert build_world().made == []
         assert ObjectDB.objects.count() == count
-
-    def test_what_is_missing_is_made_again_and_the_rest_left_alone(self):
-        build_world()
-        cup, quay = find("thing", "blue_cup"), find("room", "quay")
-        cup.move_to(quay, quiet=True)
-        quay.db.desc = "Changed by a builder."
-        find("thing", "honey_jar").delete()
-        find("exit", "quay:east").delete()
-        assert sorted(build_world().made) == ["exit:quay:east", "thing:honey_jar"]
-        assert find("thing", "blue_cup").location == quay
-        assert quay.db.desc == "Changed by a builder."
-        assert find("thing", "honey_jar").location == find("agent", "bram")
-
-    def test_a_lost_room_gets_its_ways_back(self):
-        build_world()
-        find("room", "loft").delete()
-        made = build_world().made
-        assert {"room:loft", "exit:kettle:up", "exit:loft:down"} <= set(made)
-        assert find("exit", "kettle:up").destination == find("room", "loft")
-
-    def test_agents_stand_at_home_with_profile_and_voice(self):
-        build_world()
-        for person in ATLAS.people.values():
-            agent = find("agent", person.id)
-            assert isinstance(agent, Agent)
-            assert agent.key == person.name
-            assert agent.location == agent.home == find("room", person.home)
-
-    def test_every_room_can_be_walked_to_and_back(self):
-        build_world()
-        start = find("room", ATLAS.start)
-        seen, queue = {start}, [start]
-        while queue:
-            for way in queue.pop().exits:
-                assert any(back.destination == way.location for back in way.destination.exits)
-                if way.destination not in seen:
-                    seen.add(way.destination)
-                    queue.append(way.destination)
-        assert len(seen) == len(ATLAS.places)
-
-    def test_details_are_there_to_be_looked_at(self):
-        build_world()
-        kettle = find("room", "kettle")
-        assert "topmost mark says WREN" in find_detail(kettle, "the hearth")
-        assert find_detail(kettle, "chalkboard") == find_detail(kettle, "menu")
-        assert find_detail(kettle, "dragon") is None
-
-    def test_loved_things_know_who_loves_them(self):
-        build_world()
-        assert find("thing", "red_glass").db.loved_by == ["Joss", "Wren"]
-        assert not find("thing", "candle_end").db.loved_by
 
     def test_evennias_first_room_becomes_the_start(self):
         ObjectDB.objects.filter(id__in=(1, 2)).delete()
@@ -247,8 +201,54 @@ class TestBuilding(EvenniaTestCase):
         assert find("room", ATLAS.start).id == 2
         assert ObjectDB.objects.get(id=2).key == ATLAS.places[ATLAS.start].name
 
+
+class TestBuilt(BuiltWorld, EvenniaTestCase):
+    def test_what_is_missing_is_made_again_and_the_rest_left_alone(self):
+        cup, quay = find("thing", "blue_cup"), find("room", "quay")
+        cup.move_to(quay, quiet=True)
+        quay.db.desc = "Changed by a builder."
+        find("thing", "honey_jar").delete()
+        find("exit", "quay:east").delete()
+        assert sorted(build_world().made) == ["exit:quay:east", "thing:honey_jar"]
+        assert find("thing", "blue_cup").location == quay
+        assert quay.db.desc == "Changed by a builder."
+        assert find("thing", "honey_jar").location == find("agent", "bram")
+
+    def test_a_lost_room_gets_its_ways_back(self):
+        find("room", "loft").delete()
+        made = build_world().made
+        assert {"room:loft", "exit:kettle:up", "exit:loft:down"} <= set(made)
+        assert find("exit", "kettle:up").destination == find("room", "loft")
+
+    def test_agents_stand_at_home_with_profile_and_voice(self):
+        for person in ATLAS.people.values():
+            agent = find("agent", person.id)
+            assert isinstance(agent, Agent)
+            assert agent.key == person.name
+            assert agent.location == agent.home == find("room", person.home)
+
+    def test_every_room_can_be_walked_to_and_back(self):
+        start = find("room", ATLAS.start)
+        seen, queue = {start}, [start]
+        while queue:
+            for way in queue.pop().exits:
+                assert any(back.destination == way.location for back in way.destination.exits)
+                if way.destination not in seen:
+                    seen.add(way.destination)
+                    queue.append(way.destination)
+        assert len(seen) == len(ATLAS.places)
+
+    def test_details_are_there_to_be_looked_at(self):
+        kettle = find("room", "kettle")
+        assert "topmost mark says WREN" in find_detail(kettle, "the hearth")
+        assert find_detail(kettle, "chalkboard") == find_detail(kettle, "menu")
+        assert find_detail(kettle, "dragon") is None
+
+    def test_loved_things_know_who_loves_them(self):
+        assert find("thing", "red_glass").db.loved_by == ["Joss", "Wren"]
+        assert not find("thing", "candle_end").db.loved_by
+
     def test_a_room_of_somebody_elses_is_not_taken_over(self):
-        build_world()
         start = find("room", ATLAS.start)
         start.tags.clear()
         start.tags.add("room:other", category="keepsake")

@@ -64,8 +64,8 @@ class WebWorld(AgentsWorld):
 
     def post(self, path: str, status: int = 200, body: Any = None) -> dict[str, Any]:
         """The same for what does something."""
-        given = {"data": body, "content_type": "application/json"} if body is not None else {}
-        return self.answer("post", path, self.web.post(f"{API}{path}", **given), status)
+        sent = self.web.post(f"{API}{path}", body or "", content_type="application/json")
+        return self.answer("post", path, sent, status)
 
     def answer(self, method: str, path: str, answer: Any, status: int) -> dict[str, Any]:
         """The answer as data, held to the API's description."""

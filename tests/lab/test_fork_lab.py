@@ -1,14 +1,16 @@
 """A simulation, forked in the middle and lived on otherwise: a whole world, its database too."""
 
 import re
+import shutil
 import threading
 
+import evennia
 import pytest
 
 from game.lab import checkpoints
 from game.lab.lab_fork import fork_lab, fork_lab_world
 from game.lab.lived import read_life
-from game.lab.plan import Plan, lab_of
+from game.lab.plan import FOLDER, Plan, lab_of
 from game.lab.simulate import Run, create, resumed, run
 from game.mind.errors import KeepsakeError
 from game.mind.event_reader import events
@@ -17,8 +19,12 @@ from tests.lab.archived import fingerprint
 
 
 @pytest.fixture(scope="module")
-def places(tmp_path_factory):
-    return Places(tmp_path_factory.mktemp("home"), REPOSITORY / "vault", Ports(21400))
+def places(tmp_path_factory, tables):
+    here = Places(tmp_path_factory.mktemp("home"), REPOSITORY / "vault", Ports(21400))
+    (here.home / FOLDER).mkdir()
+    # As an earlier simulation would have left them; the first of all is made in test_simulate.py.
+    shutil.copyfile(tables, here.home / FOLDER / f".empty-{evennia.__version__}.db3")
+    return here
 
 
 @pytest.fixture(scope="module")

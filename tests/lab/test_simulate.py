@@ -213,6 +213,9 @@ def test_visitors_are_met_and_answered(uninterrupted):
     answers = [each for each in thoughts if each["source"] and each["priority"] == "player"]
     assert len(answers) > 3
     assert any(each["command"].startswith("say ") for each in answers)
+    learned = [each for each in records(uninterrupted) if each.get("op") in ("met", "learned")]
+    assert {"person", "place"} <= {each["of"] for each in learned}
+    assert "hand" not in {each.get("by") for each in records(uninterrupted)}
     people = list((uninterrupted.vault / "agents").glob("*/people/*.md"))
     assert people, "nobody was remembered"
     assert not any(b"admin" in kept for kept in agents_of(uninterrupted).values())

@@ -12,6 +12,7 @@ from game.llm.ollama_client import OllamaModel, ollama_host
 from game.llm.openai_client import OpenAIModel, api_key
 from game.mind.errors import (
     BadAnswer,
+    ModelError,
     ModelFailed,
     ModelMissing,
     ModelRejected,
@@ -251,10 +252,26 @@ def test_the_key_comes_from_the_environment_alone():
     assert api_key({"OPENAI_API_KEY": "b", "KEEPSAKE_OPENAI_API_KEY": "a"}) == "a"
 
 
-def test_the_key_is_in_no_error(fake: FakeModelServer):
-    model = OpenAIModel(fake.address, "fake", key="sesame-open")
-    fake.plan("/v1/completions", Reply(status=401, text="no"))
-    with pytest.raises(ModelRejected) as caught:
+@pytest.mark.parametrize("status", [400, 401, 404, 429, 500, 503])
+def test_the_key_is_in_no_error_though_the_server_quotes_it(
+    kind: str, fake: FakeModelServer, monkeypatch: pytest.MonkeyPatch, status: int
+):
+    key = "sesame-open-4f9a"
+    monkeypatch.setenv("OLLAMA_API_KEY", key)  # which its own library reads
+    host = fake.address
+    model = OllamaModel(host, "fake") if kind == "ollama" else OpenAIModel(host, "fake", key=key)
+    fake.plan(PATHS[kind], Reply(status=status, text=f"{'no ' * 62}key {key} is not known"))
+    with pytest.raises(ModelError, match=r"no no") as caught:
         model.generate(REQUEST)
     model.close()
-    assert "sesame-open" not in json.dumps([str(caught.value), repr(caught.value)])
+    assert "sesame" not in json.dumps([str(caught.value), repr(caught.value)])
+    assert "sesame" not in repr(model.server)
+
+
+@pytest.mark.parametrize("kind_of", [OllamaModel, OpenAIModel])
+def test_nor_is_the_login_in_its_address(kind_of: type[Model]):
+    model = kind_of(f"http://tom:sesame@127.0.0.1:{free_port()}", "fake")
+    with pytest.raises(ModelUnavailable, match=r"http://\[secret\]@127") as caught:
+        model.generate(REQUEST)
+    model.close()
+    assert "sesame" not in str(caught.value)

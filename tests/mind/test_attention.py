@@ -43,6 +43,15 @@ def test_a_player_is_answered_soon(seed):
     assert 100.3 <= mind.next_at() <= 101.0
 
 
+def test_an_impulse_names_the_memory_of_the_event_that_led_to_it():
+    mind = attention()
+    mind.notice(replace(player(), memory=7), 100.0)
+    mind.notice(Event(EventKind.HEARD, from_player=False, source="Bo", memory=8), 100.1)
+    impulse = mind.due(101.0)
+    assert impulse is not None
+    assert (impulse.source, impulse.memory) == ("Ann", 7)
+
+
 def test_two_quick_lines_get_one_answer():
     mind = attention()
     mind.notice(player(), 100.0)

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from game.mind.event_schema import columns, json_schema
-from game.mind.events import KINDS
+from game.mind.events import KINDS, OPERATIONS
 from game.paths import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
@@ -33,6 +33,12 @@ def test_every_field_is_told_of(kind):
         column = next(each for each in columns(kind) if each.name == field.name)
         assert f"| `{field.name}` |" in section, field.name
         assert f"| {column.help} |" in section, field.name
+
+
+@pytest.mark.parametrize(("op", "told"), OPERATIONS.items(), ids=list(OPERATIONS))
+def test_every_operation_on_a_memory_is_told_of(op, told):
+    page = (DOCS / "events.md").read_text(encoding="utf-8")
+    assert f"| `{op}` | {told} |" in page.partition("### memory")[2].partition("\n###")[0]
 
 
 def test_what_is_none_is_refused():

@@ -1,5 +1,10 @@
 """What may never stand in the event log, and what must not be taken for it."""
 
+import re
+import sys
+from functools import cache
+from random import Random
+
 import pytest
 
 from game.mind.event_log import EventLog
@@ -37,6 +42,7 @@ KEY = 'sk-live-"quoted"-4f9a'
         "my password is c67jHL8p, but tell nobody",
         "Password: “c67jHL8p”",
         "the pwd c67jHL8p",
+        "my pw is c67jHL8p",
     ],
 )
 def test_what_somebody_logs_in_with_is_hidden(line):
@@ -46,6 +52,23 @@ def test_what_somebody_logs_in_with_is_hidden(line):
     assert "c67jhl8p" not in cleaned.casefold()
     assert HIDDEN in cleaned
     assert cleaned.count("\n") == line.count("\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'Tom says, "My password is correcthorsebattery"',
+        "her login password: correcthorsebattery, she said",
+        "Tom’s passphrase is 'correcthorsebattery'",
+        "your pw = correcthorsebattery",
+    ],
+)
+def test_what_somebody_calls_their_own_password_is_hidden_whatever_it_looks_like(line):
+    scrubber = Scrubber()
+    cleaned = scrubber.clean(line)
+    assert "correcthorse" not in cleaned
+    assert HIDDEN in cleaned
+    assert scrubber.clean_words("words: correcthorsebattery") == f"words: {HIDDEN}"
 
 
 def test_a_password_that_was_heard_is_known_from_then_on():
@@ -64,6 +87,8 @@ def test_a_password_that_was_heard_is_known_from_then_on():
         'Tom says, "Connect the pipes to the boathouse before the frost comes."',
         "say create a garden of your own here, where everybody passes",
         "The password is known to the ferryman alone.",
+        "My password is old, and his was changed.",
+        "The pw was forgotten.",
         "The password was changed in 1905, and the passport too.",
         "say connect the 12 pipes of the 24 houses",
         "say I create little.",
@@ -93,6 +118,72 @@ def test_secrets_are_those_that_are_called_so():
         "KEEPSAKE_HOME": "/home/tom",
     }
     assert set(secrets_in(environ)) == {KEY, "sk-other-one", "hf_abcdef", "swordfish"}
+
+
+@cache
+def _letters():
+    """All that is taken for one of our letters where capitals do not count."""
+    signs = map(chr, {*range(sys.maxunicode + 1)} - {*range(0xD800, 0xE000)})
+    return re.findall("[a-z]", "".join(signs), re.IGNORECASE)
+
+
+_VERBS = ("connect", "conn", "con", "co", "create", "cre", "cr")
+_NOUNS = ("password", "passwd", "passphrase", "passcode", "pwd", "pw", "@password old =")
+
+
+@pytest.mark.parametrize("head", [*(f"{verb} Tom" for verb in _VERBS), *_NOUNS])
+def test_however_its_words_are_written_a_password_is_found(head):
+    """The quick look, which spares most lines the thorough one, must see all that that sees."""
+    for place, sign in enumerate(head):
+        others = [each for each in _letters() if re.fullmatch(sign, each, re.IGNORECASE)]
+        for other in others if sign.isalpha() else ():
+            line = f"{head[:place]}{other}{head[place + 1 :]} c67jHL8p"
+            assert "c67jHL8p" not in Scrubber().clean(line), line
+
+
+def test_a_secret_of_several_lines_is_found_by_its_lines():
+    key = "-----BEGIN KEY-----\nMC4CAQAwBQYDK2Vw\n-----END KEY-----\n"
+    told = f"who she is\n{key}Tom: MC4CAQAwBQYDK2Vw, is it not?"
+    cleaned = Scrubber([key]).clean(told)
+    assert "MC4CAQAwBQYDK2Vw" not in cleaned
+    assert cleaned.startswith("who she is\n")
+
+
+def test_a_password_is_hidden_above_the_line_that_tells_that_it_is_one():
+    told = 'Tom: mind c67jHL8p\nTom says, "connect Tom c67jHL8p"'
+    cleaned = f'Tom: mind {HIDDEN}\nTom says, "connect Tom {HIDDEN}"'
+    assert Scrubber().clean(told) == cleaned
+    scrubber = Scrubber()
+    before = scrubber.clean_grown("Tom: mind c67jHL8p\n", None)
+    assert scrubber.clean_grown(told, before).text == cleaned
+
+
+_SAID = (
+    "who she is, and all that she may do",
+    "Tom says to you, 'Good evening.'",
+    "connect Tom c67jHL8p",
+    "connect Tom c67jHL",
+    f"he showed {KEY} to me",
+    "the c67jHL8p is noted",
+    "my password is",
+    "hunter22",
+    "",
+)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_prompt_that_has_grown_is_as_clean_as_one_that_is_looked_at_whole(seed):
+    """Lines come, go and are cut in their middle, so that secrets fall on every border."""
+    random, quick, thorough = Random(seed), Scrubber([KEY]), Scrubber([KEY])
+    text, before = "", None
+    for _ in range(60):
+        text = text[: random.randrange(len(text) // 2, len(text) + 1)]
+        text += random.choice(("", "\n", "\n\n"))
+        text += "\n".join(random.choices(_SAID, k=random.randrange(4)))
+        before = quick.clean_grown(text, before)
+        assert before.text == thorough.clean(text)
+        assert KEY not in before.text
+    assert before.raw == text
 
 
 def test_a_short_secret_is_not_looked_for():
@@ -189,6 +280,9 @@ def test_nobody_can_slow_it_down_with_passwords():
         "password" + " " * 20_000,
         "password" + " " * 20_000 + "x = y",
         "password " * 2_000,
+        "my " * 5_000 + "password",
+        "my password is" + " " * 20_000,
+        "my " + "a" * 20_000 + " password is",
         "password " + "a " * 5_000,
         "connect " * 3_000,
         "connect " + "a" * 20_000,

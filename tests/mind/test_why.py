@@ -48,8 +48,8 @@ class Life:
             log=lambda _: None,
         )
 
-    def hears(self, text, source="Tom"):
-        return self.memory.append(text, source=source, place="The Inn").number
+    def hears(self, text, source="Tom", event=""):
+        return self.memory.append(text, source=source, place="The Inn", event=event).number
 
     def acts(self, command, reason="", *, prompt="the prompt", outcome="acted", **told):
         """An act as the game does it: its memory, then its event."""
@@ -164,6 +164,27 @@ def test_acts_are_counted_from_the_last_without_waiting_and_refusals(life):
     assert everything[2].act is None
     with pytest.raises(KeepsakeError, match="5 acts of Mira are known"):
         life.why(6, everything=True)
+
+
+@pytest.mark.parametrize("kinds", [("talk", ""), ("whisper", "traverse"), ("give", "get")])
+def test_what_was_said_set_it_off_though_the_speaker_went_since(life, kinds):
+    told, moved = kinds
+    said = life.hears('Tom says to you, "Hello."', event=told)
+    gone = life.hears("Tom has left the game.", event=moved)
+    life.acts("say Hello.")
+    assert life.why().cause.number == said
+    life.acts("wave", trigger="departure")
+    assert life.why().cause.number == gone
+    life.hears('Tom says, "And goodbye."', event="say")
+    life.acts("nod", cause=said)  # the event itself knows best
+    assert life.why().cause.number == said
+
+
+def test_of_an_older_archive_nobody_knows_what_kind_of_message_it_was(life):
+    life.hears('Ada says, "Hello."', "Ada")
+    said = life.hears('Tom says to you, "Hello."')
+    life.acts("say Hello.")
+    assert life.why().cause.number == said
 
 
 def test_an_idle_thought_has_no_memory_that_set_it_off(life):

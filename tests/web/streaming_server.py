@@ -19,13 +19,16 @@ from twisted.internet.defer import Deferred, fail, succeed
 from twisted.web.resource import Resource
 from twisted.web.server import Site
 
+from game.mind.called import Names
 from game.mind.event_log import EventLog
 from game.mind.event_taps import Tapped, Taps
 from game.mind.events import Fault, MemoryChange, World
 from game.mind.records import Memory, MemoryKind
+from game.paths import REPOSITORY
 from game.web.gate import StreamProxy
 from game.web.hub import Hub, Timing
 from game.web.live import LiveResource
+from game.web.static_files import StaticFiles
 
 SECRET = "sk-a-key-of-somebody"
 COOKIE = b"sessionid=ada"
@@ -45,9 +48,18 @@ class Server:
         log = EventLog(folder, secrets=[SECRET], written=self.taps.written)
         self.events = Tapped(log, self.taps)
         self.allowed, self.broken, self.name, self.number = True, False, "Mira", 0
+        self.there = {7, 8}
         root = Resource()
-        live = LiveResource(self.hub, self.check, self.name_of, reactor, forbidden=FORBIDDEN)
+        live = LiveResource(
+            self.hub,
+            self.check,
+            self.names_of,
+            reactor,
+            forbidden=FORBIDDEN,
+            missing=lambda number: number not in self.there,
+        )
         root.putChild(b"agents-live", live)
+        root.putChild(b"static", StaticFiles(str(REPOSITORY / "game" / "web" / "static")))
         self.site = Site(root)
         self.inner = reactor.listenTCP(0, self.site, interface="127.0.0.1")
         self.port = self.inner.getHost().port
@@ -62,8 +74,8 @@ class Server:
             return fail(RuntimeError("the database is away"))
         return succeed(self.allowed and cookies == COOKIE)
 
-    def name_of(self, number: int) -> str | None:
-        return self.name if number == 7 else None
+    def names_of(self, number: int) -> Names | None:
+        return Names.of(self.name) if number == 7 else None
 
     def obey(self, word: str, rest: str) -> dict[str, Any]:
         getattr(self, f"do_{word}")(rest)
@@ -103,6 +115,9 @@ class Server:
 
     def do_forbid(self, _: str) -> None:
         self.allowed = False
+
+    def do_delete(self, number: str) -> None:
+        self.there.discard(int(number))
 
     def do_break(self, _: str) -> None:
         self.broken = True

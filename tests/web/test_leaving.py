@@ -1,7 +1,8 @@
-"""A browser that goes before its answer has come is no fault of anybody."""
+"""A browser, or a Server, that goes before an answer has come is no fault of anybody."""
 
 from __future__ import annotations
 
+import json
 import warnings
 
 import pytest
@@ -15,13 +16,24 @@ with warnings.catch_warnings():  # Evennia's proxy is built on what Twisted will
     warnings.simplefilter("ignore", DeprecationWarning)
     from twisted.web.proxy import ProxyClient, ReverseProxyResource
 
-    from game.web.leaving import Client, ClientFactory, let_browsers_leave
+    from game.web.leaving import AWAY, BROKE_OFF, Client, ClientFactory, let_browsers_leave
 
 ANSWER = b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\n"
 
 
+class Cuttable(DummyChannel.TCP):
+    """A browser's connection, which a real one can have cut."""
+
+    aborted = False
+
+    def abortConnection(self) -> None:  # noqa: N802 - Twisted's name
+        self.aborted = True
+
+
 def asked() -> Request:
-    request = Request(DummyChannel(), False)
+    channel = DummyChannel()
+    channel.transport = Cuttable()
+    request = Request(channel, False)
     request.gotLength(0)
     request.notifyFinish().addErrback(lambda _: None)
     return request
@@ -70,7 +82,76 @@ def test_a_server_that_is_not_there_is_told_to_whoever_is():
     for request in (stays, goes):
         factory = ClientFactory(b"GET", b"/", b"HTTP/1.1", {}, b"", request)
         factory.clientConnectionFailed(None, None)
-    assert b"501" in channel.transport.written.getvalue()
+    answer = channel.transport.written.getvalue()
+    assert b" 502 " in answer.splitlines()[0]
+    assert answer.endswith(AWAY.encode())
+
+
+def told(address: bytes, came: bytes, *, method: bytes = b"GET") -> tuple[Request, bytes]:
+    """What a browser is told when of the Server no more comes than that."""
+    request = asked()
+    request.method = method
+    channel = request.channel
+    client = Client(method, address, b"HTTP/1.1", {}, b"", request)
+    client.makeConnection(StringTransport())
+    client.dataReceived(came)
+    client.connectionLost(Failure(ConnectionDone()))
+    return request, channel.transport.written.getvalue()
+
+
+BEGINNINGS = [b"", b"HTTP/1.0 20", ANSWER[:20], ANSWER[:-2], ANSWER]
+
+
+@pytest.mark.parametrize("came", BEGINNINGS)
+@pytest.mark.parametrize("method", [b"GET", b"POST"])
+def test_a_server_that_goes_before_it_has_answered_has_not_answered(came, method):
+    request, answer = told(b"/agents/api/agents/1/pause", came, method=method)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert request.code == 502
+    assert b" 502 " in head.splitlines()[0]
+    assert b"application/json" in head
+    assert json.loads(body) == {"error": BROKE_OFF}
+    assert head.lower().count(b"content-length") == 1
+    assert request.finished
+
+
+@pytest.mark.parametrize("came", BEGINNINGS)
+def test_a_person_is_told_in_words(came):
+    request, answer = told(b"/agents/", came)
+    assert request.code == 502
+    assert b"text/plain" in answer
+    assert answer.endswith(BROKE_OFF.encode())
+
+
+@pytest.mark.parametrize("body", [b"a", b"abc"])
+def test_an_answer_that_breaks_off_is_not_taken_for_a_whole_one(body):
+    request, answer = told(b"/agents/api/agents", ANSWER + body)
+    assert answer.endswith(body)
+    assert not request.finished  # a connection that is kept would have the browser wait for ever
+    assert request.channel.transport.aborted
+
+
+def test_an_answer_without_a_body_lacks_nothing():
+    request, answer = told(b"/agents/api/agents", ANSWER, method=b"HEAD")
+    assert (request.code, bool(request.finished)) == (200, True)
+    unchanged = b"HTTP/1.0 304 Not Modified\r\nContent-Length: 4\r\n\r\n"
+    request, answer = told(b"/static/keepsake/icon.svg", unchanged)
+    assert (request.code, bool(request.finished)) == (304, True)
+    request, answer = told(b"/", b"HTTP/1.0 200 OK\r\n\r\nab")  # its end is all that tells
+    assert request.finished
+    assert answer.endswith(b"ab")
+
+
+def test_a_body_that_came_in_pieces_is_passed_on_with_its_length():
+    headers = {b"transfer-encoding": b"chunked", b"host": b"here"}
+    client = ClientFactory(b"POST", b"/", b"HTTP/1.1", headers, b"x" * 30, asked()).buildProtocol(
+        None
+    )
+    server = StringTransport()
+    client.makeConnection(server)
+    sent = server.value()
+    assert b"content-length: 30\r\n" in sent
+    assert b"transfer-encoding" not in sent
 
 
 def test_a_proxy_makes_these():

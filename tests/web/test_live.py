@@ -8,7 +8,13 @@ import time
 
 import httpx
 import pytest
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.task import Clock
+from twisted.web.test.requesthelper import DummyRequest
 
+from game.web.hub import Hub
+from game.web.live import LiveStream
+from game.web.wanted import Wanted
 from tests.web.conftest import COOKIES, PATIENCE, Streaming
 from tests.web.streaming_server import FORBIDDEN, SECRET
 
@@ -172,6 +178,55 @@ def test_what_means_nothing_is_refused_with_the_cure(streaming, query, cure):
     answer = streaming.client.get(streaming.url(query), headers=COOKIES)
     assert answer.status_code == 400
     assert cure in answer.json()["error"]
+
+
+def test_a_stream_of_an_agent_that_is_not_there_is_none(streaming):
+    for ask in (streaming.client.get, streaming.client.head):
+        answer = ask(streaming.url("?agent=999"), headers=COOKIES)
+        assert answer.status_code == 404
+        assert answer.headers["content-type"] == "application/json"
+    assert "no agent 999" in streaming.client.get(streaming.url("?agent=999"), headers=COOKIES).text
+    assert streaming.do("streams") == 0
+
+
+def test_the_stream_of_an_agent_that_is_deleted_ends(streaming):
+    browser, other = streaming.open("?agent=7"), streaming.open("?agent=8")
+    streaming.until(2)
+    streaming.do("delete 7")
+    assert browser.rest() == []
+    assert streaming.client.get(streaming.url("?agent=7"), headers=COOKIES).status_code == 404
+    assert streaming.do("streams") == 1
+    streaming.do("delete 8")
+    assert other.rest() == []
+
+
+class Reading(DummyRequest):
+    """A browser that reads whatever comes."""
+
+    channel = True  # it is there
+
+    def registerProducer(self, producer, streaming) -> None:  # noqa: N802 - Twisted's name
+        """Twisted's own asks for more until all has come, and here it never has."""
+
+    def unregisterProducer(self) -> None:  # noqa: N802 - Twisted's name
+        pass
+
+
+def test_rights_are_looked_at_every_five_seconds():
+    clock, request, asked = Clock(), Reading([b""]), []
+    hub = Hub(clock)
+    hub.prime([])
+
+    def allowed() -> Deferred[bool]:
+        asked.append(clock.seconds())
+        return succeed(len(asked) < 3)
+
+    LiveStream(hub, request, Wanted(), lambda _: None, clock).start(allowed)
+    for _ in range(40):
+        clock.advance(0.5)
+    assert asked == [5.0, 10.0, 15.0]
+    assert request.finished
+    assert hub.streams == 0
 
 
 def test_there_is_an_end_to_how_many_may_watch(streaming):

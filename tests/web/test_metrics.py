@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -17,7 +18,18 @@ from game.mind.events import Compaction, Fault, MemoryChange, Recall, Sleep, Tho
 from game.paths import REPOSITORY
 from game.web.gate import Door, Guarded
 from game.web.lag import LOOK_SECONDS, Lag
-from game.web.metrics import MOST_AGENTS, OTHERS, Metrics, Now, ServerNow
+from game.web.metrics import (
+    _LEVELS,
+    _OUTCOMES,
+    _PRIORITIES,
+    _SLEEP_OPS,
+    _TRIGGERS,
+    MOST_AGENTS,
+    OTHERS,
+    Metrics,
+    Now,
+    ServerNow,
+)
 
 TOKEN = "a-token-of-more-than-sixteen"
 NOW = Now(
@@ -182,6 +194,56 @@ def test_two_worlds_do_not_share_counters():
     assert not any("thoughts_total" in name for name, _ in values(other))
 
 
+def test_what_is_known_begins_at_nothing_so_that_the_first_of_it_is_an_increase():
+    metrics = Metrics()
+    before = values(metrics, Now(names=["Mira"]))
+    for name, labels in (
+        ("faults_total", {"level": "error"}),
+        ("faults_total", {"level": "warning"}),
+        ("sleep_events_total", {"op": "wakes", "failed": "no"}),
+        ("thought_triggers_total", {"trigger": "addressed"}),
+        ("memory_operations_total", {"op": "append", "failed": "no"}),
+        ("compactions_total", {"reason": "high", "outcome": "waterfall"}),
+        ("compactions_total", {"reason": "count", "outcome": "failed"}),
+        ("compaction_tokens_total", {"kind": "completion"}),
+        ("recalls_total", {"by": "agent", "result": "found"}),
+        ("thoughts_total", {"agent": "Mira", "outcome": "no answer"}),
+        ("prompt_tokens_total", {"agent": "Mira"}),
+        ("thought_latency_seconds_count", {"priority": "idle"}),
+    ):
+        assert before[f"keepsake_{name}", frozenset(labels.items())] == 0, (name, labels)
+    metrics.took(Fault(level="error", text="?"))
+    assert value(metrics, "faults_total", level="error") == 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "field", "named"),
+    [
+        (Thought, "outcome", _OUTCOMES),
+        (Thought, "trigger", _TRIGGERS),
+        (Thought, "priority", _PRIORITIES),
+        (Fault, "level", _LEVELS),
+        (Sleep, "op", _SLEEP_OPS),
+    ],
+)
+def test_those_are_the_values_that_events_are_said_to_have(shape, field, named):
+    told = re.search(rf"^ +{field}: (.*(?:\n {{8,}}.*)*)", shape.__doc__ or "", re.MULTILINE)
+    assert told is not None
+    said = {" ".join(each.split()) for each in re.findall(r"``([^`]+)``", told[1])}
+    assert set(named) == said - {"vault/config"}
+
+
+def test_the_number_of_series_is_as_documented():
+    metrics = Metrics()
+    alone = len(values(metrics))
+    each = len(values(metrics, replace(NOW, names=["Mira"]))) - alone
+    text = (REPOSITORY / "docs" / "metrics.md").read_text(encoding="utf-8")
+    said = re.search(r"about (\d+) for each agent, and (\d+) for all", text)
+    assert said is not None
+    assert each == int(said[1])
+    assert abs(alone - int(said[2])) < 40
+
+
 def test_lag_is_what_the_reactor_comes_too_late():
     clock, seen = Clock(), []
     lag = Lag(clock, seen.append)
@@ -299,6 +361,29 @@ def test_the_dashboard_of_grafana_asks_only_for_what_there_is():
     for expression in asked:
         for name in re.findall(r"\b(?:keepsake|process)_[a-z_0-9]+", expression):
             assert name in known, f"{name} in {expression}"
+
+
+def test_the_dashboard_of_grafana_shows_every_metric_of_this_job():
+    asked = " ".join(expressions())
+    for name in {re.sub(r"_(?:bucket|count|sum)$", "", each) for each in told()}:
+        if name.startswith("keepsake_"):
+            assert re.search(rf"\b{name}(?:_bucket)?\{{", asked), name
+    for expression in expressions():
+        for name, labels in re.findall(r"\b((?:keepsake|process)_\w+)(\{[^}]*\})?", expression):
+            if not expression.startswith("label_values(keepsake_up"):
+                assert 'job=~"$job"' in labels, f"{name} in {expression}"
+
+
+def test_the_dashboard_of_grafana_counts_no_agent_twice_and_no_fault_as_no_data():
+    path = REPOSITORY / "docs" / "grafana-keepsake.json"
+    panels = json.loads(path.read_text(encoding="utf-8"))["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    for panel in panels:
+        asked = [target["expr"] for target in panel["targets"]]
+        if any("keepsake_agents{" in each for each in asked):
+            assert len(asked) == 1, panel["title"]
+        if panel["type"] == "stat" and "increase(" in asked[0]:
+            assert asked[0].endswith("or vector(0)"), panel["title"]
 
 
 def test_the_document_names_every_metric_and_no_other():

@@ -9,6 +9,7 @@ import pytest
 
 from game.paths import REPOSITORY
 from game.web import openapi
+from game.web.series import MOST_HOURS
 from game.web.shapes import AgentRow
 
 
@@ -70,3 +71,8 @@ def test_a_type_without_a_schema_is_refused():
 
     with pytest.raises(TypeError, match="no schema"):
         openapi.schema_of(Odd, {})
+
+
+def test_the_description_allows_as_much_as_the_charts_have():
+    (hours,) = openapi.operation("/agents/{id}/series", "get").parameters
+    assert hours.schema["maximum"] == MOST_HOURS == 168

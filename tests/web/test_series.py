@@ -14,7 +14,7 @@ from game.mind.event_log import EventLog
 from game.mind.events import Compaction, Event, MemoryChange, Recall, Thought
 from game.web.series import Charts
 from game.web.shapes import Series
-from game.web.slices import Slice
+from game.web.slices import MINUTE, SLOT, Slice, Sums
 
 NOW = datetime(2026, 5, 4, 12, 0, 30, tzinfo=UTC)
 
@@ -41,9 +41,23 @@ def thought(outcome: str = "acted", latency: float = 1.0, **fields: object) -> T
         sections={"window": 900, "who it is": 100},
         prompt_tokens=1100,
         cached_tokens=550,
+        completion_tokens=20,
+        budget=3840,
         latency=latency,
         model="fake",
         **fields,  # type: ignore[arg-type]  # a test names them
+    )
+
+
+def unanswered(problem: str = "nobody answered within 60 s") -> Thought:
+    return Thought(
+        agent="Mira",
+        trigger="heard",
+        priority="event",
+        outcome="no answer",
+        sections={"window": 900, "who it is": 100},
+        budget=3840,
+        problem=problem,
     )
 
 
@@ -113,13 +127,30 @@ def test_what_the_log_holds_is_added_up(log):
     )
     points = [p for p in log.series(log.read()).points if p.thoughts]
     (point,) = points
-    assert (point.thoughts, point.failed) == (3, 1)
-    assert point.prompt_tokens == 1000
+    assert (point.thoughts, point.failed, point.no_answer) == (3, 1, 0)
+    assert (point.prompt_tokens, point.completion_tokens) == (1000, 20)
+    assert point.budget == 3840
     assert point.cached == 0.5
     assert (point.latency, point.latency_p95) == (2.0, 3.0)
     assert point.memories == 17
     assert (point.recalls, point.recalled) == (2, 0.5)
     assert point.compactions == 1
+
+
+def test_where_nobody_answered_nothing_is_said_of_answers(log):
+    log.tell(unanswered(), unanswered(), minutes=10)
+    (point,) = [p for p in log.series(log.read()).points if p.thoughts]
+    assert (point.thoughts, point.failed, point.no_answer) == (2, 2, 2)
+    assert point.cached is point.latency is point.completion_tokens is None
+    assert point.prompt_tokens == 1000
+
+
+def test_where_nothing_happened_nothing_is_said(log):
+    log.tell(thought(), minutes=10)
+    still = [p for p in log.series(log.read()).points if not p.thoughts]
+    assert len(still) == 59
+    for point in still:
+        assert point.prompt_tokens is point.cached is point.budget is None
 
 
 def test_each_agent_has_its_own_whatever_the_case(log):
@@ -151,6 +182,37 @@ def test_slices_are_in_their_order_and_as_long_as_they_say(log):
     assert times == sorted(times)
     assert times[1] - times[0] == timedelta(seconds=1440)
     assert times[-1] <= datetime.now(UTC) < times[-1] + timedelta(seconds=1440)
+
+
+def test_a_week_is_kept_with_all_that_happened_in_it(log):
+    for hours in range(160, 0, -8):
+        log.tell(thought(latency=hours), hours=hours)
+    week = log.series(log.read(), 168)
+    assert week.slice == 10_080
+    assert thoughts(week) == 20
+    assert week.complete
+    latencies = [point.latency for point in week.points if point.latency is not None]
+    assert latencies == sorted(latencies, reverse=True)  # each stands where it belongs
+    for point in week.points:
+        ago = (datetime.now(UTC) - datetime.fromisoformat(point.at)).total_seconds() / 3600
+        assert point.latency is None or ago - 2.8 <= point.latency <= ago, point
+
+
+def test_what_grows_old_while_it_is_kept_is_kept_by_the_slot_and_then_as_a_number_alone():
+    day, sums = 60 * SLOT, Sums()
+    line = {"kind": "memory", "op": "append"}
+    for minute in range(3 * SLOT // MINUTE):  # of the last three slots of a day
+        sums.at(day - 3 * SLOT + minute * MINUTE, 0).take(line | {"n": minute + 1})
+    assert (len(sums.minutes), len(sums.slots)) == (72, 0)
+    before = sums.spread(0, SLOT, 60)
+    sums.settle(day - SLOT, 0)
+    assert (len(sums.minutes), len(sums.slots)) == (24, 2)
+    assert sums.spread(0, SLOT, 60) == before  # a day's chart does not change by it
+    assert sums.spread(0, 7 * SLOT, 60)[0][8].memories == 72
+    sums.settle(day - SLOT, day - 2 * SLOT)
+    assert len(sums.slots) == 1
+    assert sums.memories == 24
+    assert sums.spread(day, SLOT, 60)[1] == 72
 
 
 def test_the_number_of_memories_is_carried_on(log):
@@ -222,6 +284,7 @@ def test_two_slices_together_are_what_both_were():
         "model": "m",
         "prompt_tokens": 12,
         "cached_tokens": 6,
+        "completion_tokens": 3,
         "latency": 0.5,
     }
     one.take(line)

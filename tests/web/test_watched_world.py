@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 import shutil
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import httpx
@@ -16,6 +17,7 @@ import pytest
 from game.paths import REPOSITORY
 from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import PASSWORD, Player
+from tests.empty_tables import lay_tables
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_port
 from tests.web.conftest import PATIENCE, Browser
@@ -34,7 +36,7 @@ TOKEN = "0123456789abcdef0123456789"
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory) -> Iterator[Copy]:
+def copy(tmp_path_factory, tables) -> Iterator[Copy]:
     times = itertools.count(1)
 
     def script(_prompt: str) -> str:  # never the same twice: agents refuse to repeat themselves
@@ -47,6 +49,7 @@ def copy(tmp_path_factory) -> Iterator[Copy]:
             KEEPSAKE_METRICS_TOKEN=TOKEN,
         )
         shutil.copytree(REPOSITORY / "vault" / "config", made.here.config)
+        lay_tables(tables, made.here)
         (made.here.config / "llm.md").write_text(_LLM)
         try:
             started = made.keepsake("start")
@@ -139,6 +142,56 @@ def test_staff_see_what_an_agent_lives_through_and_miss_nothing_at_a_reload(copy
     seen += numbers
     assert seen == list(range(seen[0], seen[0] + len(seen)))
     bo.leave()
+
+
+def test_head_is_answered_by_the_views_and_static_files_are_looked_up_anew(copy, admin):
+    for path in ("/agents/api/agents", "/agents/api/agents/999999", "/agents/", "/auth/login/"):
+        head, get = admin.head(path), admin.get(path)
+        assert (head.status_code, head.text) == (get.status_code, ""), path
+        assert head.headers["content-type"] == get.headers["content-type"]
+        assert "x-view" not in head.headers
+        assert "frame-ancestors 'none'" in head.headers["content-security-policy"]
+    style = admin.get("/static/keepsake/dashboard.css")
+    assert style.status_code == 200
+    assert style.headers["cache-control"] == "no-cache"
+    assert style.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_body_of_any_kind_is_refused_in_words(copy, admin):
+    admin.get("/agents/")
+    token = {"X-CSRFToken": admin.cookies["csrftoken"], "Content-Type": "text/plain"}
+    address = "/agents/api/agents/1/sleep"
+    for body, status in ((b"x" * 3_000_000, 413), (b"x", 415), (iter([b"x" * 20_000]), 413)):
+        answer = admin.post(address, content=body, headers=token)
+        assert answer.status_code == status
+        assert answer.json()["error"]
+
+
+def test_a_server_that_goes_is_told_of_and_never_an_empty_answer(copy, admin):
+    """Asked without a pause while it is being reloaded, from before it goes until it is back."""
+    answers, done = [], threading.Event()
+
+    def ask() -> None:
+        with httpx.Client(base_url=base(copy), cookies=admin.cookies, timeout=PATIENCE) as client:
+            while not done.is_set():
+                with suppress(httpx.RemoteProtocolError):  # broken off, and plainly so
+                    answers.append(client.get("/agents/api/agents"))
+
+    asking = [threading.Thread(target=ask) for _ in range(3)]
+    for each in asking:
+        each.start()
+    try:
+        assert copy.keepsake("reload").returncode == 0
+    finally:
+        done.set()
+        for each in asking:
+            each.join()
+    assert {answer.status_code for answer in answers} <= {200, 502, 503}
+    for answer in answers:
+        assert answer.headers["content-type"] == "application/json", answer
+        said = answer.json()
+        assert "agents" in said if answer.status_code == 200 else said["error"]
+    assert any(answer.status_code == 502 for answer in answers)
 
 
 def test_metrics_ask_for_the_token_whoever_asks(copy):

@@ -85,7 +85,9 @@ class Acquaintances:
     def __init__(
         self, name: str, folder: Path, memory: MemoryComponent, services: Services
     ) -> None:
-        self.book = PeopleBook(folder, lambda: services.people.current, self._trouble)
+        self.book = PeopleBook(
+            folder, lambda: services.people.current, self._trouble, name, services.events.emit
+        )
         self.importance_of: Callable[[Memory], Importance] = lambda _: Importance(3)
         self.home: Callable[[], str] = lambda: ""
         self._name, self._memory, self._services = name, memory, services
@@ -158,6 +160,11 @@ class Acquaintances:
             first = last + 1
         if waiting:
             yield waiting
+
+    def look(self) -> None:
+        """See what a person has changed in the files, once they were read; blocks."""
+        if self._open and not self._closed:
+            self.book.look()
 
     def close(self) -> None:
         """The agent is gone, or goes on under another name; what is missing is caught up then."""

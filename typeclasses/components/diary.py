@@ -22,7 +22,6 @@ from game.mind.perception import for_prompt
 from game.mind.persona import kept_as
 from game.mind.records import Memory, MemoryKind
 from game.mind.words import telling
-from typeclasses.components.happenings import drawn
 from typeclasses.services import Services, log
 
 if TYPE_CHECKING:
@@ -58,7 +57,13 @@ class Diary:
     def __init__(
         self, name: str, folder: Path, memory: MemoryComponent, services: Services
     ) -> None:
-        self.journal = Journal(folder / "journal", self._trouble, lambda: services.journal.current)
+        self.journal = Journal(
+            folder / "journal",
+            self._trouble,
+            lambda: services.journal.current,
+            name,
+            services.events.emit,
+        )
         self.circumstances: Callable[[Memory], Circumstances] = lambda _: Circumstances()
         self._name, self._memory, self._services = name, memory, services
         self._scores: dict[int, Importance] = {}
@@ -67,6 +72,10 @@ class Diary:
     def open(self) -> None:
         """Read the newest files in a worker thread, so that no thought has to wait for them."""
         self._services.searchers.submit(self.journal.entries)
+
+    def look(self) -> None:
+        """See what a person has changed in the files; blocks."""
+        self.journal.entries()
 
     # -- how much something matters
 
@@ -157,8 +166,6 @@ class Diary:
             # The compaction must go on; the archive keeps what the journal now lacks.
             log(f"[Error] {self._name}: Drawing out broke off: {error!r}")
         else:
-            for entry in entries:
-                self._services.events.emit(drawn(self._name, entry))
             if entries:
                 log(f"[Journal] {self._name}: {len(entries)} memories were drawn out")
 

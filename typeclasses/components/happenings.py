@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
 
 from game.mind.budget import Costs
 from game.mind.errors import CompactionError
 from game.mind.events import Compaction, MemoryChange, Recall, Recalled, Sleep
 from game.mind.events import Thought as ThoughtEvent
-from game.mind.journal.entries import Entry
 from game.mind.memory import CompactionResult, CompactReason, MemoryContext, Undone
-from game.mind.noticing import Noticed
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.recall.documents import DocumentKind, Hit
 from game.mind.records import Memory
@@ -28,6 +27,47 @@ _NOTHING: Figures = {}
 
 type Spent = Callable[[], tuple[float, int]]
 """Seconds of the services' timer, and the model calls of a night so far."""
+
+
+class LookedUp(Sequence[Recalled]):
+    """What stood in a prompt, told only when somebody asks for it.
+
+    Mostly that is the event log's thread: the reactor, which has no time, only hands it on.
+
+    Args:
+        hits: What a search found.
+        called_back: Numbers of the memories that the agent had asked for.
+    """
+
+    def __init__(self, hits: Sequence[Hit], called_back: Sequence[int]) -> None:
+        self._hits, self._called_back = hits, called_back
+
+    @cached_property
+    def _told(self) -> tuple[Recalled, ...]:
+        called = [Recalled(kind="called back", n=n) for n in self._called_back]
+        return (*map(recalled, self._hits), *called)
+
+    @overload
+    def __getitem__(self, index: int) -> Recalled: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Recalled, ...]: ...
+    def __getitem__(self, index: int | slice) -> Recalled | tuple[Recalled, ...]:
+        return self._told[index]
+
+    def __len__(self) -> int:
+        return len(self._hits) + len(self._called_back)
+
+    def __iter__(self) -> Iterator[Recalled]:
+        return iter(self._told)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._told == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._told)
+
+    def __repr__(self) -> str:
+        return repr(self._told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +86,7 @@ class Basis:
     recent: int = 0
     total: int = 0
     compaction: int = 0
-    recalled: tuple[Recalled, ...] = ()
+    recalled: Sequence[Recalled] = ()
 
 
 _NO_BASIS = Basis()
@@ -80,13 +120,13 @@ def basis_of(context: MemoryContext, kept: Kept) -> Basis:
     """
     longterm, recent, window = context.longterm, context.recent, context.window
     summarised = max(longterm.last if longterm else 0, recent.last if recent else 0)
-    called = [Recalled(kind="called back", n=n) for n in kept.called_back]
+    hits, called_back = kept.related.hits, kept.called_back
     return Basis(
         longterm=longterm.last if longterm else 0,
         recent=summarised,
         total=window[-1].number if window else summarised,
         compaction=context.compaction,
-        recalled=(*map(recalled, kept.related.hits), *called),
+        recalled=LookedUp(hits, called_back) if hits or called_back else (),
     )
 
 
@@ -166,6 +206,7 @@ def thought_event(
         priority=impulse.priority,
         outcome=outcome,
         source=impulse.source,
+        cause=impulse.memory,
         attempt=thought.attempt,
         lead=thought.lead,
         prompt=request.prompt if request else "",
@@ -204,25 +245,6 @@ def remembered(name: str, memory: Memory) -> MemoryChange:
         size=len(memory.text),
         times=memory.repeats,
     )
-
-
-def noticed(name: str, op: str, item: Noticed, by: str = "rules") -> MemoryChange:
-    """The event of something that was noticed, or holds no longer.
-
-    Args:
-        name: Whose memory.
-        op: ``noticed`` or ``closed``.
-        item: What.
-        by: Who found it: ``rules`` or ``night``.
-    """
-    size = len(item.text)
-    return MemoryChange(agent=name, op=op, n=item.number, of=item.kind.value, size=size, by=by)
-
-
-def drawn(name: str, entry: Entry) -> MemoryChange:
-    """The event of a journal entry that was drawn out of what is about to be compacted."""
-    first = min(entry.memories, default=0)
-    return MemoryChange(agent=name, op="journal", n=first, size=len(entry.text), by="rules")
 
 
 def undone(name: str, outcome: Undone | CompactionError) -> MemoryChange:

@@ -6,7 +6,8 @@ the act and its result go into the agent's own memory, and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from game.mind import tool_results
 from game.mind.answer import Command
 from game.mind.errors import KeepsakeError, NoteRefused
 from game.mind.events import MemoryChange
-from game.mind.notes import LONGEST_TITLE, Note, NoteBook
+from game.mind.notes import Note, NoteBook
 from game.mind.perception import shorten
 from game.mind.persona import kept_as
 from game.mind.pinned import LIMIT, Pinned
@@ -68,8 +69,9 @@ class Keeper:
         diary: Diary,
         services: Services,
     ) -> None:
-        self.notes = NoteBook(folder / "notes", self._trouble)
-        self.pinned = Pinned(folder / "pinned.md")
+        tell = services.events.emit
+        self.notes = NoteBook(folder / "notes", self._trouble, name, tell)
+        self.pinned = Pinned(folder / "pinned.md", name, tell)
         self.recaller = Recaller(name, folder, self.notes, memory, services)
         self._name, self._memory, self._services = name, memory, services
         self._diary = diary
@@ -126,12 +128,10 @@ class Keeper:
 
     def _journal(self, argument: str, place: str, _reason: str) -> str:
         entry = self._diary.write(argument, place)
-        self._changed("journal", n=min(entry.memories, default=0), size=len(entry.text))
         return f"{tool_results.WRITTEN_DOWN}{entry.text} (importance {entry.importance.score})"
 
     def _forget(self, argument: str, _place: str, _reason: str) -> str:
         aside = self.notes.forget(argument)
-        self._changed("unnote", title=argument)
         self.recaller.follow()
         return f"{tool_results.PUT_AWAY}{aside.stem!r} away"
 
@@ -175,6 +175,15 @@ class Keeper:
 
     # -- notes and pins, whoever writes them; all of them block
 
+    def open(self) -> None:
+        """Read the files in a worker thread: what a person changes from then on is known."""
+        self._services.searchers.submit(self.look)
+
+    def look(self) -> None:
+        """See what a person has changed in the files."""
+        self.notes.all()
+        _ = self.shown_pins
+
     def write_note(
         self, title: str, text: str, *, place: str, reason: str = "", by: str = "agent"
     ) -> Note:
@@ -191,8 +200,8 @@ class Keeper:
             NoteRefused: It cannot be kept; says why.
         """
         now = self._services.clock.now()
-        note = self.notes.write(title, text, place=place, reason=reason, now=now)
-        self._changed("note", by=by, title=note.title, size=len(text))
+        with self._refusals("note", by):
+            note = self.notes.write(title, text, place=place, reason=reason, now=now, by=by)
         self.recaller.follow()
         return note
 
@@ -206,9 +215,8 @@ class Keeper:
         Raises:
             NoteRefused: It cannot be pinned; says why.
         """
-        line = self.pinned.add(text, own=by == "agent")
-        self._changed("pin", by=by, size=len(line))
-        return line
+        with self._refusals("pin", by):
+            return self.pinned.add(text, own=by == "agent")
 
     def unpin(self, which: str, *, by: str) -> str:
         """Take one line out of the pinned block, and give it.
@@ -220,33 +228,25 @@ class Keeper:
         Raises:
             NoteRefused: It cannot be taken out; says why.
         """
-        line = self.pinned.remove(which, only_own=by == "agent")
-        self._changed("unpin", by=by, size=len(line))
-        return line
+        with self._refusals("unpin", by):
+            return self.pinned.remove(which, only_own=by == "agent")
+
+    @contextmanager
+    def _refusals(self, op: str, by: str) -> Iterator[None]:
+        """Have the event log told of what a builder may not do; an agent's own verbs tell it."""
+        try:
+            yield
+        except NoteRefused as problem:
+            if by != "agent":
+                self._changed(op, by=by, problem=str(problem))
+            raise
 
     def _changed(
-        self,
-        op: str,
-        *,
-        n: int = 0,
-        size: int = 0,
-        times: int = 1,
-        by: str = "agent",
-        title: str = "",
-        problem: str = "",
+        self, op: str, *, n: int = 0, times: int = 1, by: str = "agent", problem: str = ""
     ) -> None:
         """Have the event log told; from any thread."""
         self._services.events.emit(
-            MemoryChange(
-                agent=self._name,
-                op=op,
-                n=n,
-                size=size,
-                times=times,
-                by=by,
-                title=shorten(title, LONGEST_TITLE),
-                problem=problem,
-            )
+            MemoryChange(agent=self._name, op=op, n=n, times=times, by=by, problem=problem)
         )
 
     # -- what of it stands in the prompt

@@ -62,6 +62,7 @@ class MemoryComponent:
 
     Attributes:
         problem: Why the archive cannot be written now; None if it can.
+        newest: Number of the last memory that was archived since the server started; 0 for none.
         last_act: Number of the last act that was remembered since the server started; 0 for none.
         noticed: What it was told as a rule, and what it promised.
         compactor: What compacts it.
@@ -76,7 +77,7 @@ class MemoryComponent:
         self.name = name
         self.folder = folder
         self.problem: KeepsakeError | None = None
-        self.last_act = 0
+        self.newest = self.last_act = 0
         self.noticed = Noticing(name, folder, services)
         self.pins: Callable[[], Sequence[str]] = lambda: ()
         self.sleeps: Callable[[], bool] = lambda: False
@@ -163,6 +164,7 @@ class MemoryComponent:
                 event=waiting.event,
                 time=waiting.time,
             )
+            self.newest = memory.number
             if memory.kind is MemoryKind.ACT:
                 self.last_act = memory.number
             self._services.events.emit(remembered(self.name, memory))
@@ -327,6 +329,10 @@ class MemoryComponent:
             self._trouble(_unreadable(self.folder, error))
             return False
         self._services.syncer.add(archive)
+        if archive.torn:
+            self._services.events.emit(
+                MemoryChange(agent=self.name, op="mended", n=archive.last_number, size=archive.torn)
+            )
         self.noticed.catch_up(self._memory.context().window)
         return True
 

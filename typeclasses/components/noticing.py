@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from game.mind.errors import KeepsakeError
-from game.mind.noticed import Noticed, NoticedBlock
+from game.mind.noticed import NoticedBlock
 from game.mind.noticing_asleep import reread
 from game.mind.records import Memory
 from game.mind.settling import settled
 from game.mind.sleep.asking import NightOver
-from typeclasses.components.happenings import noticed
 from typeclasses.services import Services, log
 
 FILE = "noticed.md"
@@ -27,7 +26,7 @@ class Noticing:
     """
 
     def __init__(self, name: str, folder: Path, services: Services) -> None:
-        self.block = NoticedBlock(folder / FILE, self._trouble)
+        self.block = NoticedBlock(folder / FILE, self._trouble, name, services.events.emit)
         self._name, self._services = name, services
         self._told = ""
         self._saving = False
@@ -42,21 +41,11 @@ class Noticing:
 
     def _look(self, look: Callable[[], bool]) -> None:
         try:
-            before = self.block.items
             if look():
                 self._save_soon()
-                self._tell_changes(before, self.block.items)
         except Exception as error:
             # Whatever somebody said: it is in the archive, and must not be archived again.
             self._trouble(f"A memory could not be looked at: {error!r}")
-
-    def _tell_changes(self, before: Sequence[Noticed], after: Sequence[Noticed]) -> None:
-        """Have the event log told of what was noticed, and of what holds no longer."""
-        known, kept = set(before), set(after)
-        changes = [("noticed", item) for item in after if item not in known]
-        changes += [("closed", item) for item in before if item not in kept]
-        for op, item in changes:
-            self._services.events.emit(noticed(self._name, op, item))
 
     def reread(
         self,
@@ -89,7 +78,6 @@ class Noticing:
             log(f"[Error] {self._name}: Noticing in sleep broke off: {error!r}")
         else:
             for item in kept:
-                self._services.events.emit(noticed(self._name, "noticed", item, by="night"))
                 log(f"[Notes] {self._name}: Noticed in sleep: {item.line}")
 
     @property

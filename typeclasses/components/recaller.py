@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from game.mind.errors import KeepsakeError
+from game.mind.events import MemoryChange
 from game.mind.notes import NoteBook
 from game.mind.recall.documents import DocumentKind, Hit
 from game.mind.recall.recall import Recall, Wanted
@@ -147,6 +148,12 @@ class Recaller:
         event = searched(self._name, by, text, hits, seconds=seconds, before=before)
         self._services.events.emit(event)
 
+    def _made_anew(self, reason: str) -> None:
+        by = "rules" if reason else "builder"
+        self._services.events.emit(
+            MemoryChange(agent=self._name, op="reindex", n=0, by=by, problem=reason)
+        )
+
     def _now(self) -> float:
         return float(self._services.timer.seconds())
 
@@ -183,6 +190,7 @@ class Recaller:
         if services.indexes is None:
             return None
         index = services.indexes.open(self._folder.name, self._folder / "archive", self._notes)
+        index.on_anew = self._made_anew
         return Recall(
             index.words,
             index.vectors,

@@ -75,6 +75,11 @@ class Thinker:
         """What came of its thoughts, since the server started."""
         return self._thinking.tally
 
+    def take_over(self, other: Thinker) -> None:
+        """Go on with the counts of another: the same agent's, under its former name."""
+        self._thinking.tally, self._thinking.answered = other.tally, other.thoughts
+        other._thinking.tally = Tally()  # an answer that still comes there must not end ours
+
     @property
     def waited(self) -> float | None:
         """Seconds that its thought has waited; None if none is under way."""
@@ -125,10 +130,10 @@ class Thinker:
         agent = self.agent
         if agent is None:
             return State.GONE
+        if agent.db.asleep:  # paused or not: what it does first of all is sleep
+            return State.ASLEEP
         if agent.db.paused:
             return State.PAUSED
-        if agent.db.asleep:
-            return State.ASLEEP
         if self._memory.problem is not None:
             return State.TROUBLED
         return State.WAITING if self.thinking else State.IDLE

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from game.mind import vault_files
 from game.mind.errors import NoteRefused
+from game.mind.events import MemoryChange
 from game.mind.journal import day_file, fields, folding, wording
 from game.mind.journal.blocks import entry_day
 from game.mind.journal.config import JournalConfig
@@ -30,6 +31,8 @@ class Journal:
         report: Told once about each state of a file in which something cannot be read; must
             not ask the journal.
         config: How much a day holds, and how many days are looked at.
+        agent: Whose it is, for the event log.
+        tell: Takes what was done, for the event log: from any thread, quick.
     """
 
     def __init__(
@@ -37,10 +40,12 @@ class Journal:
         folder: Path,
         report: Callable[[str], None] = lambda _: None,
         config: Callable[[], JournalConfig] = JournalConfig,
+        agent: str = "",
+        tell: Callable[[MemoryChange], None] = lambda _: None,
     ) -> None:
         self.folder = folder
         self._config = config
-        self._shelf = Shelf(folder, report, lambda: config().days)
+        self._shelf = Shelf(folder, report, lambda: config().days, agent, tell)
         self._last: dict[date, int] = {}
 
     # -- reading
@@ -110,6 +115,7 @@ class Journal:
         tags: Iterable[str] = (),
         who: Iterable[str] = (),
         now: datetime,
+        by: str = "agent",
     ) -> Entry:
         """Write an entry; blocks.
 
@@ -124,6 +130,7 @@ class Journal:
             tags: Words to sort by.
             who: Keys of the people it is about.
             now: The present time, with time zone.
+            by: Who writes, for the event log: ``agent``, ``rules`` or ``night``.
 
         Returns:
             The entry that now holds it.
@@ -148,7 +155,7 @@ class Journal:
             file, result = self._with(file, new)
             return file
 
-        self._change(new.time.date(), make)
+        self._tell("journal", by, *self._change(new.time.date(), make))
         return result
 
     def replace(self, entry_id: str, entry: Entry) -> Entry:
@@ -173,7 +180,7 @@ class Journal:
                 raise unknown(entry_id)
             return file.replaced(new)
 
-        self._change(_day_or_refuse(entry_id), make)
+        self._tell("weighed", "night", *self._change(_day_or_refuse(entry_id), make))
         return new
 
     def merge(self, keep: Entry, gone: Sequence[str]) -> Entry:
@@ -200,9 +207,11 @@ class Journal:
             result = joined(keep, others)
             return _without(file.replaced(result), others)
 
-        self._change(day, make)
-        for other in {_day_or_refuse(each.id) for each in others} - {day}:
-            self._change(other, lambda file: _without(file, others))
+        changes = [self._change(day, make)]
+        for other in sorted({_day_or_refuse(each.id) for each in others} - {day}):
+            changes.append(self._change(other, lambda file: _without(file, others)))
+        if any(before != after for before, after in changes):
+            self._shelf.done("merged", result, "night", times=len(others))
         return result
 
     def fold(self, day: date, now: datetime, most: int | None = None) -> int:
@@ -229,7 +238,7 @@ class Journal:
             return file
 
         if self._shelf.path(day).exists():
-            self._change(day, make)
+            self._tell("folded", "night", *self._change(day, make))
         return before - after
 
     def _with(self, file: DayFile, new: Entry) -> tuple[DayFile, Entry]:
@@ -255,8 +264,12 @@ class Journal:
         """An id that was never given: also not to what a person has taken out since."""
         return f"{file.day:%Y%m%d}-{max(file.last, self._last.get(file.day, 0)) + 1}"
 
-    def _change(self, day: date, make: Callable[[DayFile], DayFile]) -> None:
-        path = self._shelf.path(day)
+    def _change(
+        self, day: date, make: Callable[[DayFile], DayFile]
+    ) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+        """Write the file of a day; what it held before, and what it holds now."""
+        path, done = self._shelf.path(day), False
+        tries: list[tuple[DayFile, DayFile]] = []
 
         def text(before: str | None) -> str:
             file = day_file.new_day(day) if before is None else parsed(day, path, before)
@@ -264,10 +277,30 @@ class Journal:
             if len(changed.text) > day_file.LONGEST_FILE:
                 raise too_long(path)
             self._last[day] = max(changed.last, self._last.get(day, 0))
+            tries.append((file, day_file.parse(day, changed.text)))  # as whoever reads it has it
+            self._shelf.writes(path, None if before is None else file, tries[-1][1])
             return changed.text
 
-        vault_files.change(path, text)
-        self._shelf.changed(path)
+        try:
+            vault_files.change(path, text)
+            done = True
+        finally:
+            self._shelf.wrote(path, [after for _, after in tries], done=done)
+        before, after = tries[-1]
+        return before.entries, after.entries
+
+    def _tell(self, op: str, by: str, before: Sequence[Entry], after: Sequence[Entry]) -> None:
+        """Have the event log told of what is new in a file, or differs there."""
+        known, kept = {each.id: each for each in before}, {each.id for each in after}
+        gone = sum(each not in kept for each in known)
+        for entry in after:
+            if known.get(entry.id) == entry:
+                continue
+            if folding.is_gathered(entry):
+                who = "night" if by == "night" else "rules"
+                self._shelf.done("folded", entry, who, times=max(gone, 1))
+            else:
+                self._shelf.done(op, entry, by)
 
 
 def unknown(entry_id: str) -> NoteRefused:

@@ -106,6 +106,7 @@ def draw_out(  # noqa: PLR0917 - what a compaction knows, in the order in which 
             tags=_tags(weight, told.to or memory.source),
             who=_who(memory, told, keys),
             now=now,
+            by="rules",
         )
         written.append(entry)
     return tuple(written)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from game.mind import vault_files
 from game.mind.errors import NoteRefused
+from game.mind.events import MemoryChange
 from game.mind.journal import day_file
 from game.mind.journal.day_file import DayFile
 from game.mind.journal.entries import Entry, Origin
@@ -19,6 +20,8 @@ from game.mind.journal.folding import is_gathered
 from game.mind.vault_files import Stamp
 
 _NAME = re.compile(r"(\d{4}-\d\d-\d\d)\.md", re.ASCII)
+OF = "journal"
+"""What the event log calls whatever is done to an entry, beside what it is."""
 _AT_ONCE = 2
 """Files that are read in a thought, which has no time for more: the newest first."""
 
@@ -69,19 +72,33 @@ class Shelf:
         folder: Where they lie; need not be there yet.
         report: Told once about each state of a file in which something cannot be read.
         days: How many of them are looked at, the newest.
+        agent: Whose they are, for the event log.
+        tell: Takes what was done, for the event log: from any thread, quick.
     """
 
     def __init__(
-        self, folder: Path, report: Callable[[str], None], days: Callable[[], int]
+        self,
+        folder: Path,
+        report: Callable[[str], None],
+        days: Callable[[], int],
+        agent: str = "",
+        tell: Callable[[MemoryChange], None] = lambda _: None,
     ) -> None:
         self.folder = folder
         self._report = report
+        self._agent, self._tell = agent, tell
         self._most = days
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._days: dict[Path, _Day] = {}
         self._listed: tuple[int, list[Path]] | None = None
         self._ranked: _Ranked | None = None
         self._turn = 0
+        self._told: dict[Path, Mapping[str, Entry]] = {}
+        """What the event log knows of, by their ids."""
+        self._oldest: Path | None = None
+        """A file that is older and comes up was there before; None before all were looked at."""
+        self._ours: set[tuple[Entry, ...]] = set()
+        """What this program is writing just now, so that a reader knows it from a person's."""
         self.current = Snapshot()
         """What was read last; quick."""
 
@@ -136,11 +153,85 @@ class Shelf:
         gone = [path for path in self._days if kept is not None and path not in kept]
         for path in gone:
             del self._days[path]
+            self._put_away(path)
         for path, stamp in stale:
             self._days[path] = self._read_day(path, stamp)
+            self._notice(path, self._days[path].entries, whole=not self._days[path].problems)
         if gone or stale:
             self._show()
+        if most is None:
+            self._oldest = min(paths, default=self.folder)
         return self.current
+
+    # -- for the event log; the lock is held
+
+    def _notice(self, path: Path, entries: Sequence[Entry], *, whole: bool) -> None:
+        """Tell of what a person has changed in the file of a day.
+
+        Args:
+            path: The file.
+            entries: What it holds.
+            whole: Whether all of it can be read; if not, what is missing may still be there.
+        """
+        known = self._told.get(path)
+        now = {entry.id: entry for entry in entries}
+        self._told[path] = now if whole or known is None else {**known, **now}
+        if tuple(entries) in self._ours:
+            return
+        if known is None and (self._oldest is None or path < self._oldest):
+            return  # it is read for the first time, and was there before
+        for entry in entries:
+            if known is None or known.get(entry.id) != entry:
+                self.done("journal", entry, "hand")
+        for entry_id, entry in (known or {}).items() if whole else ():
+            if entry_id not in now:
+                self.done("unjournal", entry, "hand")
+
+    def _put_away(self, path: Path) -> None:
+        """Tell of a file that a person took away; one that is too old now is only not looked at."""
+        if path.exists():
+            self._told.pop(path, None)
+            return
+        for entry in self._told.pop(path, {}).values():
+            self.done("unjournal", entry, "hand")
+
+    def done(self, op: str, entry: Entry, by: str, *, times: int = 1) -> None:
+        """Have the event log told of something that was done to an entry."""
+        first, size = min(entry.memories, default=0), len(entry.text)
+        self._tell(
+            MemoryChange(agent=self._agent, op=op, n=first, of=OF, size=size, times=times, by=by)
+        )
+
+    def writes(self, path: Path, before: DayFile | None, after: DayFile) -> None:
+        """Know what is about to be written from what a person writes; before each try.
+
+        Args:
+            path: The file of the day.
+            before: What it holds, which a person may have changed since it was read.
+            after: What it is to hold.
+        """
+        with self._lock:
+            if before is not None:
+                self._notice(path, before.entries, whole=not before.problems)
+            elif self._oldest is not None:
+                self._put_away(path)
+                self._told[path] = {}
+            self._ours.add(after.entries)
+
+    def wrote(self, path: Path, tries: Iterable[DayFile], *, done: bool) -> None:
+        """The end of it.
+
+        Args:
+            path: The file of the day.
+            tries: What was given to :meth:`writes`; the last of it stands there now.
+            done: Whether it was written.
+        """
+        with self._lock:
+            written = [each.entries for each in tries]
+            if done and written:
+                self._told[path] = {entry.id: entry for entry in written[-1]}
+                self.changed(path)
+            self._ours.difference_update(written)
 
     def _looked_at(self, paths: list[Path], everything: bool, most: int | None) -> list[Path]:
         """The files to look at: all of them, or in a thought the newest and one other in turn."""

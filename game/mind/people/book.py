@@ -14,10 +14,12 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from game.mind.events import MemoryChange
 from game.mind.journal.entries import Importance
 from game.mind.people.bearers import Bearers, Light, answering, light
 from game.mind.people.config import PeopleConfig
 from game.mind.people.cursor import Cursor, read_cursor, write_cursor
+from game.mind.people.done import Doing
 from game.mind.people.observing import within
 from game.mind.people.page import PageUnreadable
 from game.mind.people.profile import Kind, Profile
@@ -46,6 +48,8 @@ class PeopleBook:
         folder: ``vault/agents/<name>``; ``people``, ``places`` and ``things`` lie in it.
         config: The limits, as they are now.
         report: Told once about each state of a file that cannot be read.
+        agent: Whose they are, for the event log.
+        tell: Takes what was done, for the event log: from any thread, quick.
     """
 
     def __init__(
@@ -53,10 +57,13 @@ class PeopleBook:
         folder: Path,
         config: Callable[[], PeopleConfig] = PeopleConfig,
         report: Callable[[str], None] = lambda _: None,
+        agent: str = "",
+        tell: Callable[[MemoryChange], None] = lambda _: None,
     ) -> None:
         self.folder = folder
         self._config = config
-        self._shelf = Shelf(folder, report)
+        self._agent, self._tell = agent, tell
+        self._shelf = Shelf(folder, report, agent, tell)
         self._turn = threading.RLock()
         self._cursor: Cursor | None = None
         self._bearers = Bearers()
@@ -106,9 +113,13 @@ class PeopleBook:
     @property
     def problems(self) -> list[str]:
         """What is wrong with files that cannot be read, one sentence each."""
+        self.look()
+        return self._shelf.problems()
+
+    def look(self) -> None:
+        """See which files people have changed."""
         self._opened()
         self._shelf.scan()
-        return self._shelf.problems()
 
     def profile(self, key: str) -> Profile | None:
         """The profile as its file is now; None for nobody known."""
@@ -183,8 +194,13 @@ class PeopleBook:
                 self._clear_things()
             return changed
 
-    def change(self, key: str, edit: Callable[[Profile], Profile]) -> bool:
-        """Change a known profile; whether anything changed. ``edit`` may be called again.
+    def change(self, key: str, edit: Callable[[Profile], Profile], *, by: str = "night") -> bool:
+        """Change a known profile; whether anything changed.
+
+        Args:
+            key: Whose.
+            edit: Makes the new one of the old one; it may be called again.
+            by: Who does it, for the event log.
 
         Raises:
             NoteRefused: Its file cannot be read or written.
@@ -193,7 +209,23 @@ class PeopleBook:
             self._opened()
             if self._shelf.page(key) is None:
                 return False
-            return self._shelf.change(key, lambda old: self._limited(edit(_sure(old))))
+            done: list[MemoryChange] = []
+
+            def edited(old: Profile | None) -> Profile:
+                done.clear()  # it may be asked again
+                doing, profile = Doing(self._agent, by, gone="superseded"), edit(_sure(old))
+                done.extend(doing.changes(old, profile))
+                return self._limited(profile, done)
+
+            changed = self._shelf.change(key, edited)
+            self._tell_if(changed, done)
+            return changed
+
+    def _tell_if(self, changed: bool, done: Iterable[MemoryChange]) -> None:
+        """Have the event log told, once it is on the disk."""
+        if changed:
+            for each in done:
+                self._tell(each)
 
     def _opened(self) -> Cursor:
         if self._cursor is None:
@@ -239,8 +271,14 @@ class PeopleBook:
             edits = [(n, edit) for n, edit in edits if n > self._in_already(key, cursor)]
         if not edits:
             return False
+        done: list[MemoryChange] = []
+
+        def edited(old: Profile | None) -> Profile:
+            done.clear()  # it may be asked again
+            return self._edited(key, old, edits, done)
+
         try:
-            changed = self._shelf.change(key, lambda old: self._edited(key, old, edits))
+            changed = self._shelf.change(key, edited)
         except Unknown:  # somebody threw the file away meanwhile
             return False
         except PageUnreadable:
@@ -249,6 +287,7 @@ class PeopleBook:
             return False
         behind.pop(key, None)
         self._bearers.met(self._shelf.head(key))
+        self._tell_if(changed, done)
         return changed
 
     def _in_already(self, key: str, cursor: Cursor) -> int:
@@ -256,19 +295,36 @@ class PeopleBook:
         head = self._shelf.head(key)
         return head.through if head else cursor.through
 
-    def _edited(self, key: str, old: Profile | None, edits: Sequence[tuple[int, Edit]]) -> Profile:
-        profile = old
-        for _, edit in edits:
+    def _edited(
+        self,
+        key: str,
+        old: Profile | None,
+        edits: Sequence[tuple[int, Edit]],
+        done: list[MemoryChange],
+    ) -> Profile:
+        profile, worked_in, last = old, 0, 0
+        for number, edit in edits:
+            before = profile
             try:
-                profile = edit(profile)
+                profile = edit(before)
             except Unknown:  # only said of somebody who is not known any more
                 continue
+            if profile is not before:
+                worked_in, last = worked_in + 1, number
+                done.extend(Doing(self._agent, "rules", number).changes(before, profile))
         if profile is None:
             raise Unknown
-        return self._limited(replace(profile, key=key))
+        profile = replace(profile, key=key)
+        if worked_in:
+            doing = Doing(self._agent, "rules", last)
+            done.append(doing.about(profile, "profile", times=worked_in))
+        return self._limited(profile, done)
 
-    def _limited(self, profile: Profile) -> Profile:
-        return within(profile, self._config())
+    def _limited(self, profile: Profile, done: list[MemoryChange]) -> Profile:
+        """The profile within its limits; what found no room is added to ``done``."""
+        kept = within(profile, self._config())
+        done.extend(Doing(self._agent, "rules").changes(profile, kept))
+        return kept
 
     def _take_over(self, memory: Memory, work: dict[str, list[tuple[int, Edit]]]) -> None:
         """The first who comes under a name that was known without an identity is that person."""
@@ -284,10 +340,12 @@ class PeopleBook:
 
         if self.known(old):
             try:
-                self._shelf.change(old, identified)
+                changed = self._shelf.change(old, identified)
             except PageUnreadable:
                 return  # it stays by name until somebody mends it
             self._bearers.all(self._shelf.heads())
+            if changed and (head := self._shelf.head(key)) is not None:
+                self._tell(Doing(self._agent, "rules", memory.number).about(head, "merged"))
         else:
             work[old].append((memory.number, identified))
         if old in work:
@@ -303,7 +361,8 @@ class PeopleBook:
         things = [head for head in self._shelf.heads() if head.kind is Kind.THING]
         surplus = len(things) - self._config().things
         for head in sorted(things, key=lambda each: each.last_met)[: max(surplus, 0)]:
-            self._shelf.remove(head.key)
+            if self._shelf.remove(head.key):
+                self._tell(Doing(self._agent, "rules").about(head, "forgotten"))
 
 
 def _sure(profile: Profile | None) -> Profile:

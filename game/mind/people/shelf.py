@@ -10,13 +10,15 @@ import hashlib
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from game.mind import vault_files
+from game.mind.events import MemoryChange
 from game.mind.names import folder_name
+from game.mind.people.done import Doing
 from game.mind.people.page import Page, PageUnreadable, parse_page, written
 from game.mind.people.profile import Kind, Profile
 from game.mind.vault_files import Stamp
@@ -37,6 +39,8 @@ class _Known:
     path: Path
     stamp: Stamp
     head: Profile
+    digest: bytes
+    """Of the whole file: it may be saved without a change."""
 
 
 class Shelf:
@@ -45,11 +49,21 @@ class Shelf:
     Args:
         folder: ``vault/agents/<name>``.
         report: Told once about each state of a file that cannot be read.
+        agent: Whose they are, for the event log.
+        tell: Takes what a person has done, for the event log: from any thread, quick.
     """
 
-    def __init__(self, folder: Path, report: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        report: Callable[[str], None],
+        agent: str = "",
+        tell: Callable[[MemoryChange], None] = lambda _: None,
+    ) -> None:
         self.folder = folder
         self._report = report
+        self._by_hand, self._tell = Doing(agent, "hand"), tell
+        self._scanned = False
         self._lock = threading.RLock()
         self._known: dict[str, _Known] = {}
         self._pages: OrderedDict[str, tuple[Stamp, Page]] = OrderedDict()
@@ -82,6 +96,7 @@ class Shelf:
     def scan(self) -> None:
         """Look at all the files, and read those that changed."""
         with self._lock:
+            known, pages = dict(self._known), dict(self._pages)
             found = dict(self._files())
             for path in self._problems.keys() - found.keys():
                 del self._problems[path]
@@ -92,6 +107,38 @@ class Shelf:
                 key = by_path.get(path)
                 if key is None or self._known[key].stamp != stamp:
                     self._read(path, stamp)
+            if self._scanned:
+                self._tell_differences(known, pages)
+            self._scanned = True
+
+    def _tell_differences(
+        self, known: Mapping[str, _Known], pages: Mapping[str, tuple[Stamp, Page]]
+    ) -> None:
+        """Tell of what a person has done to the files; the lock is held.
+
+        Args:
+            known: The files before they were looked at.
+            pages: Those that were in RAM.
+        """
+        for key, now in self._known.items():
+            if key not in known or known[key].digest != now.digest:
+                before, after = pages.get(key), self._pages.get(key)
+                profiles = [each and each[1].profile for each in (before, after)]
+                self._changed_by_hand(known.get(key), now.head, *profiles)
+        for key, was in known.items():
+            if key not in self._known:
+                self._tell(self._by_hand.about(was.head, "forgotten"))
+
+    def _changed_by_hand(
+        self, known: _Known | None, head: Profile, before: Profile | None, after: Profile | None
+    ) -> None:
+        if known is None:
+            self._tell(self._by_hand.about(head, "met"))
+            return
+        # Of what was in RAM no more it cannot be said what is new in it.
+        done = list(self._by_hand.changes(before, after)) if before and after else []
+        for each in done or [self._by_hand.about(head, "edit")]:
+            self._tell(each)
 
     def settle_names(self) -> None:
         """Call files by present names where a crash left them under former ones."""
@@ -114,7 +161,11 @@ class Shelf:
             if cached is not None and cached[0] == stamp:
                 self._pages.move_to_end(key)
                 return cached[1]
-            return self._read(known.path, stamp, wanted=key)
+            before, pages = dict(self._known), dict(self._pages)
+            page = self._read(known.path, stamp, wanted=key)
+            if known.stamp != stamp:
+                self._tell_differences(before, pages)
+            return page
 
     def change(self, key: str, edit: Callable[[Profile | None], Profile]) -> bool:
         """Write what ``edit`` makes of a profile; whether anything changed.
@@ -171,7 +222,8 @@ class Shelf:
 
     def _read(self, path: Path, stamp: Stamp, wanted: str = "") -> Page | None:
         try:
-            page = _parsed(path, vault_files.read(path))
+            source = vault_files.read(path)
+            page = _parsed(path, source)
         except (PageUnreadable, OSError, UnicodeDecodeError) as error:
             self._trouble(path, stamp, error)
             return None
@@ -181,7 +233,7 @@ class Shelf:
             return None
         if wanted and key != wanted:  # a person gave the file to somebody else
             self._forget(wanted)
-        self._keep(path, stamp, page)
+        self._keep(path, stamp, page, _digest(source or ""))
         return page if not wanted or key == wanted else None
 
     def _is_the_one(self, key: str, path: Path, profile: Profile) -> bool:
@@ -208,9 +260,9 @@ class Shelf:
             self._report(problem)
         self._problems[path] = (stamp, problem)
 
-    def _keep(self, path: Path, stamp: Stamp, page: Page) -> None:
+    def _keep(self, path: Path, stamp: Stamp, page: Page, digest: bytes) -> None:
         key = page.profile.key
-        self._known[key] = _Known(path, stamp, _head(page.profile))
+        self._known[key] = _Known(path, stamp, _head(page.profile), digest)
         self._pages[key] = (stamp, page)
         self._pages.move_to_end(key)
         while len(self._pages) > MOST_PAGES:
@@ -239,22 +291,30 @@ class Shelf:
 
     def _change(self, path: Path, key: str, edit: Callable[[Profile | None], Profile]) -> None:
         page: Page | None = None
-        name_before = ""
+        name_before = text = ""
+        known, cached = self._known.get(key), self._pages.get(key)
+        by_hand: Page | None = None
 
         def make(before: str | None) -> str:
-            nonlocal page, name_before
+            nonlocal page, name_before, text, by_hand
             old = _parsed(path, before) if before is not None else None
+            if known is not None and before is not None and known.digest != _digest(before):
+                by_hand = old  # saved after it was looked at a moment ago
             name_before = file_name(old.profile) if old else ""
             profile = edit(old.profile if old else None)
             page = Page(profile, old.by_hand if old else {})
-            return written(page)
+            text = written(page)
+            return text
 
         vault_files.change(path, make)
         assert page is not None
+        if by_hand is not None:
+            before = cached[1].profile if cached else None
+            self._changed_by_hand(known, by_hand.profile, before, by_hand.profile)
         if page.profile.key != key:
             self._forget(key)
         path = self._renamed(path, name_before, page.profile)
-        self._keep(path, vault_files.stamp(path) or (0, 0, 0), page)
+        self._keep(path, vault_files.stamp(path) or (0, 0, 0), page, _digest(text))
 
     def _renamed(self, path: Path, name_before: str, profile: Profile) -> Path:
         """Where the file is once it is called by the present name; a person's own name stays."""
@@ -301,6 +361,10 @@ def _parsed(path: Path, source: str | None) -> Page:
     status = vault_files.stamp(path)
     changed = datetime.fromtimestamp(status[0] / 1e9 if status else 0, UTC).replace(microsecond=0)
     return parse_page(path, source or "", changed)
+
+
+def _digest(source: str) -> bytes:
+    return hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def _head(profile: Profile) -> Profile:

@@ -62,6 +62,7 @@ class ReflectedOn(Protocol):
         tags: Sequence[str] = (),
         who: Sequence[str] = (),
         now: datetime,
+        by: str = "agent",
     ) -> Entry:
         """Write an entry."""
         ...
@@ -203,6 +204,7 @@ class _Desk:
                 tags=(INSIGHT_TAG,),
                 who=drawn.who,
                 now=self._means.now,
+                by="night",
             )
             self.found.append(drawn)
         done = self.course.answered + 1

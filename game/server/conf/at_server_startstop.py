@@ -6,12 +6,15 @@ only builds the world and is then replaced, so the agents are not woken in it.
 
 from typing import Any
 
+from twisted.internet.threads import deferToThread
+
 from game.index.service import IndexService
 from game.mind.errors import KeepsakeError
 from game.paths import places
 from game.server import readiness
 from game.server.conf.web_plugins import watching
 from game.server.control import ControlServer
+from game.web.sessions import forget_old_sessions
 from typeclasses import runtime
 from typeclasses.agents import all_agents, summary_of
 from typeclasses.services import services
@@ -21,6 +24,7 @@ def at_server_start() -> None:
     """The Server is up, after whatever kind of stop."""
     _control.listen(places().control_socket)
     watching().start()
+    deferToThread(forget_old_sessions)
     if not readiness.reset_is_due():
         try:
             runtime.start(watching().taps)

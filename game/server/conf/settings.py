@@ -128,3 +128,13 @@ WEB_PLUGINS_MODULE = "game.server.conf.web_plugins"
 # --- web ----------------------------------------------------------------------------
 ROOT_URLCONF = "game.web.urls"
 STATICFILES_DIRS = [str(_GAME / "web" / "static")]
+_OURS = {
+    # Answers all that staff ask for by HEAD with an empty page that names the view.
+    "django.contrib.admindocs.middleware.XViewMiddleware": None,
+    # Keeps a session of every stranger.
+    "evennia.web.utils.middleware.SharedLoginMiddleware": "game.web.sessions.SharedLogin",
+}
+MIDDLEWARE = [
+    "game.web.headers.SiteHeaders",
+    *filter(None, (_OURS.get(each, each) for each in MIDDLEWARE)),  # noqa: F405 - Evennia's
+]

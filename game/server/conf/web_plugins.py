@@ -35,8 +35,13 @@ def watching() -> Watching:
 
 
 def at_webserver_root_creation(web_root: Any) -> Any:
-    """The Server's web root was made: add the metrics and the live stream."""
+    """The Server's web root was made: add the metrics, the live stream and the pages' files."""
+    from django.conf import settings  # noqa: PLC0415 - as the Server's own
+
+    from game.web.static_files import StaticFiles  # noqa: PLC0415
+
     watching().put_into(web_root)
+    web_root.putChild(b"static", StaticFiles(settings.STATIC_ROOT))
     return web_root
 
 

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { Charts } from "./charts.js";
 import { Compactions } from "./compactions.js";
 import { Head } from "./agent_head.js";
-import { announce, byId, el, fill, throttled } from "./dom.js";
+import { announce, byId, el, fill, setAttribute, throttled } from "./dom.js";
 import { Feed } from "./feed.js";
 import { bindKeys, rowKeys } from "./keys.js";
 import { Prompt } from "./prompt.js";
@@ -23,8 +23,9 @@ const NAMES = ["live", ...Object.keys(MAKERS)];
 
 const sections = {};
 const stream = new Stream({ agent: id, took, turned });
-const head = new Head(id, () => stream.hurry());
+const head = new Head(id, { back: () => stream.hurry(), refused: () => stream.refuse(), gone });
 const feed = new Feed(byId("feed"));
+let over = false;
 
 // -- the sections
 
@@ -34,28 +35,34 @@ function panel(name) {
 
 /** `#memory/17` is the section and what to point at in it. */
 function wanted() {
-  const [name, at] = location.hash.slice(1).split("/");
-  return [NAMES.includes(name) ? name : "live", Number(at) || 0];
+  const [name, at = ""] = location.hash.slice(1).split("/");
+  return [NAMES.includes(name) ? name : "live", at];
 }
 
 async function open() {
+  if (location.hash === "#main") return; // the way past the head, not a section
   const [name, at] = wanted();
   for (const each of NAMES) panel(each).hidden = each !== name;
   for (const link of byId("sections").querySelectorAll("a")) {
-    link.toggleAttribute("aria-current", link.hash === `#${name}`);
+    setAttribute(link, "aria-current", link.hash === `#${name}` ? "page" : null);
     if (link.hash === `#${name}`) link.scrollIntoView({ block: "nearest", inline: "center" });
   }
   document.title = `${document.body.dataset.name}: ${name}`;
-  if (!(name in MAKERS)) return;
+  if (name in MAKERS && !over) await load(name, at);
+}
+
+async function load(name, at) {
+  const failed = panel(name).querySelector(".failed");
   const first = !(name in sections);
-  sections[name] ??= new MAKERS[name](panel(name).querySelector("div"), id);
+  const section = (sections[name] ??= new MAKERS[name](panel(name).querySelector("div"), id));
+  if (first) fill(failed, el("span", { class: "dim" }, "Looking …"));
   try {
-    if (at && sections[name].show) await sections[name].show(at);
-    else if (first || RELOADED.includes(name)) await sections[name].load();
-    fill(panel(name).querySelector(".failed"));
+    if (at && section.show) await section.show(at);
+    else if (first || RELOADED.includes(name)) await section.load();
+    fill(failed);
   } catch (problem) {
-    fill(panel(name).querySelector(".failed"), problem.message, " ",
-      el("button", { type: "button", on: { click: open } }, "Try again"));
+    if (first) delete sections[name]; // what was never filled is made anew
+    fill(failed, problem.message, " ", el("button", { type: "button", on: { click: open } }, "Try again"));
   }
 }
 
@@ -94,9 +101,18 @@ function turned(state, words) {
   lost = state === "lost";
   byId("live-sign").className = `connection ${state}`;
   fill(byId("live-sign"), words);
+  if (over) return;
   if (state === "lost") announce("The live stream was lost. It is tried again.");
   if (state === "live") announce("");
   soon();
+}
+
+/** It was deleted: what is on the screen stays, and nothing is asked for any more. */
+function gone() {
+  over = true;
+  clearInterval(polling);
+  stream.stop("deleted");
+  announce(byId("trouble-here").textContent);
 }
 
 bindKeys([
@@ -108,7 +124,7 @@ bindKeys([
 ]);
 addEventListener("hashchange", open);
 document.addEventListener("visibilitychange", () => head.refresh());
-setInterval(() => {
+const polling = setInterval(() => {
   head.refresh();
   if (lost && !document.hidden) seed().catch(() => {}); // then what it remembers is asked for
 }, POLL);

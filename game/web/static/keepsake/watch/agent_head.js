@@ -1,42 +1,54 @@
 /* The head of an agent's page: how it is, and the buttons that act on it. */
 
-import { badge, compactionFlag, tokensBar, trouble } from "./agent_state.js";
+import { badges, compactionFlag, silentServers, tokensBar, trouble } from "./agent_state.js";
 import { get, post } from "./api.js";
 import { announce, byId, el, fill, setText } from "./dom.js";
 import { ago, many, seconds, time } from "./words.js";
 
-const ACTS = {
-  pause: "It perceives and remembers, but thinks no more", resume: "It thinks again",
-  compact: "Summarise the oldest of its window now", sleep: "Send it to bed", wake: "Wake it up",
-};
-/** What each of the three buttons does, in that state: two of them change their minds. */
+/** What each of the three buttons does to an agent as it is: [call, words, what that means]. */
 const OFFERS = [
-  (state) => (state === "paused" ? "resume" : "pause"),
-  () => "compact",
-  (state) => (state === "asleep" ? "wake" : "sleep"),
+  ({ paused }) => (paused
+    ? ["resume", "Resume", "It thinks again; if it sleeps, once it wakes"]
+    : ["pause", "Pause", "It perceives and remembers, but thinks no more"]),
+  () => ["compact", "Compact", "Summarise the oldest of its window now"],
+  ({ asleep, going_home: going }) => {
+    if (asleep) return ["wake", "Wake", "Wake it up"];
+    return going ? ["wake", "Stay up", "Call its going home to sleep off"] : ["sleep", "Sleep", "Send it to bed"];
+  },
 ];
+const LEAVES = 15000;
+const SERVERS = 15000;
+const SLOW = 5;
 
-/** Keeps the head up to date; calls `back` when the server answers again after it did not. */
+/** Keeps the head up to date, and tells the page what concerns all of it.
+ *
+ * `back()` when the server answers again after it did not, `refused()` when this account may not
+ * look any more, `gone()` when there is no such agent any more; then nothing is asked any more.
+ */
 export class Head {
   #asking = false;
   #was = "";
+  #over = false;
+  #leaving = null;
+  #servers = 0;
 
-  constructor(id, back) {
-    this.id = id;
-    this.back = back;
+  constructor(id, { back, refused, gone }) {
+    Object.assign(this, { id, back, refused, gone });
     fill(byId("acts"), OFFERS.map(() => el("button", {
-      type: "button", on: { click: ({ currentTarget }) => this.#act(currentTarget) },
+      type: "button", disabled: true, on: { click: ({ currentTarget }) => this.#act(currentTarget) },
     })));
-    this.#offer("");
+    this.#offer({ may_act: false });
   }
 
   async refresh() {
-    if (this.#asking || document.hidden) return;
+    if (this.#asking || this.#over || document.hidden) return;
     this.#asking = true;
     try {
-      this.#draw(await get(`agents/${this.id}`));
+      const agent = await get(`agents/${this.id}`);
+      this.#draw(agent);
       if (!byId("trouble-here").hidden) this.back();
       byId("trouble-here").hidden = true;
+      await this.#look(agent);
     } catch (problem) {
       this.#failed(problem);
     } finally {
@@ -49,25 +61,46 @@ export class Head {
     if (now === this.#was) return;
     this.#was = now;
     const told = trouble(agent);
-    fill(byId("state"), badge(agent.state), compactionFlag(agent),
-      el("span", {}, agent.place ? `in ${agent.place}` : "nowhere"),
+    this.#called(agent.name);
+    fill(byId("state"), badges(agent), compactionFlag(agent),
+      el("span", {}, agent.place ? ["in ", el("bdi", {}, agent.place)] : "nowhere"),
       tokensBar(agent), el("span", { class: "dim" }, many(agent.memories, "memory", "memories")),
       agent.waiting === null ? null : el("span", {}, `waits for ${seconds(agent.waiting)}`),
-      agent.last_act_at ? el("span", { class: "dim act" }, `${agent.last_act}, `, time(agent.last_act_at, ago)) : null);
+      agent.last_act_at ? el("span", { class: "dim act" }, el("bdi", {}, agent.last_act), ", ", time(agent.last_act_at, ago)) : null);
     byId("problem").hidden = !told.length;
     fill(byId("problem"), told.join("; "));
-    this.#offer(agent.state);
+    byId("may-not").hidden = agent.may_act;
+    this.#offer(agent);
   }
 
-  #offer(state) {
+  /** It may be called otherwise since the page was opened. */
+  #called(name) {
+    document.title = document.title.replace(document.body.dataset.name, () => name);
+    document.body.dataset.name = name;
+    setText(byId("name"), name);
+  }
+
+  #offer(agent) {
     // The same buttons with other words: whoever has just pressed one keeps the focus there.
     OFFERS.forEach((offer, i) => {
-      const name = offer(state);
+      const [name, words, means] = offer(agent);
       const button = byId("acts").children[i];
       button.dataset.act = name;
-      button.title = ACTS[name];
-      setText(button, name[0].toUpperCase() + name.slice(1));
+      button.title = means;
+      button.disabled = !agent.may_act;
+      setText(button, words);
     });
+  }
+
+  /** Where it waits or nothing came, the reason may be a server, of which its own events tell nothing. */
+  async #look(agent) {
+    const notice = byId("servers-problem");
+    if (agent.waiting > SLOW || agent.problem) {
+      if (Date.now() < this.#servers + SERVERS) return;
+      this.#servers = Date.now();
+      fill(notice, silentServers((await get("agents")).servers).join(" "));
+    } else fill(notice);
+    notice.hidden = !notice.hasChildNodes();
   }
 
   async #act(button) {
@@ -91,11 +124,28 @@ export class Head {
     line.hidden = false;
     fill(line, words);
     announce(words);
+    clearTimeout(this.#leaving);
+    this.#leaving = setTimeout(() => (line.hidden = true), LEAVES);
   }
 
   #failed(problem) {
-    byId("trouble-here").hidden = false;
-    fill(byId("trouble-here"), problem.message, " ", problem.status === 403
-      ? el("a", { href: `/auth/login/?next=${encodeURIComponent(location.pathname)}` }, "Log in") : null);
+    const notice = byId("trouble-here");
+    notice.hidden = false;
+    if (problem.status === 404) this.#ended(notice);
+    else if (problem.status === 403) {
+      fill(notice, problem.message, " ",
+        el("a", { href: `/auth/login/?next=${encodeURIComponent(location.pathname)}` }, "Log in"));
+      this.refused();
+    } else fill(notice, problem.message);
+  }
+
+  #ended(notice) {
+    this.#over = true;
+    fill(notice, `${document.body.dataset.name} is gone: somebody deleted this agent. `,
+      el("a", { href: "/agents/" }, "To all agents"));
+    fill(byId("state"), el("span", { class: "badge paused" }, "deleted"));
+    for (const each of ["problem", "outcome", "may-not", "servers-problem"]) byId(each).hidden = true;
+    this.#offer({ may_act: false });
+    this.gone();
   }
 }

@@ -3,22 +3,51 @@
 import { el } from "./dom.js";
 import { count, many, percent, seconds } from "./words.js";
 
+/** What a model server says of itself if all is well, and before anybody has asked it. */
+const READY = "ready";
+const UNASKED = "not asked yet";
 /** Seconds after which whoever waits for the model is taken for stuck. */
 export const STUCK = 30;
 const TONES = {
-  idle: "calm", asleep: "asleep", paused: "paused", "waiting for the model": "busy",
+  idle: "calm", asleep: "asleep", paused: "paused", "waiting for the model": "busy", "going home to sleep": "asleep",
 };
-const SHORT = { "waiting for the model": "thinking" };
+const SHORT = { "waiting for the model": "thinking", "going home to sleep": "going home" };
+/** Failures among its last thoughts below which nobody needs to look. */
+const FEW = 3;
 
 /** What somebody should look at, in words; empty if all is well. */
 export function trouble(agent) {
   const told = agent.problem ? [agent.problem] : [];
   if (agent.waiting !== null && agent.waiting > STUCK) told.push(`waits for ${seconds(agent.waiting)}`);
   if (!(agent.state in TONES) && !told.length) told.push(agent.state);
-  if (agent.failed >= 3 && agent.failed > agent.thoughts / 4) {
-    told.push(`${many(agent.failed, "thought")} of ${count(agent.failed + agent.thoughts)} failed`);
-  }
+  const { recent_failed: failed, recent_ended: ended } = agent;
+  if (failed >= FEW && failed > ended / 2) told.push(`${count(failed)} of its last ${many(ended, "thought")} came to nothing`);
   return told;
+}
+
+/** All that it is at once: who sleeps may be paused as well. */
+export function badges(agent) {
+  const words = new Set([agent.state]);
+  if (agent.asleep) words.add("asleep");
+  if (agent.paused) words.add("paused");
+  return [...words].map((each) => badge(each));
+}
+
+/** A model server as a badge. */
+export function serverBadge({ health }) {
+  if (health === UNASKED) return el("span", { class: "badge paused" }, UNASKED);
+  return el("span", { class: `badge ${health === READY ? "calm" : "trouble"}` }, health === READY ? "ready" : "not ready");
+}
+
+/** Those model servers that were asked and do not work. */
+export function silent(servers) {
+  return servers.filter(({ health }) => health !== READY && health !== UNASKED);
+}
+
+/** The same in words. */
+export function silentServers(servers) {
+  return silent(servers)
+    .map((each) => `The model server ${each.provider} ${each.host ? `at ${each.host} ` : ""}does not work: ${each.health}`);
 }
 
 /** The state as a badge. */

@@ -2,6 +2,7 @@
 
 const BASE = "/agents/api/";
 const PATIENCE = 30000;
+const CUT_OFF = "The world went away while it answered; it may be reloading. This page tries again.";
 
 /** An answer that is none; `status` 0 where there was no server. */
 export class Refusal extends Error {
@@ -33,13 +34,13 @@ async function ask(address, options) {
   }
   const said = await answer.json().catch(() => null);
   if (answer.ok && said !== null) return said;
-  throw new Refusal(answer.status, said?.error || wordsFor(answer.status));
+  throw new Refusal(answer.status, said?.error || (answer.ok ? CUT_OFF : wordsFor(answer.status)));
 }
 
 function wordsFor(status) {
   if (status === 403) return "You may not look here (any more). Log in again as a builder.";
   if (status === 404) return "There is no such agent (any more).";
-  if (status === 502 || status === 503) return "The world is not running, or is reloading.";
+  if ([502, 503, 504].includes(status)) return "The world is not running, or is reloading. This page tries again.";
   return `The server answered ${status}. Its log (keepsake doctor) says why.`;
 }
 

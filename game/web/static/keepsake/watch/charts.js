@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { el, fill, setText, svg } from "./dom.js";
-import { count, percent, seconds, tick, time } from "./words.js";
+import { count, percent, sameDay, seconds, tick, time } from "./words.js";
 
 const WIDEST = 640;
 const NARROWEST = 280;
@@ -10,34 +10,49 @@ const HEIGHT = 180;
 const EDGE = { left: 58, right: 12, top: 10, bottom: 24 };
 const PERIODS = { 1: "1 hour", 6: "6 hours", 24: "1 day", 168: "1 week" };
 const LATER = 30000;
+/** Width from which on five times stand side by side. */
+const ROOMY = 400;
+const NOTHING = "nothing in this time";
 
-/** Each chart: its lines or bars are `[name, of a point, class, kind]`; `say` words a value. */
+/** Each chart: its lines or bars are `[name, of a point, class, kind]`; `say` words a value.
+ *
+ * `marks` are `[name, of a point, class]`: upright lines where something happened.
+ */
 const CHARTS = [
-  { title: "Tokens of a prompt", say: count, rows: [
-    ["on average", (p) => (p.thoughts ? p.prompt_tokens : null), "first", "line"],
-    ["from the cache", (p) => (p.thoughts ? p.prompt_tokens * p.cached : null), "second", "line"]] },
+  { title: "Tokens of a thought", say: count, rows: [
+    ["prompt, on average", (p) => p.prompt_tokens, "first", "line"],
+    ["of it from the cache", cached, "second", "line"],
+    ["answer, on average", (p) => p.completion_tokens, "third", "line"],
+    ["budget", (p) => p.budget, "limit", "level"]] },
   { title: "Latency", say: seconds, rows: [
     ["median", (p) => p.latency, "first", "line"],
-    ["slowest of twenty", (p) => p.latency_p95, "second", "line"]] },
+    ["19 of 20 within (of fewer, the slowest)", (p) => p.latency_p95, "second", "line"]],
+  marks: ["without an answer", (p) => p.no_answer, "bad"] },
   { title: "Memories", say: count, fitted: true, rows: [
-    ["memories", (p) => p.memories, "first", "line"]], marks: ["compaction", (p) => p.compactions] },
+    ["memories", (p) => p.memories, "first", "line"]], marks: ["compactions", (p) => p.compactions, "night"] },
   { title: "Recall rate", say: percent, top: 1, rows: [
     ["searches that found something", (p) => p.recalled, "first", "dots"]] },
   { title: "Thoughts", say: count, rows: [
     ["thoughts", (p) => p.thoughts, "first", "bars"],
-    ["without a usable answer", (p) => p.failed, "bad", "bars"]] },
+    ["came to nothing", (p) => p.failed, "bad", "bars"]] },
 ];
+
+/** Tokens of the prompt that the server had already; null where no prompt was built or nobody answered. */
+function cached({ prompt_tokens: tokens, cached: share }) {
+  return tokens === null || share === null ? null : tokens * share;
+}
 
 /** The section "Charts" of an agent's page. */
 export class Charts {
   constructor(root, id) {
     this.id = id;
-    this.period = el("select", { on: { change: () => this.load() } },
+    this.period = el("select", { on: { change: () => this.#turn() } },
       Object.entries(PERIODS).map(([hours, words]) => el("option", { value: hours, selected: hours === "1" }, words)));
     this.note = el("p", { class: "dim", hidden: true },
       "Of this time the event log was read only in part: it is too long, or was removed.");
+    this.trouble = el("p", { class: "problem", role: "alert" });
     this.view = el("div", { class: "charts" });
-    fill(root, el("div", { class: "tools" }, el("label", {}, "The last ", this.period)), this.note, this.view);
+    fill(root, el("div", { class: "tools" }, el("label", {}, "The last ", this.period)), this.trouble, this.note, this.view);
     setInterval(() => this.#again(), LATER);
   }
 
@@ -46,17 +61,41 @@ export class Charts {
     const series = await get(`agents/${this.id}/series`, { hours });
     if (hours !== this.period.value) return;
     this.note.hidden = series.complete;
+    fill(this.trouble);
     const open = [...this.view.querySelectorAll("details")].map((each) => each.open);
     // As wide as it will be shown, or letters would shrink with it on a phone.
     const width = Math.min(Math.max(this.view.clientWidth - 32, NARROWEST), WIDEST);
     fill(this.view, CHARTS.map((chart, i) => figure(chart, series, width, open[i])));
   }
 
+  /** Another time was chosen: what is shown is of the old one, so it goes if the new one does not come. */
+  async #turn() {
+    this.view.classList.add("old");
+    const hours = this.period.value;
+    try {
+      await this.load();
+    } catch (problem) {
+      if (hours === this.period.value) this.#failed(problem);
+    } finally {
+      this.view.classList.remove("old");
+    }
+  }
+
+  #failed(problem) {
+    fill(this.view);
+    this.note.hidden = true;
+    fill(this.trouble, problem.message, " ",
+      el("button", { type: "button", on: { click: () => this.#turn() } }, "Try again"));
+  }
+
   /** While it is looked at, and nobody reads a point of it. */
-  #again() {
+  async #again() {
     const watched = !document.hidden && this.view.offsetParent !== null;
-    if (watched && this.view.childElementCount && !this.view.matches(":hover, :focus-within")) {
-      this.load().catch(() => {}); // the head of the page says that the server is away
+    if (!watched || !this.view.childElementCount || this.view.matches(":hover, :focus-within")) return;
+    try {
+      await this.load();
+    } catch (problem) {
+      fill(this.trouble, `These charts are not up to date: ${problem.message}`);
     }
   }
 }
@@ -66,17 +105,17 @@ function figure(chart, series, wide, open) {
   const scale = scaled(chart, points, wide);
   const tip = el("p", { class: "tip", "aria-live": "polite" });
   const rest = latest(chart, points);
-  setText(tip, rest);
+  setText(tip, scale.empty ? "" : rest);
   const cursor = svg("line", { class: "cursor", y1: EDGE.top, y2: HEIGHT - EDGE.bottom, visibility: "hidden" });
   const drawing = svg("svg", {
     viewBox: `0 0 ${wide} ${HEIGHT}`, role: "img", tabindex: "0",
     "aria-label": `${chart.title}: ${rest}. Arrow keys read the points.`,
-  }, axes(chart, points, scale), marks(chart, points, scale),
+  }, scale.empty ? nothing(scale) : axes(chart, points, scale), marks(chart, points, scale),
   chart.rows.map((row) => SHAPES[row[3]](row, points, scale)), cursor);
   reading(drawing, points, scale, (i) => {
     cursor.setAttribute("visibility", i === null ? "hidden" : "visible");
     if (i !== null) for (const x of ["x1", "x2"]) cursor.setAttribute(x, scale.x(i));
-    setText(tip, i === null ? rest : said(chart, points[i]));
+    setText(tip, i !== null ? said(chart, points[i]) : scale.empty ? "" : rest);
   });
   return el("figure", { "data-row": true, tabindex: "-1" },
     el("figcaption", {}, el("b", {}, chart.title), legend(chart)), drawing, tip, table(chart, series, open));
@@ -84,40 +123,56 @@ function figure(chart, series, wide, open) {
 
 function scaled(chart, points, wide) {
   const values = points.flatMap((p) => chart.rows.map(([, of]) => of(p))).filter((v) => v !== null);
-  const least = chart.fitted && values.length ? Math.min(...values) : 0;
-  const top = chart.top ?? nice(Math.max(...values, least + 1e-9) - least, chart.say === count) + least;
+  const { least, top, tick: step } = chart.top ? { least: 0, top: chart.top, tick: chart.top / 2 } : range(chart, values);
   const width = wide - EDGE.left - EDGE.right;
   const height = HEIGHT - EDGE.top - EDGE.bottom;
   return {
-    least, top, wide, empty: !values.length, step: width / Math.max(points.length, 1),
+    least, top, wide, ticks: Math.round((top - least) / step), valued: values.length > 0, empty: !points.some((p) => shows(chart, p)), step: width / Math.max(points.length, 1),
     x: (i) => EDGE.left + ((i + 0.5) / Math.max(points.length, 1)) * width,
     y: (value) => EDGE.top + (1 - (value - least) / (top - least)) * height,
   };
 }
 
-/** A round number that is no less: 1, 2, 4, 5 or 10 times a power of ten. */
+/** Round numbers below and above all values; from 0, but where that would make a line of the curve. */
+function range(chart, values) {
+  const whole = chart.say === count;
+  const most = Math.max(...values, 0);
+  const from = chart.fitted && values.length ? Math.min(...values) : 0;
+  const tick = nice((most - from) / 4, whole);
+  const least = Math.floor(from / tick) * tick;
+  return { least, tick, top: Math.max(Math.ceil(most / tick - 1e-9) * tick, least + tick) };
+}
+
+/** A round number that is no less: 1, 2, 5 or 10 times a power of ten. */
 function nice(value, whole) {
-  const least = whole ? Math.max(value, 4) : Math.max(value, 1e-3);
+  const least = whole ? Math.max(value, 1) : Math.max(value, 1e-3);
   const power = 10 ** Math.floor(Math.log10(least));
-  return [1, 2, 4, 5, 10].find((each) => each * power >= least - 1e-9) * power;
+  return [1, 2, 5, 10].find((each) => each * power >= least * (1 - 1e-9)) * power;
 }
 
 function axes(chart, points, scale) {
-  const lines = [0, 0.5, 1].map((share) => {
-    const value = scale.least + share * (scale.top - scale.least);
+  const lines = Array.from({ length: scale.ticks + 1 }, (_, i) => {
+    const value = scale.least + (i / scale.ticks) * (scale.top - scale.least);
     const y = scale.y(value);
     return svg("g", {}, svg("line", { class: "grid", x1: EDGE.left, x2: scale.wide - EDGE.right, y1: y, y2: y }),
-      svg("text", { x: EDGE.left - 6, y: y + 4, "text-anchor": "end" }, scale.empty ? "" : chart.say(value)));
+      svg("text", { x: EDGE.left - 6, y: y + 4, "text-anchor": "end" }, scale.valued ? chart.say(value) : ""));
   });
-  const long = points.length > 1 && Date.parse(points.at(-1).at) - Date.parse(points[0].at) > 86400000;
-  const every = [0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * (points.length - 1)));
-  const ticks = points.length < 5 ? [] : every.map((i, n) => svg("text", {
-    x: scale.x(i), y: HEIGHT - 6, "text-anchor": ["start", "middle", "middle", "middle", "end"][n],
-  }, tick(points[i].at, long)));
+  const days = points.length > 1 && !sameDay(points[0].at, points.at(-1).at);
+  const shares = scale.wide / (days ? 1.5 : 1) < ROOMY ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
+  const ticks = points.length < 5 ? [] : shares.map((share) => {
+    const i = Math.round(share * (points.length - 1));
+    const anchor = { 0: "start", 1: "end" }[share] ?? "middle";
+    return svg("text", { x: scale.x(i), y: HEIGHT - 6, "text-anchor": anchor }, tick(points[i].at, days));
+  });
   return [...lines, ...ticks];
 }
 
-const SHAPES = { line, dots, bars };
+/** A chart of nothing has no axes, which would be read, but says so where the curve would be. */
+function nothing({ wide }) {
+  return svg("text", { class: "nothing", x: wide / 2, y: HEIGHT / 2, "text-anchor": "middle" }, NOTHING);
+}
+
+const SHAPES = { line, level, dots, bars };
 
 function line([, of, tone], points, scale) {
   const runs = [[]];
@@ -129,6 +184,13 @@ function line([, of, tone], points, scale) {
   return runs.filter((run) => run.length).map((run) => (run.length > 1
     ? svg("polyline", { class: `line ${tone}`, points: run.join(" ") })
     : dot(run[0].split(","), tone)));
+}
+
+/** A line that holds until it is known to have changed, as a budget does. */
+function level([name, of, tone], points, scale) {
+  let last = null;
+  const held = points.map((p) => (last = of(p) ?? last));
+  return line([name, (value) => value, tone], held, scale);
 }
 
 function dots([, of, tone], points, scale) {
@@ -148,15 +210,15 @@ function bars([, of, tone], points, scale) {
 
 function marks(chart, points, scale) {
   if (!chart.marks) return [];
-  const [, of] = chart.marks;
+  const [, of, tone] = chart.marks;
   return points.flatMap((p, i) => (of(p) ? [svg("line", {
-    class: "mark", x1: scale.x(i), x2: scale.x(i), y1: EDGE.top, y2: HEIGHT - EDGE.bottom,
+    class: `mark ${tone}`, x1: scale.x(i), x2: scale.x(i), y1: EDGE.top, y2: HEIGHT - EDGE.bottom,
   })] : []));
 }
 
 function legend(chart) {
   const rows = chart.rows.map(([name, , tone]) => el("span", {}, el("span", { class: `swatch ${tone}` }), name));
-  if (chart.marks) rows.push(el("span", {}, el("span", { class: "swatch mark" }), chart.marks[0]));
+  if (chart.marks) rows.push(el("span", {}, el("span", { class: `swatch mark ${chart.marks[2]}` }), chart.marks[0]));
   return el("small", { class: "legend" }, rows);
 }
 
@@ -184,22 +246,26 @@ function reading(drawing, points, scale, show) {
 
 function said(chart, point) {
   const values = chart.rows.map(([name, of]) => `${name} ${of(point) === null ? "–" : chart.say(of(point))}`);
-  if (chart.marks?.[1](point)) values.push(`${chart.marks[0]}s ${chart.marks[1](point)}`);
+  if (chart.marks?.[1](point)) values.push(`${chart.marks[0]} ${count(chart.marks[1](point))}`);
   return `${tick(point.at, true)}: ${values.join(", ")}`;
 }
 
 function latest(chart, points) {
-  // A bar of nothing says nothing; where there is a line or a dot, 0 is a value.
-  const shown = (p) => ([, of, , form]) => (form === "bars" ? of(p) : of(p) !== null);
-  const last = points.findLast((p) => chart.rows.some(shown(p)));
-  return last ? said(chart, last) : "nothing in this time";
+  const last = points.findLast((p) => shows(chart, p));
+  return last ? said(chart, last) : NOTHING;
+}
+
+/** Whether a point has anything to show: a bar of nothing says nothing; as a line or a dot, 0 is a value. */
+function shows(chart, point) {
+  const shown = ([, of, , form]) => (form === "bars" ? of(point) : of(point) !== null);
+  return chart.rows.some(shown) || Boolean(chart.marks?.[1](point));
 }
 
 /** Made when it is opened: sixty rows for each chart that nobody looks at are sixty too many. */
 function table(chart, { points }, open) {
   const holder = el("div", { class: "numbers" });
   const make = () => fill(holder, el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, "from"),
-    chart.rows.map(([name]) => el("th", {}, name)), chart.marks ? el("th", {}, `${chart.marks[0]}s`) : null)),
+    chart.rows.map(([name]) => el("th", {}, name)), chart.marks ? el("th", {}, chart.marks[0]) : null)),
   el("tbody", {}, points.map((p) => el("tr", {}, el("td", {}, time(p.at)),
     chart.rows.map(([, of]) => el("td", {}, of(p) === null ? "–" : chart.say(of(p)))),
     chart.marks ? el("td", {}, count(chart.marks[1](p))) : null)))));

@@ -3,20 +3,24 @@
 import { get } from "./api.js";
 import { el, fill } from "./dom.js";
 import { wordDiff } from "./diff.js";
-import { summaryTitle } from "./memory_list.js";
+import { memoriesFold, summaryTitle } from "./summary_fold.js";
 import { count, many, percent, seconds, time } from "./words.js";
 
-const LIMIT = 50;
+const LIMIT = 20;
 const KINDS = { longterm: "Long-term summary", recent: "Short-term summary" };
 
 /** The section "Compactions" of an agent's page. */
 export class Compactions {
+  #oldest = null;
+
   constructor(root, id) {
     this.id = id;
-    this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.load() } },
+    this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.load().catch((problem) => this.#failed(problem)) } },
       "A new one was made: show it");
-    this.view = el("div", {});
-    fill(root, el("div", { class: "tools" }, this.newer), this.view);
+    this.list = el("ol", { class: "compactions" });
+    this.note = el("p", { class: "dim" });
+    this.older = el("button", { type: "button", hidden: true, on: { click: () => this.#more() } }, "Show older ones");
+    fill(root, el("div", { class: "tools" }, this.newer), this.list, this.note, el("div", { class: "tools" }, this.older));
   }
 
   /** What somebody reads stays open until they want to see the new one. */
@@ -25,22 +29,44 @@ export class Compactions {
   }
 
   async load() {
-    const { compactions } = await get(`agents/${this.id}/compactions`, { limit: LIMIT });
+    const found = await get(`agents/${this.id}/compactions`, { limit: LIMIT });
     this.newer.hidden = true;
-    fill(this.view, compactions.length
-      ? el("ol", { class: "compactions" }, compactions.map(compaction))
-      : el("p", { class: "empty" }, "None was made yet: its window holds all that it lived through."));
+    fill(this.list);
+    this.#add(found);
+  }
+
+  async #more() {
+    try {
+      this.#add(await get(`agents/${this.id}/compactions`, { limit: LIMIT, before: this.#oldest }));
+    } catch (problem) {
+      this.#failed(problem);
+    }
+  }
+
+  #add({ compactions, total }) {
+    this.list.append(...compactions.map((made) => compaction(this.id, made)));
+    this.#oldest = compactions.at(-1)?.number ?? this.#oldest;
+    const shown = this.list.childElementCount;
+    this.older.hidden = !compactions.length || shown >= total;
+    this.note.className = "dim";
+    fill(this.note, shown ? `${count(shown)} of ${many(total, "compaction")}` : "None was made yet: its window holds all that it lived through.");
+  }
+
+  #failed(problem) {
+    this.note.className = "problem";
+    fill(this.note, problem.message);
   }
 }
 
-function compaction(made) {
+function compaction(id, made) {
   const saved = made.tokens_before ? 1 - made.tokens_after / made.tokens_before : 0;
-  const details = el("details", { on: { toggle: () => details.open && show(details, made) } },
+  const folded = made.first ? ` · memories ${count(made.first)}–${count(made.last)} folded in` : "";
+  const details = el("details", { on: { toggle: () => details.open && show(id, details, made) } },
     el("summary", { "data-opens": true },
       el("b", {}, `Compaction ${made.number}`), verdict(made),
       el("span", {}, made.outcome), el("span", { class: "dim" }, made.reason),
       el("span", { class: "figure" }, `${count(made.tokens_before)} → ${count(made.tokens_after)} tokens (−${percent(saved)})`),
-      el("small", {}, time(made.at), ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")} · ${made.strategy}`)),
+      el("small", {}, time(made.at), ` · ${seconds(made.seconds)} · ${many(made.calls, "model call")} · ${made.strategy}${folded}`)),
     el("div", { class: "change" }));
   return el("li", { "data-row": true, tabindex: "-1", class: made.undone ? "undone" : "" }, details);
 }
@@ -51,25 +77,26 @@ function verdict(made) {
   return el("span", { class: `badge ${made.good ? "calm" : "trouble"}` }, made.good ? "good" : "poor");
 }
 
-/** Made when it is opened for the first time: fifty differences at once would be felt. */
-function show(details, made) {
+/** Made when it is opened for the first time: all differences at once would be felt. */
+function show(id, details, made) {
   const holder = details.querySelector(".change");
   if (holder.hasChildNodes()) return;
   fill(holder, made.verdict ? el("p", {}, `Its check said: ${made.verdict}`) : null,
-    Object.keys(KINDS).map((kind) => change(kind, made)));
+    Object.keys(KINDS).map((kind) => change(id, kind, made)));
 }
 
-function change(kind, made) {
+function change(id, kind, made) {
   const [before, after] = [made.before, made.after].map((all) => all.find((each) => each.kind === kind));
   if (!before && !after) return null;
   const view = el("div", { class: "words" });
-  const ways = [["Changes", () => changes(before, after)], ["Before", () => text(before)], ["After", () => text(after)]];
+  const ways = [["Changes", () => changes(before, after)], ["Before", () => [text(before), folded(id, before, after)]],
+    ["After", () => text(after)]];
   const buttons = ways.map(([name, make]) => el("button", { type: "button", on: { click: ({ currentTarget }) => {
     for (const button of buttons) button.setAttribute("aria-pressed", String(button === currentTarget));
     fill(view, make());
   } } }, name));
   buttons[0].click();
-  return el("section", {}, el("h4", {}, KINDS[kind]), el("div", { class: "tools" }, buttons, range(before, after)), view);
+  return el("section", {}, el("h3", {}, KINDS[kind]), el("div", { class: "tools" }, buttons, range(before, after)), view);
 }
 
 function range(before, after) {
@@ -80,7 +107,15 @@ function range(before, after) {
 function text(summary) {
   if (!summary) return el("p", { class: "empty" }, "There was none.");
   return [el("p", { class: "dim" }, `${summaryTitle(summary)}, ${many(summary.tokens, "token")}`),
-    el("pre", { class: "text prose" }, summary.text)];
+    el("pre", { class: "text prose", dir: "auto" }, summary.text)];
+}
+
+/** The memories that this summary covers since, and did not before. */
+function folded(id, before, after) {
+  if (!after) return null;
+  const first = before ? Math.max(before.last + 1, after.first) : after.first;
+  if (first > after.last) return el("p", { class: "dim" }, "No memory came in new.");
+  return [el("p", { class: "dim" }, "What came in new:"), memoriesFold(id, first, after.last)];
 }
 
 function changes(before, after) {
@@ -88,5 +123,5 @@ function changes(before, after) {
   if (parts === null) return [el("p", { class: "dim" }, "Hardly a word stayed; here is what stands since."), text(after)];
   if (parts.every(([how]) => how === "same")) return [el("p", { class: "dim" }, "Not a word changed."), text(after)];
   const tags = { same: "span", gone: "del", new: "ins" };
-  return el("pre", { class: "text prose diff" }, parts.map(([how, words]) => el(tags[how], {}, words)));
+  return el("pre", { class: "text prose diff", dir: "auto" }, parts.map(([how, words]) => el(tags[how], {}, words)));
 }

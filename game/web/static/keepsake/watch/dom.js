@@ -50,9 +50,10 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
-/** Tell it to whoever listens instead of looking; the same twice is told once. */
+/** Tell it to whoever listens instead of looking; the same once more is told once more. */
 export function announce(words) {
-  setText(byId("said"), words);
+  const said = byId("said");
+  said.textContent = words && said.textContent === words ? `${words}\u00a0` : words;
 }
 
 /** Call `work` at most once in `pause` milliseconds, and once more after the last time asked. */

@@ -1,7 +1,7 @@
 /* The live stream as rows. However long the page is open, it holds the newest 500 and no more. */
 
 import { el, fill, setText } from "./dom.js";
-import { GROUPS, describe } from "./event_words.js";
+import { GROUPS, WORLDLY, describe } from "./event_words.js";
 import { count, time } from "./words.js";
 
 const MOST = 500;
@@ -13,6 +13,7 @@ const HOLD = "Hold the rows still; what happens meanwhile is shown when they go 
 export class Feed {
   #waiting = [];
   #memories = new Map();
+  #thoughts = new Map();
   #due = null;
   #paused = false;
   #missed = 0;
@@ -22,6 +23,8 @@ export class Feed {
   constructor(root, { named = false, most = MOST } = {}) {
     this.named = named;
     this.most = most;
+    // What concerns the world has nobody's name: on the page of an agent it never comes.
+    this.groups = Object.entries(GROUPS).filter(([kind]) => named || !WORLDLY.includes(kind));
     this.list = el("ol", {
       class: "feed", role: "log", "aria-live": "off", tabindex: "0", "aria-label": "What happens",
     });
@@ -55,7 +58,6 @@ export class Feed {
   #label() {
     const waiting = this.#waiting.length + this.#missed;
     setText(this.pauseButton, this.#paused ? `Go on (${count(waiting)} new)` : "Hold");
-    this.pauseButton.setAttribute("aria-pressed", String(this.#paused));
   }
 
   #paint() {
@@ -79,14 +81,38 @@ export class Feed {
     if (old && old.dataset.t >= row.dataset.t) return;
     old?.remove();
     if (key) this.#memories.set((row.dataset.memory = key), row);
+    const follower = kind === "thought" && this.#actOf(row, record);
+    if (follower) return follower.before(row);
     let before = this.list.lastElementChild;
     while (before && before.dataset.t > row.dataset.t) before = before.previousElementSibling;
     if (before) before.after(row);
     else this.list.prepend(row);
+    if (key) this.#thoughtOf(key, row);
+  }
+
+  /** A thought is told when it has ended, behind its own act: it is shown before that. */
+  #actOf(row, { agent, memory }) {
+    if (!memory) return null;
+    const key = `${agent} ${memory}`;
+    row.dataset.act = key;
+    const act = this.#memories.get(key);
+    if (act) row.dataset.t = act.dataset.t;
+    else this.#thoughts.set(key, row);
+    return act;
+  }
+
+  /** The act has come after its thought, as of what is asked for when the page opens. */
+  #thoughtOf(key, act) {
+    const thought = this.#thoughts.get(key);
+    if (!thought) return;
+    this.#thoughts.delete(key);
+    thought.dataset.t = act.dataset.t;
+    act.before(thought);
   }
 
   #drop(row) {
     this.#memories.delete(row.dataset.memory);
+    this.#thoughts.delete(row.dataset.act);
     row.remove();
   }
 
@@ -94,10 +120,10 @@ export class Feed {
     const { what, more, tone } = describe(kind, record);
     const row = el("li", { class: `event ${tone}`, tabindex: "-1", "data-row": true, "data-kind": kind },
       time(record.t),
-      this.named && record.agent ? el("b", {}, record.agent) : null,
-      el("span", { class: "what" }, what.slice(0, LONGEST)),
+      this.named && record.agent ? el("b", { dir: "auto" }, record.agent) : null,
+      el("span", { class: "what", dir: "auto" }, what.slice(0, LONGEST)),
       this.#link(kind, record),
-      more ? el("small", {}, more.slice(0, LONGEST)) : null);
+      more ? el("small", { dir: "auto" }, more.slice(0, LONGEST)) : null);
     row.dataset.t = Date.parse(record.t).toString().padStart(16, "0");
     row.hidden = !this.#fits(row);
     return row;
@@ -111,7 +137,7 @@ export class Feed {
   }
 
   #kinds() {
-    const boxes = Object.entries(GROUPS).map(([kind, name]) => {
+    const boxes = this.groups.map(([kind, name]) => {
       const box = el("input", { type: "checkbox", checked: true, on: { change: () => {
         this.#off[box.checked ? "delete" : "add"](kind);
         this.#sift(this.filter.value);

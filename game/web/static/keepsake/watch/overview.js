@@ -1,6 +1,6 @@
 /* All agents at a glance, in a table that keeps up by itself. */
 
-import { badge, bar, compactionFlag, tokensBar, trouble } from "./agent_state.js";
+import { badges, bar, compactionFlag, serverBadge, silent, tokensBar, trouble } from "./agent_state.js";
 import { get } from "./api.js";
 import { announce, byId, el, fill, setAttribute, throttled } from "./dom.js";
 import { Feed } from "./feed.js";
@@ -18,7 +18,7 @@ const COLUMNS = {
   waiting: { by: (a) => a.waiting ?? -1, down: true },
   used: { by: (a) => (a.budget ? a.used / a.budget : 0), down: true },
   memories: { by: (a) => a.memories, down: true },
-  thoughts: { by: (a) => a.thoughts, down: true },
+  thoughts: { by: (a) => a.ended, down: true },
   trouble: { by: (a) => trouble(a).length, down: true },
 };
 
@@ -64,23 +64,24 @@ function drawRow(agent) {
 
 function cells(agent) {
   const told = trouble(agent);
-  const link = el("a", { href: `/agents/${agent.id}/`, "data-opens": true }, agent.name);
+  const words = told.join("; ");
+  const link = el("a", { href: `/agents/${agent.id}/`, "data-opens": true, dir: "auto" }, agent.name);
   return [
-    cell("Agent", link, told.length ? el("small", { class: "problem" }, told.join("; ")) : null),
-    cell("State", badge(agent.state)),
-    cell("Place", agent.place || "nowhere"),
+    cell("Agent", link, words ? el("small", { class: "problem", title: words, dir: "auto" }, words) : null),
+    cell("State", badges(agent)),
+    cell("Place", agent.place ? el("bdi", {}, agent.place) : "nowhere"),
     cell("Last act", act(agent)),
     cell("Waiting", agent.waiting === null ? el("span", { class: "none" }, "–") : seconds(agent.waiting)),
     cell("Prompt", tokensBar(agent), compactionFlag(agent)),
     cell("Memories", count(agent.memories), agent.next_due
       ? el("small", { title: "The next compaction falls due with this memory" }, ` due at ${count(agent.next_due)}`) : null),
-    cell("Thoughts", count(agent.thoughts), agent.failed ? el("small", {}, ` ${count(agent.failed)} failed`) : null),
+    cell("Thoughts", count(agent.ended), agent.failed ? el("small", {}, ` ${count(agent.failed)} failed`) : null),
   ];
 }
 
 function act(agent) {
   if (!agent.last_act_at) return el("span", { class: "none" }, "none yet");
-  return [el("span", { class: "act" }, agent.last_act), " ",
+  return [el("bdi", { class: "act" }, agent.last_act), " ",
     el("small", {}, time(agent.last_act_at, (iso) => ago(iso, now())))];
 }
 
@@ -94,7 +95,7 @@ function drawSummary(shown) {
   const hidden = shown < all.length ? `, ${count(shown)} shown` : "";
   fill(byId("summary"), `${many(all.length, "agent")}${hidden}`);
   const button = byId("trouble");
-  fill(button, bad ? `${count(bad)} to look at` : "all is well");
+  fill(button, verdict(bad));
   button.disabled = !bad && !onlyTrouble;
   button.setAttribute("aria-pressed", String(onlyTrouble));
   byId("none").hidden = shown > 0;
@@ -103,12 +104,20 @@ function drawSummary(shown) {
   fill(byId("log-problem"), overview.log_problem);
 }
 
+/** What needs a look: agents, which the button shows alone, and what stands above them. */
+function verdict(bad) {
+  const servers = silent(overview.servers).length;
+  const told = [bad && `${count(bad)} to look at`, servers && `${many(servers, "model server")} not ready`,
+    overview.log_problem && "the event log is not written"].filter(Boolean);
+  return told.length ? told.join(", ") : "all is well";
+}
+
 function drawServers() {
   fill(byId("servers"), overview.servers.map((server) => {
-    const good = server.health === "ready";
+    const good = !silent([server]).length;
     const waits = Object.entries(server.waiting).filter(([, n]) => n).map(([name, n]) => `${n} ${name}`);
     return el("li", { class: good ? "" : "stuck" },
-      el("span", { class: `badge ${good ? "calm" : "trouble"}` }, good ? "ready" : "not ready"),
+      serverBadge(server),
       el("b", {}, server.provider), el("span", { class: "dim" }, server.host),
       el("span", {}, server.models.join(", ")),
       bar(server.running, server.in_flight, `${server.running} of ${server.in_flight} calls`),
@@ -169,6 +178,7 @@ async function refresh() {
     byId("trouble-here").hidden = false;
     fill(byId("trouble-here"), problem.message, " ",
       problem.status === 403 ? el("a", { href: "/auth/login/?next=/agents/" }, "Log in") : null);
+    if (problem.status === 403) stream.refuse();
   } finally {
     asking = false;
   }

@@ -1,18 +1,26 @@
-/* The prompt that was last sent, section by section, each with what it costs. */
+/* The prompt that was last sent, section by section, each with what it costs, or as it was sent. */
 
 import { get } from "./api.js";
 import { el, fill } from "./dom.js";
 import { count, many, percent, time } from "./words.js";
 
+/** Colours of sections: as many as a prompt has, so that none means two. */
+const HUES = 11;
+const NEWER = "A newer one was sent: show it";
+
 /** The section "Prompt" of an agent's page. */
 export class Prompt {
   #open = new Set();
   #shown = null;
+  #prompt = null;
+  #hues = new Map();
 
   constructor(root, id) {
     this.id = id;
-    this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.load() } },
-      "A newer one was sent: show it");
+    this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.#again() } },
+      NEWER);
+    this.whole = el("input", { type: "checkbox", on: { change: () => this.#drawText() } });
+    this.text = el("div", {});
     this.view = el("div", {});
     fill(root, el("div", { class: "tools" }, this.newer), this.view);
   }
@@ -22,22 +30,52 @@ export class Prompt {
     if (this.#shown) this.newer.hidden = false;
   }
 
+  async #again() {
+    try {
+      await this.load();
+    } catch (problem) {
+      fill(this.newer, `${problem.message} Try again`);
+    }
+  }
+
   async load() {
     const prompt = await get(`agents/${this.id}/prompt`);
     this.#shown = prompt.at;
     this.newer.hidden = true;
+    fill(this.newer, NEWER);
     this.draw(prompt);
   }
 
   draw(prompt) {
     if (!prompt.at) {
-      fill(this.view, el("p", { class: "empty" }, "Nothing was sent for it since the server started."));
+      fill(this.view, el("p", { class: "empty" }, "Nothing was sent for it yet, as far as the event log tells."));
       return;
     }
+    this.#prompt = prompt;
+    this.#hues = new Map(prompt.sections.map((each, i) => [each.name, i % HUES]));
+    // Of before the last start only the whole is known: not which line was whose.
+    if (!prompt.sections.some((each) => each.text)) this.whole.checked = true;
+    this.#drawText();
     fill(this.view, this.#facts(prompt), this.#stack(prompt),
-      el("ol", { class: "sections" }, prompt.sections.map((each, i) => this.#section(each, i, prompt))),
+      prompt.sent.length ? el("label", { class: "switch" }, this.whole, "as it was sent, from its first line to its last") : null,
+      this.text,
       el("h3", {}, "The raw answer"),
-      el("pre", { class: "text" }, prompt.answer || "None came yet."));
+      el("pre", { class: "text", dir: "auto" }, prompt.answer || "None came yet."));
+  }
+
+  #drawText() {
+    const prompt = this.#prompt;
+    fill(this.text, this.whole.checked && prompt.sent.length
+      ? el("ol", { class: "sent" }, prompt.sent.map((each) => this.#stretch(each)))
+      : el("ol", { class: "sections" }, prompt.sections.map((each, i) => this.#section(each, i, prompt))));
+  }
+
+  /** Lines of one section that follow one another; its colour and its name stand beside them. */
+  #stretch({ name, text }) {
+    const hue = this.#hues.has(name) ? `hue-${this.#hues.get(name)}` : "";
+    return el("li", { "data-row": true, tabindex: "-1", "aria-label": name || null },
+      el("span", { class: `swatch ${hue}`, title: name }), el("small", {}, name || "all"),
+      el("pre", { class: "text", dir: "auto" }, text));
   }
 
   #facts(prompt) {
@@ -54,7 +92,7 @@ export class Prompt {
     const label = prompt.sections.map((each) => `${each.name} ${each.tokens}`).join(", ");
     return el("div", { class: "stack", role: "img", "aria-label": `Tokens by section: ${label}` },
       prompt.sections.map((each, i) => el("span", {
-        class: `part hue-${i % 8}`, title: `${each.name}: ${many(each.tokens, "token")}`,
+        class: `part hue-${i % HUES}`, title: `${each.name}: ${many(each.tokens, "token")}`,
         vars: { "--share": `${(each.tokens / whole) * 100}%` },
       })));
   }
@@ -62,13 +100,13 @@ export class Prompt {
   #section(section, i, prompt) {
     const share = section.tokens / Math.max(prompt.tokens, 1);
     const head = el("summary", { "data-opens": true },
-      el("span", { class: `swatch hue-${i % 8}` }), el("b", {}, section.name),
+      el("span", { class: `swatch hue-${i % HUES}` }), el("b", {}, section.name),
       el("span", { class: "figure" }, `${many(section.tokens, "token")}, ${percent(share)}`),
       el("span", { class: "track", "aria-hidden": "true" },
-        el("span", { class: `level hue-${i % 8}`, vars: { "--share": `${share * 100}%` } })));
+        el("span", { class: `level hue-${i % HUES}`, vars: { "--share": `${share * 100}%` } })));
     const details = el("details", { open: this.#open.has(section.name), on: { toggle: () => {
       this.#open[details.open ? "add" : "delete"](section.name);
-    } } }, head, el("pre", { class: "text" }, section.text || "(no text)"));
+    } } }, head, el("pre", { class: "text", dir: "auto" }, section.text || "Its own words are not known any more: see it as it was sent."));
     return el("li", { "data-row": true, tabindex: "-1" }, details);
   }
 }

@@ -14,7 +14,7 @@ const HIDDEN = 30000;
 
 /** One stream; `took(kind, record)` for each event, `turned(state, words)` for each change.
  *
- * States: `connecting`, `live`, `lost` (it is tried again), `refused` (it is not).
+ * States: `connecting`, `live`, `lost` (it is tried again), `refused` and `over` (it is not).
  */
 export class Stream {
   #last = null;
@@ -23,6 +23,7 @@ export class Stream {
   #timer = null;
   #hiding = null;
   #state = "";
+  #words = "";
 
   constructor({ agent = null, took, turned = () => {} }) {
     this.address = `${ADDRESS}?last=${BEFORE}` + (agent === null ? "" : `&agent=${agent}`);
@@ -34,18 +35,31 @@ export class Stream {
   start() {
     document.addEventListener("visibilitychange", () => this.#seen());
     addEventListener("pagehide", () => this.#end());
-    addEventListener("pageshow", (event) => event.persisted && this.#connect());
+    addEventListener("pageshow", (event) => event.persisted && this.#state !== "over" && this.#connect());
     // Opened behind the page that somebody looks at, it waits until it is looked at itself.
     if (!document.hidden) this.#connect();
   }
 
   /** The server answers again: there is nothing to wait for any more. */
   hurry() {
-    if (this.#state === "lost" && this.#open === null) this.#connect();
+    if (["lost", "refused"].includes(this.#state) && this.#open === null) this.#connect();
+  }
+
+  /** The API says that this account may not look any more: neither may it listen. */
+  refuse() {
+    this.#end();
+    this.#turn("refused", "You may not look here any more. Log in again.");
+  }
+
+  /** There is nothing to listen to any more; `words` say why. */
+  stop(words) {
+    this.#end();
+    this.#turn("over", words);
   }
 
   #seen() {
     clearTimeout(this.#hiding);
+    if (this.#state === "over") return;
     if (document.hidden) this.#hiding = setTimeout(() => this.#end(), HIDDEN);
     else if (this.#open === null) this.#connect();
   }
@@ -60,13 +74,16 @@ export class Stream {
     this.#end();
     const open = (this.#open = new AbortController());
     if (this.#state !== "lost") this.#turn("connecting", "connecting");
+    let words = "";
     try {
-      await this.#read(open);
+      words = await this.#read(open);
     } catch {
       // Whatever broke the connection: it is tried again below, and said so.
     }
-    if (this.#open === open) this.#lost();
+    if (this.#open === open) this.#lost(words);
   }
+
+  /** Reads to the end; gives the server's own words where it did not want to begin. */
 
   async #read(open) {
     const headers = { Accept: "text/event-stream" };
@@ -76,10 +93,11 @@ export class Stream {
       const answer = await fetch(this.address, {
         headers, signal: open.signal, credentials: "same-origin", cache: "no-store",
       });
-      if (answer.status === 403) this.#refused(open);
-      if (!answer.ok) return;
+      if (answer.status === 403 && this.#open === open) this.refuse();
+      if (!answer.ok) return (await answer.json().catch(() => null))?.error ?? "";
       this.#turn("live", "live");
       await this.#follow(answer.body.getReader(), guard);
+      return "";
     } finally {
       guard.off();
     }
@@ -109,22 +127,18 @@ export class Stream {
     this.took(event, record);
   }
 
-  #refused(open) {
-    if (this.#open === open) this.#open = null;
-    this.#turn("refused", "You may not look here any more. Log in again.");
-  }
-
-  #lost() {
+  #lost(words) {
     this.#open = null;
-    this.#turn("lost", "no stream; looking every few seconds");
+    this.#turn("lost", ["no stream; looking every few seconds", words].filter(Boolean).join(". "));
     if (document.hidden) return;
     this.#timer = setTimeout(() => this.#connect(), this.#wait * (0.8 + 0.4 * Math.random()));
     this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT);
   }
 
   #turn(state, words) {
-    if (this.#state === state) return;
+    if (this.#state === state && this.#words === words) return;
     this.#state = state;
+    this.#words = words;
     this.turned(state, words);
   }
 }

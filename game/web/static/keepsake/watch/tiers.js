@@ -1,9 +1,10 @@
 /* The tiers from memory 1 to now, to scale; opened, a tier shows the memories under it. */
 
 import { get } from "./api.js";
-import { announce, byId, el, fill } from "./dom.js";
-import { memoryRows, summaryFold } from "./memory_list.js";
-import { count, many } from "./words.js";
+import { announce, byId, el, fill, setAttribute } from "./dom.js";
+import { memoryRows } from "./memory_list.js";
+import { summaryFold } from "./summary_fold.js";
+import { count, many, time } from "./words.js";
 
 const PAGE = 50;
 const NAMES = {
@@ -17,7 +18,7 @@ export class Tiers {
 
   constructor(root, id) {
     this.id = id;
-    this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.load() } }, "Show what is new");
+    this.newer = el("button", { type: "button", hidden: true, on: { click: () => this.#try(() => this.load()) } }, "Show what is new");
     this.line = el("div", { class: "timeline" });
     this.jump = el("input", { type: "number", min: "1", required: true, placeholder: "number" });
     const go = el("form", { class: "tools", on: { submit: (event) => this.#jumped(event) } },
@@ -36,19 +37,41 @@ export class Tiers {
     this.newer.hidden = true;
     this.#draw();
     if (!this.#tiers.total) return;
-    if (memory) await this.show(Math.min(memory, this.#tiers.total), true);
+    if (memory) await this.#goTo(Math.min(memory, this.#tiers.total));
     else await this.#open(this.#parts().at(-1));
   }
 
-  /** Open the page that holds a memory, and point at it. */
-  async show(memory, again = false) {
-    if (this.#tiers === null || (memory > this.#tiers.total && !again)) return this.load(memory);
-    const part = this.#parts().find((each) => memory <= each.last) ?? this.#parts().at(-1);
-    if (!part || memory < 1) return undefined;
+  /** Open the page that holds a memory (`17`), or the summary of some (`1-50`), and point at it. */
+  async show(at) {
+    const [first, last] = at.split("-").map(Number);
+    if (!(first >= 1)) return this.load();
+    if (this.#tiers === null || first > this.#tiers.total) await this.load(last ? 0 : first);
+    if (last) return this.#summary(first, last);
+    return this.#goTo(Math.min(first, this.#tiers.total));
+  }
+
+  async #goTo(memory) {
+    const part = this.#holding(memory);
+    if (!part) return;
     const first = part.first + Math.floor((Math.max(memory, part.first) - part.first) / PAGE) * PAGE;
     await this.#open(part, first, memory);
     byId(`memory-${memory}`)?.focus();
-    return undefined;
+  }
+
+  /** The summary of just those memories, be it one that stands or one of before. */
+  async #summary(first, last) {
+    const part = this.#holding(first);
+    if (!part) return;
+    await this.#open(part, part.first <= first ? first : part.first, 0, true);
+    const fold = this.page.querySelector(`details[data-range="${first}-${last}"]`);
+    if (!fold) return;
+    for (let each = fold; each; each = each.parentElement.closest("details")) each.open = true;
+    fold.focus();
+    fold.scrollIntoView({ block: "nearest" });
+  }
+
+  #holding(memory) {
+    return this.#parts().find((each) => memory <= each.last) ?? this.#parts().at(-1);
   }
 
   /** The tiers that hold anything, oldest first, without a gap. */
@@ -70,14 +93,24 @@ export class Tiers {
       return;
     }
     const parts = this.#parts();
+    const [since, until] = [el("span", {}, "memory 1"), el("span", {}, `now: memory ${count(total)}`)];
+    this.#date(since, 1);
+    this.#date(until, total);
     fill(this.line,
       el("div", { class: "tiers", role: "group", "aria-label": "Tiers of memory, oldest first" },
         parts.map((part) => this.#part(part))),
-      el("p", { class: "ends" }, el("span", {}, "memory 1"), el("span", {}, `now: memory ${count(total)}`)),
-      el("ul", { class: "legend" }, parts.map((part) => el("li", {}, el("span", { class: `swatch ${part.tier}` }),
-        `${NAMES[part.tier]}: ${count(part.first)}–${count(part.last)}`,
-        part.summary ? `, ${many(part.summary.tokens, "token")}` : part.tier === "window" ? `, ${many(tokens, "token")}` : ""))));
+      el("p", { class: "ends" }, since, until),
+      el("ul", { class: "legend" }, parts.map((part) => el("li", {}, el("button", {
+        type: "button", class: "plain", on: { click: () => this.#try(() => this.#open(part)) },
+      }, el("span", { class: `swatch ${part.tier}` }), `${NAMES[part.tier]}: ${count(part.first)}–${count(part.last)}`,
+      part.summary ? `, ${many(part.summary.tokens, "token")}` : part.tier === "window" ? `, ${many(tokens, "token")}` : "")))));
     this.jump.max = String(total);
+  }
+
+  /** When that was, behind the end of the line; without it the line is still a line. */
+  #date(end, memory) {
+    get(`agents/${this.id}/memories`, { first: memory, last: memory })
+      .then(({ memories: [found] }) => found && end.append(", ", time(found.at)), () => {});
   }
 
   #part(part) {
@@ -86,11 +119,14 @@ export class Tiers {
     return el("button", {
       type: "button", class: `tier ${part.tier}`, title: words, "aria-label": `Open the ${words}`,
       "data-row": true, "data-tier": part.tier, "data-opens": true, vars: { "--size": String(number) },
-      on: { click: (event) => this.#open(part, pointed(event, part)).catch((problem) => this.#failed(problem)) },
+      on: { click: (event) => {
+        const first = pointed(event, part);
+        this.#try(() => this.#open(part, first));
+      } },
     }, el("span", { class: "cursor", "aria-hidden": "true" }));
   }
 
-  async #open(part, first = null, mark = 0) {
+  async #open(part, first = null, mark = 0, before = false) {
     // The window is read from its end, a summary from its beginning.
     const start = first ?? (part.tier === "window" ? Math.max(part.first, part.last - PAGE + 1) : part.first);
     const last = Math.min(start + PAGE - 1, part.last);
@@ -100,17 +136,17 @@ export class Tiers {
     this.#mark(part, start, last);
     fill(this.page,
       el("h3", {}, `${NAMES[part.tier][0].toUpperCase()}${NAMES[part.tier].slice(1)}`),
-      part.summary ? summaryFold(part.summary, { open: true }) : null,
+      part.summary ? summaryFold(this.id, part.summary, { open: true }) : null,
+      this.#before(found, before),
       this.#turns(part, start, last),
-      el("ol", { class: "memories" }, memoryRows(found.memories, mark)),
-      this.#turns(part, start, last),
-      this.#before(found.before));
+      el("ol", { class: "memories" }, memoryRows(found.memories, { mark, ids: true })),
+      this.#turns(part, start, last));
     announce(`Memories ${start} to ${last}.`);
   }
 
   #mark(part, first, last) {
     for (const button of this.line.querySelectorAll(".tier")) {
-      button.toggleAttribute("aria-current", button.dataset.tier === part.tier);
+      setAttribute(button, "aria-current", button.dataset.tier === part.tier ? "true" : null);
     }
     const cursor = this.line.querySelector(`[data-tier=${part.tier}] .cursor`);
     const size = part.last - part.first + 1;
@@ -121,7 +157,7 @@ export class Tiers {
   #turns(part, first, last) {
     const turn = (name, to, possible) => el("button", {
       type: "button", disabled: !possible,
-      on: { click: () => this.#open(part, to).catch((problem) => this.#failed(problem)) },
+      on: { click: () => this.#try(() => this.#open(part, to)) },
     }, name);
     return el("div", { class: "tools turns" },
       turn("← Older", Math.max(part.first, first - PAGE), first > part.first),
@@ -129,20 +165,32 @@ export class Tiers {
       turn("Newer →", last + 1, last < part.last));
   }
 
-  #before(summaries) {
-    if (!summaries.length) return null;
-    return el("section", {}, el("h3", {}, "What stood before for these memories"),
-      el("p", { class: "dim" }, "Summaries that covered some of them and were replaced, newest first."),
-      summaries.map((each) => summaryFold(each)));
+  /** Above the memories, and folded: on a phone they are many screens long. */
+  #before({ before, more_before: more }, open) {
+    if (!before.length) return null;
+    const number = more ? `${count(before.length)} of ${many(before.length + more, "summary", "summaries")}` : many(before.length, "summary", "summaries");
+    return el("details", { class: "past", open, "data-row": true, tabindex: "-1" },
+      el("summary", { "data-opens": true }, el("b", {}, "What stood before for these memories"), el("small", {}, number)),
+      el("p", { class: "dim" }, "Summaries that covered some of them and stand no more, newest first.",
+        more ? " Older ones: open the oldest here, and what it was made of." : ""),
+      before.map((each) => summaryFold(this.id, each)));
   }
 
   #jumped(event) {
     event.preventDefault();
-    location.hash = `#memory/${this.jump.value}`;
+    const wanted = `#memory/${this.jump.value}`;
+    if (location.hash === wanted) this.#try(() => this.show(this.jump.value)); // there all along, looking elsewhere
+    else location.hash = wanted;
   }
 
-  #failed(problem) {
-    fill(this.page, el("p", { class: "problem" }, problem.message));
+  /** Do what somebody asked for here; if it fails, say so and offer it again. */
+  async #try(work) {
+    try {
+      await work();
+    } catch (problem) {
+      fill(this.page, el("p", { class: "problem", role: "alert" }, problem.message, " ",
+        el("button", { type: "button", on: { click: () => this.#try(work) } }, "Try again")));
+    }
   }
 }
 

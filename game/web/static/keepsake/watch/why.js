@@ -20,10 +20,24 @@ export class Why {
     return this.show(1);
   }
 
-  async show(nth) {
+  async show(at) {
+    const nth = Math.max(Number(at) || 1, 1);
     const asked = ++this.#asked;
-    const why = await get(`agents/${this.id}/why`, { n: nth });
-    if (asked === this.#asked) this.#draw(why, nth);
+    const why = await get(`agents/${this.id}/why`, { n: nth }).catch((problem) => {
+      if (problem.status !== 404) throw problem;
+      return null;
+    });
+    if (asked !== this.#asked) return;
+    if (why) this.#draw(why, nth);
+    else this.#nothing(nth);
+  }
+
+  /** So many acts there are not: of one who has only just begun to live, not even one. */
+  #nothing(nth) {
+    fill(this.view, nth === 1
+      ? el("p", { class: "empty" }, "It has not done anything yet, as far as the event log tells.")
+      : [el("p", { class: "empty" }, "Of no earlier act is anything known."),
+        el("p", { class: "tools turns" }, el("a", { href: `#why/${nth - 1}` }, "the act after it →"))]);
   }
 
   #draw(why, nth) {
@@ -59,16 +73,16 @@ function link(memory) {
 }
 
 function act(why) {
-  return [el("p", {}, el("code", {}, `> ${why.command}`), " ", el("small", {}, time(why.at))),
-    why.outcome === "acted" ? null : el("p", { class: "problem" }, `${why.outcome}: ${why.problem}`),
-    el("p", {}, why.reason ? `Because, it said: ${why.reason}` : "It gave no reason."),
+  return [el("p", {}, el("code", { dir: "auto" }, `> ${why.command}`), " ", el("small", {}, time(why.at))),
+    why.outcome === "acted" ? null : el("p", { class: "problem", dir: "auto" }, `${why.outcome}: ${why.problem}`),
+    el("p", { dir: "auto" }, why.reason ? `Because, it said: ${why.reason}` : "It gave no reason."),
     why.act ? el("p", {}, link(why.act)) : null];
 }
 
 function cause(why) {
   const from = why.source ? ` by ${why.source}` : "";
   return [el("p", {}, why.trigger ? `${why.trigger}${from}` : "That is not known any more."),
-    why.cause ? el("p", {}, link(why.cause), ": ", why.cause.text) : null];
+    why.cause ? el("p", {}, link(why.cause), ": ", el("bdi", {}, why.cause.text)) : null];
 }
 
 function recalled(hits) {
@@ -84,14 +98,16 @@ function leant(why) {
   return [why.summaries.map((each) => el("details", {},
     el("summary", { "data-opens": true }, el("b", {}, `${TIERS[each.kind]} of memories ${each.first}–${each.last}`),
       el("small", {}, `compaction ${each.compaction}${each.model ? ` · by ${each.model}` : ""}`)),
-    each.told?.length ? el("p", {}, "What shares words with the act: ", each.told.join(" ")) : null,
-    el("pre", { class: "text prose" }, each.text))), el("p", {}, window)];
+    each.told?.length ? el("p", { dir: "auto" }, "What shares words with the act: ", each.told.join(" ")) : null,
+    el("pre", { class: "text prose", dir: "auto" }, each.text),
+    el("p", {}, el("a", { href: `#memory/${each.first}-${each.last}` }, `memories ${count(each.first)}–${count(each.last)}`),
+      " are under it"))), el("p", {}, window)];
 }
 
 function under(memories) {
   if (!memories.length) return none("None of them shares a word with the act.");
   return el("ol", { class: "memories" }, memories.map((each) => el("li", { class: "memory" },
-    el("a", { class: "number", href: `#memory/${each.n}` }, String(each.n)), el("span", { class: "what" }, each.text),
+    el("a", { class: "number", href: `#memory/${each.n}` }, String(each.n)), el("span", { class: "what", dir: "auto" }, each.text),
     el("small", {}, `shares: ${each.shared.join(", ")}`))));
 }
 

@@ -45,6 +45,11 @@ export function moment(iso) {
   return today ? clock.format(then) : `${date.format(then)}, ${hours.format(then)}`;
 }
 
+/** Whether two times are of the same local day. */
+export function sameDay(one, other) {
+  return new Date(one).toDateString() === new Date(other).toDateString();
+}
+
 /** The hour and minute, with the day where a chart goes over several. */
 export function tick(iso, long) {
   const then = new Date(iso);

@@ -1,0 +1,228 @@
+"""Whatever the game does to a memory is told to its event log: verbs, commands, nights, hands."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from game.index.service import IndexService
+from game.llm.minilm import MiniLMEmbedder
+from game.mind.events import OPERATIONS
+from game.mind.journal.entries import Importance, Origin
+from game.mind.recall.config import NONE, RecallConfig
+from tests.game.agents_world import Building
+from tests.game.test_events_world import EventsWorld
+from typeclasses import services
+from typeclasses.agents import create_agent
+from typeclasses.minds import close_all
+
+_LIVED = ("append", "repeat", "profile")
+PROMISE = "Mira, I promise to bring you the blue cup on Sunday."
+
+
+class OperationsWorld(EventsWorld):
+    """Reads what was told of memories since it last asked."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.seen = 0
+        self.mind.acquaintances.settle()
+        self.mind.look()
+
+    def ops(self, agent: str = "Mira", by: str = "") -> list[tuple[str, str, str, str]]:
+        """Operation, of what, about whom or with what title, and by whom; what is lived apart."""
+        found = [each for each in self.logged("memory", agent) if each["seq"] > self.seen]
+        self.seen = max([self.seen, *(each["seq"] for each in found)])
+        assert {each["op"] for each in found} <= set(OPERATIONS)
+        return [
+            (each["op"], each["of"], each["about"] or each["title"], each["by"])
+            for each in found
+            if each["op"] not in _LIVED and by in ("", each["by"])
+        ]
+
+    def acts(self, line: str) -> list[tuple[str, str, str, str]]:
+        """What is told of an act of Mira's own on her memory."""
+        self.ops()
+        self.said = [line, "wait"]
+        self.answer()
+        return self.ops(by="agent")
+
+    def says(self, *lines: str) -> None:
+        """Tom says these while Mira only listens; then it is in her profiles."""
+        self.mira.db.paused = True
+        for line in lines:
+            self.char1.execute_cmd(f"say {line}")
+        self.mira.attributes.remove("paused")
+        self.mind.acquaintances.settle()
+
+    def sleeps(self) -> None:
+        self.mind.sleeper.fall_asleep("a test said so")
+        self.settle(lambda: not self.mind.sleeper.working)
+        self.mind.sleeper.wake("a test", rested=True)
+
+
+class VerbsTest(OperationsWorld):
+    def test_what_an_agent_does_itself(self):
+        for line, op, title in (
+            ("note cups: The blue cup is cracked.", "note", "cups"),
+            ("note cups: And it is old.", "note", "cups"),
+            ("forget cups", "unnote", "cups"),
+            ("pin I like rain.", "pin", ""),
+            ("unpin 1", "unpin", ""),
+            ("remember 1", "called back", ""),
+        ):
+            assert self.acts(line) == [(op, "", title, "agent")], line
+        assert self.acts("journal The cup is cracked.") == [("journal", "journal", "", "agent")]
+
+    def test_what_it_may_not_do_is_told_with_the_reason(self):
+        self.acts("forget the moon")
+        refused = next(e for e in reversed(self.logged("memory")) if e["op"] == "unnote")
+        assert "no note called" in refused["problem"]
+
+
+class PeopleTest(OperationsWorld):
+    def test_what_it_learns_of_people_and_how_that_changes(self):
+        self.says("I work as a miller, Mira.")
+        assert ("met", "person", "Tom", "rules") in (told := self.ops())
+        assert ("learned", "work", "Tom", "rules") in told
+        self.says("I've left the mill. I work as a baker now.")
+        told = self.ops()
+        assert ("superseded", "work", "Tom", "rules") in told
+        assert ("learned", "work", "Tom", "rules") in told
+        self.char1.key = "Thomas"
+        self.says("Call me Thomas.")
+        assert ("renamed", "person", "Thomas", "rules") in self.ops()
+        profiles = [each for each in self.logged("memory") if each["op"] == "profile"]
+        assert {(each["of"], each["by"]) for each in profiles} >= {("person", "rules")}
+        assert "miller" not in "".join(map(str, self.logged("memory")))
+
+    def test_a_restart_tells_nothing_again(self):
+        self.says("I work as a miller, Mira.", PROMISE, "Never sell the mill, Mira.")
+        self.mind.keeper.write_note("mill", "It is Tom's.", place="", by="builder")
+        self.settle()
+        assert self.ops()
+        close_all()
+        self.mind.acquaintances.settle()
+        self.mind.look()
+        self.settle()
+        assert self.ops() == []
+
+
+class NightTest(OperationsWorld):
+    def test_what_is_merged_and_concluded_by_night(self):
+        journal, now = self.mind.diary.journal, self.services.clock.now()
+        for days in (1, 0):
+            journal.write(
+                "Tom told me: the blue cup lies at the bottom of the well.",
+                importance=Importance(6),
+                origin=Origin.TOLD,
+                now=now - timedelta(days=days),
+            )
+        self.says(PROMISE)
+        self.ops()
+        self.sleeps()
+        told = self.ops()
+        assert ("merged", "journal", "", "night") in told
+        assert ("journal", "journal", "", "rules") in told, "what mattered is drawn out"
+        assert ("concluded", "conclusion", "The Inn", "night") in told
+        self.sleeps()
+        assert self.ops() == []
+
+
+class HandsTest(OperationsWorld):
+    def test_what_a_person_changes_in_the_files(self):
+        self.says("I work as a miller, Mira.", "Never sell the mill, Mira.")
+        keeper, folder = self.mind.keeper, self.mind.memory.folder
+        keeper.write_note("mill", "It is Tom's.", place="", by="builder")
+        keeper.pin("The mill is Tom's.", by="builder")
+        self.mind.diary.write("Tom works at the mill.")
+        self.settle((folder / "noticed.md").exists)
+        self.mind.look()
+        self.ops()
+        (note,) = folder.glob("notes/*.md")
+        (day,) = folder.glob("journal/*.md")
+        (tom,) = folder.glob("people/Tom-*.md")
+        for path in (note, day, tom, folder / "pinned.md", folder / "noticed.md"):
+            path.write_text(path.read_text().replace("mill", "forge"))
+        self.mind.look()
+        assert self.mind.memory.noticed.lines
+        told = self.ops()
+        assert set(told) == {
+            ("note", "", "forge", "hand"),
+            ("journal", "journal", "", "hand"),
+            ("learned", "work", "Tom", "hand"),
+            ("forgotten", "work", "Tom", "hand"),
+            ("pin", "", "", "hand"),
+            ("unpin", "", "", "hand"),
+            ("noticed", "rule", "", "hand"),
+            ("closed", "rule", "", "hand"),
+        }
+        assert len(told) == len(set(told)), "nothing is told twice"
+        self.mind.look()
+        assert self.ops() == []
+
+    def test_somebody_looks_every_few_minutes(self):
+        keeper = self.mind.keeper
+        note = keeper.write_note("mill", "It is Tom's.", place="", by="builder")
+        keeper.look()
+        self.ops()
+        note.path.unlink()
+        self.clock.pump([30.0] * 12)
+        self.settle(lambda: ("unnote", "", "mill", "hand") in self.ops())
+
+    def test_a_torn_line_is_mended(self):
+        archive = self.mind.memory.memory.archive
+        number, folder = archive.last_number, archive.folder
+        close_all()
+        (segment,) = folder.glob("*.jsonl")
+        with segment.open("a") as file:
+            file.write('{"type":"mem')
+        self.ops()
+        assert self.mind.memory.memory.archive.last_number >= number
+        assert self.ops() == [("mended", "", "", "")]
+        mended = next(each for each in self.logged("memory") if each["op"] == "mended")
+        assert (mended["n"], mended["size"]) == (number, 12)
+
+
+class BuildersTest(Building, OperationsWorld):
+    def test_notes_and_pins(self):
+        self.ops()
+        self.type("@note Mira/well = It is deep.", "Written")
+        self.type("@pin Mira = The mill is ours.", "Pinned")
+        self.type("@pin Mira = The mill is ours.", "pinned already")
+        refused = self.logged("memory")[-1]
+        self.type("@pin/remove Mira = 1", "No longer")
+        assert self.ops() == [
+            ("note", "", "well", "builder"),
+            ("pin", "", "", "builder"),
+            ("pin", "", "", "builder"),
+            ("unpin", "", "", "builder"),
+        ]
+        assert refused["problem"] == "That is pinned already"
+
+    def test_an_agent_begins_is_renamed_and_ends(self):
+        ada = create_agent("Ada", location=self.room1, profile="You are Ada.")
+        assert self.ops("Ada", "builder") == [("begins", "agent", "", "builder")]
+        ada.key = "Nora"
+        assert self.ops("Nora", "builder") == [("renamed", "agent", "Ada", "builder")]
+        last = ada.mind.memory.memory.archive.last_number
+        self.type("@agent/delete Nora", "is gone")
+        assert self.ops("Nora", "builder") == [("ends", "agent", "", "builder")]
+        (ended,) = (each for each in self.logged("memory", "Nora") if each["op"] == "ends")
+        assert ended["n"] >= last
+
+
+class IndexTest(OperationsWorld):
+    def start_services(self) -> services.Services:
+        new = super().start_services()
+        config = RecallConfig(chroma=NONE)
+        new.indexes = IndexService(new.places, config, MiniLMEmbedder(), lambda _: None)
+        new.indexes.start()
+        return new
+
+    def test_an_index_that_is_made_anew(self):
+        indexes = self.services.indexes
+        assert indexes.wait_idle(60)
+        self.ops()
+        indexes.rebuild("Mira")
+        assert indexes.wait_idle(60)
+        assert self.ops() == [("reindex", "", "", "builder")]
