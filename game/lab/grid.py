@@ -7,8 +7,12 @@ the exam and its own settings.
 from __future__ import annotations
 
 import multiprocessing
+import os
+import shutil
 import signal
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -180,7 +184,21 @@ _worker: list[_Worker] = []
 def _begin(task: Task) -> None:
     # Ctrl-C reaches all processes of a terminal: this one ends without a word.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    watch = threading.Thread(target=_end_with_parent, args=(task.given.scratch,), daemon=True)
+    watch.start()
     _worker.append(_Worker(task, writer(task.here, task.model)))
+
+
+def _end_with_parent(scratch: Path) -> None:
+    """Whoever asked was killed: nobody else would ever end this process, which waits for work."""
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        for _ in range(50):  # the lives that are still being lived write in it meanwhile
+            shutil.rmtree(scratch, ignore_errors=True)
+            if not scratch.exists():
+                break
+            time.sleep(0.02)
+        os._exit(1)
 
 
 def _run(cell: Cell) -> Result:

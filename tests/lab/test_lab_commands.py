@@ -151,7 +151,8 @@ if __name__ == "__main__":
 """
 
 
-def test_ctrl_c_ends_every_process_and_leaves_nothing_behind(home, tmp_path):
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGKILL])
+def test_whatever_ends_a_grid_ends_every_process_and_leaves_nothing_behind(home, tmp_path, by):
     script = tmp_path / "interruptible.py"
     script.write_text(_INTERRUPTIBLE)
     sizes = ",".join(map(str, range(4, 60)))
@@ -159,7 +160,7 @@ def test_ctrl_c_ends_every_process_and_leaves_nothing_behind(home, tmp_path):
     paths = {**environ(home), "PYTHONPATH": str(REPOSITORY)}
     with subprocess.Popen(command, cwd=REPOSITORY, env=paths, stderr=subprocess.PIPE) as running:
         children = working(running, home)
-        running.send_signal(signal.SIGINT)
+        running.send_signal(by)
         assert running.wait(120) != 0
     gone, alive = psutil.wait_procs(children, timeout=120)
     assert alive == []
