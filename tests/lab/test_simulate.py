@@ -127,7 +127,9 @@ def inside(lab, script):
     environ = {
         **os.environ,
         **{"KEEPSAKE_HOME": str(lab.home), "KEEPSAKE_VAULT": str(lab.vault)},
-        **{"PYTHONPATH": str(REPOSITORY)},
+        "PYTHONPATH": str(REPOSITORY),
+        # Not what tests of the game, in this very process, may have set it to.
+        "DJANGO_SETTINGS_MODULE": "game.server.conf.settings",
     }
     command = [sys.executable, "-c", script]
     done = subprocess.run(

@@ -81,7 +81,9 @@ def test_a_grammar_and_a_schema_hold_the_answer(model: OpenAIModel):
         "required": ["verb"],
         "additionalProperties": False,
     }
-    request = GenerationRequest("As JSON: ", max_tokens=200, json_schema=schema)
+    # Blanks without end are JSON as well, so a small model that may choose freely loses itself in
+    # them now and then; what is most likely is none.
+    request = GenerationRequest("As JSON: ", max_tokens=200, temperature=0.0, json_schema=schema)
     assert json.loads(model.generate(request).text)["verb"] in ("say", "go")
 
 
