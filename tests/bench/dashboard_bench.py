@@ -5,6 +5,7 @@ A real world, reached over HTTP through the Portal as a browser does; see ``dash
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +13,14 @@ from pathlib import Path
 from tests.bench import dashboard_world
 from tests.bench.dashboard_world import AGENTS, MEMORIES, WANTED, Browser
 from tests.bench.figures import Figure, percentile
+from tests.bench.in_chromium import chromium
 
 ROUNDS = 60
 """Times that each address is asked for, with ten agents in turn."""
+LOADS = 20
+"""Times that each page is opened in Chromium, with ten agents in turn."""
+_SEEN = "(wanted) => document.querySelector(wanted) ? performance.now() : 0"
+"""Milliseconds since the page was asked for, once there is what is wanted in it."""
 
 
 def measure() -> Iterator[Figure]:
@@ -32,3 +38,26 @@ def measure() -> Iterator[Figure]:
                 value = percentile(times, share)
                 yield Figure(f"dashboard: {title}, {of_it}", AGENTS, value, "ms", told)
             yield Figure(f"dashboard: {title}, the first time", AGENTS, cold, "ms", told)
+        yield from _seen(browser)
+
+
+def _seen(browser: Browser) -> Iterator[Figure]:
+    """How soon what a page is opened for stands in it, in Chromium."""
+    numbers = browser.numbers(MEMORIES // 2)[:10]
+    opened = {
+        "all agents stand in their page": ["/agents/"],
+        "an agent's page tells how it is": [f"/agents/{each}/" for each in numbers],
+        "its newest memories stand there": [f"/agents/{each}/#memory" for each in numbers],
+    }
+    wanted = ("#agents tr", "#state .badge", "#panel-memory li.memory")
+    with chromium(browser) as context:
+        for (title, paths), shown in zip(opened.items(), wanted, strict=True):
+            times = []
+            for path in itertools.islice(itertools.cycle(paths), LOADS + 1):
+                page = context.new_page()  # or what is behind the # alone would not be loaded
+                page.goto(path)
+                times.append(page.wait_for_function(_SEEN, arg=shown, polling=5).json_value())
+                page.close()
+            first, *rest = times
+            told = f"{LOADS} times; p95 {percentile(rest, 0.95):.0f} ms, the first {first:.0f} ms"
+            yield Figure(f"dashboard: {title}, median", AGENTS, percentile(rest, 0.5), "ms", told)

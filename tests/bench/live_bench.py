@@ -7,25 +7,23 @@ a few minutes so.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, CDPSession, Page, sync_playwright
+from playwright.sync_api import BrowserContext, CDPSession, Page
 
 from game.mind.event_reader import Record, last
 from tests.bench import dashboard_world
 from tests.bench.dashboard_world import Browser
 from tests.bench.figures import Figure
+from tests.bench.in_chromium import chromium
 from tests.cli.conftest import Copy
 
 AGENTS, EVENTS, POINTS = 50, 40_000, 8
@@ -48,7 +46,6 @@ _NEWEST_ROW = """() => {
     const rows = [...document.querySelectorAll("#feed li[data-row]")];
     return [rows.length, Math.max(0, ...rows.map((row) => Number(row.dataset.t)))];
 }"""
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _MB = 1e6
 _LOOKS = 5
 
@@ -77,8 +74,9 @@ def measure() -> Iterator[Figure]:
         dashboard_world.world(
             Path(scratch), AGENTS, _MEMORIES, says=" emote counts {n}, {n}, {n}."
         ) as copy,
-        _context(copy) as (context, number),
+        chromium(logged_in := Browser(copy)) as context,
     ):
+        number = logged_in.numbers(_MEMORIES)[0]
         _busy(copy)
         addresses = {"all agents": "/agents/", "an agent": f"/agents/{number}/"}
         pages = {name: _Page(context, address) for name, address in addresses.items()}
@@ -143,31 +141,6 @@ class _Page:
             time.sleep(0.3)
         heap, nodes, listeners = (min(each) for each in zip(*looks, strict=True))
         return _Look(heap, nodes, listeners, max(behind, 0.0))
-
-
-@contextmanager
-def _context(copy: Copy) -> Iterator[tuple[BrowserContext, int]]:
-    """Chromium, logged in as the admin; and the number of one agent."""
-    logged_in = Browser(copy)
-    address = str(logged_in.http.base_url)
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=_chromium(), args=arguments)
-        context = browser.new_context(base_url=address)
-        context.set_default_timeout(_PATIENCE * 1000)
-        cookies = logged_in.http.cookies.jar
-        context.add_cookies(
-            [{"name": each.name, "value": each.value or "", "url": address} for each in cookies]
-        )
-        yield context, logged_in.numbers(_MEMORIES)[0]
-        browser.close()
-
-
-def _chromium() -> str:
-    found = next(filter(None, map(shutil.which, _NAMES)), None)
-    if found is None:
-        raise RuntimeError("There is no Chromium on PATH: apt install chromium, or put one there")
-    return found
 
 
 def _busy(copy: Copy) -> None:
