@@ -185,7 +185,7 @@ def _imported(module: str, found: set[str]) -> set[str]:
 def test_a_page_asks_for_all_its_modules_at_once(page_of: str, module: str) -> None:
     names = (f"{page_of}.html", "dashboard_modules.html")
     templates = "".join((_TEMPLATES / name).read_text() for name in names)
-    asked = re.findall(r"modulepreload.*keepsake/watch/(\w+)\.js", templates)
+    asked = re.findall(r"modulepreload.*watch/(\w+)\.js", templates)
     assert sorted(asked) == sorted(_imported(module, set()))
 
 

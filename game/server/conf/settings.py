@@ -128,6 +128,7 @@ WEB_PLUGINS_MODULE = "game.server.conf.web_plugins"
 # --- web ----------------------------------------------------------------------------
 ROOT_URLCONF = "game.web.urls"
 STATICFILES_DIRS = [str(_GAME / "web" / "static")]
+TEMPLATES[0]["OPTIONS"]["libraries"] = {"ours": "game.web.ours"}  # noqa: F405 - Evennia's
 _OURS = {
     # Answers all that staff ask for by HEAD with an empty page that names the view.
     "django.contrib.admindocs.middleware.XViewMiddleware": None,

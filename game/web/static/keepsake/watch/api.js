@@ -28,7 +28,7 @@ async function ask(address, options) {
   let answer;
   try {
     const signal = AbortSignal.timeout(PATIENCE);
-    answer = await fetch(address, { credentials: "same-origin", cache: "no-store", signal, ...options });
+    answer = await fetch(address, { credentials: "same-origin", signal, ...options });
   } catch {
     throw new Refusal(0, "The server does not answer. It may be reloading; this page tries again.");
   }
