@@ -19,8 +19,8 @@ _SITE = "http://keepsake.test/"
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """An empty page that can import the modules."""
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """An empty page that can import the modules, in UTC or the time zone that a test asks for."""
 
     def serve(route: Route) -> None:
         path = route.request.url.removeprefix(_SITE)
@@ -29,7 +29,7 @@ def page(browser: Browser) -> Iterator[Page]:
         else:
             route.fulfill(body="<!DOCTYPE html><title>empty</title>", content_type="text/html")
 
-    opened = browser.new_page()
+    opened = browser.new_page(timezone_id=getattr(request, "param", "UTC"))
     opened.route(f"{_SITE}**", serve)
     opened.goto(_SITE)
     yield opened
@@ -371,9 +371,11 @@ def test_a_chart_has_round_numbers_and_one_of_nothing_no_axes(page: Page) -> Non
     assert page.locator("figure .tip").all_inner_texts().count("") == 4
 
 
+@pytest.mark.parametrize("page", ["UTC", "Asia/Tokyo"], indirect=True)
 def test_times_below_a_chart_do_not_touch_on_a_phone(page: Page) -> None:
+    """In Tokyo, midnight is within what is drawn, and so the day is told as well."""
     points = [{"memories": i + 1} for i in range(59)]
-    for width, fewest in ((340, 3), (1280, 5)):
+    for width, fewest in ((340, 2), (500, 3), (1280, 5)):
         _charts(page, points, width)
         boxes = page.locator("figure", has=page.locator("b", has_text="Memories")).evaluate(
             """(figure) => [...figure.querySelectorAll("svg text")]

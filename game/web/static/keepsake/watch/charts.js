@@ -10,8 +10,8 @@ const HEIGHT = 180;
 const EDGE = { left: 58, right: 12, top: 10, bottom: 24 };
 const PERIODS = { 1: "1 hour", 6: "6 hours", 24: "1 day", 168: "1 week" };
 const LATER = 30000;
-/** Width from which on five times stand side by side. */
-const ROOMY = 400;
+/** About how wide a character of a label is. */
+const SIGN = 6.5;
 const NOTHING = "nothing in this time";
 
 /** Each chart: its lines or bars are `[name, of a point, class, kind]`; `say` words a value.
@@ -158,7 +158,11 @@ function axes(chart, points, scale) {
       svg("text", { x: EDGE.left - 6, y: y + 4, "text-anchor": "end" }, scale.valued ? chart.say(value) : ""));
   });
   const days = points.length > 1 && !sameDay(points[0].at, points.at(-1).at);
-  const shares = scale.wide / (days ? 1.5 : 1) < ROOMY ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
+  const label = Math.max(...points.map((p) => tick(p.at, days).length), 0) * SIGN;
+  const space = scale.wide - EDGE.left - EDGE.right;
+  // The first begins where the second has its middle, so between them there are one and a half.
+  const steps = [4, 2].find((each) => space / each >= 1.5 * label + 12) ?? 1;
+  const shares = Array.from({ length: steps + 1 }, (_, i) => i / steps);
   const ticks = points.length < 5 ? [] : shares.map((share) => {
     const i = Math.round(share * (points.length - 1));
     const anchor = { 0: "start", 1: "end" }[share] ?? "middle";
