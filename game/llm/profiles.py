@@ -20,6 +20,11 @@ from game.mind.ports import GenerationRequest
 
 EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE = "embedded", "ollama", "openai", "extractive"
 SCRIPTED = "scripted"
+AUTO, DIALOGUE, SCRIPT, CHAT = "auto", "dialogue", "script", "chat"
+FORMATS = (AUTO, DIALOGUE, SCRIPT, CHAT)
+"""The forms of a prompt. ``script`` asks for one command whatever happened, by the template of
+``thinking.md``; the others have a prompt of their own for a reply, as a dialogue to continue or as
+chat messages. ``auto`` asks the server which of these two its model was made for."""
 PROVIDERS = (EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE, SCRIPTED)
 """Who can answer; ``extractive`` is no model at all: summaries by selection. ``scripted`` is none
 either: agents that follow rules, see :mod:`game.llm.scripted_model`."""
@@ -45,6 +50,8 @@ class Profile:
         context_tokens: Tokens the model can look at; None for the server's own setting.
         keep_alive: How long Ollama keeps the model loaded, such as ``30m``.
         in_flight: Calls that the server may work on at once.
+        format: One of :data:`FORMATS`.
+        reply_tokens: Tokens of the prompt of a reply.
     """
 
     name: str
@@ -61,6 +68,8 @@ class Profile:
     context_tokens: int | None = None
     keep_alive: str = "30m"
     in_flight: int = 2
+    format: str = AUTO
+    reply_tokens: int = 400
 
     def request(
         self,
@@ -190,6 +199,8 @@ def _profile(section: Section) -> Profile:
         context_tokens=_context(section),
         keep_alive=section.text("keep_alive", default.keep_alive),
         in_flight=section.integer("in_flight", default.in_flight, low=1, high=64),
+        format=section.choice("format", FORMATS, default.format),
+        reply_tokens=section.integer("reply_tokens", default.reply_tokens, low=100, high=100_000),
     )
     require_server(section, profile.provider, profile.model, profile.host)
     return profile

@@ -13,11 +13,26 @@ from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class GenerationRequest:
-    """One text to continue.
+class ChatMessage:
+    """One message for a chat endpoint.
 
     Attributes:
-        prompt: The raw text; no chat template is put around it.
+        role: ``system``, ``user`` or ``assistant``.
+        text: What it says.
+    """
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRequest:
+    """One text to continue, or one chat to answer.
+
+    Attributes:
+        prompt: The raw text; no chat template is put around it. With ``messages`` it is the
+            same in words, for logs and token counts, and is not sent.
+        messages: What a chat endpoint is sent in place of ``prompt``; empty for completion.
         max_tokens: The most tokens to generate.
         stop: Strings that end the answer; they are not part of it.
         temperature: Sampling temperature, 0 is greedy.
@@ -41,6 +56,7 @@ class GenerationRequest:
     json_schema: Mapping[str, Any] | None = None
     grammar: str | None = None
     cache_key: str | None = None
+    messages: tuple[ChatMessage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
