@@ -33,6 +33,7 @@ from game.mind.people.config import PeopleConfig, load_people_config
 from game.mind.ports import Clock, Embedder, SystemClock
 from game.mind.prompt import TemplateFile
 from game.mind.recall.config import RecallConfig, load_recall_config
+from game.mind.reply.worth import Ranker
 from game.mind.sleep.config import SleepConfig, load_sleep_config
 from game.mind.strategy import NARRATIVE, Strategies, Strategy
 from game.mind.thinking_config import ThinkingConfig, load_thinking_config
@@ -219,10 +220,18 @@ class Services:
     events: Events = field(default_factory=Nowhere)
     taps: Taps = field(default_factory=Taps)
     wait: Wait = threading.Event.wait
+    _ranker: Ranker | None = None
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
     _strategies: Strategies | None = None
     _strategy: Strategy = NARRATIVE
     _strategy_problem: str = ""
+
+    @property
+    def ranker(self) -> Ranker:
+        """Says what bears on what was said to an agent; one for all, as it keeps vectors."""
+        if self._ranker is None:
+            self._ranker = Ranker(self.embedder)
+        return self._ranker
 
     def template(self) -> TemplateFile:
         """The prompt template that ``thinking.md`` names now."""

@@ -9,11 +9,20 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, InvalidStateError, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from game.llm import weights
 from game.llm.embedded import Embedded
-from game.llm.profiles import EMBEDDED, EXTRACTIVE, Profile, Profiles
+from game.llm.profiles import (
+    AUTO,
+    DIALOGUE,
+    EMBEDDED,
+    EXTRACTIVE,
+    SCRIPT,
+    SCRIPTED,
+    Profile,
+    Profiles,
+)
 from game.llm.queue import Done, ModelQueue, Outcome, Post, Priority, Ticket
 from game.llm.servers import Guarded, ServerKey, build, server_key
 from game.llm.wrappers import Figures, Recorder, Sink
@@ -148,6 +157,17 @@ class Gateway:
                 log.error("[Model] %s", error)
         threading.Thread(target=self._look_after, name="model-watch", daemon=True).start()
 
+    def profile(self, name: str) -> Profile:
+        """The profile of that name, as a prompt is made for it: with its form decided.
+
+        Raises:
+            ConfigError: There is none.
+        """
+        profile = self.profiles.get(name)
+        if profile.format != AUTO:
+            return profile
+        return replace(profile, format=SCRIPT if profile.provider == SCRIPTED else DIALOGUE)
+
     def submit(
         self, profile_name: str, priority: Priority, key: str | None, build: BuildFor, done: Done
     ) -> Ticket:
@@ -170,7 +190,7 @@ class Gateway:
         guarded = self._guarded(profile_name)
         server = self._server(guarded.profile)
         return server.queue.submit(
-            priority, key, lambda: build(guarded.profile), done, model=guarded.model
+            priority, key, lambda: build(self.profile(profile_name)), done, model=guarded.model
         )
 
     def generate(

@@ -40,6 +40,7 @@ class AgentMemory(Protocol):
         reason: str = "",
         source_id: str = "",
         event: str = "",
+        to: str = "",
         time: datetime | None = None,
     ) -> Memory:
         """Remember one line; it is in the archive when this returns.

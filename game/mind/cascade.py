@@ -168,6 +168,7 @@ class CascadeMemory:
         reason: str = "",
         source_id: str = "",
         event: str = "",
+        to: str = "",
         time: datetime | None = None,
     ) -> Memory:
         """Remember one line; see :meth:`game.mind.agent_memory.AgentMemory.append`."""
@@ -183,6 +184,7 @@ class CascadeMemory:
                 reason=reason,
                 source_id=source_id,
                 event=event,
+                to=to,
             )
             if self._repeats(memory):
                 return self._append_repeat(when)

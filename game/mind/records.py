@@ -45,6 +45,8 @@ class Memory:
         event: What kind of message told of it: ``say``, ``talk``, ``whisper``, ``pose``, ``give``
             …; empty where that is not known, as in archives of before it was kept. What a player
             only plays in a pose may read like a deed, and is none: see :mod:`game.mind.deeds`.
+        to: To whom an own act was meant, by name; empty where it was meant for nobody, or that is
+            not known, as in archives of before it was kept.
     """
 
     number: int
@@ -57,6 +59,7 @@ class Memory:
     repeats: int = 1
     source_id: str = ""
     event: str = ""
+    to: str = ""
 
     def repeated(self, times: int) -> Memory:
         """The same memory, having happened ``times`` times in a row."""
@@ -87,7 +90,7 @@ class Memory:
             "kind": self.kind.value,
             "text": self.text,
         }
-        for name in ("place", "source", "source_id", "reason", "event"):
+        for name in ("place", "source", "source_id", "reason", "event", "to"):
             if value := getattr(self, name):
                 record[name] = value
         return record
@@ -109,6 +112,7 @@ class Memory:
             source_id=str(record.get("source_id", "")),
             reason=str(record.get("reason", "")),
             event=str(record.get("event", "")),
+            to=str(record.get("to", "")),
         )
 
 

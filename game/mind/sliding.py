@@ -90,6 +90,7 @@ class SlidingMemory:
         reason: str = "",
         source_id: str = "",
         event: str = "",
+        to: str = "",
         time: datetime | None = None,
     ) -> Memory:
         """Remember one line; see :meth:`game.mind.agent_memory.AgentMemory.append`."""
@@ -106,6 +107,7 @@ class SlidingMemory:
                 reason=reason,
                 source_id=source_id,
                 event=event,
+                to=to,
             )
             if last and last.is_repeated_by(memory):
                 times = last.repeats + 1

@@ -12,6 +12,7 @@ from twisted.internet.defer import Deferred
 from game.mind import answer, exchange, perception
 from game.mind.answer import Command, Refusal
 from game.mind.records import MemoryKind
+from game.mind.reply.turns import SHRUG
 from game.mind.verbs import PRIVATE
 from typeclasses.components.prompting import verbs_of
 from typeclasses.components.surroundings import exits_of, people_near, things_near
@@ -99,12 +100,45 @@ class Actor:
         if command.verb == "wait":
             return Act(command)
         place = agent.location.key if agent.location else ""
+        to = addressee if command.verb == "say" else ""
         saved = self._memory.remember(
-            command.line, MemoryKind.ACT, place=place, reason=command.reason
+            command.line, MemoryKind.ACT, place=place, reason=command.reason, to=to
         )
         # Before it is done: what comes of it is remembered too.
         number = self._memory.last_act if saved else 0
         return Act(command, result=self._perform(agent, command, addressee, place), memory=number)
+
+    def speak(
+        self,
+        agent: Agent,
+        words: str,
+        partner: str,
+        *,
+        whispered: bool = False,
+        shrug: bool = False,
+    ) -> Act:
+        """Say words to somebody: speech, whatever is in it, and never a command.
+
+        Args:
+            agent: The agent.
+            words: What it says.
+            partner: To whom.
+            whispered: So that nobody else hears it.
+            shrug: They stand for an answer that there is none, which is nothing to remember by.
+        """
+        here = any(person.key == partner for person in people_near(agent))
+        if whispered and here:
+            command = Command("whisper", f"{partner} = {words}")
+        else:
+            command = Command("say", words)
+        self._recent.append(command)
+        place = agent.location.key if agent.location else ""
+        event = SHRUG if shrug else ""
+        saved = self._memory.remember(
+            command.line, MemoryKind.ACT, place=place, event=event, to=partner
+        )
+        number = self._memory.last_act if saved else 0
+        return Act(command, result=self._perform(agent, command, partner, place), memory=number)
 
     def _perform(
         self, agent: Agent, command: Command, addressee: str, place: str

@@ -47,6 +47,7 @@ class Unsaved:
     reason: str
     source_id: str
     event: str
+    to: str
     time: datetime
 
 
@@ -113,6 +114,7 @@ class MemoryComponent:
         reason: str = "",
         source_id: str = "",
         event: str = "",
+        to: str = "",
     ) -> bool:
         """Remember one line, and start a compaction when one is due.
 
@@ -124,6 +126,7 @@ class MemoryComponent:
             reason: The private reason of an act.
             source_id: Who caused it, whatever they are called; see :mod:`.identity`.
             event: What kind of message it was: ``say``, ``pose``, ``give`` …
+            to: To whom an own act was meant, by name.
 
         Returns:
             Whether it is in the archive; if not, it waits in RAM and :attr:`problem`
@@ -131,7 +134,7 @@ class MemoryComponent:
         """
         self._dropped += len(self._backlog) == BACKLOG_LIMIT
         now = self._services.clock.now()
-        self._backlog.append(Unsaved(text, kind, place, source, reason, source_id, event, now))
+        self._backlog.append(Unsaved(text, kind, place, source, reason, source_id, event, to, now))
         saved = self.save_backlog()
         if saved:
             self.compact_if_due()
@@ -162,6 +165,7 @@ class MemoryComponent:
                 reason=waiting.reason,
                 source_id=waiting.source_id,
                 event=waiting.event,
+                to=waiting.to,
                 time=waiting.time,
             )
             self.newest = memory.number

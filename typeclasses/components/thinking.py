@@ -18,11 +18,13 @@ from game.mind.budget import Costs
 from game.mind.constrain import from_json
 from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
+from game.mind.prompt import Rendered
 from game.mind.recall.related import Found
 from typeclasses.components.acquaintances import keys_with
 from typeclasses.components.actor import Act
-from typeclasses.components.happenings import Sent, thought_event
-from typeclasses.components.prompting import kept_by, question_of
+from typeclasses.components.happenings import Basis, Sent, thought_event
+from typeclasses.components.prompting import costs_of, kept_by, question_of
+from typeclasses.components.replying import Reply, Replying, is_answered
 from typeclasses.components.surroundings import people_near
 from typeclasses.components.tally import LastSent, Tally
 from typeclasses.components.thought import (
@@ -103,6 +105,7 @@ class Thinking:
         self._memory, self._keeper = parts.memory, parts.keeper
         self._actor, self._fitting = parts.actor, parts.fitting
         self._parts = parts
+        self._replying = Replying(parts, services)
         self._closed = False
 
     def begin(self, impulse: Impulse) -> None:
@@ -132,7 +135,14 @@ class Thinking:
             if pause:
                 thought.notice = self._services.timer.callLater(pause, self._show_thinking)
         with self._freed_by_faults(thought):
-            self._memory.make_room(lambda: self._go_ahead(thought))
+            if self._is_reply(thought):  # its prompt is as large as its profile says
+                self._go_ahead(thought)
+            else:
+                self._memory.make_room(lambda: self._go_ahead(thought))
+
+    def _is_reply(self, thought: Thought) -> bool:
+        profile = self._services.gateway.profile(PROFILE)
+        return thought.reply is not None or is_answered(thought.impulse, profile)
 
     def _go_ahead(self, thought: Thought) -> None:
         """There is room in the prompt, as far as there can be."""
@@ -141,6 +151,8 @@ class Thinking:
         with self._freed_by_faults(thought):
             if thought.asked:
                 self._submit(thought)
+            elif self._is_reply(thought):
+                self._gather(thought)
             else:
                 self._recall(thought)
 
@@ -157,6 +169,26 @@ class Thinking:
                 self._told(thought, "broke off", problem=repr(error))
                 self._finish(None)
             raise
+
+    def _gather(self, thought: Thought) -> None:
+        """Bring together what the reply is made from."""
+        agent = self._agent()
+        if agent is None:
+            self._done(None)
+            return
+
+        def gathered(reply: Reply) -> None:
+            if self.current is thought and not self._closed:
+                thought.reply, thought.asked = reply, True
+                with self._freed_by_faults(thought):
+                    self._submit(thought)
+
+        def look() -> None:
+            if self.current is thought and not self._closed:
+                with self._freed_by_faults(thought):
+                    self._replying.gather(agent, thought.impulse, gathered)
+
+        self._parts.acquaintances.prepare(keys_with(agent), look)
 
     def _recall(self, thought: Thought) -> None:
         """Look for what may matter now, then think; without it if that takes too long."""
@@ -196,6 +228,8 @@ class Thinking:
             return None
         if agent.db.paused or agent.db.asleep:
             return None
+        if thought.reply is not None:
+            return self._build_reply(agent, thought, thought.reply, profile)
         kept = kept_by(agent, self._parts, thought.found)
         prompt = self._fitting.prompt(agent, kept, thought.nudge)
         if prompt is None:
@@ -204,11 +238,37 @@ class Thinking:
         request = replace(request, temperature=temperature(profile, thought))
         if not thought.lead:
             request = held(request, agent, profile, self._services)
-        now = self._now()
         fitting = self._fitting
-        thought.sent = Sent(request, fitting.costs, now - thought.queued, now, fitting.basis)
-        self._keep_sent(thought)
+        self._sending(thought, request, fitting.rendered, fitting.costs, fitting.basis)
         return request
+
+    def _build_reply(
+        self, agent: Agent, thought: Thought, reply: Reply, profile: Profile
+    ) -> GenerationRequest | None:
+        if thought.attempt == 1 and self._replying.is_stale(agent, thought.impulse, reply):
+            thought.asked = False  # they went on speaking: it is gathered anew, see _done
+            return None
+        request = self._replying.request(agent, reply, profile, thought.attempt, self._key)
+        assert reply.prompt is not None
+        costs = costs_of(reply.prompt.rendered, self._services.tokens, profile.reply_tokens)
+        basis = self._replying.basis(reply)
+        self._sending(thought, request, reply.prompt.rendered, costs, basis)
+        return request
+
+    def _sending(
+        self,
+        thought: Thought,
+        request: GenerationRequest,
+        rendered: Rendered | None,
+        costs: Costs | None,
+        basis: Basis | None,
+    ) -> None:
+        """Keep what is sent, for the event log and for whoever looks at it."""
+        now = self._now()
+        thought.sent = Sent(request, costs, now - thought.queued, now, basis)
+        if rendered is not None and costs is not None:
+            impulse, at = thought.impulse, self._services.clock.now()
+            self.tally.sent = LastSent(at, str(impulse.trigger), impulse.source, rendered, costs)
 
     def _done(self, outcome: Generation | ModelError | None) -> None:
         agent, thought = self._agent(), self.current
@@ -219,7 +279,10 @@ class Thinking:
             self._finish(None)  # since when the model wrote: nothing comes of it
         elif isinstance(outcome, Generation):
             self._apply(agent, thought, outcome)
-        elif outcome is None and self._fitting.too_large is not None:
+        elif outcome is None and thought.reply is not None and not thought.asked:
+            thought.reply, thought.ticket = None, None
+            self._gather(thought)
+        elif outcome is None and thought.reply is None and self._fitting.too_large is not None:
             self._too_large(agent, thought)
         else:
             self._unanswered(agent, thought, outcome)
@@ -236,6 +299,10 @@ class Thinking:
 
     def _answered(self, agent: Agent, thought: Thought, answer: Generation) -> None:
         self.answered += 1
+        if thought.reply is not None:
+            self.spent(answer.prompt_tokens + answer.completion_tokens)
+            self._replied(agent, thought, thought.reply, answer)
+            return
         self._fitting.answered(answer.prompt_tokens)
         self.spent(answer.prompt_tokens + answer.completion_tokens)
         self._keeper.thought_over()
@@ -249,6 +316,28 @@ class Thinking:
             # A tool call: what it brings is for the next thought, so that has to wait.
             thought.ticket = None
             act.result.addCallback(lambda _: self._go_on(thought, act))
+
+    def _replied(self, agent: Agent, thought: Thought, reply: Reply, answer: Generation) -> None:
+        """Say the answer, or think of another; a shrug when there is none that can be said."""
+        last = thought.attempt > self._services.thinking.current.retries
+        judged = self._replying.judged(reply, answer.text, last=last)
+        if judged.fault and not last:
+            refused = Act(None, judged.fault)
+            log(log_line(agent.key, thought, answer, refused))
+            self._told(thought, "refused", answer=answer, act=refused)
+            again = Thought(thought.impulse, thought.attempt + 1, reply=reply, asked=True)
+            again.notice = thought.notice
+            self._think(again)
+            return
+        best = reply.best
+        words = best.words if best is not None else self._replying.shrug(agent)
+        act = self._actor.speak(
+            agent, words, reply.partner, whispered=reply.whispered, shrug=best is None
+        )
+        log(log_line(agent.key, thought, answer, act))
+        problem = "" if best is not None else judged.fault
+        self._told(thought, "acted", answer=answer, act=act, problem=problem)
+        self._finish(act)
 
     def _go_on(self, thought: Thought, act: Act) -> None:
         if self.current is not thought or self._closed:
@@ -303,13 +392,6 @@ class Thinking:
         )
         self._services.events.emit(event)
         self.tally.ended(event, came, self._services.clock.now())
-
-    def _keep_sent(self, thought: Thought) -> None:
-        """Keep the prompt as it is sent, for whoever looks at it."""
-        prompt, costs = self._fitting.rendered, self._fitting.costs
-        if prompt is not None and costs is not None:
-            now, impulse = self._services.clock.now(), thought.impulse
-            self.tally.sent = LastSent(now, str(impulse.trigger), impulse.source, prompt, costs)
 
     def _now(self) -> float:
         return float(self._services.timer.seconds())

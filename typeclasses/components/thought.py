@@ -16,6 +16,7 @@ from typeclasses.components.actor import Act
 from typeclasses.components.happenings import Sent
 from typeclasses.components.keeper import LOOKUPS
 from typeclasses.components.prompting import verbs_of
+from typeclasses.components.replying import Reply
 from typeclasses.components.surroundings import exits_of, people_near
 from typeclasses.services import Services
 
@@ -41,6 +42,8 @@ class Thought:
     """The verb that its answer begins with; empty when it is free."""
     lookups: int = 0
     """How often the agent has looked into its memory on the way here."""
+    reply: Reply | None = None
+    """The answer that it is to become; None for a thought that ends in an act."""
     found: Found | None = None
     """What recall brought for it."""
     asked: bool = False

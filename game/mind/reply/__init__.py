@@ -1,0 +1,1 @@
+"""Replies: what an agent answers to somebody who spoke to it."""

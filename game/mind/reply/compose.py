@@ -1,0 +1,331 @@
+"""The prompt of a reply: who the agent is, what bears on what was said, the talk, the question.
+
+Two forms. A base model continues a dialogue (``Tom: …`` / ``Mira:``), in which the agent's own life
+stands in the first person and everybody else's as what they said. An instruct model gets chat
+messages. What was measured of both, and of the layouts that lost, is in ``docs/talk.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from game.mind.marks import FRAME, Line
+from game.mind.perception import for_prompt
+from game.mind.ports import ChatMessage, Tokens
+from game.mind.prompt import Rendered
+from game.mind.reply.examples import (
+    ACKNOWLEDGED,
+    GREETED,
+    KNOWN,
+    UNKNOWN,
+    Example,
+    from_script,
+    named,
+)
+from game.mind.reply.material import Origin, Sentence, of_profile
+from game.mind.reply.turns import Turn
+from game.mind.reply.worth import Scored
+
+TO_THE_POINT = 0.42
+"""From this worth on a sentence is taken to answer the question; below it, nobody told."""
+_NEAR_BEST = 0.6
+"""A sentence that is worth less than this share of the best one is no help, but a distraction."""
+_FACTS, _TURNS, _EXAMPLES = 0.40, 0.25, 0.30
+"""Shares of the prompt."""
+_TOKENS_A_FACT = 130
+_LEAST_FACTS = 2
+_MOST_TURNS = 12
+_LAST_WORDS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a reply is made from.
+
+    Attributes:
+        name: The agent's name.
+        profile: Who it is, in the second person; ties to others behind it.
+        place: The room's name.
+        partner: Who is answered.
+        said: What they said since they were answered last, oldest first; empty if nothing.
+        event: What happened in place of words: ``Tom comes in.``
+        others: Who else is there.
+        ranked: What the agent has, best first.
+        turns: The talk before ``said``, oldest first.
+        examples: The lines of its profile that show its voice.
+    """
+
+    name: str
+    profile: str
+    place: str
+    partner: str
+    said: tuple[str, ...] = ()
+    event: str = ""
+    others: tuple[str, ...] = ()
+    ranked: tuple[Scored, ...] = ()
+    turns: tuple[Turn, ...] = ()
+    examples: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What is answered, as one text."""
+        return " ".join(self.said) or self.event
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        return is_question(self.words)
+
+    @property
+    def best(self) -> float:
+        """What the best sentence is worth; 0 if there is none."""
+        return self.ranked[0].worth if self.ranked else 0.0
+
+    @property
+    def knows(self) -> bool:
+        """Whether something bears on what was said."""
+        return self.best >= TO_THE_POINT
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyPrompt:
+    """A prompt, and what an answer to it is judged by.
+
+    Attributes:
+        rendered: The text with the section of each line; of chat messages, their words.
+        messages: For a chat endpoint; empty for a dialogue to continue.
+        chosen: What was put before the question.
+        examples: The exchanges that stood there to show how.
+        frame: Lines of instruction that are nobody's speech.
+    """
+
+    rendered: Rendered
+    messages: tuple[ChatMessage, ...] = ()
+    chosen: tuple[Sentence, ...] = ()
+    examples: tuple[Example, ...] = ()
+    frame: tuple[str, ...] = ()
+
+
+@dataclass
+class _Purse:
+    """Tokens that are left of a prompt."""
+
+    tokens: Tokens
+    left: int
+    lines: list[str] = field(default_factory=list)
+
+    def spend(self, line: str) -> None:
+        self.left -= self.tokens.of(line)
+
+    def fit(self, lines: Iterable[str], share: int, most: int = 1000) -> list[str]:
+        """As many of the first lines as ``share`` tokens hold."""
+        kept: list[str] = []
+        share = min(share, self.left)
+        for line in lines:
+            cost = self.tokens.of(line)
+            if cost > share or len(kept) == most:
+                break
+            kept.append(line)
+            share -= cost
+            self.left -= cost
+        return kept
+
+
+def compose(
+    scene: Scene, budget: int, tokens: Tokens, *, chat: bool, attempt: int = 1
+) -> ReplyPrompt:
+    """The prompt of a reply within ``budget`` tokens.
+
+    Args:
+        scene: What it is made from.
+        budget: Tokens of the whole prompt, about.
+        tokens: What a line costs.
+        chat: Chat messages in place of a dialogue.
+        attempt: Which try this is: a later one leaves out what may have misled the one before.
+    """
+    return (_chat if chat else _dialogue)(scene, _Purse(tokens, budget), budget, attempt)
+
+
+def is_question(words: str) -> bool:
+    """Whether it asks for something, with or without a question mark."""
+    first = words.strip().split(maxsplit=1)[0].casefold().strip(",.") if words.strip() else ""
+    return "?" in words or first in _ASKING
+
+
+_ASKING_WORDS = """
+    what what's whats who who's whose whom where where's when why which how do does did is are was
+    were can could will would tell
+"""
+_ASKING = frozenset(_ASKING_WORDS.split())
+
+# -- a dialogue
+
+
+def _dialogue(scene: Scene, purse: _Purse, budget: int, attempt: int) -> ReplyPrompt:
+    own = [each.text for each in of_profile(scene.profile) if each.origin is Origin.SELF]
+    head = own[:1] or [f"I am {scene.name}."]
+    where = _where(scene, "I am")
+    last = [f"{scene.partner}: {_cut(each)}" for each in scene.said] or [f"({scene.event})"]
+    for line in (*head, where, *last):
+        purse.spend(line)
+    chosen = _chosen(scene, budget, purse, attempt)
+    examples = _shown(scene, attempt)
+    turns = _turns(scene, purse, budget, attempt)
+    shown = purse.fit([_example_text(each, scene) for each in examples], int(budget * _EXAMPLES))
+    more = purse.fit((s for s in own[1:] if s not in {c.text for c in chosen}), purse.left)
+    lines = [
+        Line(" ".join([*head, *more]), "profile"),
+        Line(where, "situation"),
+        Line("", FRAME),
+        *(Line(line, "examples") for text in shown for line in [*text.split("\n"), ""]),
+        *(Line(line, "window") for line in turns),
+        *(Line("", FRAME) for _ in turns[:1]),
+        *(Line(each.text, "related_experiences") for each in chosen),
+        *(Line(line, "situation") for line in last),
+        Line(f"{scene.name}:", FRAME),
+    ]
+    rendered = Rendered("\n".join(line.text for line in lines), tuple(lines))
+    return ReplyPrompt(rendered, (), chosen, tuple(examples[: len(shown)]), (where,))
+
+
+def _where(scene: Scene, subject: str) -> str:
+    company = " and ".join(for_prompt(name) for name in (scene.partner, *scene.others[:4]))
+    return f"{subject} in {for_prompt(scene.place) or 'the middle of nowhere'} with {company}."
+
+
+def _cut(words: str) -> str:
+    return for_prompt(words, limit=_LAST_WORDS)
+
+
+def _chosen(scene: Scene, budget: int, purse: _Purse, attempt: int) -> tuple[Sentence, ...]:
+    """What bears on what was said, the best last, next to the question."""
+    most = max(budget // _TOKENS_A_FACT, _LEAST_FACTS) if attempt == 1 else 1
+    floor = max(scene.best * _NEAR_BEST, TO_THE_POINT * _NEAR_BEST)
+    if scene.asks and not scene.knows:
+        return ()
+    best = [each.sentence for each in scene.ranked if each.worth >= floor][:most]
+    fit = purse.fit([each.text for each in best], int(budget * _FACTS))
+    return tuple(_newest_last(best[: len(fit)][::-1]))
+
+
+def _newest_last(chosen: Sequence[Sentence]) -> list[Sentence]:
+    """What one person said stands in the order in which they said it: the newest holds."""
+    ordered = list(chosen)
+    for who in {each.who for each in chosen if each.who}:
+        places = [i for i, each in enumerate(chosen) if each.who == who]
+        theirs = sorted((chosen[i] for i in places), key=lambda each: each.time)
+        for place, sentence in zip(places, theirs, strict=True):
+            ordered[place] = sentence
+    return ordered
+
+
+def _shown(scene: Scene, attempt: int) -> list[Example]:
+    """Exchanges that show how such words are answered; none once they may have misled."""
+    if attempt > 2:
+        return []
+    own = from_script(scene.examples, scene.name)
+    if scene.event:
+        arrivals = [each for each in own if not each.heard_words]
+        return (arrivals or [named(GREETED, scene)])[:2]
+    if scene.asks:
+        general = KNOWN if scene.knows else UNKNOWN
+        return [named(each, scene) for each in general]
+    spoken = [each for each in own if each.heard_words]
+    return [*spoken[:2], named(ACKNOWLEDGED, scene)]
+
+
+def _example_text(example: Example, scene: Scene) -> str:
+    heard = f"{example.who}: {example.heard_words}" if example.heard_words else f"({example.heard})"
+    return "\n".join([*example.facts, heard, f"{scene.name}: {example.answer}"])
+
+
+def _turns(scene: Scene, purse: _Purse, budget: int, attempt: int) -> list[str]:
+    """The last turns of the talk; in a later try without the agent's own, which may be nonsense."""
+    turns = [t for t in scene.turns if attempt == 1 or t.who]
+    most = max(min(budget // 100, _MOST_TURNS), 2)
+    lines = [f"{turn.who or scene.name}: {turn.words}" for turn in turns]
+    return purse.fit(reversed(lines), int(budget * _TURNS), most)[::-1]
+
+
+# -- chat messages
+
+
+def _chat(scene: Scene, purse: _Purse, budget: int, attempt: int) -> ReplyPrompt:
+    frame = _instructions(scene)
+    for line in (*frame, scene.words):
+        purse.spend(line)
+    chosen = _chosen(scene, budget, purse, attempt)
+    own = [each for each in from_script(scene.examples, scene.name) if each.heard_words][:2]
+    own = own if attempt == 1 else []
+    turns = [t for t in scene.turns if attempt == 1 or t.who]
+    profile = purse.fit(_profile_lines(scene), purse.left * 2 // 3)
+    kept = purse.fit(reversed([t.words for t in turns]), int(budget * _TURNS), _MOST_TURNS)
+    shown = purse.fit([f"{e.heard_words}\n{e.answer}" for e in own], purse.left)
+    messages = (
+        ChatMessage("system", "\n".join([*profile, _where(scene, "You are"), *frame])),
+        *_as_messages([(e.who, e.heard_words) for e in own[: len(shown)]], own, scene),
+        *_talk(turns[len(turns) - len(kept) :], scene),
+        ChatMessage("user", "\n".join([*(_remembered(chosen)), _asked(scene)])),
+    )
+    sections = {"system": "profile", "assistant": "window", "user": "window"}
+    lines = [Line(m.text, sections[m.role]) for m in messages[:-1]]
+    lines += [Line(each.text, "related_experiences") for each in chosen]
+    lines.append(Line(_asked(scene), "situation"))
+    text = "\n\n".join(f"{m.role}: {m.text}" for m in messages)
+    return ReplyPrompt(
+        Rendered(text, tuple(lines)),
+        _merged(messages),
+        chosen,
+        tuple(own[: len(shown)]),
+        tuple(frame),
+    )
+
+
+def _profile_lines(scene: Scene) -> list[str]:
+    return [line for line in scene.profile.splitlines() if line.strip()]
+
+
+def _instructions(scene: Scene) -> list[str]:
+    return [
+        f"Answer {scene.partner} as {scene.name}, in the first person, aloud, in one or two short "
+        "sentences. No stage directions.",
+        "Use the facts you are given. What nobody told you, you do not know: say so.",
+    ]
+
+
+def _remembered(chosen: Sequence[Sentence]) -> list[str]:
+    return [f"(You remember: {' '.join(each.text for each in chosen)})"] if chosen else []
+
+
+def _asked(scene: Scene) -> str:
+    if not scene.said:
+        return f"({scene.event})"
+    return f"{scene.partner}: {' '.join(map(_cut, scene.said))}"
+
+
+def _as_messages(
+    heard: Sequence[tuple[str, str]], own: Sequence[Example], scene: Scene
+) -> Iterable[ChatMessage]:
+    for (who, words), example in zip(heard, own, strict=False):
+        yield ChatMessage("user", f"{who}: {words}")
+        yield ChatMessage("assistant", example.answer)
+
+
+def _talk(turns: Sequence[Turn], scene: Scene) -> Iterable[ChatMessage]:
+    for turn in turns:
+        if turn.who:
+            yield ChatMessage("user", f"{turn.who}: {turn.words}")
+        else:
+            yield ChatMessage("assistant", turn.words)
+
+
+def _merged(messages: Iterable[ChatMessage]) -> tuple[ChatMessage, ...]:
+    """Messages of one role in a row as one: many chat templates refuse them."""
+    merged: list[ChatMessage] = []
+    for message in messages:
+        if merged and merged[-1].role == message.role:
+            merged[-1] = ChatMessage(message.role, f"{merged[-1].text}\n{message.text}")
+        else:
+            merged.append(message)
+    return tuple(merged)

@@ -1,0 +1,216 @@
+"""Whether an answer may be said: what a model puts into an agent's mouth is looked at first.
+
+Nonsense that is spoken feeds itself: it stands in the window, in summaries and in recall, and the
+next answer is made of it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from game.mind.patterns import pattern
+from game.mind.perception import visible
+from game.mind.reply.compose import ReplyPrompt, Scene
+from game.mind.reply.material import Origin, Sentence, of_profile
+from game.mind.speech import tidy_speech
+from game.mind.words import sentences, telling, words
+
+SAME = 0.85
+"""The share of words in common, in their order, from which two lines are the same."""
+_LEAST_WORDS = 3
+_RUN = 6
+"""So many words of the instructions in a row are no accident."""
+_STAGE = re.compile(r"\*[^*]{0,200}\*|\([^()]{0,200}\)|\[[^\[\]]{0,200}\]|<[^<>]{0,60}>")
+_MARKUP = re.compile(
+    r"[<>{}\[\]~|#]|\(memor|\bmemor(?:y|ies) \d|says to you\b|\bnote words\b"
+    r"|^\W*(?:user|assistant|system)\s*:|^\(?You remember:|\*\*|```|https?://",
+    re.I,
+)
+_LABEL = re.compile(r"^\W{0,2}(?:answer|reply|response|output)\s*:\s*", re.I)
+_SAY = re.compile(r"^(?:say|says|replies|answers)\s+(?=[\"“A-Z])")
+_FIRST_PERSON = re.compile(r"\b(?:I|I['’](?:m|ve|d|ll)|[Mm]y|[Mm]ine)\b")
+_OTHERS = re.compile(r"\b(?:you|your|yours|he|she|his|her|they|their)\b", re.I)
+_TO_YOU = {
+    "i am": "you are",
+    "i'm": "you're",
+    "i’m": "you’re",
+    "i was": "you were",
+    "i've": "you've",
+    "i’ve": "you’ve",
+    "am i": "are you",
+    "i'll": "you'll",
+    "i’ll": "you’ll",
+    "i'd": "you'd",
+    "i’d": "you’d",
+    "my": "your",
+    "mine": "yours",
+    "myself": "yourself",
+    "me": "you",
+    "i": "you",
+}
+_FORM = re.compile(rf"\b(?:{'|'.join(sorted(_TO_YOU, key=len, reverse=True))})\b", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An answer, as it would be said.
+
+    Attributes:
+        words: What would be said; empty if nothing is left.
+        fault: Why it may not be; empty if it may.
+        grounded: How much of it comes from what was to be used, 0 to 1.
+    """
+
+    words: str
+    fault: str = ""
+    grounded: float = 0.0
+
+
+def judge(answer: str, scene: Scene, prompt: ReplyPrompt, own_lines: Iterable[str]) -> Judged:
+    """Look at an answer before anybody hears it.
+
+    Args:
+        answer: What the model wrote.
+        scene: What it was asked.
+        prompt: What it was sent.
+        own_lines: What the agent has said lately.
+    """
+    said = spoken(answer, scene)
+    if not said:
+        return Judged("", "there is nothing in it that can be said")
+    said = _given_back(said, scene)
+    fault = (
+        _markup(answer, said)
+        or _repeats(said, own_lines)
+        or _parrots(said, scene)
+        or _of_the_prompt(said, prompt)
+        or _of_another(said, scene)
+    )
+    return Judged(said, fault, _grounded(said, scene, prompt.chosen))
+
+
+def spoken(answer: str, scene: Scene) -> str:
+    """The part of an answer that is the agent's own speech, fit to be said."""
+    line = next((each for each in answer.splitlines() if each.strip()), "")
+    line = " ".join(visible(line).split())
+    line = _LABEL.sub("", _STAGE.sub(" ", line).strip())
+    line = pattern(rf"^~?\s*{re.escape(scene.name)}\s*[:>]\s*", re.I).sub("", line)
+    names = "|".join(re.escape(n) for n in (scene.partner, scene.name, *scene.others) if n)
+    line = pattern(rf"\s(?:{names}):\s.*$").sub("", _SAY.sub("", line))
+    return " ".join(tidy_speech(line).split())
+
+
+def _markup(answer: str, said: str) -> str:
+    return "it speaks the marks of the prompt" if _MARKUP.search(said) else ""
+
+
+def _repeats(said: str, own_lines: Iterable[str]) -> str:
+    if any(_alike(said, line) for line in own_lines):
+        return "it is what the agent has said already"
+    return ""
+
+
+def _parrots(said: str, scene: Scene) -> str:
+    if any(_alike(said, line) for line in scene.said):
+        return "it only gives back what was said"
+    return ""
+
+
+def _of_the_prompt(said: str, prompt: ReplyPrompt) -> str:
+    if any(_alike(said, example.answer) for example in prompt.examples):
+        return "it is an answer of an example"
+    runs = {run for line in prompt.frame for run in _runs(line)}
+    if runs & set(_runs(said)):
+        return "it recites the instructions"
+    return ""
+
+
+def _of_another(said: str, scene: Scene) -> str:
+    """Whether it tells another's life as the agent's own."""
+    own = _own_words(scene)
+    for sentence in sentences(said):
+        whose = _whose(sentence, scene, own)
+        if whose:
+            return f"it tells the life of {whose} as its own"
+    return ""
+
+
+def _given_back(said: str, scene: Scene) -> str:
+    """With "you" where the speaker's own statement came back as "I": it is their life.
+
+    The words are theirs and true; only the pronoun was wrong.
+    """
+    own = _own_words(scene)
+    parts = [
+        _to_you(each) if _whose(each, scene, own) == scene.partner else each
+        for each in sentences(said)
+    ]
+    return " ".join(parts)
+
+
+def _whose(sentence: str, scene: Scene, own: set[str]) -> str:
+    """Whose life a sentence in the first person tells; empty if it may be the agent's."""
+    if not _FIRST_PERSON.search(sentence) or _OTHERS.search(sentence):
+        return ""
+    claimed = telling(sentence) - telling(scene.name) - _ASKED
+    if not claimed or claimed <= own:
+        return ""
+    for who, theirs in _others_words(scene):
+        if who in sentence:
+            continue
+        shared = claimed & telling(theirs)
+        if shared and not shared <= own and len(shared) >= 0.6 * len(claimed):
+            return who
+    return ""
+
+
+_ASKED = telling("remember think believe hear told say know guess suppose hope sure well")
+
+
+def _others_words(scene: Scene) -> Iterable[tuple[str, str]]:
+    """What others said of themselves: whoever speaks now first."""
+    yield from ((scene.partner, line) for line in scene.said if _FIRST_PERSON.search(line))
+    yield from ((t.who, t.words) for t in scene.turns if t.who and _FIRST_PERSON.search(t.words))
+    for each in scene.ranked:
+        if each.sentence.who and _FIRST_PERSON.search(each.sentence.bare):
+            yield each.sentence.who, each.sentence.bare
+
+
+def _own_words(scene: Scene) -> set[str]:
+    own = [each.text for each in of_profile(scene.profile)]
+    own += [
+        e.sentence.text for e in scene.ranked if e.sentence.origin in (Origin.PLACE, Origin.KEPT)
+    ]
+    return telling(" ".join([*own, scene.place, *scene.examples]))
+
+
+def _to_you(sentence: str) -> str:
+    def form(match: re.Match[str]) -> str:
+        word = _TO_YOU[match[0].casefold()]
+        return word.capitalize() if match.start() == 0 else word
+
+    return _FORM.sub(form, sentence)
+
+
+def _grounded(said: str, scene: Scene, chosen: Sequence[Sentence]) -> float:
+    """The share of its telling words that come from what it was given, beside the question."""
+    mine = telling(said) - telling(scene.words) - telling(scene.partner)
+    if not mine or not chosen:
+        return 0.0
+    given = telling(" ".join(each.bare for each in chosen))
+    return len(mine & given) / len(mine)
+
+
+def _alike(one: str, other: str) -> bool:
+    a, b = [w.casefold() for w in words(one)], [w.casefold() for w in words(other)]
+    if min(len(a), len(b)) < _LEAST_WORDS:
+        return False
+    return difflib.SequenceMatcher(None, a, b, autojunk=False).ratio() >= SAME
+
+
+def _runs(line: str) -> list[tuple[str, ...]]:
+    low = [word.casefold() for word in words(line)]
+    return [tuple(low[i : i + _RUN]) for i in range(len(low) - _RUN + 1)]

@@ -1,0 +1,71 @@
+"""A profile in the first person, as it stands in the prompt of a reply.
+
+Profiles speak to the agent ("You are Mira, your mother's cup …"). A small model that reads "you" in
+one line and answers somebody else's "you" in the next takes one for the other; "I" is always the
+agent. English has the same verb forms for both but for "are" and "were", so this needs no grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_FORMS = {
+    "you are": "I am",
+    "you're": "I'm",
+    "you’re": "I’m",
+    "you were": "I was",
+    "you aren't": "I'm not",
+    "you weren't": "I wasn't",
+    "are you": "am I",
+    "were you": "was I",
+    "your": "my",
+    "yours": "mine",
+    "yourself": "myself",
+}
+_FORM = re.compile(rf"\b(?:{'|'.join(sorted(_FORMS, key=len, reverse=True))})\b", re.I)
+_YOU = re.compile(r"(\w+)?(\W*)\b[Yy]ou\b(?=(\W*)(\w+)?)")
+_OPENING_WORDS = """
+    that which who what when where while if because since although though as after before until
+    unless and but or so then than how why whom whether except once now here today thing things all
+"""
+_OPENS = frozenset(_OPENING_WORDS.split())
+"""Words after which "you" begins a clause, and so is a subject."""
+_PREPOSITIONS = """
+    to for of with at from by on about than like against behind beside near without between around
+    over under after before towards upon into past
+"""
+_LEADS_TO = frozenset(_PREPOSITIONS.split())
+"""Words after which it is an object, unless a verb follows."""
+_SUBJECT_FOLLOWED_BY = re.compile(
+    r"(?:am|are|was|were|have|had|do|did|can|could|will|would|shall|should|may|might|must|never|"
+    r"always|often|still|also|only|once|just|know|think|want|love|like|hate|live|work|keep|speak)\b",
+    re.I,
+)
+
+
+@lru_cache(maxsize=4096)
+def in_first_person(text: str) -> str:
+    """``text``, which speaks to the agent as "you", as the agent would say it of itself."""
+    return _YOU.sub(_pronoun, _FORM.sub(_form, text))
+
+
+def _form(match: re.Match[str]) -> str:
+    word = _FORMS[match[0].casefold()]
+    return word[0].upper() + word[1:] if match[0][0].isupper() else word
+
+
+def _pronoun(match: re.Match[str]) -> str:
+    before, gap = match[1] or "", match[2]
+    return f"{before}{gap}{'me' if _is_object(before, gap, match[3], match[4] or '') else 'I'}"
+
+
+def _is_object(before: str, gap: str, after: str, following: str) -> bool:
+    if not before or not gap.isspace():  # at the start of a sentence or clause
+        return False
+    if not following or not after.isspace():  # at the end of one
+        return True
+    word = before.casefold()
+    if word in _OPENS and word not in _LEADS_TO:
+        return False
+    return word in _LEADS_TO and not _SUBJECT_FOLLOWED_BY.match(following)

@@ -1,0 +1,109 @@
+"""Which sentences bear on what was said: by words, by meaning, and by whose life it is about."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from game.mind.errors import ModelError
+from game.mind.ports import Embedder
+from game.mind.reply.material import Origin, Sentence
+from game.mind.words import telling
+
+A_WORD = 0.12
+"""What a telling word in common is worth beside a cosine of meaning."""
+MOST_WORDS = 3
+OWN_LIFE, THEIR_LIFE = 0.08, 0.12
+"""What it is worth that somebody asked about the agent's life, or about their own."""
+SUMMARISED = -0.05
+"""A raw memory says the same better than a summary of it."""
+_MOST_KEPT = 8192
+_MINE = re.compile(r"\b(?:my|mine|i|i['’](?:m|ve|ll|d)|me|myself)\b", re.I)
+_YOURS = re.compile(r"\b(?:you|your|yours|yourself)\b", re.I)
+_ASIDE = re.compile(
+    r"\b(?:(?:tell|remind|show|give) me|do you (?:remember|recall|know)|remember me|can you tell"
+    r"|may i ask|let me ask|i wonder|i (?:want|would like|'d like) to know)\b",
+    re.I,
+)
+"""Words with "I" and "you" in them that say nothing of whose life is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A sentence and what it is worth for this answer; about 0.3 and more is to the point."""
+
+    sentence: Sentence
+    worth: float
+
+
+class Ranker:
+    """Puts sentences in order. Safe in any thread; keeps the vectors of what it has seen.
+
+    Args:
+        embedder: Knows what means alike; None, or one that fails, leaves it to the words.
+    """
+
+    def __init__(self, embedder: Embedder | None) -> None:
+        self._embedder = embedder
+        self._lock = threading.Lock()
+        self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()
+
+    def rank(self, question: str, material: Iterable[Sentence]) -> list[Scored]:
+        """The sentences, best first; those that say the same only once. Blocks.
+
+        Args:
+            question: What was said to the agent.
+            material: What it has.
+        """
+        unique = {each.bare.casefold(): each for each in material}  # the newest of each
+        found = list(unique.values())
+        meant = self._meaning(question, [each.bare for each in found])
+        wanted, bare = telling(question), _ASIDE.sub(" ", question)
+        scored = [
+            Scored(each, cosine + _by_words(wanted, each) + _by_life(bare, each))
+            for each, cosine in zip(found, meant, strict=True)
+        ]
+        return sorted(scored, key=lambda each: -each.worth)
+
+    def _meaning(self, question: str, texts: Sequence[str]) -> list[float]:
+        if self._embedder is None or not texts:
+            return [0.0] * len(texts)
+        try:
+            asked, *known = self._vectors_of([question, *texts])
+        except ModelError:
+            return [0.0] * len(texts)
+        return [float(asked @ each) for each in known]
+
+    def _vectors_of(self, texts: Sequence[str]) -> list[np.ndarray]:
+        assert self._embedder is not None
+        with self._lock:
+            have = {text: self._vectors[text] for text in texts if text in self._vectors}
+        new = [text for text in dict.fromkeys(texts) if text not in have]
+        for text, vector in zip(new, self._embedder.embed(new) if new else (), strict=True):
+            array = np.asarray(vector)
+            have[text] = array / (np.linalg.norm(array) or 1.0)
+        with self._lock:
+            self._vectors.update(have)
+            while len(self._vectors) > _MOST_KEPT:
+                self._vectors.popitem(last=False)
+        return [have[text] for text in texts]
+
+
+def _by_words(wanted: set[str], each: Sentence) -> float:
+    return A_WORD * min(len(wanted & telling(f"{each.who} {each.bare}")), MOST_WORDS)
+
+
+def _by_life(question: str, each: Sentence) -> float:
+    if each.origin is Origin.SUMMARY:
+        return SUMMARISED
+    mine = _MINE.search(question) is not None
+    if each.origin is Origin.PARTNER:
+        return THEIR_LIFE if mine else 0.0
+    if each.origin is Origin.SELF:
+        return OWN_LIFE if _YOURS.search(question) and not mine else 0.0
+    return 0.0

@@ -1,0 +1,259 @@
+"""What an agent answers to somebody who spoke to it, came in, or gave it something.
+
+A reply is speech and never a command. Its prompt is built around what was said
+(:mod:`game.mind.reply`); its answer is judged before anybody hears it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from game.llm.profiles import CHAT, SCRIPT, Profile
+from game.mind.attention import Impulse
+from game.mind.errors import KeepsakeError
+from game.mind.heard import heard, own_words
+from game.mind.people.profile import Profile as Person
+from game.mind.perception import for_prompt
+from game.mind.ports import GenerationRequest
+from game.mind.prompt import Rendered
+from game.mind.recall.related import Found, Related
+from game.mind.records import Memory, MemoryKind
+from game.mind.reply import material
+from game.mind.reply.compose import ReplyPrompt, Scene, compose
+from game.mind.reply.judge import Judged, judge
+from game.mind.reply.material import Sentence
+from game.mind.reply.turns import SHRUG, turns_with, unanswered
+from game.mind.reply.voice import in_first_person
+from game.mind.reply.worth import Scored
+from typeclasses.components.acquaintances import present_with
+from typeclasses.components.happenings import Basis, basis_of
+from typeclasses.components.in_time import in_time
+from typeclasses.components.prompting import Kept
+from typeclasses.components.surroundings import exits_of, people_near
+from typeclasses.services import Services
+
+if TYPE_CHECKING:
+    from typeclasses.agents import Agent
+    from typeclasses.components.prompting import Remembering
+
+ANSWERED = frozenset({"addressed", "named", "given", "arrival"})
+"""What is answered with a reply; everything else is a reason to act."""
+SECONDS = 2.0
+"""How long the ranking of what might be said is waited for."""
+OWN_LINES = 24
+"""Own lines that an answer may not repeat."""
+WELL_GROUNDED = 0.25
+"""From this on an answer uses what it was given."""
+HOTTER, HOTTEST = 0.2, 1.0
+"""What each new try adds to the temperature, and where that ends."""
+SHRUGS = (
+    "I'm sorry, my thoughts were somewhere else.",
+    "Hm. Ask me that again another time.",
+    "I can't think of the right words just now.",
+    "Let me think about that a little.",
+)
+"""What an agent says when no answer of the model can be said; its profile may have its own."""
+
+
+@dataclass
+class Reply:
+    """An answer on its way.
+
+    Attributes:
+        partner: Who is answered.
+        scene: What it is made from.
+        found: What recall found for it.
+        whispered: Whether they whispered, so that the answer is whispered too.
+        prompt: What was sent last.
+        best: The best answer so far that may be said.
+    """
+
+    partner: str
+    scene: Scene
+    found: Found | None = None
+    whispered: bool = False
+    prompt: ReplyPrompt | None = None
+    best: Judged | None = None
+
+    @property
+    def rendered(self) -> Rendered | None:
+        """The prompt as text."""
+        return self.prompt.rendered if self.prompt else None
+
+
+def is_answered(impulse: Impulse, profile: Profile) -> bool:
+    """Whether a thought of this reason is a reply, to a model of that profile."""
+    return bool(impulse.source) and impulse.trigger in ANSWERED and profile.format != SCRIPT
+
+
+class Replying:
+    """Makes the replies of one agent; on the reactor thread.
+
+    Args:
+        mind: Its components that remember.
+        services: What all agents share.
+    """
+
+    def __init__(self, mind: Remembering, services: Services) -> None:
+        self._mind, self._services = mind, services
+        self._shrugged = 0
+
+    def gather(
+        self, agent: Agent, impulse: Impulse, done: Callable[[Reply], None], *, words: str = ""
+    ) -> None:
+        """Bring together what bears on what was said; ``done`` is called once.
+
+        Args:
+            agent: Who answers.
+            impulse: Why.
+            done: Gets what the reply will be made from.
+            words: What was said, if that is not in the memory.
+        """
+        reply = self._begun(agent, impulse, words)
+        window = self._mind.memory.context().window
+
+        def found(result: Found | None) -> None:
+            reply.found = result
+            sentences = self._material(agent, reply, window)
+            question = reply.scene.words
+            ranker = self._services.ranker
+            in_time(self._services, lambda: ranker.rank(question, sentences), SECONDS, ranked)
+
+        def ranked(result: Sequence[Scored] | None) -> None:
+            reply.scene = replace(reply.scene, ranked=tuple(result or ()))
+            done(reply)
+
+        self._mind.keeper.relate(reply.scene.words, found, scene=False, by="reply")
+
+    def is_stale(self, agent: Agent, impulse: Impulse, reply: Reply) -> bool:
+        """Whether something was said since that the reply does not know of yet."""
+        return self._begun(agent, impulse, "").scene.words != reply.scene.words
+
+    def request(
+        self, agent: Agent, reply: Reply, profile: Profile, attempt: int, key: str
+    ) -> GenerationRequest:
+        """What the model is sent for it."""
+        reply.prompt = prompt = compose(
+            reply.scene,
+            profile.reply_tokens,
+            self._services.tokens,
+            chat=profile.format == CHAT,
+            attempt=attempt,
+        )
+        warmer = profile.temperature + HOTTER * (attempt - 1)
+        request = profile.request(prompt.rendered.text, cache_key=key)
+        return replace(
+            request,
+            messages=prompt.messages,
+            temperature=min(warmer, max(HOTTEST, profile.temperature)),
+        )
+
+    def basis(self, reply: Reply) -> Basis:
+        """What its prompt was made from, for the event log."""
+        chosen = reply.prompt.chosen if reply.prompt else ()
+        kept = Kept(related=Related(hits=material.hits_of(reply.found, chosen)))
+        return basis_of(self._mind.memory.context(), kept)
+
+    def judged(self, reply: Reply, answer: str, *, last: bool) -> Judged:
+        """Look at an answer; what is kept is the best one so far.
+
+        Args:
+            reply: What was answered.
+            answer: What the model wrote.
+            last: Whether there will be no other try.
+
+        Returns:
+            The answer; with a fault if it should be thought again.
+        """
+        assert reply.prompt is not None
+        found = judge(answer, reply.scene, reply.prompt, self._own_lines(reply))
+        if not found.fault and (reply.best is None or found.grounded > reply.best.grounded):
+            reply.best = found
+        wanting = reply.scene.asks and reply.scene.knows and found.grounded < WELL_GROUNDED
+        if not found.fault and wanting and not last:
+            return replace(found, fault="it does not use what bears on the question")
+        return found
+
+    def shrug(self, agent: Agent) -> str:
+        """What the agent says for want of an answer, each in its turn."""
+        own = tuple(str(each) for each in agent.attributes.get("shrugs") or ()) or SHRUGS
+        self._shrugged += 1
+        return own[(agent.id + self._shrugged) % len(own)]
+
+    # -- what it is made from
+
+    def _begun(self, agent: Agent, impulse: Impulse, words: str) -> Reply:
+        window = self._mind.memory.context().window
+        partner = impulse.source
+        turns = turns_with(window, partner)
+        waiting = unanswered(turns)
+        cause = next((m for m in reversed(window) if m.number == impulse.memory), None)
+        said = (words,) if words else tuple(turn.words for turn in waiting)
+        if not said and cause is not None and (heard_so := heard(cause)) is not None:
+            said = (for_prompt(heard_so.words),)
+        event = "" if said else _event(cause, partner)
+        scene = Scene(
+            name=agent.key,
+            profile=str(agent.db.profile or f"You are {agent.key}."),
+            place=agent.location.key if agent.location else "",
+            partner=partner,
+            said=said,
+            event=event,
+            others=tuple(p.key for p in people_near(agent) if p.key != partner),
+            turns=tuple(turn for turn in turns if turn not in waiting),
+            examples=_examples(agent),
+        )
+        return Reply(partner, scene, whispered=cause is not None and cause.event == "whisper")
+
+    def _material(self, agent: Agent, reply: Reply, window: Sequence[Memory]) -> list[Sentence]:
+        """All that could stand in the prompt, what was said in the order in which it was."""
+        mind, partner, scene = self._mind, reply.partner, reply.scene
+        context = mind.memory.context()
+        spoken = [
+            *material.of_found(reply.found, partner, agent.key),
+            *material.of_window(window, partner, agent.key),
+        ]
+        spoken = [each for each in spoken if each.bare not in scene.said]
+        profile = self._profile_of(agent, partner)
+        noticed = mind.memory.noticed.lines_before(None)
+        return [
+            *material.of_profile(scene.profile),
+            *material.of_place(scene.place, _described(agent)),
+            *material.of_kept((*mind.keeper.shown_pins, *noticed, *mind.diary.lines)),
+            *material.of_summaries(context),
+            *sorted(material.without_superseded(spoken, profile), key=lambda each: each.time),
+        ]
+
+    def _profile_of(self, agent: Agent, partner: str) -> Person | None:
+        book = self._mind.acquaintances.book
+        key = next((each.key for each in present_with(agent) if each.name == partner), "")
+        return book.loaded(key) if key else None
+
+    def _own_lines(self, reply: Reply) -> list[str]:
+        try:
+            window = self._mind.memory.context().window
+        except KeepsakeError:
+            return []
+        own = [own_words(m) for m in window if m.kind is MemoryKind.ACT and m.event != SHRUG]
+        return [each.words for each in own if each is not None][-OWN_LINES:]
+
+
+def _event(cause: Memory | None, partner: str) -> str:
+    """What happened, where nobody spoke."""
+    text = cause.text if cause is not None else f"{partner} is here."
+    return in_first_person(for_prompt(text, limit=material.LONGEST))
+
+
+def _described(agent: Agent) -> str:
+    place = agent.location
+    if place is None:
+        return ""
+    ways = " and ".join(exits_of(agent))
+    looks = str(place.db.desc or "")
+    return f"{looks}\nThe ways out of {place.key}: {ways}." if ways else looks
+
+
+def _examples(agent: Agent) -> tuple[str, ...]:
+    return tuple(line for each in agent.db.examples or () for line in str(each).splitlines())
