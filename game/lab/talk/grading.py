@@ -101,6 +101,8 @@ def compiled(text: str) -> re.Pattern[str]:
 def markup_in(answer: str, names: Iterable[str] = ()) -> str:
     """What of the answer is prompt text or markup; empty if nothing is."""
     plain = answer.translate(_PLAIN)
+    if plain.count('"') % 2:
+        return "a quotation mark without its fellow"
     if found := _MARKUP.search(plain):
         return found[0].strip() or found[0]
     called = "|".join(re.escape(name) for name in (*names, *_ROLES))

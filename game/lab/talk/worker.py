@@ -54,6 +54,8 @@ def _play_all(lab: Lab, job: Job) -> None:
     plan = Plan("talk", seed=job.seed)
     tell({"op": "setting up"})
     world.set_up()
+    from game.lab.talk import playing  # noqa: F401, PLC0415 - here once, not in each child
+
     world.make_tables(lab)
     empty = _kept(lab, "empty.db3")
     _start_model(places())
