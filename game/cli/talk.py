@@ -25,7 +25,7 @@ from game.paths import places
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 _COUNTED = ("markup", "repeat", "silent", "parrot")
-_HEADINGS = ("kind", "n", "right", "95 %", "another's life", *_COUNTED, "median s", "p95 s")
+_HEADINGS = ("kind", "n", "right", "95 %", "whose life", *_COUNTED, "median", "p95")
 
 
 def talk(
@@ -79,7 +79,6 @@ class _Shown:
             self._task = self._progress.add_task("building the world", total=asked)
         self._bar: AbstractContextManager[Any] = self._progress or nullcontext()
         self._last = ""
-        self._before = 0
 
     def __enter__(self) -> _Shown:
         self._bar.__enter__()
@@ -101,7 +100,7 @@ def as_table(found: Sequence[Score]) -> Table:
     """The figures as a table."""
     table = Table(box=None, pad_edge=False)
     for heading in _HEADINGS:
-        table.add_column(heading, justify="left" if heading == "kind" else "right")
+        table.add_column(heading, justify="left" if heading == "kind" else "right", no_wrap=True)
     for score in found:
         if score.kind == CHECKED:
             table.add_section()
@@ -113,9 +112,9 @@ def _cells(score: Score) -> Iterator[str]:
     low, high = score.interval
     yield from (score.kind, str(score.n), f"{100 * score.right:.0f} %")
     yield f"{100 * low:.0f}-{100 * high:.0f}"
-    yield f"{score.whose_life} of {score.whose_life_of}"
+    yield f"{100 * score.whose_life / score.whose_life_of:.0f} %" if score.whose_life_of else ""
     yield from (str(score.counts[verdict]) for verdict in _COUNTED)
-    yield from (f"{score.median_seconds:.1f}", f"{score.p95_seconds:.1f}")
+    yield from (f"{score.median_seconds:.1f} s", f"{score.p95_seconds:.1f} s")
 
 
 def as_json(

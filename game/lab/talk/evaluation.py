@@ -26,7 +26,7 @@ from game.lab.talk.scores import Answer
 from game.lab.talk.talk_set import Question
 from game.llm.profiles import Profiles, load
 from game.mind.errors import KeepsakeError
-from game.paths import REPOSITORY, Places
+from game.paths import REPOSITORY, Places, Ports
 
 AGENT = "agent"
 """The profile that agents talk by."""
@@ -231,12 +231,11 @@ def _worker(lab: Lab, environ: dict[str, str], errors: Any) -> Iterator[subproce
         process.wait()
         if process.stdout is not None:
             process.stdout.close()
-        _end_model(lab)
+        _end_model(lab.places(Ports(int(environ["KEEPSAKE_PORT_BASE"]))))
 
 
-def _end_model(lab: Lab) -> None:
+def _end_model(places: Places) -> None:
     """The embedded model has a session of its own: it does not end with the worker's group."""
-    places = lab.places()
     if not places.model_pid.exists():
         return
     from game.llm.embedded import Embedded  # noqa: PLC0415 - other talks need it not

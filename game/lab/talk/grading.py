@@ -45,7 +45,11 @@ class Grade:
 
 
 def grade(
-    question: Question, answer: str | None, *, earlier: Sequence[str] = (), names: Sequence[str] = ()
+    question: Question,
+    answer: str | None,
+    *,
+    earlier: Sequence[str] = (),
+    names: Sequence[str] = (),
 ) -> Grade:
     """Grade one answer.
 
@@ -57,10 +61,10 @@ def grade(
     """
     if answer is None or not re.search(r"[^\W_]", answer):
         return Grade(Verdict.SILENT)
-    if why := markup_in(answer, names):
-        return Grade(Verdict.MARKUP, why=why)
     said = normalised(answer)
     whose = _found(question.not_own, said)
+    if why := markup_in(answer, names):
+        return Grade(Verdict.MARKUP, bool(whose), why)
     if _repeats(said, earlier):
         return Grade(Verdict.REPEAT, bool(whose), "an earlier line of its own")
     if _parrots(said, normalised(question.words)):
@@ -100,13 +104,13 @@ def compiled(text: str) -> re.Pattern[str]:
 
 def markup_in(answer: str, names: Iterable[str] = ()) -> str:
     """What of the answer is prompt text or markup; empty if nothing is."""
-    plain = answer.translate(_PLAIN)
+    plain = answer.translate(_QUOTES)
     if plain.count('"') % 2:
         return "a quotation mark without its fellow"
     if found := _MARKUP.search(plain):
         return found[0].strip() or found[0]
-    called = "|".join(re.escape(name) for name in (*names, *_ROLES))
-    found = re.search(rf"(?:^|\s)(?:{called})\s*:(?=\s|$)", plain, re.IGNORECASE)
+    called = "|".join(re.escape(name) for name in names) or "(?!)"
+    found = re.search(rf"(?:(?:^|\s)(?:{called})|^\s*(?:{_ROLES}))\s*:(?=\s|$)", plain, re.I)
     return found[0].strip() if found else ""
 
 
@@ -137,15 +141,17 @@ def _words(text: str) -> list[str]:
 
 _TOO_SHORT, _LONG = 3, 70
 _ALIKE = 0.8
-_PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "…": "..."})
-_ROLES = ("user", "assistant", "system", "model", "question", "answer", "q", "a", "you", "player")
+_SAME = {"’": "'", "‘": "'", "“": '"', "”": '"'}
+_QUOTES = str.maketrans(_SAME)
+_PLAIN = str.maketrans({**_SAME, "–": "-", "—": "-", "…": "..."})
+_ROLES = "user|assistant|system|model|question|answer|q|a|you|player"
 _MARKUP = re.compile(
     r"[\[\]{}<>~|#*`‹›\\_]"
-    r"|^\s*(?:say|talk|emote|pose|whisper|tell|wait|look|ask|shout)(?=\s[^,])"  # as typed
-    r"|\(\s*(?:memory|words|memories|note|to|player|\d)"
+    r"|^\s*(?:say|talk to|emote|pose|whisper)(?=\s[^,])"  # as typed
+    r"|^\s*\(|\(\s*(?:memor|words|things?\b|note|to\b|player|\d)"
     r"|\bmemory \d+|\bnote words\b|\bsays(?: to \w+)?, ?\"|\bsays to you\b|\byou say, ?\""
     r"|\bwhispers? to you\b|\b\d{4}-\d\d-\d\d\b|\bim_(?:start|end)\b|\bend_of_turn\b"
-    r"|^\s*(?:\d+[.)]|[-+=]{1,3})\s|={2,}|-{3,}"
+    r"|^\s*(?:\d+[.)]|[-+•])\s|={2,}|-{3,}"
 )
 """In the answer as it was spoken, case and all: ``say Hello``, but not *Say, who are you?*"""
 
@@ -153,10 +159,12 @@ _ADMITS = (
     r"\b(?:don't|do not|didn't|wouldn't|couldn't|can't|cannot|can not|haven't|have not|never|not) "
     r"(?:\w+ ){0,2}?(?:know|say|tell|told|said|remember|recall|mention\w*|hear\w*|learn\w*|certain"
     r"|sure|ask\w*|caught|been told|met)\b",
-    r"\bno (?:idea|notion|clue|memory|knowledge|one (?:has |ever |has ever )?(?:told|said|mention))",
+    r"\bno (?:idea|notion|clue|memory|knowledge)\b",
+    r"\bno one (?:has )?(?:ever )?(?:told|said|mention)",
     r"\bno one's (?:ever )?(?:told|said)\b",
     r"\bnobody(?:'s| has)? (?:ever )?(?:told|said|mention)",
-    r"\b(?:you tell me|search me|beats me|beyond me|who knows|news to me|unknown to me|hard to say)",
+    r"\b(?:you tell me|search me|beats me|beyond me|who knows|news to me|unknown to me)\b",
+    r"\bhard to say\b",
     r"\byou(?:'d| would|'ll| will)? (?:have|need) to (?:tell|ask|remind)",
     r"\bthat(?:'s| is) (?:not )?(?:something )?(?:i've not|i haven't|i have not)\b",
     r"\b(?:slip(?:s|ped)|escape[sd]?) (?:me|my mind|my memory)\b|\bremind me\b",
@@ -168,14 +176,20 @@ _NOT_MINE = (
     "think|know|knew|remember|recall|believe|guess|hear|heard|told|said|sure|bet|hope|wonder|"
     "ask|asked|glad|sorry|suppose|gather|understand|see|promised|friend"
 )
-_MINE = rf"\b(?:i|i'm|i've|i'd|i'll|my|mine|we|our|me)\b(?:\s+(?!(?:{_NOT_MINE})\b)[\w'-]+){{0,6}}?\s+"
+_MINE = (
+    r"\b(?:i|i'm|i've|i'd|i'll|my|mine|we|our|me)\b"
+    rf"(?:\s+(?!(?:{_NOT_MINE})\b)[\w'-]+){{0,6}}?\s+"
+)
+"""Somebody says of themselves, with nobody else's pronoun between it and the claim."""
+
 
 _NUMBER = re.compile(r"<(\d{1,3})>")
-_ONES = (
+_LOW = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
     "fifteen sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "- - twenty thirty forty fifty sixty seventy eighty ninety".split()
+)
+_ONES = tuple(_LOW.split())
+_TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
 
 def _number(value: int) -> str:

@@ -74,7 +74,7 @@ def play(talks: TalkSet, scene: Scene, plan: Plan, tell: Tell) -> None:
     )
     shared = services.start_on(works, places(), taps)
     try:
-        stage = Stage(scene.agent, talks.speakers)
+        stage = Stage(scene.agent, talks.speakers, lambda: len(thoughts))
         stage.pause_others()
         runtime.live(shared)
         _Play(timeline, stage, scene, thoughts, tell).run()
@@ -189,7 +189,8 @@ class _Play:
         answer = next((each for each in said if _answers(each, question.speaker, alone)), None)
         thoughts = self._until(answer, since)
         last = thoughts[-1] if thoughts else None
-        earlier = [each.words for each in self._stage.heard if answer is None or each.at < answer.at]
+        before = answer.at if answer else time.monotonic()
+        earlier = [each.words for each in self._stage.heard if each.at < before]
         self._tell(
             {
                 "op": "answer",
@@ -211,15 +212,7 @@ class _Play:
 
     def _until(self, answer: Heard | None, since: _Since) -> list[Thought]:
         """The thoughts up to the one that gave the answer; all where none did."""
-        found = self._thoughts[since.thoughts :]
-        if answer is None:
-            return found
-        words = "".join(answer.words.split()).casefold()
-        for n, thought in enumerate(found, 1):
-            command = "".join((thought.command or thought.answer).split()).casefold()
-            if words in command or (thought.outcome == "acted" and command in words):
-                return found[:n]
-        return found
+        return self._thoughts[since.thoughts : answer.thoughts + 1 if answer else None]
 
     # -- compactions
 

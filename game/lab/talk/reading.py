@@ -37,6 +37,7 @@ _LINE = "__line__"
 _UNITS = {"minute": 60.0, "hour": 3600.0, "day": 86400.0}
 _LONGEST_DAYS = 30
 _MOST_COMPACTIONS = 10
+_TWO = 2
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(minute|hour|day)s?")
 _ASKED = ("right", "wrong", "not_own")
 _FORMS = (
@@ -54,7 +55,8 @@ def read_talks(path: Path) -> tuple[TalkSet, ...]:
     """
     files = sorted(path.glob("*.yaml")) if path.is_dir() else [path]
     if not files or not files[0].exists():
-        raise KeepsakeError(f"There are no talks in {path}", "Name a .yaml file, or a folder of them")
+        cure = "Name a .yaml file, or a folder of them"
+        raise KeepsakeError(f"There are no talks in {path}", cure)
     return tuple(_Reader(file).read() for file in files)
 
 
@@ -62,6 +64,7 @@ class _Loader(yaml.SafeLoader):
     """Loads YAML; each table knows its line, and no key may stand in it twice."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        """A table, with its line under a key of its own."""
         keys = [key.value for key, _ in node.value]
         for key in keys:
             if keys.count(key) > 1:
@@ -83,6 +86,11 @@ class _Reader:
         self._filler: dict[str, tuple[str, ...]] = {}
 
     def read(self) -> TalkSet:
+        """What it holds.
+
+        Raises:
+            ConfigError: It cannot be played.
+        """
         data = self._load()
         self._only(data, ("part", "places", "agents", "speakers", "filler", "talks"))
         part = data.get("part")
@@ -93,16 +101,17 @@ class _Reader:
             name: self._person(name, raw, places) for name, raw in self._table(data, "agents")
         }
         self._speakers = tuple(self._texts(data, "speakers"))
+        self._unique(data, [*self._speakers, *self._people], "speakers or agents are called")
         self._filler = {
             key: tuple(self._listed(data, key, raw)) for key, raw in self._table(data, "filler", {})
         }
         scenes = [self._scene(raw) for raw in self._list(data, "talks")]
-        self._unique(data, [scene.id for scene in scenes])
+        self._unique(data, [scene.id for scene in scenes], "talks are called")
         return TalkSet(part, places, self._people, self._speakers, tuple(scenes))
 
     def _load(self) -> dict[str, Any]:
         try:
-            data = yaml.load(self._path.read_text(encoding="utf-8"), _Loader)  # noqa: S506
+            data = yaml.load(self._path.read_text(encoding="utf-8"), _Loader)
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(self._path, 1, f"it cannot be read ({error})", "Mend it") from error
         except yaml.MarkedYAMLError as error:
@@ -150,7 +159,9 @@ class _Reader:
         if "together" in raw:
             self._only(raw, ("together",))
             asked = self._list(raw, "together")
-            return Together(tuple(self._question(q, name(count + n)) for n, q in enumerate(asked, 1)))
+            questions = [self._question(q, name(count + n)) for n, q in enumerate(asked, 1)]
+            self._unique(raw, [each.speaker for each in questions], "questions are asked by")
+            return Together(tuple(questions))
         if "ask" in raw:
             return self._question(raw, name(count + 1))
         for key, how in (("say", TALK), ("aloud", SAY), ("whisper", WHISPER)):
@@ -211,6 +222,8 @@ class _Reader:
             raise self._error(raw, f"'compact' is {times!r}", f"Write 1 to {_MOST_COMPACTIONS}")
         if not isinstance(talked, int) or talked < 0:
             raise self._error(raw, f"'talked' is {talked!r}", "Write 0 or more")
+        if len(self._speakers) < _TWO:
+            raise self._error(raw, "filler is talk between two speakers", "Name a second speaker")
         return Compact(times, self._filler[self._known(raw, "filler", self._filler)], talked)
 
     # -- what tables hold
@@ -232,7 +245,9 @@ class _Reader:
             raise self._error(raw, f"{key!r} is missing or empty", "Write a text there")
         return " ".join(str(value).split())
 
-    def _known(self, raw: dict[str, Any], key: str, among: Mapping[str, Any] | Sequence[str]) -> str:
+    def _known(
+        self, raw: dict[str, Any], key: str, among: Mapping[str, Any] | Sequence[str]
+    ) -> str:
         value = self._text(raw, key)
         if value not in among:
             raise self._error(
@@ -262,7 +277,7 @@ class _Reader:
             raise self._error(raw, f"{key!r} must be a list of texts", "Put quotes around each")
         return [str(each) for each in value]
 
-    def _unique(self, raw: dict[str, Any], names: Sequence[str]) -> None:
+    def _unique(self, raw: dict[str, Any], names: Sequence[str], what: str) -> None:
         for name in names:
             if names.count(name) > 1:
-                raise self._error(raw, f"two talks are called {name!r}", "Rename one")
+                raise self._error(raw, f"two {what} {name!r}", "Rename one")

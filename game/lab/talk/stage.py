@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,12 +47,14 @@ class Heard:
         how: ``say``, ``talk``, ``whisper`` or ``shout``.
         to: To whom; empty for everybody.
         at: When, in real monotonic seconds.
+        thoughts: Thoughts of the agent that had ended by then; the next one is what gave it.
     """
 
     words: str
     how: str
     to: str
     at: float
+    thoughts: int
 
 
 # -- the world that all scenes of a set begin in
@@ -107,9 +109,7 @@ def _rooms(wanted: Iterable[Place]) -> dict[str, Any]:
 
 
 def _settle(person: Person, room: Any) -> None:
-    create_agent(
-        person.name, location=room, profile=person.whole_profile, examples=person.examples
-    )
+    create_agent(person.name, location=room, profile=person.whole_profile, examples=person.examples)
 
 
 def _make_speaker(name: str, start: Any) -> None:
@@ -130,12 +130,14 @@ class Stage:
     Args:
         agent: The agent's name.
         speakers: Whoever may come.
+        thoughts: Counts the thoughts of the agent that have ended.
 
     Attributes:
         heard: What the agent said, in order.
     """
 
-    def __init__(self, agent: str, speakers: Iterable[str]) -> None:
+    def __init__(self, agent: str, speakers: Iterable[str], thoughts: Callable[[], int]) -> None:
+        self._thoughts = thoughts
         self.agent = Agent.objects.get(db_key=agent)
         self.heard: list[Heard] = []
         self._characters = {name: Character.objects.get(db_key=name) for name in speakers}
@@ -191,7 +193,7 @@ class Stage:
     def present(self) -> list[str]:
         """The speakers who are where the agent is."""
         here = self.agent.location
-        return [name for name, each in self._characters.items() if each.location is here is not None]
+        return [name for name, each in self._characters.items() if here and each.location is here]
 
     def _on_screen(self, session: Any, **shown: Any) -> None:
         """What one of the speakers reads; the agent's speech is kept, once."""
@@ -206,7 +208,10 @@ class Stage:
         if line.startswith((f"{name} says", f"{name} whispers", f"{name} shouts")):
             to = self._addressee(facts.get("to"))
             if reader.key == (to or next(iter(self.present), reader.key)):
-                self.heard.append(Heard(words_of(line), facts["type"], to, time.monotonic()))
+                self._keep(words_of(line), facts["type"], to)
+
+    def _keep(self, words: str, how: str, to: str) -> None:
+        self.heard.append(Heard(words, how, to, time.monotonic(), self._thoughts()))
 
     def _addressee(self, number: Any) -> str:
         return next((name for name, each in self._characters.items() if each.id == number), "")

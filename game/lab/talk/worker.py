@@ -15,13 +15,14 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from game.lab import world
 from game.lab.plan import Lab, Plan
 from game.lab.talk.job import Job
-from game.lab.talk.talk_set import TalkSet
+from game.lab.talk.talk_set import Scene, TalkSet
 from game.llm.profiles import EMBEDDED, Profiles
 from game.mind.errors import KeepsakeError
 from game.paths import Places, places
@@ -61,12 +62,12 @@ def _play_all(lab: Lab, job: Job) -> None:
     _start_model(places())
     for talks in job.sets():
         shutil.copyfile(empty, places().database)
-        _in_child(lab, lambda talks=talks: _build(talks, plan))
+        _in_child(lab, partial(_build, talks, plan))
         built = _kept(lab, "built.db3")
         for scene in talks.scenes:
             _clear(lab, built)
             tell({"op": "scene", "scene": scene.id, "agent": scene.agent, "part": talks.part})
-            _in_child(lab, lambda talks=talks, scene=scene: _play(talks, scene, plan))
+            _in_child(lab, partial(_play, talks, scene, plan))
 
 
 def _build(talks: TalkSet, plan: Plan) -> None:
@@ -76,7 +77,7 @@ def _build(talks: TalkSet, plan: Plan) -> None:
     world.close_database()
 
 
-def _play(talks: TalkSet, scene: Any, plan: Plan) -> None:
+def _play(talks: TalkSet, scene: Scene, plan: Plan) -> None:
     from game.lab.talk import playing  # noqa: PLC0415 - needs Evennia to be set up
 
     playing.play(talks, scene, plan, tell)
