@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,8 +51,9 @@ def talk(
         raise KeepsakeError(f"--part is {part!r}", f"Use one of: {', '.join((*PARTS, ALL))}")
     job = Job(str(file.resolve()), part, agent, limit, seed)
     asked = sum(len(each.questions) for each in job.sets())
-    with _Shown(asked) as shown:
-        talks = evaluate(places(), job, profile, shown.take)
+    with _Shown(asked) as shown, suppress(KeyboardInterrupt):  # what was graded by then counts
+        evaluate(places(), job, profile, shown.take)
+    talks = shown.talks
     answers = [answer for each in talks for answer in each.answers]
     found = scores(answers)
     if transcript is not None:
@@ -67,7 +68,14 @@ def talk(
 
 
 class _Shown:
-    """A bar on the screen while it goes on."""
+    """A bar on the screen while it goes on.
+
+    Args:
+        asked: How many questions there are.
+
+    Attributes:
+        talks: The talks so far.
+    """
 
     def __init__(self, asked: int) -> None:
         self._progress: Progress | None = None
@@ -78,7 +86,7 @@ class _Shown:
             )
             self._task = self._progress.add_task("building the world", total=asked)
         self._bar: AbstractContextManager[Any] = self._progress or nullcontext()
-        self._last = ""
+        self.talks: list[Talk] = []
 
     def __enter__(self) -> _Shown:
         self._bar.__enter__()
@@ -89,11 +97,11 @@ class _Shown:
 
     def take(self, talk: Talk) -> None:
         """Show how far it is."""
-        if self._progress is None:
-            return
-        step = 1 if talk.answers and talk.scene == self._last else 0
-        self._last = talk.scene
-        self._progress.update(self._task, advance=step, description=f"{talk.agent}, {talk.scene}")
+        if not self.talks or self.talks[-1] is not talk:
+            self.talks.append(talk)
+        if self._progress is not None:
+            done = sum(len(each.answers) for each in self.talks)
+            self._progress.update(self._task, completed=done, description=talk.scene)
 
 
 def as_table(found: Sequence[Score]) -> Table:
