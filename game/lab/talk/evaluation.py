@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from game.lab.plan import Lab, Plan
+from game.lab.plan import FOLDER, Lab, Plan
 from game.lab.serving import check_servers
 from game.lab.settings import OWN, copy_config
 from game.lab.simulate import LOG, environment_of
@@ -142,9 +142,12 @@ def _take(
 @contextmanager
 def _world(places: Places, job: Job, profile: str) -> Iterator[Lab]:
     """The folder of a world with that configuration; gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="keepsake-talk-", ignore_cleanup_errors=True) as folder:
-        lab = Lab(Path(folder) / "world")
-        lab.folder.mkdir()
+    beside = places.home / FOLDER  # where simulations keep Evennia's empty tables
+    beside.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix=".talk-", dir=beside, ignore_cleanup_errors=True
+    ) as folder:
+        lab = Lab(Path(folder))
         (lab.home / "logs").mkdir(parents=True)
         lab.vault.mkdir()
         # The weights of the home in use serve: 250 MB are not put together for each talk.
@@ -200,7 +203,7 @@ def _lines(lab: Lab, job: Job) -> Iterator[dict[str, Any]]:
             if line.get("op") == "over":
                 return
             yield line
-    kept = Path(tempfile.gettempdir()) / "keepsake-talk.log"
+    kept = lab.folder.parent / "talk.log"
     shutil.copyfile(log, kept)
     raise KeepsakeError("The talk ended without a word", f"See {kept}")
 

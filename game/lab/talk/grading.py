@@ -148,7 +148,7 @@ _ROLES = "user|assistant|system|model|question|answer|q|a|you|player"
 _MARKUP = re.compile(
     r"[\[\]{}<>~|#*`‹›\\_]"
     r"|^\s*(?:say|talk to|emote|pose|whisper)(?=\s[^,])"  # as typed
-    r"|^\s*\(|\(\s*(?:memor|words|things?\b|note|to\b|player|\d)"
+    r"|^\s*\(|\(\s*(?:memor|remember|words|things?\b|note|to\b|player|\d)"
     r"|\bmemory \d+|\bnote words\b|\bsays(?: to \w+)?, ?\"|\bsays to you\b|\byou say, ?\""
     r"|\bwhispers? to you\b|\b\d{4}-\d\d-\d\d\b|\bim_(?:start|end)\b|\bend_of_turn\b"
     r"|^\s*(?:\d+[.)]|[-+•])\s|={2,}|-{3,}"

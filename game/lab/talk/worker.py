@@ -95,7 +95,7 @@ def _clear(lab: Lab, built: Path) -> None:
     for left in places().database.parent.glob(f"{places().database.name}*"):
         left.unlink()
     shutil.copyfile(built, places().database)
-    for folder in (places().agents, places().index):
+    for folder in (places().agents, places().index, places().events):
         shutil.rmtree(folder, ignore_errors=True)
 
 
