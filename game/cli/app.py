@@ -16,6 +16,7 @@ from rich.table import Table
 from game.cli import client, index, lab, starting, stopping
 from game.cli import logs as event_logs
 from game.cli import status as statuses
+from game.cli import talk as talking
 from game.cli.evennia_entry import ADMIN
 from game.cli.progress import Progress
 from game.mind.errors import KeepsakeError
@@ -255,6 +256,9 @@ def evaluate_recall(
         _print_json(recall.as_json(found))
     else:
         out.print(recall.as_table(found))
+
+
+eval_app.command("talk")(talking.talk)
 
 
 def _refuse_beside_resume(context: typer.Context) -> None:

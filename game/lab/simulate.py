@@ -130,7 +130,7 @@ class Run:
     def __init__(self, lab: Lab, environ: dict[str, str] | None = None) -> None:
         self.lab = lab
         self._plan = lab.plan()
-        self._environ = _environment(lab, self._plan, environ or dict(os.environ))
+        self._environ = environment_of(lab, self._plan, environ or dict(os.environ))
         self._process: subprocess.Popen[str] | None = None
         self._over = False
 
@@ -261,7 +261,7 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def _environment(lab: Lab, plan: Plan, environ: dict[str, str]) -> dict[str, str]:
+def environment_of(lab: Lab, plan: Plan, environ: dict[str, str]) -> dict[str, str]:
     """The environment of its process: the same wherever it is run."""
     return {
         **environ,

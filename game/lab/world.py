@@ -28,7 +28,7 @@ def set_up() -> None:
 
         evennia._init()
         import game.lab.living  # noqa: F401, PLC0415 - here once, not in the process of each hour
-    _close_database()  # each child opens its own
+    close_database()  # each child opens its own
     gc.freeze()  # no child looks through, and so copies, what all of them share
 
 
@@ -40,9 +40,9 @@ def make(lab: Lab, plan: Plan) -> None:
     """
     from game.lab import living  # noqa: PLC0415 - needs Evennia to be set up
 
-    _tables(lab)
+    make_tables(lab)
     living.build(plan)
-    _close_database()
+    close_database()
     lab.write_lived(0.0)
 
 
@@ -62,11 +62,11 @@ def live_on(lab: Lab, plan: Plan, tell: Callable[[dict[str, object]], None]) -> 
     since = lab.lived()
     until = min((since // HOUR + 1) * HOUR, plan.seconds)
     living.live(plan, since, until, tell)
-    _close_database()
+    close_database()
     lab.write_lived(until)
 
 
-def _tables(lab: Lab) -> None:
+def make_tables(lab: Lab) -> None:
     """Evennia's tables; those of an earlier simulation serve, as they are all alike when empty."""
     import evennia  # noqa: PLC0415 - slow to import
     from django.core.management import call_command  # noqa: PLC0415 - needs the settings
@@ -81,7 +81,7 @@ def _tables(lab: Lab) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Evennia's old migrations
         call_command("migrate", verbosity=0, interactive=False)
-    _close_database()
+    close_database()
     part = empty.with_suffix(f".{os.getpid()}.part")
     _copy_database(database, part)
     part.rename(empty)
@@ -95,7 +95,7 @@ def _copy_database(source: Path, target: Path) -> None:
     there.close()
 
 
-def _close_database() -> None:
+def close_database() -> None:
     """Let go of the database, which folds what stands beside it into it."""
     from django.db import connections  # noqa: PLC0415 - needs the settings
 

@@ -24,6 +24,7 @@ from tests.bench import (
     people_bench,
     recall_bench,
     summary_bench,
+    talk_bench,
     thought_bench,
     token_bench,
     week_bench,
@@ -49,6 +50,7 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "recall": recall_bench.measure,
     "people": people_bench.measure,
     "week": week_bench.measure,
+    "talk": talk_bench.measure,
 }
 
 

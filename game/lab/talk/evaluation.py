@@ -1,0 +1,246 @@
+"""A score for talk, from outside: talks are played in a process of their own, answers graded."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from game.lab.plan import FOLDER, Lab, Plan
+from game.lab.serving import check_servers
+from game.lab.settings import OWN, copy_config
+from game.lab.simulate import LOG, environment_of
+from game.lab.talk.grading import grade
+from game.lab.talk.job import Job
+from game.lab.talk.scores import Answer
+from game.lab.talk.talk_set import Question
+from game.llm.profiles import Profiles, load
+from game.mind.errors import KeepsakeError
+from game.paths import REPOSITORY, Places, Ports
+
+AGENT = "agent"
+"""The profile that agents talk by."""
+_GRACE = 10.0
+_HEADING = re.compile(r"(?m)^##[ \t]+(.+?)[ \t]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Something that was said in a talk, or a note on what happened.
+
+    Attributes:
+        who: The speaker; empty for a note.
+        to: To whom; empty for everybody.
+        words: What.
+        whisper: Whether nobody else heard it.
+    """
+
+    who: str
+    to: str
+    words: str
+    whisper: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A scene as it was played.
+
+    Attributes:
+        scene: Its id.
+        agent: Who was talked to.
+        part: ``tuning`` or ``held-out``.
+        course: What was said, and after it the answers as they were graded.
+    """
+
+    scene: str
+    agent: str
+    part: str
+    course: list[Said | Answer] = field(default_factory=list)
+
+    @property
+    def answers(self) -> list[Answer]:
+        """The graded answers in order."""
+        return [each for each in self.course if isinstance(each, Answer)]
+
+
+def evaluate(
+    places: Places, job: Job, profile: str = AGENT, told: Callable[[Talk], None] = lambda _: None
+) -> list[Talk]:
+    """Play the talks of a job and grade the answers.
+
+    Args:
+        places: The copy of Keepsake whose configuration and models are used; it may be running.
+        job: What to play.
+        profile: The profile of its ``llm.md`` that the agents talk by.
+        told: Told of a talk when it begins, and after each of its answers.
+
+    Raises:
+        KeepsakeError: The talks or the profile cannot be used, or the model does not answer.
+    """
+    questions = {
+        (each.part, question.id): question for each in job.sets() for question in each.questions
+    }
+    if not questions:
+        raise KeepsakeError("No question was chosen", "Choose another --part or --agent")
+    talks: list[Talk] = []
+    with _world(places, job, profile) as lab:
+        for line in _lines(lab, job):
+            if line["op"] == "scene":
+                talks.append(Talk(line["scene"], line["agent"], line["part"]))
+            elif talks:
+                _take(talks[-1], line, questions)
+                if line["op"] != "answer":
+                    continue
+            else:
+                continue
+            told(talks[-1])
+    return talks
+
+
+def _take(
+    talk: Talk, line: Mapping[str, Any], questions: Mapping[tuple[str, str], Question]
+) -> None:
+    if line["op"] == "line":
+        talk.course.append(Said(line["who"], line["to"], line["words"], line["whisper"]))
+    elif line["op"] == "note":
+        talk.course.append(Said("", "", line["text"]))
+    elif line["op"] == "answer":
+        question = questions[talk.part, line["question"]]
+        names = [talk.agent, *{q.speaker for q in questions.values()}]
+        text, earlier = line["answer"], line["earlier"]
+        talk.course.append(
+            Answer(
+                question=question,
+                part=talk.part,
+                agent=talk.agent,
+                text=text,
+                grade=grade(question, text, earlier=earlier, names=names),
+                seconds=line["seconds"],
+                wall=line["wall"],
+                thoughts=line["thoughts"],
+                prompt_tokens=line["prompt_tokens"],
+                completion_tokens=line["completion_tokens"],
+                outcomes=tuple(line["outcomes"]),
+                problem=line["problem"],
+                said=tuple(line["said"]),
+                raw=tuple(line["raw"]),
+                prompt=line["prompt"],
+            )
+        )
+
+
+@contextmanager
+def _world(places: Places, job: Job, profile: str) -> Iterator[Lab]:
+    """The folder of a world with that configuration; gone afterwards."""
+    beside = places.home / FOLDER  # where simulations keep Evennia's empty tables
+    beside.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix=".talk-", dir=beside, ignore_cleanup_errors=True
+    ) as folder:
+        lab = Lab(Path(folder))
+        (lab.home / "logs").mkdir(parents=True)
+        lab.vault.mkdir()
+        # The weights of the home in use serve: 250 MB are not put together for each talk.
+        places.models.mkdir(parents=True, exist_ok=True)
+        (lab.home / "models").symlink_to(places.models.resolve())
+        copy_config(places.config, lab.vault / "config", OWN, job.seed)
+        use_profile(lab.vault / "config" / "llm.md", profile)
+        check_servers(lab)
+        job.write(lab.folder)
+        yield lab
+
+
+def use_profile(path: Path, name: str) -> None:
+    """Have ``llm.md`` name for the agents what its section ``name`` says.
+
+    Raises:
+        ConfigError: There is no such profile, or the file cannot be used.
+    """
+    load(path)
+    Profiles(path).get(name)
+    if name == AGENT:
+        return
+    text = path.read_text(encoding="utf-8")
+    sections = _sections(text)
+    wanted, old = sections[name.casefold()], sections[AGENT]
+    path.write_text(text.replace(old, f"\n{wanted.strip()}\n\n", 1), encoding="utf-8")
+    load(path)
+
+
+def _sections(text: str) -> dict[str, str]:
+    """The body of each ``##`` section, by its name."""
+    _, *parts = _HEADING.split(text)
+    return {name.casefold(): body for name, body in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def _lines(lab: Lab, job: Job) -> Iterator[dict[str, Any]]:
+    """What the worker tells, until it is over.
+
+    Raises:
+        KeepsakeError: It could not go on.
+    """
+    environ = environment_of(lab, Plan("talk", seed=job.seed), dict(os.environ))
+    log = lab.folder / LOG
+    with log.open("w", encoding="utf-8") as errors, _worker(lab, environ, errors) as process:
+        assert process.stdout is not None
+        for text in process.stdout:
+            try:
+                line = json.loads(text)
+            except ValueError:  # something that some library printed
+                continue
+            if line.get("op") == "refused":
+                raise KeepsakeError(line["what"], line["cure"])
+            if line.get("op") == "over":
+                return
+            yield line
+    kept = lab.folder.parent / "talk.log"
+    shutil.copyfile(log, kept)
+    raise KeepsakeError("The talk ended without a word", f"See {kept}")
+
+
+@contextmanager
+def _worker(lab: Lab, environ: dict[str, str], errors: Any) -> Iterator[subprocess.Popen[str]]:
+    """The process in which the talks are played; ended with all its children."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "game.lab.talk.worker", str(lab.folder)],
+        cwd=REPOSITORY,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        try:
+            if sys.exc_info()[0] is None:
+                process.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            pass
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+        _end_model(lab.places(Ports(int(environ["KEEPSAKE_PORT_BASE"]))))
+
+
+def _end_model(places: Places) -> None:
+    """The embedded model has a session of its own: it does not end with the worker's group."""
+    if not places.model_pid.exists():
+        return
+    from game.llm.embedded import Embedded  # noqa: PLC0415 - other talks need it not
+
+    Embedded(places).stop()

@@ -1,0 +1,48 @@
+"""What a worker is to play, written beside its world as ``job.json``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from game.lab.talk.reading import read_talks
+from game.lab.talk.talk_set import ALL, TalkSet, chosen
+
+FILE = "job.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is asked for.
+
+    Attributes:
+        path: A file of talks, or a folder of them.
+        part: ``tuning``, ``held-out`` or ``all``.
+        agent: Only this agent; empty for all.
+        limit: At most so many questions; 0 for all.
+        seed: Where chance comes from.
+    """
+
+    path: str
+    part: str = ALL
+    agent: str = ""
+    limit: int = 0
+    seed: int = 1
+
+    def sets(self) -> tuple[TalkSet, ...]:
+        """The sets with only what is asked for.
+
+        Raises:
+            KeepsakeError: They cannot be read.
+        """
+        return chosen(read_talks(Path(self.path)), self.part, self.agent, self.limit)
+
+    def write(self, folder: Path) -> None:
+        """Write it into that folder."""
+        (folder / FILE).write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+    @classmethod
+    def read(cls, folder: Path) -> Job:
+        """The job of that folder."""
+        return cls(**json.loads((folder / FILE).read_text(encoding="utf-8")))

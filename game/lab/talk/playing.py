@@ -1,0 +1,293 @@
+"""Plays a scene, inside Evennia: simulated time, the game's own services, one agent that thinks."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import cycle
+from typing import Any
+
+from game.lab.machinery import TimelineGateway, machinery
+from game.lab.plan import Plan
+from game.lab.talk.stage import Heard, Stage
+from game.lab.talk.talk_set import (
+    SAY,
+    WHISPER,
+    Arrive,
+    Compact,
+    Leave,
+    Line,
+    Question,
+    Scene,
+    Step,
+    TalkSet,
+    Together,
+    Wait,
+)
+from game.lab.timeline import Timeline
+from game.llm.profiles import Profile
+from game.llm.queue import Done, Priority, Ticket
+from game.mind.errors import CompactionError
+from game.mind.event_taps import Taps
+from game.mind.events import Event, Thought
+from game.mind.memory import CompactReason
+from game.mind.ports import GenerationRequest
+from game.paths import places
+from typeclasses import runtime, services
+
+type Tell = Callable[[dict[str, Any]], None]
+
+LISTENS = 15.0
+"""Simulated seconds in which an agent may answer."""
+LISTENS_TOGETHER = 60.0
+"""The same where several ask at once: one is answered after the other."""
+OVERHEARD = 2.0
+LEAVES_WINDOW = 30
+"""Memories that a forced compaction is to find behind the immediate window."""
+_MOST_FILLER = 1000
+_log = logging.getLogger("keepsake.lab")
+
+
+def play(talks: TalkSet, scene: Scene, plan: Plan, tell: Tell) -> None:
+    """Play one scene in a world in which nothing has happened yet.
+
+    Args:
+        talks: The set that it belongs to.
+        scene: What is played.
+        plan: Its first moment and its seed.
+        tell: Told what is said, and each answer.
+    """
+    timeline, taps = Timeline(plan.begins, _broken), Taps()
+    thoughts: list[Thought] = []
+
+    def keep(event: Event) -> None:
+        if isinstance(event, Thought) and event.agent == scene.agent:
+            thoughts.append(event)
+
+    taps.on_event(keep)
+    chance = f"{plan.seed} {scene.id}"
+    works = replace(
+        machinery(timeline, chance), gateway=lambda *what: SeededGateway(chance, timeline, *what)
+    )
+    shared = services.start_on(works, places(), taps)
+    try:
+        stage = Stage(scene.agent, talks.speakers, lambda: len(thoughts))
+        stage.pause_others()
+        runtime.live(shared)
+        _Play(timeline, stage, scene, thoughts, tell).run()
+    finally:
+        runtime.stop(reload=True)  # the embedded model goes on for the next scene
+        timeline.close()
+
+
+class SeededGateway(TimelineGateway):
+    """Gives each call that has no seed one that follows from the talk's own."""
+
+    def __init__(self, chance: str, timeline: Timeline, *what: Any) -> None:
+        super().__init__(timeline, *what)
+        self._chance, self._calls = chance, 0
+
+    def submit(
+        self,
+        profile_name: str,
+        priority: Priority,
+        key: str | None,
+        build: Callable[[Profile], GenerationRequest | None],
+        done: Done,
+    ) -> Ticket:
+        """As :meth:`Gateway.submit`."""
+
+        def seeded(profile: Profile) -> GenerationRequest | None:
+            request = build(profile)
+            if request is None or request.seed is not None:
+                return request
+            self._calls += 1
+            digest = hashlib.sha256(f"{self._chance} {self._calls}".encode()).digest()
+            return replace(request, seed=int.from_bytes(digest[:4]) >> 1)
+
+        return super().submit(profile_name, priority, key, seeded, done)
+
+
+@dataclass(frozen=True, slots=True)
+class _Since:
+    """The moment at which a question was asked: what comes after it belongs to it."""
+
+    heard: int
+    thoughts: int
+    clock: float
+
+
+class _Play:
+    """One scene while it is played."""
+
+    def __init__(
+        self, timeline: Timeline, stage: Stage, scene: Scene, thoughts: list[Thought], tell: Tell
+    ) -> None:
+        self._timeline, self._stage, self._scene = timeline, stage, scene
+        self._thoughts, self._tell = thoughts, tell
+        self._shown = 0
+
+    def run(self) -> None:
+        """Play every step."""
+        self._pass(1.0)
+        for step in self._scene.steps:
+            self._step(step)
+            self._show_heard()
+
+    def _step(self, step: Step) -> None:
+        match step:
+            case Line():
+                self._come(step.speaker)
+                self._say(step.speaker, step.words, step.how)
+                self._pass(LISTENS)
+            case Question():
+                self._ask((step,), LISTENS)
+            case Together():
+                self._ask(step.questions, LISTENS_TOGETHER)
+            case Compact():
+                self._compact(step)
+            case Wait():
+                self._pass(step.seconds)
+            case Arrive():
+                self._come(step.speaker)
+            case Leave():
+                self._stage.go(step.speaker)
+                self._pass(LISTENS)
+
+    def _pass(self, seconds: float) -> None:
+        self._timeline.run_until(self._timeline.timer.seconds() + seconds)
+
+    def _come(self, name: str) -> None:
+        if name not in self._stage.present:
+            self._stage.come(name)
+            self._pass(LISTENS)
+            self._show_heard()
+
+    def _say(self, name: str, words: str, how: str) -> None:
+        to = "" if how == SAY else self._scene.agent
+        self._tell(_line(name, to, words, whisper=how == WHISPER))
+        self._stage.speak(name, words, how)
+
+    # -- questions
+
+    def _ask(self, questions: Sequence[Question], seconds: float) -> None:
+        for question in questions:
+            self._come(question.speaker)
+        since = _Since(len(self._stage.heard), len(self._thoughts), time.monotonic())
+        for question in questions:
+            self._say(question.speaker, question.words, question.how)
+        self._pass(seconds)
+        self._show_heard()
+        for question in questions:
+            self._report(question, since, alone=len(questions) == 1)
+
+    def _report(self, question: Question, since: _Since, *, alone: bool) -> None:
+        said = self._stage.heard[since.heard :]
+        answer = next((each for each in said if _answers(each, question.speaker, alone)), None)
+        thoughts = self._until(answer, since)
+        last = thoughts[-1] if thoughts else None
+        before = answer.at if answer else time.monotonic()
+        earlier = [each.words for each in self._stage.heard if each.at < before]
+        self._tell(
+            {
+                "op": "answer",
+                "question": question.id,
+                "answer": answer.words if answer else None,
+                "said": [each.words for each in said],
+                "earlier": earlier,
+                "seconds": sum(each.latency for each in thoughts),
+                "wall": (answer.at if answer else time.monotonic()) - since.clock,
+                "thoughts": len(thoughts),
+                "prompt_tokens": last.prompt_tokens if last else 0,
+                "completion_tokens": sum(each.completion_tokens for each in thoughts),
+                "outcomes": [each.outcome for each in thoughts],
+                "problem": next((t.problem for t in reversed(thoughts) if t.problem), ""),
+                "prompt": last.prompt if last else "",
+                "raw": [each.answer for each in thoughts],
+            }
+        )
+
+    def _until(self, answer: Heard | None, since: _Since) -> list[Thought]:
+        """The thoughts up to the one that gave the answer; all where none did."""
+        return self._thoughts[since.thoughts : answer.thoughts + 1 if answer else None]
+
+    # -- compactions
+
+    def _compact(self, step: Compact) -> None:
+        """Talk until enough lies behind the window, then compact; so many times."""
+        lines = cycle(step.filler)
+        for number in range(1, step.times + 1):
+            for _ in range(step.talked):
+                self._say(self._listener(), next(lines), "talk")
+                self._pass(LISTENS)
+                self._show_heard()
+            self._overhear(lines)
+            self._tell({"op": "note", "text": f"compaction {number}: {self._compacted()}"})
+
+    def _overhear(self, lines: Any) -> None:
+        """Let the speakers talk among themselves; the agent hears them and does not think."""
+        names, agent = self._two(), self._stage.agent
+        for name in names:
+            self._come(name)
+        agent.db.paused = True
+        wanted = services.services().compaction.current.immediate_window + LEAVES_WINDOW
+        said = 0
+        while self._window() < wanted and said < _MOST_FILLER:
+            self._stage.overhear(names[said % 2], next(lines), names[(said + 1) % 2])
+            self._pass(OVERHEARD)
+            said += 1
+        self._tell({"op": "note", "text": f"{said} lines overheard"})
+        agent.db.paused = False
+
+    def _window(self) -> int:
+        return len(self._stage.agent.mind.memory.context().window)
+
+    def _compacted(self) -> str:
+        """What ``@compact-memories`` does; says what came of it."""
+        outcomes: list[Any] = []
+        self._stage.agent.mind.memory.compact(CompactReason.MANUAL, outcomes.append)
+        self._pass(LISTENS)
+        if not outcomes:
+            return "not over"
+        outcome = outcomes[0]
+        if isinstance(outcome, CompactionError):
+            return f"failed: {outcome}"
+        return f"{outcome.outcome}, {outcome.kept} memories stay"
+
+    def _listener(self) -> str:
+        """Somebody to talk on with the agent."""
+        return self._stage.present[0] if self._stage.present else self._scene.speakers[0]
+
+    def _two(self) -> tuple[str, str]:
+        """Two who talk with each other."""
+        present = [*self._stage.present, *self._scene.speakers, *self._stage.names]
+        first, second, *_ = dict.fromkeys(present)
+        return first, second
+
+    # -- what is said
+
+    def _show_heard(self) -> None:
+        """Tell what the agent said since it was last told."""
+        for each in self._stage.heard[self._shown :]:
+            whisper = each.how == WHISPER
+            self._tell(_line(self._scene.agent, each.to, each.words, whisper=whisper))
+        self._shown = len(self._stage.heard)
+
+
+def _answers(heard: Heard, asker: str, alone: bool) -> bool:
+    """Whether it answers that asker: said to them, or to nobody else when only they asked."""
+    if heard.to:
+        return heard.to == asker
+    return alone or asker.casefold() in heard.words.casefold()
+
+
+def _line(who: str, to: str, words: str, *, whisper: bool = False) -> dict[str, Any]:
+    return {"op": "line", "who": who, "to": to, "words": words, "whisper": whisper}
+
+
+def _broken(error: Exception) -> None:
+    """What nobody else hears of: as the reactor would, say it and go on."""
+    _log.error("[Error] The talk: something broke off: %r", error, exc_info=error)

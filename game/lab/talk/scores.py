@@ -1,0 +1,140 @@
+"""From graded answers to figures: shares with their confidence intervals, by kind of question."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from game.lab.talk.grading import Grade, Verdict
+from game.lab.talk.talk_set import CHECKABLE, KINDS, Question
+
+CHECKED, EVERYTHING = "checkable", "all"
+_Z = 1.959964
+"""Standard deviations on either side of which 95 % lie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question with its answer and the grade.
+
+    Attributes:
+        question: What was asked.
+        part: ``tuning`` or ``held-out``.
+        agent: Who was asked.
+        text: What was said; None for nothing.
+        grade: How it was graded.
+        seconds: Seconds of the model from the question to the answer, retries included.
+        wall: Real seconds from the question to the answer, all work included.
+        thoughts: Thoughts that it took.
+        prompt_tokens: Tokens of the prompt that was answered, by the server's count.
+        completion_tokens: Tokens that the model wrote, refused answers included.
+        outcomes: How each thought ended.
+        problem: Why a thought came to nothing; empty if none did.
+        said: All that the agent said after the question.
+        raw: What the model wrote in each thought.
+        prompt: The prompt that was answered.
+    """
+
+    question: Question
+    part: str
+    agent: str
+    text: str | None
+    grade: Grade
+    seconds: float = 0.0
+    wall: float = 0.0
+    thoughts: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    outcomes: tuple[str, ...] = ()
+    problem: str = ""
+    said: tuple[str, ...] = ()
+    raw: tuple[str, ...] = ()
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The figures of one kind of question.
+
+    Attributes:
+        kind: The kind, or ``checkable`` (all but small talk), or ``all``.
+        n: Questions.
+        counts: Answers by verdict.
+        interval: Wilson's 95 % interval of the share that is right, 0 to 1.
+        whose_life: Answers that claim another's life as the agent's own.
+        whose_life_of: Questions where that would have been noticed.
+        median_seconds: Median of the model's seconds; 0 where nothing was asked of a model.
+        p95_seconds: Its 95th percentile.
+        median_wall: Median of all real seconds.
+    """
+
+    kind: str
+    n: int
+    counts: dict[str, int]
+    interval: tuple[float, float]
+    whose_life: int
+    whose_life_of: int
+    median_seconds: float
+    p95_seconds: float
+    median_wall: float
+
+    @property
+    def right(self) -> float:
+        """The share that is right, 0 to 1."""
+        return self.counts[Verdict.RIGHT] / self.n if self.n else 0.0
+
+
+def scores(answers: Sequence[Answer]) -> list[Score]:
+    """The figures of each kind that was asked, then those of all checkable ones and of all."""
+    return list(_scores(answers))
+
+
+def _scores(answers: Sequence[Answer]) -> Iterator[Score]:
+    for kind in KINDS:
+        if of_kind := [each for each in answers if each.question.kind == kind]:
+            yield score(kind, of_kind)
+    yield score(CHECKED, [each for each in answers if each.question.kind in CHECKABLE])
+    yield score(EVERYTHING, answers)
+
+
+def score(kind: str, answers: Sequence[Answer]) -> Score:
+    """The figures of these answers, under that name."""
+    found = Counter(each.grade.verdict for each in answers)
+    seconds = [each.seconds for each in answers if each.thoughts]
+    return Score(
+        kind=kind,
+        n=len(answers),
+        counts={verdict.value: found[verdict] for verdict in Verdict},
+        interval=wilson(found[Verdict.RIGHT], len(answers)),
+        whose_life=sum(each.grade.whose_life for each in answers),
+        whose_life_of=sum(bool(each.question.not_own) for each in answers),
+        median_seconds=percentile(seconds, 0.5),
+        p95_seconds=percentile(seconds, 0.95),
+        median_wall=median([each.wall for each in answers]) if answers else 0.0,
+    )
+
+
+def wilson(right: int, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share; 0 to 1 where nothing was asked.
+
+    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference
+    (1927).
+    """
+    if not n:
+        return 0.0, 1.0
+    share, z2 = right / n, _Z * _Z
+    middle = share + z2 / (2 * n)
+    half = _Z * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    low, high = (middle - half) / (1 + z2 / n), (middle + half) / (1 + z2 / n)
+    return max(low, 0.0), min(high, 1.0)
+
+
+def percentile(values: Iterable[float], share: float) -> float:
+    """The smallest value that so large a share of them does not exceed; 0 of none."""
+    ordered = sorted(values)
+    if not ordered:
+        return 0.0
+    return ordered[max(math.ceil(share * len(ordered)), 1) - 1]

@@ -1,0 +1,228 @@
+"""The stage of a talk, inside Evennia: its rooms and agents, its speakers, and what they hear."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import evennia
+from evennia.accounts.models import AccountDB
+from evennia.objects.models import ObjectDB
+from evennia.server import initial_setup
+from evennia.server.models import ServerConfig
+from evennia.server.serversession import ServerSession
+from evennia.utils import create
+
+from game.lab.backdating import backdate
+from game.lab.plan import Plan
+from game.lab.talk.talk_set import Person, Place, TalkSet
+from game.mind.errors import KeepsakeError
+from game.mind.perception import perceive
+from game.paths import places
+from game.server.private_files import read_or_create
+from typeclasses.accounts import Account
+from typeclasses.agents import Agent, create_agent
+from typeclasses.characters import Character
+from typeclasses.components.hearing import words_of
+from typeclasses.exits import Exit
+from typeclasses.rooms import Room
+from world.atlas import Atlas, read_atlas
+from world.build import build_world, find
+
+ADMIN = "admin"
+_FIRST_SESSION = 2000
+_SPOKEN = ("say", "talk", "whisper", "shout")
+_STREET = ("The Street", "A street like any other, with a door on either side.")
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Something that the agent said.
+
+    Attributes:
+        words: What, without who says it.
+        how: ``say``, ``talk``, ``whisper`` or ``shout``.
+        to: To whom; empty for everybody.
+        at: When, in real monotonic seconds.
+        thoughts: Thoughts of the agent that had ended by then; the next one is what gave it.
+    """
+
+    words: str
+    how: str
+    to: str
+    at: float
+    thoughts: int
+
+
+# -- the world that all scenes of a set begin in
+
+
+def build(talks: TalkSet, plan: Plan) -> None:
+    """Build the shipped village without its people, the set's own rooms, agents and speakers."""
+    password = read_or_create(places().admin_password, nbytes=12)
+    AccountDB.objects.create_superuser(ADMIN, "admin@example.org", password)
+    initial_setup.create_objects()
+    atlas = _village(talks.people.values())
+    build_world(atlas)
+    ObjectDB.objects.get(id=1).location = None  # nobody plays the admin here
+    rooms = _rooms(talks.places.values())
+    for person in talks.people.values():
+        if not person.shipped:
+            _settle(person, rooms[person.place])
+    for name in talks.speakers:
+        _make_speaker(name, find("room", atlas.start))
+    ServerConfig.objects.conf("last_initial_setup_step", "done")
+    backdate(plan.begins)
+
+
+def _village(people: Iterable[Person]) -> Atlas:
+    """The shipped world with only those of its agents whom the set names."""
+    atlas = read_atlas()
+    wanted = [person.shipped for person in people if person.shipped]
+    for each in wanted:
+        if each not in atlas.people:
+            there = ", ".join(sorted(atlas.people))
+            raise KeepsakeError(f"There is no shipped agent {each!r}", f"There are: {there}")
+    chosen = {key: person for key, person in atlas.people.items() if key in wanted}
+    things = {
+        key: replace(thing, at=atlas.people[thing.at].home)
+        if thing.at in atlas.people and thing.at not in chosen
+        else thing
+        for key, thing in atlas.things.items()
+    }
+    return replace(atlas, people=chosen, things=things)
+
+
+def _rooms(wanted: Iterable[Place]) -> dict[str, Any]:
+    """The set's own rooms; a door leads from each to one street, so that agents may walk out."""
+    street = create.create_object(Room, key=_STREET[0], attributes=[("desc", _STREET[1])])
+    rooms = {}
+    for place in wanted:
+        room = create.create_object(Room, key=place.name, attributes=[("desc", place.desc)])
+        create.create_object(Exit, key="out", location=room, destination=street)
+        create.create_object(Exit, key=place.id, location=street, destination=room)
+        rooms[place.id] = room
+    return rooms
+
+
+def _settle(person: Person, room: Any) -> None:
+    create_agent(person.name, location=room, profile=person.whole_profile, examples=person.examples)
+
+
+def _make_speaker(name: str, start: Any) -> None:
+    """An account with a character that is nowhere until it comes."""
+    email = f"{name.casefold()}@example.org"
+    account = create.create_account(name, email, secrets.token_urlsafe(16), typeclass=Account)
+    character = create.create_object(Character, key=name, location=None, home=start)
+    character.locks.add(f"puppet:pid({account.id})")
+    account.characters.add(character)
+
+
+# -- in a scene
+
+
+class Stage:
+    """One agent and those who talk to it.
+
+    Args:
+        agent: The agent's name.
+        speakers: Whoever may come.
+        thoughts: Counts the thoughts of the agent that have ended.
+
+    Attributes:
+        heard: What the agent said, in order.
+    """
+
+    def __init__(self, agent: str, speakers: Iterable[str], thoughts: Callable[[], int]) -> None:
+        self._thoughts = thoughts
+        self.agent = Agent.objects.get(db_key=agent)
+        self.heard: list[Heard] = []
+        self._characters = {name: Character.objects.get(db_key=name) for name in speakers}
+        self._numbers = {name: _FIRST_SESSION + n for n, name in enumerate(self._characters)}
+        evennia.SESSION_HANDLER.data_out = self._on_screen
+
+    def pause_others(self) -> None:
+        """Let nobody think but the agent: its world holds all agents of the set."""
+        for other in Agent.objects.exclude(id=self.agent.id):
+            other.db.paused = True
+
+    def come(self, name: str) -> None:
+        """The speaker enters the game where the agent is."""
+        character = self._characters[name]
+        if character.location is not None:
+            return
+        character.db.prelogout_location = self.agent.location or self.agent.home
+        account = Account.objects.get(username=name)
+        account.puppet_object(_connected(self._numbers[name], account), character)
+
+    def go(self, name: str) -> None:
+        """The speaker leaves the game, if it was there."""
+        character = self._characters[name]
+        if character.location is None:
+            return
+        session = evennia.SESSION_HANDLER.session_from_sessid(self._numbers[name])
+        character.account.unpuppet_object(session)
+        evennia.SESSION_HANDLER.pop(self._numbers[name], None)
+
+    def speak(self, name: str, words: str, how: str) -> None:
+        """The speaker types a command that says it; it follows an agent that has walked on."""
+        character = self._characters[name]
+        self.come(name)
+        here = self.agent.location
+        if here is not None and character.location is not here:
+            character.move_to(here)
+        key = self.agent.key.casefold()
+        typed = {"say": f"say {words}", "whisper": f"whisper {key} = {words}"}
+        character.execute_cmd(typed.get(how, f"talk {key} {words}"))
+
+    def overhear(self, name: str, words: str, to: str) -> None:
+        """The speaker says it to another speaker while the agent is near."""
+        for each in (name, to):
+            self.come(each)
+        self._characters[name].execute_cmd(f"talk {to} {words}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Whoever may come."""
+        return tuple(self._characters)
+
+    @property
+    def present(self) -> list[str]:
+        """The speakers who are where the agent is."""
+        here = self.agent.location
+        return [name for name, each in self._characters.items() if here and each.location is here]
+
+    def _on_screen(self, session: Any, **shown: Any) -> None:
+        """What one of the speakers reads; the agent's speech is kept, once."""
+        text = shown.get("text")
+        if not isinstance(text, tuple | list) or len(text) < 2 or not isinstance(text[1], dict):
+            return
+        line, facts = perceive(str(text[0])), text[1]
+        reader = session.puppet
+        if reader is None or facts.get("type") not in _SPOKEN:
+            return
+        name = self.agent.key
+        if line.startswith((f"{name} says", f"{name} whispers", f"{name} shouts")):
+            to = self._addressee(facts.get("to"))
+            if reader.key == (to or next(iter(self.present), reader.key)):
+                self._keep(words_of(line), facts["type"], to)
+
+    def _keep(self, words: str, how: str, to: str) -> None:
+        self.heard.append(Heard(words, how, to, time.monotonic(), self._thoughts()))
+
+    def _addressee(self, number: Any) -> str:
+        return next((name for name, each in self._characters.items() if each.id == number), "")
+
+
+def _connected(number: int, account: Any) -> Any:
+    """A session of that account, as the Portal would announce it."""
+    arriving, handler = ServerSession(), evennia.SESSION_HANDLER
+    arriving.init_session("telnet", ("127.0.0.1", "lab"), handler)
+    arriving.sessid = number
+    handler.portal_connect(arriving.get_sync_data())
+    session = handler.session_from_sessid(number)
+    handler.login(session, account, testmode=True)
+    return session

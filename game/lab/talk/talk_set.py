@@ -1,0 +1,251 @@
+"""What a set of talks holds: agents, speakers, and scenes of lines and questions.
+
+Read by :mod:`game.lab.talk.reading`; ``docs/talk.md`` describes the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+TUNING, HELD_OUT, ALL = "tuning", "held-out", "all"
+PARTS = (TUNING, HELD_OUT)
+
+SMALL_TALK, UNKNOWN, AT_ONCE = "small_talk", "unknown", "at_once"
+CHECKABLE = (
+    *("self", "place", "others", "just_told", "before_compactions", "by_other", "promise"),
+    *("changed", UNKNOWN, AT_ONCE),
+)
+KINDS = (*CHECKABLE, SMALL_TALK)
+
+SAY, TALK, WHISPER = "say", "talk", "whisper"
+"""The commands by which a line is spoken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A room of the set's own.
+
+    Attributes:
+        id: By which agents name it.
+        name: Its title.
+        desc: What is seen there.
+    """
+
+    id: str
+    name: str
+    desc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """An agent of the set.
+
+    Attributes:
+        name: Its name.
+        place: The id of its room, of the set or of the shipped world.
+        profile: Who it is, in the second person.
+        examples: Script lines that show its voice; none for an agent as ``@agent/create`` makes it.
+        ties: What others are to it, by name.
+        shipped: The id of the shipped agent that it is; empty for a new one.
+    """
+
+    name: str
+    place: str = ""
+    profile: str = ""
+    examples: tuple[str, ...] = ()
+    ties: Mapping[str, str] | None = None
+    shipped: str = ""
+
+    @property
+    def whole_profile(self) -> str:
+        """The profile with the ties behind it, as the shipped world writes them."""
+        ties = " ".join(f"{name}: {tie}." for name, tie in (self.ties or {}).items())
+        return f"{self.profile}\nOthers you know. {ties}" if ties else self.profile
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Something that a speaker tells the agent.
+
+    Attributes:
+        speaker: Who.
+        words: What.
+        how: The command: ``talk``, ``say`` (to the room) or ``whisper``.
+    """
+
+    speaker: str
+    words: str
+    how: str = TALK
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question whose answer is graded.
+
+    Attributes:
+        id: Unique in its set, such as ``jory-3/2``.
+        speaker: Who asks.
+        words: What is asked.
+        kind: One of :data:`KINDS`.
+        right: Patterns of which one must match.
+        wrong: Patterns of which none may match.
+        not_own: Patterns of claims to another's life.
+        sample: A right answer, for the tests of the patterns.
+        how: The command by which it is asked.
+    """
+
+    id: str
+    speaker: str
+    words: str
+    kind: str
+    right: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+    not_own: tuple[str, ...] = ()
+    sample: str = ""
+    how: str = TALK
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Questions that several speakers ask in the same moment."""
+
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """Filler talk and a compaction, so many times.
+
+    Attributes:
+        times: How many compactions.
+        filler: The lines that are said before each, over and over.
+        talked: How many of them are said to the agent, which answers; the rest is overheard.
+    """
+
+    times: int
+    filler: tuple[str, ...]
+    talked: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Time goes by; the agent lives on."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Arrive:
+    """A speaker comes to where the agent is."""
+
+    speaker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """A speaker leaves the game."""
+
+    speaker: str
+
+
+type Step = Line | Question | Together | Compact | Wait | Arrive | Leave
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One talk with an agent that remembers nothing yet.
+
+    Attributes:
+        id: Unique in its set.
+        agent: Who is talked to.
+        steps: What happens, in order.
+    """
+
+    id: str
+    agent: str
+    steps: tuple[Step, ...]
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """Its questions in order."""
+        return tuple(question for step in self.steps for question in questions_of(step))
+
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """Whoever speaks in it, in order of appearance."""
+        return tuple(dict.fromkeys(name for step in self.steps for name in _speakers_of(step)))
+
+
+@dataclass(frozen=True, slots=True)
+class TalkSet:
+    """One file of talks.
+
+    Attributes:
+        part: ``tuning`` or ``held-out``.
+        places: Its own rooms by id.
+        people: Its agents by name.
+        speakers: Players by name.
+        scenes: The talks.
+    """
+
+    part: str
+    places: Mapping[str, Place]
+    people: Mapping[str, Person]
+    speakers: tuple[str, ...]
+    scenes: tuple[Scene, ...]
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """All questions in order."""
+        return tuple(question for scene in self.scenes for question in scene.questions)
+
+
+def questions_of(step: Step) -> tuple[Question, ...]:
+    """The questions that a step asks."""
+    if isinstance(step, Question):
+        return (step,)
+    return step.questions if isinstance(step, Together) else ()
+
+
+def chosen(
+    sets: Iterable[TalkSet], part: str = ALL, agent: str = "", limit: int = 0
+) -> tuple[TalkSet, ...]:
+    """The sets with only what was asked for.
+
+    Args:
+        sets: All of them.
+        part: ``tuning``, ``held-out`` or ``all``.
+        agent: Only talks with this agent; empty for all.
+        limit: At most so many questions in all, the first ones; 0 for no limit.
+    """
+    left = limit or sum(len(each.questions) for each in sets)
+    found: list[TalkSet] = []
+    for each in sets:
+        if part not in (ALL, each.part):
+            continue
+        scenes = [s for s in each.scenes if agent.casefold() in ("", s.agent.casefold())]
+        cut = tuple(_first(scenes, left))
+        left -= sum(len(scene.questions) for scene in cut)
+        if cut:
+            found.append(replace(each, scenes=cut))
+    return tuple(found)
+
+
+def _first(scenes: Sequence[Scene], limit: int) -> Iterator[Scene]:
+    """The scenes up to that many questions; the last one ends after its last question."""
+    for scene in scenes:
+        steps: list[Step] = []
+        for step in scene.steps:
+            if limit <= 0:
+                break
+            steps.append(step)
+            limit -= len(questions_of(step))
+        if steps:
+            yield replace(scene, steps=tuple(steps))
+
+
+def _speakers_of(step: Step) -> tuple[str, ...]:
+    if isinstance(step, Together):
+        return tuple(question.speaker for question in step.questions)
+    return (step.speaker,) if isinstance(step, Line | Question | Arrive) else ()

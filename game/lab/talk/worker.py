@@ -1,0 +1,164 @@
+"""The process in which talks are played: ``python -m game.lab.talk.worker <folder>``.
+
+It loads Evennia once, makes the world of each set in a child, and plays each scene in a child of
+its own, on a copy of that world. What is said is told on standard output, one JSON object a line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from game.lab import world
+from game.lab.plan import Lab, Plan
+from game.lab.talk.job import Job
+from game.lab.talk.talk_set import Scene, TalkSet
+from game.llm.profiles import EMBEDDED, Profiles
+from game.mind.errors import KeepsakeError
+from game.paths import Places, places
+
+_BROKE = 3
+_LOADS = 120.0
+"""Real seconds that the embedded model gets to load."""
+
+
+def main() -> None:
+    """Play what the job in the folder asks for."""
+    lab = Lab(Path(sys.argv[1]))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it decides what Ctrl-C means
+    try:
+        _play_all(lab, Job.read(lab.folder))
+    except KeepsakeError as error:
+        tell({"op": "refused", "what": error.what, "cure": error.cure})
+        sys.exit(1)
+    finally:
+        _end_model(lab)
+    tell({"op": "over"})
+
+
+def tell(what: dict[str, Any]) -> None:
+    """Tell whoever started this."""
+    print(json.dumps(what), flush=True)
+
+
+def _play_all(lab: Lab, job: Job) -> None:
+    plan = Plan("talk", seed=job.seed)
+    tell({"op": "setting up"})
+    world.set_up()
+    from game.lab.talk import playing  # noqa: F401, PLC0415 - here once, not in each child
+
+    world.make_tables(lab)
+    empty = _kept(lab, "empty.db3")
+    _start_model(places())
+    for talks in job.sets():
+        shutil.copyfile(empty, places().database)
+        _in_child(lab, partial(_build, talks, plan))
+        built = _kept(lab, "built.db3")
+        for scene in talks.scenes:
+            _clear(lab, built)
+            tell({"op": "scene", "scene": scene.id, "agent": scene.agent, "part": talks.part})
+            _in_child(lab, partial(_play, talks, scene, plan))
+
+
+def _build(talks: TalkSet, plan: Plan) -> None:
+    from game.lab.talk import stage  # noqa: PLC0415 - needs Evennia to be set up
+
+    stage.build(talks, plan)
+    world.close_database()
+
+
+def _play(talks: TalkSet, scene: Scene, plan: Plan) -> None:
+    from game.lab.talk import playing  # noqa: PLC0415 - needs Evennia to be set up
+
+    playing.play(talks, scene, plan, tell)
+    world.close_database()
+
+
+def _kept(lab: Lab, name: str) -> Path:
+    target = lab.folder / name
+    shutil.copyfile(places().database, target)
+    return target
+
+
+def _clear(lab: Lab, built: Path) -> None:
+    """The world as it was built; nobody remembers anything."""
+    for left in places().database.parent.glob(f"{places().database.name}*"):
+        left.unlink()
+    shutil.copyfile(built, places().database)
+    for folder in (places().agents, places().index, places().events):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _in_child(lab: Lab, work: Callable[[], None]) -> None:
+    """Do it in a copy of this process, which ends with it.
+
+    Raises:
+        KeepsakeError: It could not be done.
+    """
+    sys.stdout.flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads: see game.lab.worker
+        child = os.fork()
+    if child == 0:
+        code = _BROKE
+        try:
+            code = _worked(work)
+        finally:
+            os._exit(code)  # it must never go on as if it were the other one
+    _, status = os.waitpid(child, 0)
+    if os.waitstatus_to_exitcode(status) == 1:
+        sys.exit(1)  # it has said what is wrong
+    if status:
+        raise KeepsakeError("A talk broke off", f"See {lab.folder / 'worker.log'}")
+
+
+def _worked(work: Callable[[], None]) -> int:
+    try:
+        work()
+    except KeepsakeError as error:
+        tell({"op": "refused", "what": error.what, "cure": error.cure})
+        return 1
+    except BaseException:  # the end of the process: nobody else will tell of it
+        traceback.print_exc()
+        return _BROKE
+    sys.stdout.flush()
+    return 0
+
+
+def _start_model(here: Places) -> None:
+    """Have the embedded model ready, if it is to answer: no answer is to wait for its loading.
+
+    Raises:
+        KeepsakeError: It does not start.
+    """
+    from game.llm.embedded import Embedded  # noqa: PLC0415 - brings the clients along
+
+    used = {profile.provider for profile in Profiles(here.config / "llm.md")}
+    if EMBEDDED not in used:
+        return
+    model, until = Embedded(here), time.monotonic() + _LOADS
+    while not model.watch():
+        if time.monotonic() > until:
+            raise model.problem or KeepsakeError("The embedded model does not start", "")
+        time.sleep(0.2)
+
+
+def _end_model(lab: Lab) -> None:
+    from game.llm.embedded import Embedded  # noqa: PLC0415 - brings the clients along
+
+    if places().model_pid.exists():
+        Embedded(places()).stop()
+
+
+if __name__ == "__main__":
+    main()
