@@ -26,6 +26,11 @@ def agent(kind=EventKind.HEARD, source="Tom"):
     return Event(kind, False, source)
 
 
+def answer_to(source="Ann", **more):
+    """The impulse that a player's words lead to."""
+    return Impulse("addressed", "player", source, from_player=True, **more)
+
+
 def think(mind, now, **done):
     impulse = mind.due(now)
     assert impulse is not None
@@ -39,7 +44,7 @@ def test_a_player_is_answered_soon(seed):
     mind = attention(seed)
     mind.notice(player(), 100.0)
     assert mind.due(100.2) is None
-    assert mind.due(101.0) == Impulse("addressed", "player", "Ann")
+    assert mind.due(101.0) == answer_to("Ann")
     assert 100.3 <= mind.next_at() <= 101.0
 
 
@@ -76,7 +81,7 @@ def test_what_happens_during_a_thought_leads_to_the_next():
     assert mind.next_at() is None
     assert mind.thinking
     mind.thought_done(110.0, spoke=True)
-    assert mind.due(110.0) == Impulse("addressed", "player", "Bo")
+    assert mind.due(110.0) == answer_to("Bo")
 
 
 def test_a_player_need_not_wait_for_the_cooldown_but_an_agent_must():
@@ -87,13 +92,13 @@ def test_a_player_need_not_wait_for_the_cooldown_but_an_agent_must():
     assert mind.due(106.0) is None
     assert mind.due(115.0) == Impulse("addressed", "event", "Tom")
     mind.notice(player(), 103.0)
-    assert mind.due(104.0) == Impulse("addressed", "player", "Ann")
+    assert mind.due(104.0) == answer_to("Ann")
 
 
 def test_a_player_who_arrives_is_greeted():
     mind = attention()
     mind.notice(player(EventKind.ARRIVAL), 100.0)
-    assert mind.due(101.0) == Impulse("arrival", "player", "Ann")
+    assert mind.due(101.0) == Impulse("arrival", "event", "Ann", from_player=True)
 
 
 def test_an_agents_word_does_not_displace_a_players():
@@ -182,7 +187,7 @@ def test_they_talk_again_after_a_long_pause():
     mind.notice(agent(), 30.0)
     assert mind.due(60.0) is None
     mind.notice(agent(), 30.0 + CONFIG.chatter_pause + 1)
-    assert mind.due(170.0) == Impulse("heard", "event", "Tom")
+    assert mind.due(170.0) == Impulse("heard", "idle", "Tom"), "no player sees it: it can wait"
 
 
 def test_two_agents_do_not_run_after_each_other_for_ever():

@@ -84,6 +84,7 @@ class Thinking:
         current: The thought under way; None if there is none.
         answered: Thoughts that were answered, since the server started.
         spent: Told how many tokens each answer has cost, prompt and all.
+        wanted: Gives the impulse as it is when its turn has come; None if its cause is gone.
         tally: What came of its thoughts, since the server started.
     """
 
@@ -99,6 +100,7 @@ class Thinking:
         self.answered = 0
         self.tally = Tally()
         self.spent: Callable[[int], None] = lambda _: None
+        self.wanted: Callable[[Impulse], Impulse | None] = lambda impulse: impulse
         self._key, self._agent, self._over, self._services = key, agent, over, services
         self._memory, self._keeper = parts.memory, parts.keeper
         self._actor, self._fitting = parts.actor, parts.fitting
@@ -194,8 +196,11 @@ class Thinking:
         agent, thought = self._agent(), self.current
         if agent is None or thought is None or agent.location is None:
             return None
-        if agent.db.paused or agent.db.asleep:
+        wanted = self.wanted(thought.impulse)
+        if wanted is None or agent.db.paused or agent.db.asleep:
+            thought.unwanted = True
             return None
+        thought.impulse = wanted
         kept = kept_by(agent, self._parts, thought.found)
         prompt = self._fitting.prompt(agent, kept, thought.nudge)
         if prompt is None:
@@ -219,7 +224,7 @@ class Thinking:
             self._finish(None)  # since when the model wrote: nothing comes of it
         elif isinstance(outcome, Generation):
             self._apply(agent, thought, outcome)
-        elif outcome is None and self._fitting.too_large is not None:
+        elif outcome is None and self._fitting.too_large is not None and not thought.unwanted:
             self._too_large(agent, thought)
         else:
             self._unanswered(agent, thought, outcome)
@@ -331,8 +336,9 @@ class Thinking:
             self._show(agent, f"{agent.key} pauses, thinking.")
 
     def show_absent(self, agent: Agent, impulse: Impulse) -> None:
-        """Whoever waits for an answer is told that none will come."""
-        if impulse.priority == "player":
+        """Whoever waits for an answer is told that none will come, if they are still here."""
+        here = [person.key for person in people_near(agent)]
+        if impulse.priority == "player" and impulse.source in here:
             self._show(agent, f"{agent.key} seems far away, and does not answer.")
 
     def _show(self, agent: Agent, text: str) -> None:
