@@ -8,10 +8,11 @@ from evennia.objects.objects import DefaultRoom
 
 from game.mind.attention import Event, EventKind
 from typeclasses.appearance import RoomAppearance
-from typeclasses.components.hosts import hosts_of
+from typeclasses.components.hosts import awake_in, hosts_of
 from typeclasses.components.identity import identity_of
 from typeclasses.minds import mind_of
 from typeclasses.objects import ObjectParent
+from typeclasses.services import running, services
 
 
 class Room(RoomAppearance, ObjectParent, DefaultRoom):
@@ -42,6 +43,8 @@ class Room(RoomAppearance, ObjectParent, DefaultRoom):
                 mind.thinker.notice(event)
         if kind is EventKind.ARRIVAL and not is_agent:
             self._call_hosts()
+            if running() and (warming := services().warming):
+                warming.want(awake_in(self))
 
     def _call_hosts(self) -> None:
         """Have whoever keeps this place come back to it."""

@@ -33,11 +33,15 @@ def guests_wait(agent: Agent) -> bool:
     return any(person.has_account for person in there)
 
 
+def awake_in(room: Any) -> list[Agent]:
+    """The agents in the room that are awake and not paused."""
+    here = room.contents_get(content_type="character") if room is not None else []
+    return [each for each in here if each.is_agent and not (each.is_asleep or each.db.paused)]
+
+
 def may_greet(agent: Agent) -> bool:
     """Whether it is for this agent to greet who comes: whoever is at home here, else who talks."""
-    here = agent.location.contents_get(content_type="character") if agent.location else []
-    awake = [each for each in here if each.is_agent and not (each.is_asleep or each.db.paused)]
-    return agent is max(awake, key=_as_greeter, default=None)
+    return agent is max(awake_in(agent.location), key=_as_greeter, default=None)
 
 
 def _as_greeter(agent: Agent) -> tuple[bool, float, int]:

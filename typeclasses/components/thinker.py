@@ -20,6 +20,7 @@ from typeclasses.components.identity import identity_of
 from typeclasses.components.surroundings import people_near, players_near
 from typeclasses.components.tally import Tally
 from typeclasses.components.thinking import Parts, Thinking
+from typeclasses.components.warming import cache_key
 from typeclasses.services import Services
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Thinker:
         self._services = services
         self._attention = Attention(services.thinking.current, services.random)
         self._thinking = Thinking(
-            f"agent-{agent_id}", lambda: self.agent, parts, self._thought_over, services
+            cache_key(agent_id), lambda: self.agent, parts, self._thought_over, services
         )
         self.spent: Callable[[int], None] = lambda _: None
         self.drowsy: Callable[[], bool] = lambda: False
@@ -101,7 +102,10 @@ class Thinker:
         agent = self.agent
         if agent is None or self.asleep:
             return
-        self._attention.notice(_as_seen_by(agent, event), self._now())
+        event = _as_seen_by(agent, event)
+        if self._services.warming and event.from_player and event.kind in DIRECT:
+            self._services.warming.drop()
+        self._attention.notice(event, self._now())
         if self._attention.outranked:
             self._thinking.break_off()
         self.schedule()
