@@ -41,7 +41,7 @@ class EventKind(StrEnum):
 
 DIRECT = (EventKind.NAMED, EventKind.GIVEN, EventKind.ADDRESSED)
 """What turns to the agent itself; what asks more for an answer comes later."""
-_MOVES = (EventKind.ARRIVAL, EventKind.DEPARTURE)
+_MOVES = (EventKind.ARRIVAL, EventKind.SEEN, EventKind.DEPARTURE)
 _ELSE = ""
 """The key of the one place for all that nobody in particular is answered for."""
 
@@ -166,22 +166,22 @@ class Attention:
             return
         if event.from_player:
             self.set_player_near(True, now)
-            if event.kind in (EventKind.ARRIVAL, EventKind.SEEN):
-                self._arrived(event, now)
-                return
-            self._player_spoke(event, now)
-        elif event.source and self._chatter >= self.config.chatter_turns:
+            if event.kind not in _MOVES:
+                self._player_spoke(event, now)
+        if self._asks_for_nothing(event, now):
             return
-        direct = event.kind in DIRECT
-        self._plan(event, now, "player" if direct and event.from_player else "event")
+        waits = event.from_player and event.kind in DIRECT
+        self._plan(event, now, "player" if waits else "event")
 
-    def _arrived(self, event: Event, now: float) -> None:
-        """A player came: they are greeted, unless the agent talks to somebody or just saw them."""
-        talks = self.conversations
+    def _asks_for_nothing(self, event: Event, now: float) -> bool:
+        """Whether it is not worth a thought."""
         if event.kind is EventKind.SEEN:
-            return
-        if not talks.partners(now) and not talks.met_lately(event.who, now):
-            self._plan(event, now, "event")
+            return True
+        if event.from_player:  # nobody is greeted over a talk, or again a moment later
+            talks = self.conversations
+            greeted = bool(talks.partners(now)) or talks.met_lately(event.who, now)
+            return event.kind is EventKind.ARRIVAL and greeted
+        return bool(event.source) and self._chatter >= self.config.chatter_turns
 
     def _player_spoke(self, event: Event, now: float) -> None:
         """Whoever speaks needs no greeting; nor does anybody else once a talk begins."""
@@ -371,7 +371,8 @@ def _rank(impulse: Impulse) -> int:
     """Players who wait, then those who have come, then agents who wait, then all else."""
     if impulse.priority == "player":
         return 3
-    return 2 if impulse.trigger == EventKind.ARRIVAL else int(impulse.direct)
+    came = impulse.from_player and impulse.trigger == EventKind.ARRIVAL
+    return 2 if came else int(impulse.direct)
 
 
 def _merged(old: Impulse, new: Impulse) -> Impulse:

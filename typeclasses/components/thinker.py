@@ -236,7 +236,7 @@ def _present(agent: Agent) -> set[str]:
 
 def _as_seen_by(agent: Agent, event: Event) -> Event:
     """The event as it concerns this agent: not all who could are to greet, or to answer."""
-    if event.kind is EventKind.ARRIVAL and event.from_player and not may_greet(agent):
+    if event.kind is EventKind.ARRIVAL and not may_greet(agent):
         return replace(event, kind=EventKind.SEEN)
     if event.source and event.kind in DIRECT and event.who not in _present(agent):
         return replace(event, kind=EventKind.HEARD)  # a shout from afar: nobody to answer to
