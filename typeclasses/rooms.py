@@ -6,7 +6,7 @@ from typing import Any
 
 from evennia.objects.objects import DefaultRoom
 
-from game.mind.attention import Event, EventKind
+from game.mind.impulses import Event, EventKind
 from typeclasses.appearance import RoomAppearance
 from typeclasses.components.hosts import awake_in, hosts_of
 from typeclasses.components.identity import identity_of

@@ -4,121 +4,31 @@ Time comes in as seconds of any monotonic clock, chance as a ``random.Random``.
 The owner reports what happens (:meth:`Attention.notice`), asks when to look
 again (:meth:`Attention.next_at`) and what is due (:meth:`Attention.due`), and asks once
 more before a thought is sent (:meth:`Attention.still_wanted`).
-
-Whoever turns to the agent has a place of their own among what is pending, so that each is
-answered, players first, in the order in which they spoke; all else shares one place.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Collection
-from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import Literal
+from dataclasses import replace
 
 from game.mind.conversations import Conversations
+from game.mind.impulses import (
+    DIRECT,
+    ELSE,
+    IDLE,
+    MOVES,
+    Event,
+    EventKind,
+    Impulse,
+    Pending,
+    Priority,
+    impulse_of,
+    merged,
+)
 from game.mind.thinking_config import ThinkingConfig
 
-type Priority = Literal["player", "event", "idle"]
-
-MOST_SPEAKERS = 16
-"""How many may wait for an answer at once; of a larger crowd the newest."""
-
-
-class EventKind(StrEnum):
-    """What happened to an agent."""
-
-    ADDRESSED = "addressed"  # spoken to
-    NAMED = "named"  # spoken of
-    GIVEN = "given"
-    ARRIVAL = "arrival"
-    SEEN = "seen"  # somebody came whom another greets
-    DEPARTURE = "departure"
-    HEARD = "heard"  # somebody spoke or acted, to nobody in particular
-    OTHER = "other"
-
-
-DIRECT = (EventKind.NAMED, EventKind.GIVEN, EventKind.ADDRESSED)
-"""What turns to the agent itself; what asks more for an answer comes later."""
-_MOVES = (EventKind.ARRIVAL, EventKind.SEEN, EventKind.DEPARTURE)
-_ELSE = ""
-"""The key of the one place for all that nobody in particular is answered for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something that an agent noticed.
-
-    Attributes:
-        kind: What it was.
-        from_player: Whether a person is behind it.
-        source: Who did it; empty for the world itself.
-        memory: Number of the memory of it; 0 where that is not known.
-        source_id: What tells them from others of that name; empty where that is not known.
-    """
-
-    kind: EventKind
-    from_player: bool
-    source: str
-    memory: int = 0
-    source_id: str = ""
-
-    @property
-    def who(self) -> str:
-        """What tells whoever did it from all others, as far as is known."""
-        return self.source_id or self.source
-
-
-@dataclass(frozen=True, slots=True)
-class Impulse:
-    """A reason to think now.
-
-    Attributes:
-        trigger: The kind of the event, or ``idle``.
-        priority: The place in the model's queue.
-        source: Who caused it; empty for nobody.
-        memory: Number of the memory of it, the newest if there are several; 0 where that is
-            not known.
-        first_memory: The same of the first one that was not answered yet.
-        source_id: What tells them from others of that name; empty where that is not known.
-        from_player: Whether a person is behind it.
-    """
-
-    trigger: str
-    priority: Priority
-    source: str
-    memory: int = 0
-    first_memory: int = 0
-    source_id: str = ""
-    from_player: bool = False
-
-    @property
-    def who(self) -> str:
-        """What tells whoever caused it from all others, as far as is known."""
-        return self.source_id or self.source
-
-    @property
-    def direct(self) -> bool:
-        """Whether somebody turned to the agent, who waits for an answer."""
-        return self.trigger in DIRECT
-
-    @property
-    def key(self) -> str:
-        """What it shares its place with: whatever else the same person wants of the agent."""
-        return self.who if self.direct or self.trigger == EventKind.ARRIVAL else _ELSE
-
-
-IDLE = Impulse("idle", "idle", "")
-
-
-@dataclass(slots=True)
-class _Pending:
-    """An impulse that waits: ``at`` is when it is due, ``since`` when it was first noticed."""
-
-    impulse: Impulse
-    at: float
-    since: float
+__all__ = ["Attention", "Event", "EventKind", "Impulse", "Priority"]
 
 
 class Attention:
@@ -133,7 +43,7 @@ class Attention:
         self.config = config
         self.conversations = Conversations()
         self._rng = rng
-        self._pending: dict[str, _Pending] = {}
+        self._pending = Pending()
         self._current: Impulse | None = None
         self._thinking = False
         self._spoke_meanwhile: set[str] = set()
@@ -152,7 +62,7 @@ class Attention:
     @property
     def outranked(self) -> bool:
         """Whether a player waits for an answer while the agent thinks of something less."""
-        current, next_one = self._current, self._head()
+        current, next_one = self._current, self._pending.head
         if current is None or current.priority == "player" or next_one is None:
             return False
         return next_one.impulse.priority == "player"
@@ -166,7 +76,7 @@ class Attention:
             return
         if event.from_player:
             self.set_player_near(True, now)
-            if event.kind not in _MOVES:
+            if event.kind not in MOVES:
                 self._player_spoke(event, now)
         if self._asks_for_nothing(event, now):
             return
@@ -187,10 +97,7 @@ class Attention:
         """Whoever speaks needs no greeting; nor does anybody else once a talk begins."""
         self._spoke_meanwhile.add(event.who)
         direct = event.kind in DIRECT
-        for key, pending in list(self._pending.items()):
-            greeting = pending.impulse.trigger == EventKind.ARRIVAL
-            if greeting and (direct or key == event.who):
-                del self._pending[key]
+        self._pending.no_greeting(event.who, nor_others=direct)
         if direct:
             self.conversations.turned(event.who, now)
 
@@ -203,8 +110,7 @@ class Attention:
     def only_here(self, present: Collection[str]) -> None:
         """Let go of whoever is not here any more, by name or by what tells them from others."""
         self.conversations.here(present)
-        for key in [key for key in self._pending if key != _ELSE and key not in present]:
-            del self._pending[key]
+        self._pending.only(present)
 
     def in_talk(self, now: float) -> bool:
         """Whether a player talks with the agent: spoke to it, or it to them, a short while ago."""
@@ -217,14 +123,14 @@ class Attention:
         at = self.next_at()
         if at is None or now < at:
             return None
-        head = self._head()
+        head = self._pending.head
         return IDLE if head is None else self._placed(head.impulse)
 
     def next_at(self) -> float | None:
         """When something will be due; None while a thought is under way or nothing is planned."""
         if self._thinking:
             return None
-        head = self._head()
+        head = self._pending.head
         if head is not None and head.impulse.priority == "player":
             return head.at  # a player need not wait for the cooldown
         if head is not None:
@@ -237,8 +143,8 @@ class Attention:
         """The thought that was due begins; what is noticed from now on is for the next one."""
         self._current = self.due(now)
         if self._current is not None:
-            self._pending.pop(self._current.key, None)
-            self._pending.pop(_ELSE, None)  # whatever it thinks of, it sees that too
+            self._pending.take(self._current.key)
+            self._pending.take(ELSE)  # whatever it thinks of, it sees that too
         self._thinking = True
         self._spoke_meanwhile.clear()
 
@@ -254,12 +160,12 @@ class Attention:
         current = self._current
         if current is None:
             return None
-        if current.key != _ELSE and current.key not in present:
+        if current.key != ELSE and current.key not in present:
             self._gone(current.key)
             return None
-        newer = self._pending.pop(current.key, None)
+        newer = self._pending.take(current.key)
         if newer is not None:
-            self._current = self._placed(_merged(current, newer.impulse))
+            self._current = self._placed(merged(current, newer))
         elif current.trigger == EventKind.ARRIVAL and current.who in self._spoke_meanwhile:
             return None
         return self._current
@@ -281,7 +187,7 @@ class Attention:
         self._plan_idle(now)
 
     def _has_spoken(self, current: Impulse | None, now: float) -> None:
-        if current is not None and current.from_player and current.key != _ELSE:
+        if current is not None and current.from_player and current.key != ELSE:
             self.conversations.turned(current.who, now)
         if current is None or current.priority != "player":
             if self._paused(now):
@@ -299,7 +205,7 @@ class Attention:
             self._chatter = 0
         if event.from_player or not event.source:
             return
-        if event.kind in _MOVES:
+        if event.kind in MOVES:
             # One that comes from afar is news; two that run after each other are not.
             if now - self._moved.get(event.source, float("-inf")) > self.config.chatter_pause:
                 self._chatter = 0
@@ -310,33 +216,17 @@ class Attention:
     # -- what is pending
 
     def _plan(self, event: Event, now: float, priority: Priority) -> None:
-        new = _impulse(event, priority)
-        due_at = now + self._delay(event)
-        before = self._pending.get(new.key)
-        if before is None:
-            self._pending[new.key] = _Pending(new, due_at, now)
-            self._keep_to_the_newest()
-            return
-        # One more line: listen on, but not for ever.
-        latest = before.since + 3.0 * self.config.gather
-        before.at = max(before.at, min(due_at, latest))
-        before.impulse = _merged(before.impulse, new)
-
-    def _keep_to_the_newest(self) -> None:
-        """Let go of the oldest agent, else of the oldest player, of a crowd that is too large."""
-        speakers = [key for key, each in self._pending.items() if each.impulse.direct]
-        if len(speakers) > MOST_SPEAKERS:
-            agents = [k for k in speakers if self._pending[k].impulse.priority != "player"]
-            del self._pending[(agents or speakers)[0]]
+        self._pending.add(
+            impulse_of(event, priority),
+            at=now + self._delay(event),
+            now=now,
+            listen=3.0 * self.config.gather,
+        )
 
     def _gone(self, who: str) -> None:
         """They have left: nothing is to be said to them any more."""
         self.conversations.gone(who)
-        self._pending.pop(who, None)
-
-    def _head(self) -> _Pending | None:
-        """What comes next: the most urgent, and of these what was noticed first."""
-        return max(self._pending.values(), key=lambda each: _rank(each.impulse), default=None)
+        self._pending.take(who)
 
     def _placed(self, impulse: Impulse) -> Impulse:
         """The impulse with its place in the model's queue: what no player sees can wait."""
@@ -353,38 +243,3 @@ class Attention:
     def _plan_idle(self, now: float) -> None:
         factor = 1.0 if self._player_near else self.config.idle_away_factor
         self._idle_at = now + self.config.idle_interval * factor * self._rng.uniform(2 / 3, 4 / 3)
-
-
-def _impulse(event: Event, priority: Priority) -> Impulse:
-    return Impulse(
-        trigger=event.kind.value,
-        priority=priority,
-        source=event.source,
-        memory=event.memory,
-        first_memory=event.memory,
-        source_id=event.source_id,
-        from_player=event.from_player,
-    )
-
-
-def _rank(impulse: Impulse) -> int:
-    """Players who wait, then those who have come, then agents who wait, then all else."""
-    if impulse.priority == "player":
-        return 3
-    came = impulse.from_player and impulse.trigger == EventKind.ARRIVAL
-    return 2 if came else int(impulse.direct)
-
-
-def _merged(old: Impulse, new: Impulse) -> Impulse:
-    """One impulse for two of the same person: of the newer, unless the older asks for more."""
-    asks = new if _urgency(new) >= _urgency(old) else old
-    first = old.first_memory if old.direct else 0
-    return replace(
-        asks,
-        memory=asks.memory or old.memory or new.memory,
-        first_memory=first or new.first_memory,
-    )
-
-
-def _urgency(impulse: Impulse) -> int:
-    return DIRECT.index(EventKind(impulse.trigger)) if impulse.direct else -1

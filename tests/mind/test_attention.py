@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.attention import MOST_SPEAKERS, Attention, Event, EventKind, Impulse
+from game.mind.attention import Attention
 from game.mind.conversations import GREETED_SECONDS, TALK_SECONDS
 from game.mind.errors import ConfigError
+from game.mind.impulses import MOST_SPEAKERS, Event, EventKind, Impulse
 from game.mind.thinking_config import ThinkingConfig, load_thinking_config
 
 CONFIG = ThinkingConfig()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from game.mind.attention import Event, EventKind
+from game.mind.impulses import Event, EventKind
 from game.mind.patterns import pattern
 from typeclasses.components.identity import identity_of
 from typeclasses.components.surroundings import people_near

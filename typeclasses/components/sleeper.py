@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from game.mind.attention import Event, EventKind
+from game.mind.impulses import Event, EventKind
 from game.mind.records import MemoryKind
 from game.mind.sleep.tiredness import Tiredness, is_loud, tired, wakes_at
 from typeclasses.components.going_home import CALLED, GoingHome

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from evennia.objects.models import ObjectDB
 
-from game.mind.attention import DIRECT, Attention, Event, EventKind, Impulse
+from game.mind.attention import Attention
+from game.mind.impulses import DIRECT, Event, EventKind, Impulse
 from game.mind.thinking_config import ThinkingConfig
 from typeclasses.components.actor import Act
 from typeclasses.components.hosts import is_at_home, may_greet, number, talkativeness
