@@ -39,9 +39,10 @@ def awake_in(room: Any) -> list[Agent]:
     return [each for each in here if each.is_agent and not (each.is_asleep or each.db.paused)]
 
 
-def may_greet(agent: Agent) -> bool:
-    """Whether it is for this agent to greet who comes: whoever is at home here, else who talks."""
-    return agent is max(awake_in(agent.location), key=_as_greeter, default=None)
+def greeter(room: Any, guest: Any) -> Agent | None:
+    """Who greets a guest: whoever is at home here, else who talks most; None if nobody can."""
+    others = (each for each in awake_in(room) if each is not guest)
+    return max(others, key=_as_greeter, default=None)
 
 
 def _as_greeter(agent: Agent) -> tuple[bool, float, int]:

@@ -16,7 +16,7 @@ from game.mind.attention import Attention
 from game.mind.impulses import DIRECT, Event, EventKind, Impulse
 from game.mind.thinking_config import ThinkingConfig
 from typeclasses.components.actor import Act
-from typeclasses.components.hosts import is_at_home, may_greet, number, talkativeness
+from typeclasses.components.hosts import is_at_home, number, talkativeness
 from typeclasses.components.identity import identity_of
 from typeclasses.components.surroundings import people_near, players_near
 from typeclasses.components.tally import Tally
@@ -236,9 +236,7 @@ def _present(agent: Agent) -> set[str]:
 
 
 def _as_seen_by(agent: Agent, event: Event) -> Event:
-    """The event as it concerns this agent: not all who could are to greet, or to answer."""
-    if event.kind is EventKind.ARRIVAL and not may_greet(agent):
-        return replace(event, kind=EventKind.SEEN)
+    """The event as it concerns this agent."""
     if event.source and event.kind in DIRECT and event.who not in _present(agent):
         return replace(event, kind=EventKind.HEARD)  # a shout from afar: nobody to answer to
     return event
