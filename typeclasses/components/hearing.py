@@ -41,8 +41,8 @@ def _meaning(agent: Any, speaker: Any, line: str, kind: str, to: Any) -> EventKi
         return None
     if to == agent.id or (kind == "whisper" and to is None):
         return EventKind.ADDRESSED
-    if to is not None:
-        return EventKind.HEARD
+    if to is not None:  # what agents say to somebody else is no reason to join in
+        return EventKind.HEARD if speaker.has_account else None
     if _names(line, agent.key):
         return EventKind.ADDRESSED if kind in _CALLED else EventKind.NAMED
     # Two alone in a room: whatever one says is for the other.
