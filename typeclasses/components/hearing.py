@@ -25,11 +25,11 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> E
         facts: The message's ``type`` and, for directed speech, ``to``: a database number.
     """
     kind, to = str(facts.get("type", "")), facts.get("to")
-    meant = _meaning(agent, speaker, line, kind, to)
-    if meant is None:
-        return None
     from_player = bool(getattr(speaker, "has_account", False))
-    return Event(meant, from_player, speaker.key, source_id=identity_of(speaker))
+    meant = _meaning(agent, speaker, line, kind, to)
+    if meant is EventKind.HEARD and to is not None and not from_player:
+        return None  # what an agent says to somebody else is no reason to join in
+    return meant and Event(meant, from_player, speaker.key, source_id=identity_of(speaker))
 
 
 def _meaning(agent: Any, speaker: Any, line: str, kind: str, to: Any) -> EventKind | None:
@@ -41,8 +41,8 @@ def _meaning(agent: Any, speaker: Any, line: str, kind: str, to: Any) -> EventKi
         return None
     if to == agent.id or (kind == "whisper" and to is None):
         return EventKind.ADDRESSED
-    if to is not None:  # what agents say to somebody else is no reason to join in
-        return EventKind.HEARD if speaker.has_account else None
+    if to is not None:
+        return EventKind.HEARD
     if _names(line, agent.key):
         return EventKind.ADDRESSED if kind in _CALLED else EventKind.NAMED
     # Two alone in a room: whatever one says is for the other.
