@@ -8,8 +8,10 @@ from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
+from game.llm.profiles import Profile
 from game.llm.token_counting import TokenCounter
 from game.mind.event_taps import Taps
+from game.mind.ports import GenerationRequest
 from game.paths import places
 from typeclasses import services
 from typeclasses.agents import Agent, all_agents
@@ -38,7 +40,7 @@ def start(taps: Taps | None = None) -> None:
     """
     shared = services.start(places(), reactor, taps=taps)
     live(shared)
-    shared.warming = Warming(shared, PROFILE, lambda agent: _head(agent, shared))
+    shared.warming = Warming(shared, PROFILE, _head)
     # Who was connected before a reload is so again a moment after it.
     shared.timer.callLater(WARM_AFTER_SECONDS, _warm, shared)
 
@@ -68,12 +70,14 @@ def _warm(shared: Services) -> None:
         shared.warming.want([*near, *(each for each in awake if each.db.keeps)])
 
 
-def _head(agent: Agent, shared: Services) -> str:
+def _head(agent: Agent, profile: Profile) -> GenerationRequest | None:
     """An agent's prompt as it would be sent now; what changes stands at its end."""
     mind = mind_of(agent)
     if mind is None:
-        return ""
-    return prompt_for(agent, mind.memory.context(), shared, kept_by(agent, mind)).text
+        return None
+    kept = kept_by(agent, mind)
+    prompt = prompt_for(agent, mind.memory.context(), services.services(), kept)
+    return profile.request(prompt.text)
 
 
 def stop(*, reload: bool) -> None:

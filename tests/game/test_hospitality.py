@@ -301,7 +301,10 @@ class TestWarming(Inn):
             self.services.gateway.shutdown(stop_embedded=False)
         gateway = FakeGateway(provider)
         self.services.gateway = gateway  # type: ignore[assignment]
-        return Warming(self.services, PROFILE, lambda agent: f"You are {agent.key}."), gateway
+        warming = Warming(
+            self.services, PROFILE, lambda agent, profile: profile.request(f"You are {agent.key}.")
+        )
+        return warming, gateway
 
     def tearDown(self) -> None:
         if isinstance(self.services.gateway, FakeGateway):

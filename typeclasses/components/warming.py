@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from game.llm.profiles import EMBEDDED, Profile
@@ -27,8 +28,9 @@ MOST_WAITING = 4
 AGAIN_SECONDS, TRIES = 5.0, 24
 """When a server that does not answer yet is asked again, and how often: it may be starting."""
 
-type Head = Callable[[Agent], str]
-"""The part of an agent's next prompt that will not change; empty where nothing is known of it."""
+type Head = Callable[[Agent, Profile], GenerationRequest | None]
+"""What the agent's next thought would be asked with, as far as it is known now; None for nothing.
+Only what stands before all that changes is of use."""
 
 
 class Warming:
@@ -37,7 +39,7 @@ class Warming:
     Args:
         services: Where the model and the timer are.
         profile: The profile that agents think with.
-        head: Makes the text, when its turn has come.
+        head: Makes the request, when its turn has come; one token is asked for, whatever it says.
     """
 
     def __init__(self, services: Services, profile: str, head: Head) -> None:
@@ -60,6 +62,7 @@ class Warming:
 
     def drop(self) -> None:
         """Somebody speaks: what waits is not needed any more, and would only be in the way."""
+        self._done -= {int(each.id) for each in self._waiting}
         self._waiting.clear()
         if self._ticket is not None:
             self._ticket.cancel()
@@ -92,10 +95,12 @@ class Warming:
             self._waiting.clear()
 
     def _request(self, agent: Agent, profile: Profile) -> GenerationRequest | None:
-        text = ""
+        request = None
         with suppress(KeepsakeError):  # its memory cannot be read, which is told elsewhere
-            text = self._head(agent) if agent.pk is not None else ""
-        return profile.request(text, cache_key=cache_key(agent.id), max_tokens=1) if text else None
+            request = self._head(agent, profile) if agent.pk is not None else None
+        if request is None:
+            return None
+        return replace(request, cache_key=cache_key(agent.id), max_tokens=1)
 
     def _answered(self, agent: Agent, outcome: Outcome) -> None:
         self._ticket = None
