@@ -172,6 +172,28 @@ class TestTurns(Inn):
         assert not self.mind.thinker.in_talk
 
 
+class TestFromAfar(Inn):
+    """What reaches an agent from another room, or is meant for somebody else."""
+
+    def test_a_shout_from_another_room_is_heard_and_nobody_is_answered(self):
+        self.char1.move_to(self.quay)
+        self.pass_time(10)
+        causes = self.causes()
+        self.char1.execute_cmd("shout Mira!")
+        self.pass_time(10)
+        assert causes == [("heard", "Tom")]
+        assert not self.mind.thinker.in_talk
+
+    def test_what_an_agent_says_to_somebody_else_is_no_reason_to_join_in(self):
+        bram = self.another_agent("Bram")
+        self.pass_time(20)
+        causes = self.causes()
+        bram.execute_cmd("talk Tom Good evening.")
+        self.pass_time(10)
+        assert causes == []
+        assert 'Bram says to Tom, "Good evening."' in self.lines()
+
+
 class TestGreetings(Inn):
     """One greeting at an arrival, at most."""
 
