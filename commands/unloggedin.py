@@ -66,7 +66,8 @@ def welcome(account: Any, session: Any) -> None:
     """Tell a newcomer who is at hand to talk to."""
     character = account.db._last_puppet
     here = character.location.contents if character and character.location else []
-    agent = next((obj for obj in here if isinstance(obj, Agent)), None)
+    agents = [obj for obj in here if isinstance(obj, Agent)]
+    agent = min(agents, key=lambda each: each.is_asleep, default=None)
     hint = "Type |wlook|n to look around, |whelp start|n for the first minute."
     if agent is not None:
         hint = f"{_greeted(agent)}\n|whelp start|n tells what else you can do."

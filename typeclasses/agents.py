@@ -39,6 +39,7 @@ class Agent(Character):
         profile: Who it is.
         examples: Script lines that show its voice.
         talkativeness: How often it does something unasked, 0 to 1.
+        keeps: It keeps its home open for guests; see :mod:`typeclasses.components.hosts`.
         paused: It perceives and remembers, but does not think.
         asleep: It sleeps: it neither thinks nor perceives more than what is loud.
         fell_asleep: Since when, in ISO format.

@@ -6,12 +6,14 @@ from typing import Any
 
 from evennia.utils.utils import iter_to_str
 
+from typeclasses.components.hosts import absence
+
 COMPASS = ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest")
 EXIT_ORDER = {name: place for place, name in enumerate((*COMPASS, "up", "down"))}
 
 
 class RoomAppearance:
-    """Mixed into rooms: title, description, then ways, people and things, a line each."""
+    """Mixed into rooms: title, description, ways, people, things, and where its host is."""
 
     default_description = "There is nothing to see here yet."
 
@@ -23,6 +25,7 @@ class RoomAppearance:
             self.get_display_exits(looker, **kwargs),
             self.get_display_characters(looker, **kwargs),
             self.get_display_things(looker, **kwargs),
+            "" if getattr(looker, "is_agent", False) else absence(self),
         )
         head = [f"|c{title}{number}|n", self.get_display_desc(looker, **kwargs), ""]
         return "\n".join([*head, *(line for line in lists if line)]).rstrip()

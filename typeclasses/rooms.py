@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from evennia.objects.objects import DefaultRoom
 
-from game.mind.attention import Event, EventKind
+from game.mind.impulses import Event, EventKind
 from typeclasses.appearance import RoomAppearance
+from typeclasses.components.hosts import awake_in, greeter, hosts_of
+from typeclasses.components.identity import identity_of
 from typeclasses.minds import mind_of
 from typeclasses.objects import ObjectParent
+from typeclasses.services import running, services
 
 
 class Room(RoomAppearance, ObjectParent, DefaultRoom):
@@ -34,7 +38,19 @@ class Room(RoomAppearance, ObjectParent, DefaultRoom):
         is_agent = getattr(somebody, "is_agent", None)
         if is_agent is None or somebody.unannounced:
             return
-        event = Event(kind, not is_agent, somebody.key)
+        event = Event(kind, not is_agent, somebody.key, source_id=identity_of(somebody))
+        seen = replace(event, kind=EventKind.SEEN) if kind is EventKind.ARRIVAL else event
+        first = greeter(self, somebody)
         for agent in self.contents_get(exclude=somebody, content_type="character"):
             if agent.is_agent and (mind := mind_of(agent)):
-                mind.thinker.notice(event)
+                mind.thinker.notice(event if agent is first else seen)
+        if kind is EventKind.ARRIVAL and not is_agent:
+            self._call_hosts()
+            if running() and (warming := services().warming):
+                warming.want(awake_in(self))
+
+    def _call_hosts(self) -> None:
+        """Have whoever keeps this place come back to it."""
+        for host in hosts_of(self):
+            if host.location is not self and (mind := mind_of(host)):
+                mind.sleeper.come_home()

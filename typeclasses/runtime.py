@@ -8,18 +8,25 @@ from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
+from game.llm.profiles import Profile
 from game.llm.token_counting import TokenCounter
 from game.mind.event_taps import Taps
+from game.mind.ports import GenerationRequest
 from game.paths import places
 from typeclasses import services
-from typeclasses.agents import all_agents
+from typeclasses.agents import Agent, all_agents
 from typeclasses.components.counting import Counting
 from typeclasses.components.naming import names_of
 from typeclasses.components.priming import prime
+from typeclasses.components.prompting import kept_by, prompt_for
+from typeclasses.components.surroundings import players_near
+from typeclasses.components.thinking import PROFILE
+from typeclasses.components.warming import Warming
 from typeclasses.minds import close_all, mind_of, open_minds
 from typeclasses.services import Services
 
 HOUSEKEEPING_SECONDS = 2.0
+WARM_AFTER_SECONDS = 3.0
 
 _log = Logger()
 _housekeeping: LoopingCall | None = None
@@ -31,7 +38,11 @@ def start(taps: Taps | None = None) -> None:
     Args:
         taps: Who listens to the events from the first one on.
     """
-    live(services.start(places(), reactor, taps=taps))
+    shared = services.start(places(), reactor, taps=taps)
+    live(shared)
+    shared.warming = Warming(shared, PROFILE, _head)
+    # Who was connected before a reload is so again a moment after it.
+    shared.timer.callLater(WARM_AFTER_SECONDS, _warm, shared)
 
 
 def live(shared: Services) -> None:
@@ -51,10 +62,30 @@ def live(shared: Services) -> None:
     _housekeeping.start(HOUSEKEEPING_SECONDS, now=False).addErrback(_broken)
 
 
+def _warm(shared: Services) -> None:
+    """Have the prompts read of those whom players will speak to first."""
+    if shared.warming is not None:
+        awake = [agent for agent in all_agents() if not (agent.is_asleep or agent.db.paused)]
+        near = [agent for agent in awake if players_near(agent)]
+        shared.warming.want([*near, *(each for each in awake if each.db.keeps)])
+
+
+def _head(agent: Agent, profile: Profile) -> GenerationRequest | None:
+    """An agent's prompt as it would be sent now; what changes stands at its end."""
+    mind = mind_of(agent)
+    if mind is None:
+        return None
+    kept = kept_by(agent, mind)
+    prompt = prompt_for(agent, mind.memory.context(), services.services(), kept)
+    return profile.request(prompt.text)
+
+
 def stop(*, reload: bool) -> None:
     """Close every memory and end the services; a reload leaves the model server running."""
     if _housekeeping is not None and _housekeeping.running:
         _housekeeping.stop()
+    if services.running() and (warming := services.services().warming):
+        warming.drop()
     close_all()
     services.stop(reload=reload)
 

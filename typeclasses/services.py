@@ -44,6 +44,7 @@ from typeclasses.logged_events import FaultHandler
 
 if TYPE_CHECKING:
     from typeclasses.components.counting import Counting
+    from typeclasses.components.warming import Warming
 
 AGENTS_LOG_BYTES = 5_000_000
 STRATEGIES = "compaction"
@@ -187,6 +188,7 @@ class Services:
         tokens: What texts cost in a prompt.
         counting: Has the texts counted that are only estimated; None where nobody counts.
         counters: A thread for that.
+        warming: Has prompts read before anybody speaks; None where nobody does.
         rest: Seconds in which the template of prompts is not looked at again.
         events: Takes what happens, for the event log; from any thread.
         taps: Who is told of events, of written lines and of memories while they happen.
@@ -215,6 +217,7 @@ class Services:
     names: tuple[float | None, frozenset[str]] = (None, frozenset())
     tokens: Ledger = field(default_factory=lambda: Ledger(Heuristic()))
     counting: Counting | None = None
+    warming: Warming | None = None
     counters: Executor = field(default_factory=lambda: _pool(1, "tokens"))
     rest: float = 0.0
     events: Events = field(default_factory=Nowhere)

@@ -107,6 +107,7 @@ class Person:
         home: The id of its room.
         look: What others see who look at it.
         talkativeness: How often it does something unasked, 0 to 1.
+        keeps: Whether it keeps its home open for guests, as an innkeeper does.
         profile: Who it is, in the second person.
         examples: Script lines that show its voice.
         loves: Ids of things that matter to it.
@@ -122,6 +123,7 @@ class Person:
     examples: tuple[str, ...]
     loves: tuple[str, ...]
     ties: Mapping[str, str]
+    keeps: bool = False
 
     @property
     def whole_profile(self) -> str:
@@ -272,6 +274,7 @@ def _person(path: Path, places: Mapping[str, Place]) -> Person:
         examples=tuple(_example(source, name, raw) for raw in source.data.get("examples") or ()),
         loves=source.words(source.data, name, "loves"),
         ties=dict(source.data.get("ties") or {}),
+        keeps=_flag(source, "keeps"),
     )
 
 
@@ -280,6 +283,13 @@ def _share(source: Source, field: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise source.error(f"{field}:", f"{field!r} is {value!r}", "Use a number from 0 to 1")
     return float(value)
+
+
+def _flag(source: Source, field: str) -> bool:
+    value = source.data.get(field, False)
+    if not isinstance(value, bool):
+        raise source.error(f"{field}:", f"{field!r} is {value!r}", "Use true or false")
+    return value
 
 
 def _example(source: Source, name: str, raw: Any) -> str:

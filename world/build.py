@@ -55,6 +55,20 @@ def build_world(atlas: Atlas | None = None) -> Built:
     return built
 
 
+def add_new_attributes(atlas: Atlas | None = None) -> None:
+    """Give agents of a world that an earlier version built what that did not know of.
+
+    What a builder has set stays, false as well.
+
+    Raises:
+        ConfigError: A data file is wrong.
+    """
+    for person in (atlas or read_atlas()).people.values():
+        agent = find("agent", person.id)
+        if agent is not None and not agent.attributes.has("keeps"):
+            agent.db.keeps = person.keeps
+
+
 def _mark(obj: ObjectDB, kind: str, key: str, built: Built) -> None:
     obj.tags.add(f"{kind}:{key}", category=TAG_CATEGORY)
     built.made.append(f"{kind}:{key}")
@@ -107,7 +121,7 @@ def _build_person(person: Person, built: Built) -> None:
         examples=person.examples,
         talkativeness=person.talkativeness,
     )
-    agent.db.desc = person.look
+    agent.db.desc, agent.db.keeps = person.look, person.keeps
     _mark(agent, "agent", person.id, built)
 
 

@@ -2,71 +2,33 @@
 
 Time comes in as seconds of any monotonic clock, chance as a ``random.Random``.
 The owner reports what happens (:meth:`Attention.notice`), asks when to look
-again (:meth:`Attention.next_at`) and what is due (:meth:`Attention.due`).
+again (:meth:`Attention.next_at`) and what is due (:meth:`Attention.due`), and asks once
+more before a thought is sent (:meth:`Attention.still_wanted`).
 """
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Literal
+from collections.abc import Collection
+from dataclasses import replace
 
+from game.mind.conversations import Conversations
+from game.mind.impulses import (
+    DIRECT,
+    ELSE,
+    IDLE,
+    MOVES,
+    Event,
+    EventKind,
+    Impulse,
+    Pending,
+    Priority,
+    impulse_of,
+    merged,
+)
 from game.mind.thinking_config import ThinkingConfig
 
-type Priority = Literal["player", "event", "idle"]
-
-_RANK: dict[Priority, int] = {"player": 2, "event": 1, "idle": 0}
-
-
-class EventKind(StrEnum):
-    """What happened to an agent."""
-
-    ADDRESSED = "addressed"  # spoken to
-    NAMED = "named"  # spoken of
-    GIVEN = "given"
-    ARRIVAL = "arrival"
-    DEPARTURE = "departure"
-    HEARD = "heard"  # somebody spoke or acted, to nobody in particular
-    OTHER = "other"
-
-
-_AT_ONCE = (EventKind.ADDRESSED, EventKind.NAMED, EventKind.GIVEN, EventKind.ARRIVAL)
-_MOVES = (EventKind.ARRIVAL, EventKind.DEPARTURE)
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something that an agent noticed.
-
-    Attributes:
-        kind: What it was.
-        from_player: Whether a person is behind it.
-        source: Who did it; empty for the world itself.
-        memory: Number of the memory of it; 0 where that is not known.
-    """
-
-    kind: EventKind
-    from_player: bool
-    source: str
-    memory: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Impulse:
-    """A reason to think now.
-
-    Attributes:
-        trigger: The kind of the event, or ``idle``.
-        priority: The place in the model's queue.
-        source: Who caused it; empty for nobody.
-        memory: Number of the memory of it; 0 where that is not known.
-    """
-
-    trigger: str
-    priority: Priority
-    source: str
-    memory: int = 0
+__all__ = ["Attention", "Event", "EventKind", "Impulse", "Priority"]
 
 
 class Attention:
@@ -79,12 +41,12 @@ class Attention:
 
     def __init__(self, config: ThinkingConfig, rng: random.Random) -> None:
         self.config = config
+        self.conversations = Conversations()
         self._rng = rng
-        self._pending: Impulse | None = None
-        self._pending_at = 0.0
-        self._first_at = 0.0
+        self._pending = Pending()
         self._current: Impulse | None = None
         self._thinking = False
+        self._spoke_meanwhile: set[str] = set()
         self._ready_at = float("-inf")
         self._idle_at: float | None = None
         self._player_near = False
@@ -97,25 +59,62 @@ class Attention:
         """Whether a thought is under way."""
         return self._thinking
 
+    @property
+    def outranked(self) -> bool:
+        """Whether a player waits for an answer while the agent thinks of something less."""
+        current, next_one = self._current, self._pending.head
+        if current is None or current.priority == "player" or next_one is None:
+            return False
+        return next_one.impulse.priority == "player"
+
     def notice(self, event: Event, now: float) -> None:
-        """Something happened; it may lead to a thought, also to one after the present one."""
+        """Something happened; it may lead to a thought, also to one after the current one."""
         self._count_chatter(event, now)
         self._last_event = now
-        if event.from_player and event.kind is not EventKind.DEPARTURE:
-            self.set_player_near(True, now)
-        by_agent = bool(event.source) and not event.from_player
-        if by_agent and self._chatter >= self.config.chatter_turns:
+        if event.kind is EventKind.DEPARTURE:
+            self._gone(event.who)
             return
-        at_once = event.from_player and event.kind in _AT_ONCE
-        priority: Priority = "player" if at_once else "event"
-        impulse = Impulse(event.kind.value, priority, event.source, event.memory)
-        self._plan(impulse, now, self._delay(event.from_player, at_once))
+        if event.from_player:
+            self.set_player_near(True, now)
+            if event.kind not in MOVES:
+                self._player_spoke(event, now)
+        if self._asks_for_nothing(event, now):
+            return
+        waits = event.from_player and event.kind in DIRECT
+        self._plan(event, now, "player" if waits else "event")
+
+    def _asks_for_nothing(self, event: Event, now: float) -> bool:
+        """Whether it is not worth a thought."""
+        if event.kind is EventKind.SEEN:
+            return True
+        if event.from_player:  # nobody is greeted over a talk, or again a moment later
+            talks = self.conversations
+            greeted = bool(talks.partners(now)) or talks.met_lately(event.who, now)
+            return event.kind is EventKind.ARRIVAL and greeted
+        return bool(event.source) and self._chatter >= self.config.chatter_turns
+
+    def _player_spoke(self, event: Event, now: float) -> None:
+        """Whoever speaks needs no greeting; nor does anybody else once a talk begins."""
+        self._spoke_meanwhile.add(event.who)
+        direct = event.kind in DIRECT
+        self._pending.no_greeting(event.who, nor_others=direct)
+        if direct:
+            self.conversations.turned(event.who, now)
 
     def set_player_near(self, near: bool, now: float) -> None:
         """Tell whether a player is near; idle thoughts are rarer without one."""
         if near != self._player_near or self._idle_at is None:
             self._player_near = near
             self._plan_idle(now)
+
+    def only_here(self, present: Collection[str]) -> None:
+        """Let go of whoever is not here any more, by name or by what tells them from others."""
+        self.conversations.here(present)
+        self._pending.only(present)
+
+    def in_talk(self, now: float) -> bool:
+        """Whether a player talks with the agent: spoke to it, or it to them, a short while ago."""
+        return bool(self.conversations.partners(now))
 
     def due(self, now: float) -> Impulse | None:
         """Why to think now, or None; asking changes nothing but starts the idle time."""
@@ -124,25 +123,52 @@ class Attention:
         at = self.next_at()
         if at is None or now < at:
             return None
-        if self._pending is not None and now >= self._event_at():
-            return self._pending
-        return Impulse("idle", "idle", "")
+        head = self._pending.head
+        return IDLE if head is None else self._placed(head.impulse)
 
     def next_at(self) -> float | None:
         """When something will be due; None while a thought is under way or nothing is planned."""
         if self._thinking:
             return None
-        times = [] if self._idle_at is None else [max(self._idle_at, self._ready_at)]
-        if self._pending is not None:
-            times.append(self._event_at())
-        return min(times, default=None)
+        head = self._pending.head
+        if head is not None and head.impulse.priority == "player":
+            return head.at  # a player need not wait for the cooldown
+        if head is not None:
+            return max(head.at, self._ready_at)
+        if self._idle_at is None:
+            return None
+        return max(self._idle_at, self._ready_at, self.conversations.over_at)
 
     def thought_started(self, now: float) -> None:
         """The thought that was due begins; what is noticed from now on is for the next one."""
         self._current = self.due(now)
-        if self._current is not None and self._current.priority != "idle":
-            self._pending = None
+        if self._current is not None:
+            self._pending.take(self._current.key)
+            self._pending.take(ELSE)  # whatever it thinks of, it sees that too
         self._thinking = True
+        self._spoke_meanwhile.clear()
+
+    def still_wanted(self, present: Collection[str]) -> Impulse | None:
+        """The reason for the thought under way as it is now; None if there is none any more.
+
+        To be asked before it is sent: what the same person has said meanwhile is merged into
+        it, and answered with it.
+
+        Args:
+            present: Who is here, by name or by what tells them from others.
+        """
+        current = self._current
+        if current is None:
+            return None
+        if current.key != ELSE and current.key not in present:
+            self._gone(current.key)
+            return None
+        newer = self._pending.take(current.key)
+        if newer is not None:
+            self._current = self._placed(merged(current, newer))
+        elif current.trigger == EventKind.ARRIVAL and current.who in self._spoke_meanwhile:
+            return None
+        return self._current
 
     def thought_done(self, now: float, *, spoke: bool = False, silent: bool = False) -> None:
         """The thought has ended.
@@ -152,19 +178,22 @@ class Attention:
             spoke: It said or did something that others notice.
             silent: It chose to wait, or failed: no turn in a talk.
         """
+        current, self._current = self._current, None
         self._thinking = False
-        if spoke and not silent and not self._answers_player():
-            if self._paused(now):
-                self._chatter = 0
-            self._chatter += 1
-            self._last_event = now
-        self._current = None
+        if spoke and not silent:
+            self._has_spoken(current, now)
         spread = self.config.jitter * self._rng.uniform(-1.0, 1.0)
         self._ready_at = now + self.config.cooldown * (1.0 + spread)
         self._plan_idle(now)
 
-    def _answers_player(self) -> bool:
-        return self._current is not None and self._current.priority == "player"
+    def _has_spoken(self, current: Impulse | None, now: float) -> None:
+        if current is not None and current.from_player and current.key != ELSE:
+            self.conversations.turned(current.who, now)
+        if current is None or current.priority != "player":
+            if self._paused(now):
+                self._chatter = 0
+            self._chatter += 1
+            self._last_event = now
 
     def _paused(self, now: float) -> bool:
         """Whether it has been quiet so long that talk may start anew."""
@@ -176,7 +205,7 @@ class Attention:
             self._chatter = 0
         if event.from_player or not event.source:
             return
-        if event.kind in _MOVES:
+        if event.kind in MOVES:
             # One that comes from afar is news; two that run after each other are not.
             if now - self._moved.get(event.source, float("-inf")) > self.config.chatter_pause:
                 self._chatter = 0
@@ -184,28 +213,32 @@ class Attention:
         else:
             self._chatter += 1
 
-    def _plan(self, impulse: Impulse, now: float, delay: float) -> None:
-        if self._pending is None:
-            self._pending, self._pending_at, self._first_at = impulse, now + delay, now
-            return
-        if _RANK[impulse.priority] < _RANK[self._pending.priority]:
-            return
-        if impulse.priority == self._pending.priority:  # one more line: listen on, but not for ever
-            latest = self._first_at + 3.0 * self.config.gather
-            self._pending_at = max(self._pending_at, min(now + delay, latest))
-        else:
-            self._pending_at, self._first_at = now + delay, now
-        self._pending = impulse
+    # -- what is pending
 
-    def _delay(self, from_player: bool, at_once: bool) -> float:
+    def _plan(self, event: Event, now: float, priority: Priority) -> None:
+        self._pending.add(
+            impulse_of(event, priority),
+            at=now + self._delay(event),
+            now=now,
+            listen=3.0 * self.config.gather,
+        )
+
+    def _gone(self, who: str) -> None:
+        """They have left: nothing is to be said to them any more."""
+        self.conversations.gone(who)
+        self._pending.take(who)
+
+    def _placed(self, impulse: Impulse) -> Impulse:
+        """The impulse with its place in the model's queue: what no player sees can wait."""
+        if impulse.priority == "event" and not self._player_near:
+            return replace(impulse, priority="idle")
+        return impulse
+
+    def _delay(self, event: Event) -> float:
         delay = self.config.gather * self._rng.uniform(0.5, 1.5)
-        return delay if at_once else delay * (2.0 if from_player else 4.0)
-
-    def _event_at(self) -> float:
-        """When the pending event is due; a player need not wait for the cooldown."""
-        if self._pending is not None and self._pending.priority == "player":
-            return self._pending_at
-        return max(self._pending_at, self._ready_at)
+        if not event.from_player:
+            return delay * 4.0
+        return delay if event.kind in (*DIRECT, EventKind.ARRIVAL) else delay * 2.0
 
     def _plan_idle(self, now: float) -> None:
         factor = 1.0 if self._player_near else self.config.idle_away_factor

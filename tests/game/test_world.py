@@ -43,6 +43,7 @@ def test_every_place_has_details_that_its_description_mentions():
 def test_somebody_greets_newcomers():
     greeter = [person for person in ATLAS.people.values() if person.home == ATLAS.start]
     assert greeter
+    assert greeter[0].keeps
     assert " say " in greeter[0].examples[0]
 
 
@@ -123,6 +124,7 @@ def edit(path: Path, old: str, new: str) -> None:
         ("agents/mira.md", "home: kettle", "home: palace", "names the room 'palace'"),
         ("agents/mira.md", "name: Mira\n", "", "has no 'name'"),
         ("agents/mira.md", "idle: 0.5", "idle: 7", "'idle' is 7"),
+        ("agents/mira.md", "keeps: true", "keeps: often", "'keeps' is 'often'"),
         ("agents/mira.md", "[blue_cup,", "[teacup,", "names the thing 'teacup'"),
         ("agents/mira.md", "  Wren: you", "  Hodge: you", "names the person 'Hodge'"),
         ("agents/mira.md", "~Mira> say Come", "Mira says Come", "does not end in the line"),

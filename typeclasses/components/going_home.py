@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from typeclasses.services import log
@@ -11,8 +12,26 @@ from typeclasses.services import log
 if TYPE_CHECKING:
     from typeclasses.agents import Agent
 
-STEP_SECONDS = 3.0
-"""Between two exits."""
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How somebody goes home, and what people see of it.
+
+    Attributes:
+        pace: Seconds between two exits.
+        sets_off: Seen where the walk begins.
+        vanishes: Seen there if there is no way on foot.
+        appears: Seen at home then.
+    """
+
+    pace: float
+    sets_off: str
+    vanishes: str
+    appears: str
+
+
+TIRED = Manner(3.0, "yawns, and sets off for home.", "yawns, and goes home.", "comes home, tired.")
+CALLED = Manner(1.0, "hurries home to a guest.", "hurries home to a guest.", "hurries in.")
 FARTHEST = 200
 """Rooms that are looked at for a way; whoever lives farther away than that is simply there."""
 
@@ -55,11 +74,17 @@ class GoingHome:
         agent: Gives the agent as it is now; None if it has been deleted.
         timer: The reactor.
         arrived: Called once, when it is at home or as near as it can get.
+        manner: How it walks.
     """
 
     def __init__(
-        self, agent: Callable[[], Agent | None], timer: Any, arrived: Callable[[], None]
+        self,
+        agent: Callable[[], Agent | None],
+        timer: Any,
+        arrived: Callable[[], None],
+        manner: Manner = TIRED,
     ) -> None:
+        self.manner = manner
         self._agent, self._timer, self._arrived = agent, timer, arrived
         self._ways: deque[Any] = deque()
         self._next: Any = None
@@ -74,8 +99,8 @@ class GoingHome:
             self._vanish(agent)
         elif ways:
             self._ways = deque(ways)
-            self._tell(agent, "yawns, and sets off for home.")
-            self._next = self._timer.callLater(STEP_SECONDS, self._step)
+            self._tell(agent, self.manner.sets_off)
+            self._next = self._timer.callLater(self.manner.pace, self._step)
         else:
             self._arrived()
 
@@ -100,7 +125,7 @@ class GoingHome:
         elif not self._ways:
             self._arrived()
         else:
-            self._next = self._timer.callLater(STEP_SECONDS, self._step)
+            self._next = self._timer.callLater(self.manner.pace, self._step)
 
     @staticmethod
     def _pass(agent: Agent, way: Any) -> None:
@@ -112,9 +137,9 @@ class GoingHome:
 
     def _vanish(self, agent: Agent) -> None:
         """There is no way on foot: it is at home, and people are told so."""
-        self._tell(agent, "yawns, and goes home.")
+        self._tell(agent, self.manner.vanishes)
         agent.move_to(agent.home, quiet=True, move_type="teleport")
-        self._tell(agent, "comes home, tired.")
+        self._tell(agent, self.manner.appears)
         self._arrived()
 
     @staticmethod

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from game.mind.attention import Event, EventKind
+from game.mind.impulses import Event, EventKind
 from game.mind.patterns import pattern
+from typeclasses.components.identity import identity_of
 from typeclasses.components.surroundings import people_near
 
 _SPEECH = frozenset({"say", "talk", "whisper", "pose", "shout"})
@@ -25,24 +26,29 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> E
     """
     kind, to = str(facts.get("type", "")), facts.get("to")
     from_player = bool(getattr(speaker, "has_account", False))
+    meant = _meaning(agent, speaker, line, kind, to)
+    if meant is EventKind.HEARD and to is not None and not from_player:
+        return None  # what an agent says to somebody else is no reason to join in
+    return meant and Event(meant, from_player, speaker.key, source_id=identity_of(speaker))
+
+
+def _meaning(agent: Any, speaker: Any, line: str, kind: str, to: Any) -> EventKind | None:
     if kind == "give" and to == agent.id:
-        return Event(EventKind.GIVEN, from_player, speaker.key)
+        return EventKind.GIVEN
     if kind == "wake" and to == agent.id:
-        return Event(EventKind.ADDRESSED, from_player, speaker.key)
+        return EventKind.ADDRESSED
     if kind not in _SPEECH:
         return None
     if to == agent.id or (kind == "whisper" and to is None):
-        return Event(EventKind.ADDRESSED, from_player, speaker.key)
+        return EventKind.ADDRESSED
     if to is not None:
-        return Event(EventKind.HEARD, from_player, speaker.key)
+        return EventKind.HEARD
     if _names(line, agent.key):
-        return Event(
-            EventKind.ADDRESSED if kind in _CALLED else EventKind.NAMED, from_player, speaker.key
-        )
+        return EventKind.ADDRESSED if kind in _CALLED else EventKind.NAMED
     # Two alone in a room: whatever one says is for the other.
     if kind in _CALLED and people_near(agent) == [speaker]:
-        return Event(EventKind.ADDRESSED, from_player, speaker.key)
-    return Event(EventKind.HEARD, from_player, speaker.key)
+        return EventKind.ADDRESSED
+    return EventKind.HEARD
 
 
 def words_of(line: str) -> str:

@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from game.mind.attention import Event, EventKind
+from game.mind.impulses import Event, EventKind
 from game.mind.records import MemoryKind
 from game.mind.sleep.tiredness import Tiredness, is_loud, tired, wakes_at
-from typeclasses.components.going_home import GoingHome
+from typeclasses.components.going_home import CALLED, GoingHome
 from typeclasses.components.hearing import event_of, words_of
+from typeclasses.components.hosts import guests_wait
+from typeclasses.components.identity import identity_of
 from typeclasses.components.nights import Nights
+from typeclasses.components.surroundings import players_near
 from typeclasses.components.thinker import Thinker
 from typeclasses.services import Services, log
 
@@ -174,6 +177,8 @@ class Sleeper:
         if self._ticks % SAVED_EACH == 0:
             self._keep_tiredness()
         why = tired(self._services.sleeping.current, self._tiredness)
+        if guests_wait(agent):  # since before a reload, or it was held up in a talk
+            self.come_home()
         # Paused it stays as it is; and nobody falls asleep in a body that a person plays.
         if why and not (agent.db.paused or agent.has_account or self.going_home) and self._quiet():
             self.go_to_bed(why)
@@ -192,6 +197,30 @@ class Sleeper:
         now, before = self._now(), self._last_tick
         self._last_tick = now
         return min(max(now - before, 0.0), LONGEST_TICK)
+
+    # -- guests
+
+    def come_home(self) -> None:
+        """Go back to the place that it keeps, where a guest has come; not out of a talk."""
+        agent = self.agent
+        if agent is None or self.asleep or agent.db.paused or agent.has_account:
+            return
+        called = self._walk is not None and self._walk.manner is CALLED
+        if called or self._thinker.in_talk:
+            return
+        self.stay_up()
+        self._thinker.rest()  # else it might walk another way meanwhile
+        timer = self._services.timer
+        self._walk = GoingHome(lambda: self.agent, timer, self._welcome, CALLED)
+        self._walk.start()
+
+    def _welcome(self) -> None:
+        """It is home: to it, whoever waits there has only just come."""
+        self.stay_up()
+        self._last_spoken = self._now()
+        for guest in players_near(self.agent):
+            who = identity_of(guest)
+            self._thinker.notice(Event(EventKind.ARRIVAL, True, guest.key, source_id=who))
 
     # -- falling asleep
 

@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from evennia.objects.models import ObjectDB
 
-from game.mind.attention import Attention, Event
+from game.mind.attention import Attention
+from game.mind.impulses import DIRECT, Event, EventKind, Impulse
 from game.mind.thinking_config import ThinkingConfig
 from typeclasses.components.actor import Act
-from typeclasses.components.surroundings import players_near
+from typeclasses.components.hosts import is_at_home, number, talkativeness
+from typeclasses.components.identity import identity_of
+from typeclasses.components.surroundings import people_near, players_near
 from typeclasses.components.tally import Tally
 from typeclasses.components.thinking import Parts, Thinking
+from typeclasses.components.warming import cache_key
 from typeclasses.services import Services
 
 if TYPE_CHECKING:
@@ -57,11 +61,12 @@ class Thinker:
         self._services = services
         self._attention = Attention(services.thinking.current, services.random)
         self._thinking = Thinking(
-            f"agent-{agent_id}", lambda: self.agent, parts, self._thought_over, services
+            cache_key(agent_id), lambda: self.agent, parts, self._thought_over, services
         )
         self.spent: Callable[[int], None] = lambda _: None
         self.drowsy: Callable[[], bool] = lambda: False
         self._thinking.spent = self._spent
+        self._thinking.wanted = self._still_wanted
         self._wake_up: Any = None
         self._closed = False
 
@@ -95,10 +100,38 @@ class Thinker:
 
     def notice(self, event: Event) -> None:
         """Something happened that may be worth a thought; to a sleeper nothing is."""
-        if self.asleep:
+        agent = self.agent
+        if agent is None or self.asleep:
             return
+        event = _as_seen_by(agent, event)
+        if self._services.warming and event.from_player and event.kind in DIRECT:
+            self._services.warming.drop()
         self._attention.notice(event, self._now())
+        if self._attention.outranked:
+            self._thinking.break_off()
         self.schedule()
+
+    @property
+    def in_talk(self) -> bool:
+        """Whether a player who is here talks with the agent: no moment to walk away."""
+        agent = self.agent
+        if agent is None:
+            return False
+        self._attention.only_here(_present(agent))
+        return self._attention.in_talk(self._now())
+
+    @property
+    def stays(self) -> bool:
+        """Whether it must not leave now: it is in a talk, or keeps this place for its guests."""
+        agent = self.agent
+        if agent is None:
+            return False
+        return self.in_talk or (is_at_home(agent) and bool(players_near(agent)))
+
+    def _still_wanted(self, impulse: Impulse) -> Impulse | None:
+        """The impulse as it is now that its turn has come; None if its cause is gone."""
+        agent = self.agent
+        return self._attention.still_wanted(_present(agent)) if agent is not None else None
 
     def start(self) -> None:
         """Begin to have idle thoughts."""
@@ -171,6 +204,7 @@ class Thinker:
         now = self._now()
         self._attention.config = _config_for(agent, self._services.thinking.current)
         self._attention.set_player_near(bool(players_near(agent)), now)
+        self._attention.only_here(_present(agent))
         impulse = self._attention.due(now)
         if impulse is None:
             self.schedule()
@@ -195,18 +229,22 @@ class Thinker:
         return float(self._services.timer.seconds())
 
 
+def _present(agent: Agent) -> set[str]:
+    """Who is here: everybody's name, and what tells them from others of that name."""
+    here = people_near(agent)
+    return {person.key for person in here} | {identity_of(person) for person in here}
+
+
+def _as_seen_by(agent: Agent, event: Event) -> Event:
+    """The event as it concerns this agent."""
+    if event.source and event.kind in DIRECT and event.who not in _present(agent):
+        return replace(event, kind=EventKind.HEARD)  # a shout from afar: nobody to answer to
+    return event
+
+
 def _config_for(agent: Agent, config: ThinkingConfig) -> ThinkingConfig:
     """The configured times, with the agent's own interval or talkativeness."""
     own = agent.db.idle_interval
-    talkative = _number(agent.attributes.get("talkativeness"), 0.5)
-    usual = config.idle_interval * 2.0 ** (1.0 - 2.0 * min(max(talkative, 0.0), 1.0))
-    interval = max(_number(own, usual), SHORTEST_INTERVAL) if own else usual
+    usual = config.idle_interval * 2.0 ** (1.0 - 2.0 * talkativeness(agent))
+    interval = max(number(own, usual), SHORTEST_INTERVAL) if own else usual
     return replace(config, idle_interval=interval)
-
-
-def _number(value: Any, default: float) -> float:
-    """``value`` as a number; builders can set an attribute to anything."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return default

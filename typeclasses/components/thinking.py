@@ -86,6 +86,7 @@ class Thinking:
         current: The thought under way; None if there is none.
         answered: Thoughts that were answered, since the server started.
         spent: Told how many tokens each answer has cost, prompt and all.
+        wanted: Gives the impulse as it is when its turn has come; None if its cause is gone.
         tally: What came of its thoughts, since the server started.
     """
 
@@ -101,6 +102,7 @@ class Thinking:
         self.answered = 0
         self.tally = Tally()
         self.spent: Callable[[int], None] = lambda _: None
+        self.wanted: Callable[[Impulse], Impulse | None] = lambda impulse: impulse
         self._key, self._agent, self._over, self._services = key, agent, over, services
         self._memory, self._keeper = parts.memory, parts.keeper
         self._actor, self._fitting = parts.actor, parts.fitting
@@ -226,8 +228,11 @@ class Thinking:
         agent, thought = self._agent(), self.current
         if agent is None or thought is None or agent.location is None:
             return None
-        if agent.db.paused or agent.db.asleep:
+        wanted = self.wanted(thought.impulse)
+        if wanted is None or agent.db.paused or agent.db.asleep:
+            thought.unwanted = True
             return None
+        thought.impulse = wanted
         if thought.reply is not None:
             return self._build_reply(agent, thought, thought.reply, profile)
         kept = kept_by(agent, self._parts, thought.found)
@@ -282,10 +287,13 @@ class Thinking:
         elif outcome is None and thought.reply is not None and not thought.asked:
             thought.reply, thought.ticket = None, None
             self._gather(thought)
-        elif outcome is None and thought.reply is None and self._fitting.too_large is not None:
+        elif outcome is None and thought.reply is None and self._cannot_fit(thought):
             self._too_large(agent, thought)
         else:
             self._unanswered(agent, thought, outcome)
+
+    def _cannot_fit(self, thought: Thought) -> bool:
+        return self._fitting.too_large is not None and not thought.unwanted
 
     def _apply(self, agent: Agent, thought: Thought, answer: Generation) -> None:
         try:
@@ -413,8 +421,9 @@ class Thinking:
             self._show(agent, f"{agent.key} pauses, thinking.")
 
     def show_absent(self, agent: Agent, impulse: Impulse) -> None:
-        """Whoever waits for an answer is told that none will come."""
-        if impulse.priority == "player":
+        """Whoever waits for an answer is told that none will come, if they are still here."""
+        here = [person.key for person in people_near(agent)]
+        if impulse.priority == "player" and impulse.source in here:
             self._show(agent, f"{agent.key} seems far away, and does not answer.")
 
     def _show(self, agent: Agent, text: str) -> None:

@@ -50,6 +50,8 @@ class Thought:
     """Whether recall was asked already."""
     squeezed: bool = False
     """Whether room was made for it after its prompt had been too large."""
+    unwanted: bool = False
+    """Whether nobody needed it any more when its turn had come."""
     ticket: Ticket | None = None
     queued: float = 0.0
     """Since when it waits in the queue, in seconds of the services' timer."""

@@ -31,8 +31,8 @@ TO_THE_POINT = 0.42
 """From this worth on a sentence is taken to answer the question; below it, nobody told."""
 _NEAR_BEST = 0.6
 """A sentence that is worth less than this share of the best one is no help, but a distraction."""
-_FACTS, _TURNS, _EXAMPLES = 0.40, 0.25, 0.30
-"""Shares of the prompt."""
+_HEAD, _FACTS, _TURNS, _EXAMPLES = 0.35, 0.40, 0.25, 0.35
+"""The largest shares of the prompt that its parts may have."""
 _TOKENS_A_FACT = 130
 _LEAST_FACTS = 2
 _MOST_TURNS = 12
@@ -164,18 +164,18 @@ _ASKING = frozenset(_ASKING_WORDS.split())
 
 def _dialogue(scene: Scene, purse: _Purse, budget: int, attempt: int) -> ReplyPrompt:
     own = [each.text for each in of_profile(scene.profile) if each.origin is Origin.SELF]
-    head = own[:1] or [f"I am {scene.name}."]
     where = _where(scene, "I am")
     last = [f"{scene.partner}: {_cut(each)}" for each in scene.said] or [f"({scene.event})"]
-    for line in (*head, where, *last):
+    for line in (where, *last):
         purse.spend(line)
+    # The head is the same whatever is asked: the server has it in its cache.
+    head = purse.fit(own, int(budget * _HEAD)) or [f"I am {scene.name}."]
     chosen = _chosen(scene, budget, purse, attempt)
     examples = _shown(scene, attempt)
-    turns = _turns(scene, purse, budget, attempt)
     shown = purse.fit([_example_text(each, scene) for each in examples], int(budget * _EXAMPLES))
-    more = purse.fit((s for s in own[1:] if s not in {c.text for c in chosen}), purse.left)
+    turns = _turns(scene, purse, budget, attempt)
     lines = [
-        Line(" ".join([*head, *more]), "profile"),
+        Line(" ".join(head), "profile"),
         Line(where, "situation"),
         Line("", FRAME),
         *(Line(line, "examples") for text in shown for line in [*text.split("\n"), ""]),
@@ -241,8 +241,8 @@ def _example_text(example: Example, scene: Scene) -> str:
 
 
 def _turns(scene: Scene, purse: _Purse, budget: int, attempt: int) -> list[str]:
-    """The last turns of the talk; in a later try without the agent's own, which may be nonsense."""
-    turns = [t for t in scene.turns if attempt == 1 or t.who]
+    """The last turns of the talk; none in a later try, since the agent's own may be nonsense."""
+    turns = scene.turns if attempt == 1 else ()
     most = max(min(budget // 100, _MOST_TURNS), 2)
     lines = [f"{turn.who or scene.name}: {turn.words}" for turn in turns]
     return purse.fit(reversed(lines), int(budget * _TURNS), most)[::-1]
@@ -258,9 +258,9 @@ def _chat(scene: Scene, purse: _Purse, budget: int, attempt: int) -> ReplyPrompt
     chosen = _chosen(scene, budget, purse, attempt)
     own = [each for each in from_script(scene.examples, scene.name) if each.heard_words][:2]
     own = own if attempt == 1 else []
-    turns = [t for t in scene.turns if attempt == 1 or t.who]
+    turns = scene.turns if attempt == 1 else ()
     profile = purse.fit(_profile_lines(scene), purse.left * 2 // 3)
-    kept = purse.fit(reversed([t.words for t in turns]), int(budget * _TURNS), _MOST_TURNS)
+    kept = purse.fit([t.words for t in reversed(turns)], int(budget * _TURNS), _MOST_TURNS)
     shown = purse.fit([f"{e.heard_words}\n{e.answer}" for e in own], purse.left)
     messages = (
         ChatMessage("system", "\n".join([*profile, _where(scene, "You are"), *frame])),

@@ -24,7 +24,7 @@ from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.related import Found
 from game.mind.records import Memory, MemoryKind
 from game.mind.reply.voice import in_first_person
-from game.mind.words import sentences
+from game.mind.words import sentences, telling
 
 LONGEST = 220
 """Characters of one sentence, or of one quotation."""
@@ -151,17 +151,19 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
 
 
 def _quotations(words: str) -> Iterator[str]:
-    if len(words) <= LONGEST and not _is_idle(words):
+    """What was told, without greetings and questions; whole where all of it is told."""
+    found = sentences(words)
+    told = [each for each in found if not _is_idle(each)]
+    if len(told) == len(found) and len(words) <= LONGEST:
         yield words
-        return
-    for sentence in sentences(words):
-        if not _is_idle(sentence):
-            yield shorten(sentence, LONGEST)
+    else:
+        yield from (shorten(each, LONGEST) for each in told)
 
 
-def _is_idle(words: str) -> bool:
-    """Whether nothing is told: only questions, or a greeting."""
-    return is_greeting(words) or all(s.rstrip("\"'”’ ").endswith("?") for s in sentences(words))
+def _is_idle(sentence: str) -> bool:
+    """Whether nothing is told: a question, a greeting, a word or two."""
+    asks = sentence.rstrip("\"'”’ ").endswith("?")
+    return asks or is_greeting(sentence) or not telling(sentence)
 
 
 def _of_document(document: Document, partner: str, own_name: str) -> list[Sentence]:

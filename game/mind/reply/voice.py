@@ -37,6 +37,12 @@ _PREPOSITIONS = """
 """
 _LEADS_TO = frozenset(_PREPOSITIONS.split())
 """Words after which it is an object, unless a verb follows."""
+_DETERMINER_WORDS = """
+    a an the my his her its their our this that these those some any one two three four five six
+    seven eight nine ten eleven twelve twenty for to by with in on at from about
+"""
+_DETERMINERS = frozenset(_DETERMINER_WORDS.split())
+"""Words that begin another object, or an adverbial: what stood before was no subject."""
 _SUBJECT_FOLLOWED_BY = re.compile(
     r"(?:am|are|was|were|have|had|do|did|can|could|will|would|shall|should|may|might|must|never|"
     r"always|often|still|also|only|once|just|know|think|want|love|like|hate|live|work|keep|speak)\b",
@@ -66,6 +72,8 @@ def _is_object(before: str, gap: str, after: str, following: str) -> bool:
     if not following or not after.isspace():  # at the end of one
         return True
     word = before.casefold()
+    if following.casefold() in _DETERMINERS and word not in _OPENS:  # "lends you her cart"
+        return True
     if word in _OPENS and word not in _LEADS_TO:
         return False
     return word in _LEADS_TO and not _SUBJECT_FOLLOWED_BY.match(following)

@@ -17,7 +17,8 @@ from game.server.control import ControlServer
 from game.web.sessions import forget_old_sessions
 from typeclasses import runtime
 from typeclasses.agents import all_agents, summary_of
-from typeclasses.services import services
+from typeclasses.services import report, services
+from world.build import add_new_attributes
 
 
 def at_server_start() -> None:
@@ -32,6 +33,15 @@ def at_server_start() -> None:
             # The world stays up without its agents; whoever starts it is told why.
             readiness.report_problem(error)
             raise
+        _update_world()
+
+
+def _update_world() -> None:
+    """Bring a world that an earlier version built up to date, as far as its files can be read."""
+    try:
+        add_new_attributes()
+    except KeepsakeError as error:
+        report(error)
 
 
 def at_server_reload_stop() -> None:

@@ -1,0 +1,383 @@
+"""Attention like a good host's: whose turn it is, who is greeted, and who keeps the inn."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import evennia
+from evennia.server.serversession import ServerSession
+from evennia.utils import create
+
+from game.llm.profiles import Profile
+from game.mind.errors import ModelUnavailable
+from game.mind.ports import Generation
+from tests.fakes.model_server import Reply
+from tests.game.agents_world import AgentsWorld
+from typeclasses.accounts import Account
+from typeclasses.characters import Character
+from typeclasses.components.thinking import PROFILE
+from typeclasses.components.warming import AGAIN_SECONDS, MOST_WAITING, Warming
+from world.build import TAG_CATEGORY, add_new_attributes
+
+_LAST_SAID = re.compile(r'^(\w+) says to you, "(.+)"$', re.MULTILINE)
+
+
+class Inn(AgentsWorld):
+    """Mira and guests: Tom, and others who are played as well."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9)
+        self.quay = create.create_object("typeclasses.rooms.Room", key="The Quay")
+        self.way("north", self.room1, self.quay)
+        self.way("south", self.quay, self.room1)
+
+    def way(self, name: str, start: Any, end: Any) -> Any:
+        return create.create_object(
+            "typeclasses.exits.Exit", key=name, location=start, destination=end
+        )
+
+    def guest(self, number: int, name: str) -> Any:
+        """One more player in the inn."""
+        account = create.create_account(
+            name, f"{name}@x.org", "long-password-12", typeclass=Account
+        )
+        made = create.create_object(Character, key=name, location=self.room1, home=self.room1)
+        made.locks.add(f"puppet:pid({account.id})")
+        account.characters.add(made)
+        dummy, handler = ServerSession(), evennia.SESSION_HANDLER
+        dummy.init_session("telnet", ("localhost", "testmode"), handler)
+        dummy.sessid = number
+        handler.portal_connect(dummy.get_sync_data())
+        session = handler.session_from_sessid(number)
+        handler.login(session, account, testmode=True)
+        self.addCleanup(handler.pop, number, None)
+        account.puppet_object(session, made)
+        return made
+
+    def calls(self) -> int:
+        return len(self.fake.calls("/api/generate"))
+
+    def wait_for_call(self, number: int) -> None:
+        self.settle(lambda: self.calls() >= number)
+
+    def causes(self) -> list[tuple[str, str]]:
+        """Trigger and source of each prompt that was sent, from now on."""
+        told: list[tuple[str, str]] = []
+        thinking = self.mind.thinker._thinking
+        plain = thinking._keep_sent
+
+        def keep(thought: Any) -> None:
+            told.append((thought.impulse.trigger, thought.impulse.source))
+            plain(thought)
+
+        thinking._keep_sent = keep
+        return told
+
+
+class TestTurns(Inn):
+    """Who is answered, and when."""
+
+    def test_three_players_at_once_are_each_answered(self):
+        guests = [self.char1, self.guest(2, "Ann"), self.guest(3, "Bo")]
+        self.pass_time(10)
+        causes, numbers = self.causes(), iter(range(9))
+        self.fake.script = lambda _: f" say Answer {next(numbers)}."
+        heard = self.hears(self.char1)
+        for guest in guests:
+            guest.execute_cmd(f"talk Mira I am {guest.key}")
+        self.pass_time(4)
+        assert causes == [("addressed", each.key) for each in guests]
+        assert 'Mira says to you, "Answer 0."' in heard
+        assert 'Mira says to Ann, "Answer 1."' in heard
+        assert 'Mira says to Bo, "Answer 2."' in heard
+
+    def test_who_leaves_before_it_is_sent_is_not_answered_nor_told_so(self):
+        bram = self.another_agent("Bram")
+        joss = self.another_agent("Joss")
+        gate, heard = self.hold(), self.hears(self.char1)
+        for other in (bram, joss):  # both places of the server are taken
+            self.char1.execute_cmd(f"talk {other.key} hello")
+        self.clock.advance(1.0)
+        self.wait_for_call(2)
+        self.char1.execute_cmd("talk Mira hello")
+        self.clock.advance(1.0)
+        self.settle()
+        assert self.mind.thinker.thinking
+        self.char1.move_to(self.quay)
+        gate.set()
+        self.settle(lambda: not self.thinking())
+        assert self.mind.thinker.tally.outcomes == {"dropped": 1}
+        assert not any("far away" in line for line in heard)
+        assert self.calls() == 2
+
+    def test_what_is_said_while_it_waits_is_answered_with_it(self):
+        others = [self.another_agent(name) for name in ("Bram", "Joss")]
+        gate = self.hold()
+        for other in others:
+            self.char1.execute_cmd(f"talk {other.key} hello")
+        self.clock.advance(1.0)
+        self.wait_for_call(2)
+        for words in ("hello", "are you there?"):
+            self.char1.execute_cmd(f"talk Mira {words}")
+            self.clock.advance(3.0)
+            self.settle()
+        numbers = iter(range(9))
+        self.fake.script = lambda _: f" say Answer {next(numbers)}."
+        gate.set()
+        self.pass_time(4)
+        prompts = [each for each in self.fake.prompts() if each.startswith("You are Mira")]
+        assert len(prompts) == 1
+        assert "are you there?" in prompts[0]
+
+    def test_a_player_need_not_wait_for_what_the_agent_thinks_of_itself(self):
+        self.set_thinking(idle_interval=270)
+        gate = self.hold()
+        self.mind.thinker.start()
+        self.clock.pump([10_000] * 3)
+        self.wait_for_call(1)
+        self.char1.execute_cmd("talk Mira hello")
+        self.said = ["go north", "say Hello, Tom."]
+        gate.set()
+        self.pass_time(3)
+        assert self.mira.location == self.room1, "what it was about to do is not done any more"
+        assert self.mind.thinker.tally.outcomes["dropped"] == 1
+
+    def test_no_answer_is_told_to_who_is_still_there(self):
+        for stays in (True, False):
+            heard = self.hears(self.char1)
+            gate = self.gated_failure()
+            before = self.calls()
+            self.char1.execute_cmd("talk Mira hello")
+            self.clock.advance(1.0)
+            self.wait_for_call(before + 1)
+            if not stays:
+                self.char1.location = None
+            gate.set()
+            self.settle(lambda: not self.thinking())
+            assert sum("far away" in line for line in heard) == stays
+
+    def gated_failure(self) -> Any:
+        gate = self.hold()
+        self.fake.always("/api/generate", Reply(status=500, gate=gate))
+        return gate
+
+    def test_a_talk_is_one_with_a_player_who_is_here(self):
+        assert not self.mind.thinker.in_talk
+        self.char1.execute_cmd("talk Mira hello")
+        assert self.mind.thinker.in_talk
+        assert self.mind.thinker.stays
+        self.char1.location = None
+        assert not self.mind.thinker.in_talk
+
+
+class TestFromAfar(Inn):
+    """What reaches an agent from another room, or is meant for somebody else."""
+
+    def test_a_shout_from_another_room_is_heard_and_nobody_is_answered(self):
+        self.char1.move_to(self.quay)
+        self.pass_time(10)
+        causes = self.causes()
+        self.char1.execute_cmd("shout Mira!")
+        self.pass_time(10)
+        assert causes == [("heard", "Tom")]
+        assert not self.mind.thinker.in_talk
+
+    def test_what_an_agent_says_to_somebody_else_is_no_reason_to_join_in(self):
+        bram = self.another_agent("Bram")
+        self.pass_time(20)
+        causes = self.causes()
+        bram.execute_cmd("talk Tom Good evening.")
+        self.pass_time(10)
+        assert causes == []
+        assert 'Bram says to Tom, "Good evening."' in self.lines()
+
+
+class TestGreetings(Inn):
+    """One greeting at an arrival, at most."""
+
+    def arrives(self, *says: str) -> list[str]:
+        """What is said when Tom comes, by a model that answers this."""
+        self.pass_time(20)
+        self.said = [*says, "wait"]
+        self.char1.move_to(self.quay, quiet=True)
+        heard = self.hears(self.char1)
+        self.char1.move_to(self.room1)
+        self.pass_time(6)
+        return [line for line in heard if "says" in line]
+
+    def test_one_of_several_agents_greets(self):
+        bram = self.another_agent("Bram")
+        bram.home = self.quay
+        bram.db.talkativeness = 1.0
+        assert self.arrives("say Come in!", "say Come in, Tom!") == [
+            'Mira says to you, "Come in!"'
+        ], "she is at home here"
+
+    def test_who_talks_most_greets_if_nobody_is_at_home(self):
+        bram = self.another_agent("Bram")
+        bram.home = self.mira.home = self.quay
+        bram.db.talkativeness = 1.0
+        assert self.arrives("say Come in!") == ['Bram says to you, "Come in!"']
+
+    def test_who_comes_back_soon_is_not_greeted_again(self):
+        assert len(self.arrives("say Come in!")) == 1
+        assert self.arrives("say Come in again!") == []
+
+    def test_nobody_thinks_of_who_leaves(self):
+        self.char1.move_to(self.quay)
+        self.pass_time(20)
+        assert self.calls() == 0
+
+
+class TestHosts(Inn):
+    """Somebody who keeps the inn is there, or it can be read where she is."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.mira.db.keeps = True
+
+    def look(self) -> str:
+        return str(self.char1.at_look(self.room1))
+
+    def test_she_comes_back_when_a_player_enters(self):
+        self.char1.move_to(self.quay, quiet=True)
+        cellar = create.create_object("typeclasses.rooms.Room", key="The Cellar")
+        self.way("down", self.room1, cellar)
+        self.way("up", cellar, self.room1)
+        self.mira.move_to(cellar, quiet=True)
+        heard = self.hears(self.char1)
+        self.said = ["say Come in!", "wait"]
+        self.char1.move_to(self.room1)
+        assert "Mira, who keeps this place, has just stepped out to The Cellar." in "\n".join(heard)
+        self.pass_time(6)
+        assert self.mira.location == self.room1
+        assert any("Mira arrives from The Cellar" in line for line in heard)
+        assert 'Mira says to you, "Come in!"' in heard
+        assert "who keeps" not in self.look()
+
+    def test_not_out_of_a_talk_but_after_it(self):
+        ann = self.guest(2, "Ann")
+        for each in (self.mira, ann):
+            each.move_to(self.quay, quiet=True)
+        ann.execute_cmd("talk Mira hello")
+        self.char1.move_to(self.quay, quiet=True)
+        self.char1.move_to(self.room1)
+        self.pass_time(5)
+        assert self.mira.location == self.quay
+        ann.location = None
+        self.mind.sleeper.tick()
+        self.pass_time(5)
+        assert self.mira.location == self.room1
+
+    def test_asleep_it_can_be_read_how_to_wake_her(self):
+        self.mira.db.asleep = True
+        assert "Mira, who keeps this place, is asleep. To wake Mira: |wwake mira|n" in self.look()
+        self.mira.location = self.quay
+        assert "Mira, who keeps this place, sleeps at The Quay." in self.look()
+
+    def test_she_stays_while_a_guest_is_there(self):
+        assert self.mind.thinker.stays
+        self.mira.db.keeps = False
+        assert not self.mind.thinker.stays
+
+    def test_a_world_of_an_earlier_version_gets_its_hosts_and_builders_have_the_last_word(self):
+        self.mira.tags.add("agent:mira", category=TAG_CATEGORY)
+        self.mira.attributes.remove("keeps")
+        add_new_attributes()
+        assert self.mira.db.keeps is True
+        self.mira.db.keeps = False
+        add_new_attributes()
+        assert self.mira.db.keeps is False
+
+
+class FakeGateway:
+    """Takes calls, and answers them when the test says so."""
+
+    def __init__(self, provider: str = "embedded") -> None:
+        self.profiles = {PROFILE: Profile(PROFILE, provider)}
+        self.calls: list[Any] = []
+
+    def submit(self, name: str, priority: Any, key: str, build: Any, done: Any) -> Any:
+        self.calls.append((priority, key, build, done))
+        return self
+
+    cancelled = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+    def answer(self, outcome: Any = None) -> Any:
+        _, _, build, done = self.calls[-1]
+        request = build(self.profiles[PROFILE])
+        done(outcome or Generation("x", "length", 0, 5, 1, 0.1, "fake"))
+        return request
+
+
+class TestWarming(Inn):
+    """Prompts are read before anybody speaks."""
+
+    def warming(self, provider: str = "embedded") -> tuple[Warming, FakeGateway]:
+        if not isinstance(self.services.gateway, FakeGateway):
+            self.services.gateway.shutdown(stop_embedded=False)
+        gateway = FakeGateway(provider)
+        self.services.gateway = gateway  # type: ignore[assignment]
+        warming = Warming(
+            self.services, PROFILE, lambda agent, profile: profile.request(f"You are {agent.key}.")
+        )
+        return warming, gateway
+
+    def tearDown(self) -> None:
+        if isinstance(self.services.gateway, FakeGateway):
+            self.services.gateway = self.make_gateway(self.services.places)
+        super().tearDown()
+
+    def test_each_once_one_at_a_time(self):
+        warming, gateway = self.warming()
+        bram = self.another_agent("Bram")
+        warming.want([self.mira, bram, self.mira])
+        assert len(gateway.calls) == 1
+        request = gateway.answer()
+        assert (request.prompt, request.max_tokens) == ("You are Mira.", 1)
+        assert request.cache_key == f"agent-{self.mira.id}"
+        gateway.answer()
+        warming.want([self.mira, bram])
+        assert [key for _, key, *_ in gateway.calls] == [
+            f"agent-{self.mira.id}",
+            f"agent-{bram.id}",
+        ]
+
+    def test_a_server_that_is_still_starting_is_asked_again(self):
+        warming, gateway = self.warming()
+        warming.want([self.mira])
+        gateway.answer(ModelUnavailable("It is starting"))
+        assert len(gateway.calls) == 1
+        self.clock.advance(AGAIN_SECONDS)
+        assert len(gateway.calls) == 2
+
+    def test_dropped_as_soon_as_a_player_speaks(self):
+        warming, gateway = self.warming()
+        self.services.warming = warming
+        warming.want([self.mira, self.another_agent("Bram")])
+        self.char1.execute_cmd("talk Mira hello")
+        assert gateway.cancelled
+        assert len(gateway.calls) == 1
+
+    def test_bounded_and_only_where_it_costs_nothing_else(self):
+        warming, gateway = self.warming("ollama")
+        warming.want([self.mira])
+        assert gateway.calls == []
+        warming, gateway = self.warming()
+        warming.want([self.mira, *(self.another_agent(f"Agent{n}") for n in "abcdefgh")])
+        for number in range(MOST_WAITING):
+            assert len(gateway.calls) == number + 1
+            gateway.answer()
+        assert len(gateway.calls) == MOST_WAITING
+
+    def test_a_player_who_comes_has_those_read_who_are_there(self):
+        warming, gateway = self.warming()
+        self.char1.move_to(self.quay, quiet=True)
+        self.services.warming = warming
+        self.char1.move_to(self.room1, quiet=True)
+        assert [key for _, key, *_ in gateway.calls] == [f"agent-{self.mira.id}"]
