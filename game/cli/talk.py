@@ -25,7 +25,7 @@ from game.paths import places
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 _COUNTED = ("markup", "repeat", "silent", "parrot")
-_HEADINGS = ("kind", "n", "right", "95 %", "whose life", *_COUNTED, "median", "p95")
+_HEADINGS = ("kind", "n", "right", "95 %", "life", *_COUNTED, "med s", "p95 s")
 
 
 def talk(
@@ -106,7 +106,7 @@ class _Shown:
 
 def as_table(found: Sequence[Score]) -> Table:
     """The figures as a table."""
-    table = Table(box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False, collapse_padding=True)  # 80 columns
     for heading in _HEADINGS:
         table.add_column(heading, justify="left" if heading == "kind" else "right", no_wrap=True)
     for score in found:
@@ -118,11 +118,11 @@ def as_table(found: Sequence[Score]) -> Table:
 
 def _cells(score: Score) -> Iterator[str]:
     low, high = score.interval
-    yield from (score.kind, str(score.n), f"{100 * score.right:.0f} %")
+    yield from (score.kind, str(score.n), f"{100 * score.right:.0f}%")
     yield f"{100 * low:.0f}-{100 * high:.0f}"
-    yield f"{100 * score.whose_life / score.whose_life_of:.0f} %" if score.whose_life_of else ""
+    yield f"{100 * score.whose_life / score.whose_life_of:.0f}%" if score.whose_life_of else ""
     yield from (str(score.counts[verdict]) for verdict in _COUNTED)
-    yield from (f"{score.median_seconds:.1f} s", f"{score.p95_seconds:.1f} s")
+    yield from (f"{score.median_seconds:.1f}", f"{score.p95_seconds:.1f}")
 
 
 def as_json(

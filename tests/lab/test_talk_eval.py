@@ -76,7 +76,7 @@ def eval_talk(home, *options):
             **kept,
             "KEEPSAKE_HOME": str(home / "home"),
             "KEEPSAKE_VAULT": str(home / "vault"),
-            "COLUMNS": "120",
+            "COLUMNS": "80",
         },
         capture_output=True,
         text=True,
@@ -90,7 +90,9 @@ def test_talks_are_played_and_graded(home):
     files = ("--json", home / "talk.json", "--transcript", home / "talk.txt")
     done = eval_talk(home, "--profile", "puppet", "--prompts", *files)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split()[:3] == ["kind", "n", "right"]
+    heading = "kind n right 95 % life markup repeat silent parrot med s p95 s"
+    assert " ".join(done.stdout.splitlines()[0].split()) == heading
+    assert "…" not in done.stdout
     found = json.loads((home / "talk.json").read_text())
     assert [each["id"] for each in found["answers"]] == [
         *("first/1", "first/2", "first/3", "first/4", "second/1")
@@ -103,7 +105,7 @@ def test_talks_are_played_and_graded(home):
     assert "== first: Jory (tuning) ==" in told
     assert "Sam to Jory: I am a piper." in told
     assert "Ann whispers to Jory: I am hiding from Sam." in told
-    assert len(re.findall(r"compaction \d: (?:first summary|waterfall)", told)) == 2
+    assert len(re.findall(r"compaction \d: (?:first summary|waterfall|made by itself)", told)) == 2
     assert len(re.findall(r"^    \[(?:RIGHT|WRONG|SILENT|MARKUP|REPEAT|PARROT)", told, re.M)) == 5
     assert not list((home / "home" / "lab").glob(".talk-*"))
     assert not (home / "vault" / "agents").exists()

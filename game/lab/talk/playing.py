@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any
@@ -15,6 +15,7 @@ from game.lab.plan import Plan
 from game.lab.talk.stage import Heard, Stage
 from game.lab.talk.talk_set import (
     SAY,
+    TALK,
     WHISPER,
     Arrive,
     Compact,
@@ -32,7 +33,7 @@ from game.llm.profiles import Profile
 from game.llm.queue import Done, Priority, Ticket
 from game.mind.errors import CompactionError
 from game.mind.event_taps import Taps
-from game.mind.events import Event, Thought
+from game.mind.events import Compaction, Event, Thought
 from game.mind.memory import CompactReason
 from game.mind.ports import GenerationRequest
 from game.paths import places
@@ -61,26 +62,42 @@ def play(talks: TalkSet, scene: Scene, plan: Plan, tell: Tell) -> None:
         tell: Told what is said, and each answer.
     """
     timeline, taps = Timeline(plan.begins, _broken), Taps()
-    thoughts: list[Thought] = []
-
-    def keep(event: Event) -> None:
-        if isinstance(event, Thought) and event.agent == scene.agent:
-            thoughts.append(event)
-
-    taps.on_event(keep)
+    happened = _Happened(scene.agent)
+    taps.on_event(happened.keep)
     chance = f"{plan.seed} {scene.id}"
     works = replace(
         machinery(timeline, chance), gateway=lambda *what: SeededGateway(chance, timeline, *what)
     )
     shared = services.start_on(works, places(), taps)
     try:
-        stage = Stage(scene.agent, talks.speakers, lambda: len(thoughts))
+        stage = Stage(scene.agent, talks.speakers, lambda: len(happened.thoughts))
         stage.pause_others()
         runtime.live(shared)
-        _Play(timeline, stage, scene, thoughts, tell).run()
+        _Play(timeline, stage, scene, happened, tell).run()
     finally:
         runtime.stop(reload=True)  # the embedded model goes on for the next scene
         timeline.close()
+
+
+class _Happened:
+    """What the event log is told of one agent, in the order in which it happens.
+
+    Attributes:
+        thoughts: Its thoughts that have ended.
+        compactions: How many compactions its memory has been through.
+    """
+
+    def __init__(self, agent: str) -> None:
+        self.thoughts: list[Thought] = []
+        self.compactions = 0
+        self._agent = agent
+
+    def keep(self, event: Event) -> None:
+        """Take an event."""
+        if isinstance(event, Thought) and event.agent == self._agent:
+            self.thoughts.append(event)
+        elif isinstance(event, Compaction) and event.agent == self._agent and event.number:
+            self.compactions += 1
 
 
 class SeededGateway(TimelineGateway):
@@ -124,10 +141,10 @@ class _Play:
     """One scene while it is played."""
 
     def __init__(
-        self, timeline: Timeline, stage: Stage, scene: Scene, thoughts: list[Thought], tell: Tell
+        self, timeline: Timeline, stage: Stage, scene: Scene, happened: _Happened, tell: Tell
     ) -> None:
         self._timeline, self._stage, self._scene = timeline, stage, scene
-        self._thoughts, self._tell = thoughts, tell
+        self._happened, self._tell = happened, tell
         self._shown = 0
 
     def run(self) -> None:
@@ -176,7 +193,7 @@ class _Play:
     def _ask(self, questions: Sequence[Question], seconds: float) -> None:
         for question in questions:
             self._come(question.speaker)
-        since = _Since(len(self._stage.heard), len(self._thoughts), time.monotonic())
+        since = _Since(len(self._stage.heard), len(self._happened.thoughts), time.monotonic())
         for question in questions:
             self._say(question.speaker, question.words, question.how)
         self._pass(seconds)
@@ -212,35 +229,48 @@ class _Play:
 
     def _until(self, answer: Heard | None, since: _Since) -> list[Thought]:
         """The thoughts up to the one that gave the answer; all where none did."""
-        return self._thoughts[since.thoughts : answer.thoughts + 1 if answer else None]
+        return self._happened.thoughts[since.thoughts : answer.thoughts + 1 if answer else None]
 
     # -- compactions
 
     def _compact(self, step: Compact) -> None:
-        """Talk until enough lies behind the window, then compact; so many times."""
+        """Talk until enough lies before the window, then compact; so many times.
+
+        A compaction that the game makes by itself meanwhile counts.
+        """
         lines = cycle(step.filler)
         for number in range(1, step.times + 1):
+            before = self._happened.compactions
             for _ in range(step.talked):
-                self._say(self._listener(), next(lines), "talk")
+                self._say(self._listener(), next(lines), TALK)
                 self._pass(LISTENS)
                 self._show_heard()
-            self._overhear(lines)
-            self._tell({"op": "note", "text": f"compaction {number}: {self._compacted()}"})
+            said = self._overhear(lines, before)
+            by_itself = self._happened.compactions > before
+            outcome = "made by itself" if by_itself else self._compacted()
+            note = f"{said} lines overheard; compaction {number}: {outcome}"
+            self._tell({"op": "note", "text": note})
 
-    def _overhear(self, lines: Any) -> None:
-        """Let the speakers talk among themselves; the agent hears them and does not think."""
+    def _overhear(self, lines: Iterator[str], compactions: int) -> int:
+        """Let the speakers talk among themselves; the agent hears them and does not think.
+
+        Returns:
+            How many lines it heard, until there was enough, or a compaction by itself.
+        """
         names, agent = self._two(), self._stage.agent
         for name in names:
             self._come(name)
         agent.db.paused = True
         wanted = services.services().compaction.current.immediate_window + LEAVES_WINDOW
         said = 0
-        while self._window() < wanted and said < _MOST_FILLER:
+        while self._window() < wanted and self._happened.compactions == compactions:
+            if said == _MOST_FILLER:
+                break
             self._stage.overhear(names[said % 2], next(lines), names[(said + 1) % 2])
             self._pass(OVERHEARD)
             said += 1
-        self._tell({"op": "note", "text": f"{said} lines overheard"})
         agent.db.paused = False
+        return said
 
     def _window(self) -> int:
         return len(self._stage.agent.mind.memory.context().window)
