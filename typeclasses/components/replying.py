@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from game.llm.profiles import CHAT, SCRIPT, Profile
@@ -22,7 +23,7 @@ from game.mind.recall.related import Found, Related
 from game.mind.records import Memory, MemoryKind
 from game.mind.reply import material
 from game.mind.reply.compose import ReplyPrompt, Scene, compose
-from game.mind.reply.judge import Judged, judge
+from game.mind.reply.judge import Judged, from_memory, judge
 from game.mind.reply.material import Sentence
 from game.mind.reply.turns import SHRUG, turns_with, unanswered
 from game.mind.reply.voice import in_first_person
@@ -118,8 +119,9 @@ class Replying:
             reply.found = result
             sentences = self._material(agent, reply, window)
             question = reply.scene.words
-            ranker = self._services.ranker
-            in_time(self._services, lambda: ranker.rank(question, sentences), SECONDS, ranked)
+            before = reply.scene.turns[-1].words if reply.scene.turns else ""
+            rank = partial(self._services.ranker.rank, question, sentences, before)
+            in_time(self._services, rank, SECONDS, ranked)
 
         def ranked(result: Sequence[Scored] | None) -> None:
             reply.scene = replace(reply.scene, ranked=tuple(result or ()))
@@ -175,6 +177,14 @@ class Replying:
         if not found.fault and wanting and not last:
             return replace(found, fault="it does not use what bears on the question")
         return found
+
+    def chosen(self, reply: Reply) -> str:
+        """What is said in the end: the best answer, else what the memory itself has to say."""
+        best, scene = reply.best, reply.scene
+        if best is not None and (best.grounded >= WELL_GROUNDED or not scene.asks):
+            return best.words
+        told = from_memory(scene, self._own_lines(reply))
+        return told or (best.words if best is not None else "")
 
     def shrug(self, agent: Agent) -> str:
         """What the agent says for want of an answer, each in its turn."""

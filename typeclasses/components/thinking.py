@@ -337,13 +337,16 @@ class Thinking:
             again.notice = thought.notice
             self._think(again)
             return
-        best = reply.best
-        words = best.words if best is not None else self._replying.shrug(agent)
+        words = self._replying.chosen(reply)
         act = self._actor.speak(
-            agent, words, reply.partner, whispered=reply.whispered, shrug=best is None
+            agent,
+            words or self._replying.shrug(agent),
+            reply.partner,
+            whispered=reply.whispered,
+            shrug=not words,
         )
         log(log_line(agent.key, thought, answer, act))
-        problem = "" if best is not None else judged.fault
+        problem = "" if words else judged.fault
         self._told(thought, "acted", answer=answer, act=act, problem=problem)
         self._finish(act)
 

@@ -27,9 +27,10 @@ from game.mind.reply.material import Origin, Sentence, of_profile
 from game.mind.reply.turns import Turn
 from game.mind.reply.worth import Scored
 
-TO_THE_POINT = 0.42
-"""From this worth on a sentence is taken to answer the question; below it, nobody told."""
-_NEAR_BEST = 0.6
+TO_THE_POINT = 0.36
+"""From this worth on a sentence is taken to answer the question; below it, it may."""
+_LEAST = 0.2
+_NEAR_BEST = 0.5
 """A sentence that is worth less than this share of the best one is no help, but a distraction."""
 _HEAD, _FACTS, _TURNS, _EXAMPLES = 0.35, 0.40, 0.25, 0.35
 """The largest shares of the prompt that its parts may have."""
@@ -201,9 +202,7 @@ def _cut(words: str) -> str:
 def _chosen(scene: Scene, budget: int, purse: _Purse, attempt: int) -> tuple[Sentence, ...]:
     """What bears on what was said, the best last, next to the question."""
     most = max(budget // _TOKENS_A_FACT, _LEAST_FACTS) if attempt == 1 else 1
-    floor = max(scene.best * _NEAR_BEST, TO_THE_POINT * _NEAR_BEST)
-    if scene.asks and not scene.knows:
-        return ()
+    floor = max(scene.best * _NEAR_BEST, _LEAST)
     best = [each.sentence for each in scene.ranked if each.worth >= floor][:most]
     fit = purse.fit([each.text for each in best], int(budget * _FACTS))
     return tuple(_newest_last(best[: len(fit)][::-1]))

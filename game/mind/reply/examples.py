@@ -52,10 +52,10 @@ KNOWN = (
 )
 """Shown when something bears on the question: whose life it is shows in the pronoun."""
 UNKNOWN = (
+    KNOWN[0],
     Example("Piet", "What is my sister called?", "I don't know. You never told me, Piet."),
-    Example("Piet", "How old is the bridge?", "That I don't know."),
 )
-"""Shown when nothing does."""
+"""Shown when perhaps nothing does."""
 ACKNOWLEDGED = Example("Piet", "I have bought a boat.", "A boat! I hope she sails well, Piet.")
 GREETED = Example("Piet", "", "Good day to you! What brings you here?", heard="Piet comes in.")
 

@@ -92,6 +92,20 @@ def judge(answer: str, scene: Scene, prompt: ReplyPrompt, own_lines: Iterable[st
     return Judged(said, fault, _grounded(said, scene, prompt.chosen))
 
 
+def from_memory(scene: Scene, own_lines: Iterable[str]) -> str:
+    """What the agent knows, said by itself: for when a model makes nothing of it.
+
+    The sentence that answers the question best, in the words in which it was told, with the
+    pronouns of whoever speaks now. Empty if nothing is to the point, or it has just been said.
+    """
+    if not scene.asks or not scene.knows:
+        return ""
+    best = scene.ranked[0].sentence
+    words = _to_you(best.bare) if best.who == scene.partner else best.text
+    said = tidy_speech(words[:1].upper() + words[1:])
+    return "" if any(_alike(said, line) for line in (*own_lines, *scene.said)) else said
+
+
 def spoken(answer: str, scene: Scene) -> str:
     """The part of an answer that is the agent's own speech, fit to be said."""
     line = next((each for each in answer.splitlines() if each.strip()), "")

@@ -24,7 +24,7 @@ from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.related import Found
 from game.mind.records import Memory, MemoryKind
 from game.mind.reply.voice import in_first_person
-from game.mind.words import sentences, telling
+from game.mind.words import sentences, telling, words
 
 LONGEST = 220
 """Characters of one sentence, or of one quotation."""
@@ -150,12 +150,12 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
         yield Sentence(text, part, origin, said.who, memory.time, memory.number)
 
 
-def _quotations(words: str) -> Iterator[str]:
+def _quotations(said: str) -> Iterator[str]:
     """What was told, without greetings and questions; whole where all of it is told."""
-    found = sentences(words)
+    found = sentences(said)
     told = [each for each in found if not _is_idle(each)]
-    if len(told) == len(found) and len(words) <= LONGEST:
-        yield words
+    if len(told) == len(found) and len(said) <= LONGEST:
+        yield said
     else:
         yield from (shorten(each, LONGEST) for each in told)
 
@@ -163,7 +163,8 @@ def _quotations(words: str) -> Iterator[str]:
 def _is_idle(sentence: str) -> bool:
     """Whether nothing is told: a question, a greeting, a word or two."""
     asks = sentence.rstrip("\"'”’ ").endswith("?")
-    return asks or is_greeting(sentence) or not telling(sentence)
+    says = len(telling(sentence))
+    return asks or is_greeting(sentence) or not says or (says == 1 and len(words(sentence)) < 4)
 
 
 def _of_document(document: Document, partner: str, own_name: str) -> list[Sentence]:

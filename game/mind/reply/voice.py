@@ -24,6 +24,8 @@ _FORMS = {
     "yourself": "myself",
 }
 _FORM = re.compile(rf"\b(?:{'|'.join(sorted(_FORMS, key=len, reverse=True))})\b", re.I)
+_ALSO = re.compile(r"(^I [^.;]*?\b(?:and|but) )(were|are)\b")
+"""A second verb of a sentence about the agent."""
 _YOU = re.compile(r"(\w+)?(\W*)\b[Yy]ou\b(?=(\W*)(\w+)?)")
 _OPENING_WORDS = """
     that which who what when where while if because since although though as after before until
@@ -53,7 +55,11 @@ _SUBJECT_FOLLOWED_BY = re.compile(
 @lru_cache(maxsize=4096)
 def in_first_person(text: str) -> str:
     """``text``, which speaks to the agent as "you", as the agent would say it of itself."""
-    return _YOU.sub(_pronoun, _FORM.sub(_form, text))
+    return _ALSO.sub(_agreeing, _YOU.sub(_pronoun, _FORM.sub(_form, text)))
+
+
+def _agreeing(match: re.Match[str]) -> str:
+    return f"{match[1]}{'was' if match[2] == 'were' else 'am'}"
 
 
 def _form(match: re.Match[str]) -> str:

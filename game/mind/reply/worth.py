@@ -22,6 +22,10 @@ OWN_LIFE, THEIR_LIFE = 0.08, 0.12
 """What it is worth that somebody asked about the agent's life, or about their own."""
 SUMMARISED = -0.05
 """A raw memory says the same better than a summary of it."""
+IN_CONTEXT = 0.6
+"""What a question is worth together with the line before it, beside what it is worth alone."""
+_STANDS_ALONE = 2
+_POINTS_BACK = re.compile(r"^\W*and\b|\b(?:she|he|her|him|hers|they|them|their|it|its)\b", re.I)
 _MOST_KEPT = 8192
 _MINE = re.compile(r"\b(?:my|mine|i|i['’](?:m|ve|ll|d)|me|myself)\b", re.I)
 _YOURS = re.compile(r"\b(?:you|your|yours|yourself)\b", re.I)
@@ -53,22 +57,32 @@ class Ranker:
         self._lock = threading.Lock()
         self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()
 
-    def rank(self, question: str, material: Iterable[Sentence]) -> list[Scored]:
+    def rank(self, question: str, material: Iterable[Sentence], before: str = "") -> list[Scored]:
         """The sentences, best first; those that say the same only once. Blocks.
 
         Args:
             question: What was said to the agent.
             material: What it has.
+            before: What was said just before, to which a question like "And her name?" belongs.
         """
         unique = {each.bare.casefold(): each for each in material}  # the newest of each
         found = list(unique.values())
+        worth = self._worth(question, found)
+        if before and leans(question):
+            with_before = self._worth(f"{before} {question}", found)
+            worth = [
+                max(one, IN_CONTEXT * other) for one, other in zip(worth, with_before, strict=True)
+            ]
+        scored = [Scored(each, value) for each, value in zip(found, worth, strict=True)]
+        return sorted(scored, key=lambda each: -each.worth)
+
+    def _worth(self, question: str, found: Sequence[Sentence]) -> list[float]:
         meant = self._meaning(question, [each.bare for each in found])
         wanted, bare = telling(question), _ASIDE.sub(" ", question)
-        scored = [
-            Scored(each, cosine + _by_words(wanted, each) + _by_life(bare, each))
+        return [
+            cosine + _by_words(wanted, each) + _by_life(bare, each)
             for each, cosine in zip(found, meant, strict=True)
         ]
-        return sorted(scored, key=lambda each: -each.worth)
 
     def _meaning(self, question: str, texts: Sequence[str]) -> list[float]:
         if self._embedder is None or not texts:
@@ -92,6 +106,11 @@ class Ranker:
             while len(self._vectors) > _MOST_KEPT:
                 self._vectors.popitem(last=False)
         return [have[text] for text in texts]
+
+
+def leans(question: str) -> bool:
+    """Whether a question can only be understood from what was said before it."""
+    return len(telling(question)) < _STANDS_ALONE or _POINTS_BACK.search(question) is not None
 
 
 def _by_words(wanted: set[str], each: Sentence) -> float:
