@@ -13,7 +13,7 @@ from game.paths import REPOSITORY
 OWN = "vault"
 """As a model: whatever ``llm.md`` names."""
 _MODELS = f"{SCRIPTED}, {OWN} (what llm.md names), {EMBEDDED}, ollama:MODEL or openai:MODEL@HOST"
-_KEYS = ("provider", "host", "model", "seed")
+_KEYS = ("provider", "host", "model", "model_file", "server", "seed")
 _CHROMA = re.compile(r"^\*\*chroma\*\*:.*$", re.MULTILINE)
 
 

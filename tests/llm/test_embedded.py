@@ -20,6 +20,7 @@ from game.child.serving import Watched
 from game.llm import weights
 from game.llm.embedded import Embedded, Patience
 from game.llm.openai_client import OpenAIModel
+from game.llm.profiles import LLAMA_CPP
 from game.llm.wrappers import Retry
 from game.mind.errors import ModelRejected
 from game.mind.ports import GenerationRequest
@@ -47,7 +48,7 @@ def own(embedded: Embedded, home: Places) -> Iterator[Embedded]:
 
 @pytest.fixture
 def model(embedded: Embedded) -> Iterator[OpenAIModel]:
-    model = OpenAIModel(embedded.address, llama_cpp=True, time_limit=300)
+    model = OpenAIModel(embedded.address, kind=LLAMA_CPP, time_limit=300)
     yield model
     model.close()
 
