@@ -33,12 +33,15 @@ def show() -> None:
     here = places()
     profile = Profiles(_file(here, "llm.md")).get(AGENT)
     table = Table(box=None, pad_edge=False)
-    for heading in ("name", "size", "licence", "memory", "talk", "", "about"):
-        table.add_column(heading, no_wrap=heading != "about")
-    for model in _catalogue(here).values():
+    for heading in ("name", "size", "licence", "memory", "talk", ""):
+        table.add_column(heading, no_wrap=True, justify="right" if heading == "size" else "left")
+    models = _catalogue(here).values()
+    for model in models:
         row = (model.name, _size(model), model.licence, model.memory, model.talk)
-        table.add_row(*map(escape, (*row, _state(model, here, profile), model.about)))
+        table.add_row(*map(escape, (*row, _state(model, here, profile))))
     out.print(table)
+    for model in models:
+        out.print(f"[dim]{escape(model.name)}: {escape(model.about)}[/dim]")
     if profile.provider != EMBEDDED:
         named = escape(f"{profile.provider} {profile.model}".rstrip())
         out.print(f"The agents use {named}, as llm.md says.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import re
@@ -10,7 +11,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from game.llm.catalogue import CatalogueModel
 from game.llm.gguf import MAGIC
@@ -59,8 +60,10 @@ def fetch(model: CatalogueModel, models: Path, environ: Mapping[str, str] = os.e
     target = model.path(models)
     if target.is_file() and model.sha256 and _sum(target) == model.sha256:
         return Fetched(target, "", model.sha256, pinned=True)
-    hub = _hub(environ)
+    hub = _hub()
     source = _source(hub, model, environ.get("HF_ENDPOINT") or None)
+    if target.is_file() and _sum(target) == source.sha256:
+        return Fetched(target, "", source.sha256, pinned=bool(model.sha256))
     part = models / f".{target.name}.{source.sha256[:12]}.part"
     try:
         models.mkdir(parents=True, exist_ok=True)
@@ -73,7 +76,7 @@ def fetch(model: CatalogueModel, models: Path, environ: Mapping[str, str] = os.e
     return Fetched(target, source.revision, source.sha256, pinned=bool(model.sha256))
 
 
-def _hub(environ: Mapping[str, str]) -> Any:
+def _hub() -> Any:
     """The library; what it reads of the environment it reads when it is imported."""
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
     # Imported here as it takes a second, and only this command needs it.
@@ -110,7 +113,7 @@ def _download(hub: Any, model: CatalogueModel, source: _Source, part: Path) -> N
         have = 0
     if have == source.size:
         return
-    with part.open("ab") as file, _named(model, source.url):
+    with part.open("ab") as file, _alone(file, model), _named(model, source.url):
         hub.http_get(
             source.url,
             file,
@@ -119,6 +122,18 @@ def _download(hub: Any, model: CatalogueModel, source: _Source, part: Path) -> N
             headers=hub.build_hf_headers(),
             displayed_filename=part.name.strip(".").rpartition(".gguf")[0],
         )
+
+
+@contextlib.contextmanager
+def _alone(file: BinaryIO, model: CatalogueModel) -> Iterator[None]:
+    """Two fetches of one file would mix what they write; the lock goes when the file is closed."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise ModelFailed(
+            f"Another command is fetching {model.file}", "Wait until it is done"
+        ) from error
+    yield
 
 
 @contextlib.contextmanager

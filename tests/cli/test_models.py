@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import shutil
 from collections.abc import Iterator
@@ -93,6 +94,8 @@ def test_a_file_is_fetched_whole_and_checked(hub: FakeHub, tmp_path: Path):
 def test_without_pins_the_hubs_own_word_is_taken_and_told(hub: FakeHub, tmp_path: Path):
     found = fetch(hub, tmp_path, tiny("", ""))
     assert (found.revision, found.sha256, found.pinned) == (COMMIT, SHA, False)
+    assert fetch(hub, tmp_path, tiny("", "")).revision == ""
+    assert len(hub.ranges) == 1, "the same file is not fetched again"
     hub.digest = None
     with pytest.raises(ModelFailed, match=r"no checksum.*models\.md"):
         fetch(hub, tmp_path, tiny("", ""))
@@ -121,6 +124,14 @@ def test_what_came_is_kept_for_the_next_time(hub: FakeHub, tmp_path: Path):
     assert fetch(hub, tmp_path).path.read_bytes() == DATA
     assert hub.ranges[-1] == "bytes=500000-"
     assert files(tmp_path) == [FILE]
+
+
+def test_two_fetches_of_one_file_do_not_mix(hub: FakeHub, tmp_path: Path):
+    with (tmp_path / f".{FILE}.{SHA[:12]}.part").open("ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(ModelFailed, match="Another command is fetching"):
+            fetch(hub, tmp_path)
+    assert fetch(hub, tmp_path).path.read_bytes() == DATA
 
 
 def test_what_is_damaged_never_gets_its_name(hub: FakeHub, tmp_path: Path):
@@ -175,12 +186,12 @@ def test_settings_are_written_where_they_stand_and_all_else_stays():
 def listed(copy: Copy) -> dict[str, str]:
     done = copy.keepsake("model", "list")
     assert done.returncode == 0, done.stderr
-    return {line.split()[0]: line for line in done.stdout.splitlines() if line.strip()}
+    rows = [line for line in done.stdout.splitlines() if line.strip() and ": " not in line]
+    return {line.split()[0]: line for line in rows}
 
 
 def test_from_the_list_to_the_agents(copy: Copy, hub: FakeHub):
     copy.environ["HF_ENDPOINT"] = hub.address
-    copy.environ["COLUMNS"] = "200"
     home.prepare(copy.here)
     (copy.here.config / "models.md").write_text(
         f"{SHIPPED_FILE.read_text()}\n## tiny\n**repo**: {REPO}\n**file**: {FILE}\n"
