@@ -14,7 +14,8 @@ class CmdLlmStatus(BuilderCommand):
     Usage:
       @llm-status
 
-    For each model server: who asks it for what, whether it answers, how many
+    For each model server: who asks it for what, what server it is and the form of
+    its prompts (dialogue, script or chat), whether it answers, how many
     calls wait (players before events before idle thoughts before compactions),
     how long answers take, how many tokens went in and out, and what share of the
     prompts the server found in its cache. Profiles are set in
@@ -46,6 +47,7 @@ def describe(status: ServerStatus) -> str:
     )
     lines = [
         ("Profiles", plain(", ".join(status.models)) or "none asked yet"),
+        ("Server", plain(status.kind)),
         ("Health", f"{colour}{plain(status.health)}|n"),
         ("Queue", f"{status.running} of {status.in_flight} in flight; waiting: {waiting or '0'}"),
         ("Calls", f"{figures.calls}, {figures.failures} failed"),

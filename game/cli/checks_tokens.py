@@ -85,8 +85,9 @@ def _context_room(config: CompactionConfig, profile: Profile) -> Iterator[Findin
     wanted = config.context_tokens
     what = f"prompts and answers may have {wanted:,} tokens, and the agents' model looks at "
     lower = "ower context_tokens in memory_compaction.md"
-    if profile.provider == EMBEDDED and wanted > CONTEXT:
-        yield Finding("Token budget", False, f"{what}{CONTEXT:,}", f"L{lower} to {CONTEXT}")
+    own = profile.context_tokens or CONTEXT
+    if profile.provider == EMBEDDED and wanted > own:
+        yield Finding("Token budget", False, f"{what}{own:,}", f"L{lower} to {own}")
     given = profile.context_tokens or OLLAMA_CONTEXT
     if profile.provider == OLLAMA and wanted > given:
         untold = "" if profile.context_tokens else ", unless it is told otherwise"

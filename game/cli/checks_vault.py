@@ -9,6 +9,7 @@ from pathlib import Path
 from game.cli.finding import Finding
 from game.cli.home import SHIPPED_CONFIG
 from game.llm import profiles
+from game.llm.catalogue import load_catalogue
 from game.llm.embedding import load_embedder
 from game.mind.compaction_config import FOLDER, load_compaction_config
 from game.mind.errors import ConfigError
@@ -24,6 +25,7 @@ from game.paths import Places
 LOADERS: dict[str, Callable[[Path], object]] = {
     "llm.md": lambda path: (profiles.load(path), load_embedder(path)),
     "journal.md": load_journal_config,
+    "models.md": load_catalogue,
     "memory_compaction.md": load_compaction_config,
     "people.md": load_people_config,
     "recall.md": load_recall_config,

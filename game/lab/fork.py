@@ -21,6 +21,7 @@ from game.lab.lived import FOLDER as ARCHIVE
 from game.lab.lived import name_of
 from game.lab.log_cut import copy_log
 from game.lab.points import Point
+from game.lab.settings import with_models_of
 from game.mind.errors import KeepsakeError
 from game.paths import Places, Ports
 
@@ -96,7 +97,7 @@ def fork(
         target.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=f".{target.name}{_PART}", dir=target.parent))
         forked = _copied(here, part, target, point, say)
-        _copy_config(config or here.config, part / VAULT)
+        _copy_config(config or here.config, part / VAULT, here.models)
         finish(part)
         say("Bringing it to the disk")
         os.sync()
@@ -145,9 +146,13 @@ def _copied(here: Places, part: Path, target: Path, point: Point, say: Say) -> F
     return Forked(places, point, agents, events, placed)
 
 
-def _copy_config(source: Path, vault: Path) -> None:
+def _copy_config(source: Path, vault: Path, models: Path) -> None:
     if source.is_dir():
         shutil.copytree(source, vault / source.name)
+    profiles = vault / source.name / "llm.md"
+    text = profiles.read_text(encoding="utf-8") if profiles.is_file() else ""
+    if (found := with_models_of(text, models)) != text:
+        profiles.write_text(found, encoding="utf-8")
 
 
 def _copy_agents(here: Places, there: Places, point: Point, say: Say) -> dict[str, Cut]:

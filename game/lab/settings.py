@@ -13,11 +13,12 @@ from game.paths import REPOSITORY
 OWN = "vault"
 """As a model: whatever ``llm.md`` names."""
 _MODELS = f"{SCRIPTED}, {OWN} (what llm.md names), {EMBEDDED}, ollama:MODEL or openai:MODEL@HOST"
-_KEYS = ("provider", "host", "model", "seed")
+_KEYS = ("provider", "host", "model", "model_file", "server", "seed")
+_MODEL_FILE = re.compile(r"^(\*\*model_file\*\*:[ \t]*)`?([^\s`].*?)`?[ \t]*$", re.MULTILINE)
 _CHROMA = re.compile(r"^\*\*chroma\*\*:.*$", re.MULTILINE)
 
 
-def copy_config(source: Path, target: Path, model: str, seed: int) -> None:
+def copy_config(source: Path, target: Path, model: str, seed: int, models: Path) -> None:
     """Copy the configuration, and have the agents answered by that model.
 
     Recall goes by words alone: when vectors are there depends on the machine.
@@ -27,6 +28,7 @@ def copy_config(source: Path, target: Path, model: str, seed: int) -> None:
         target: That of the simulation; must not exist.
         model: See :func:`with_model`.
         seed: For a model that takes one.
+        models: Where the world's own models lie.
 
     Raises:
         KeepsakeError: There is no such model, or the configuration cannot be used.
@@ -35,12 +37,18 @@ def copy_config(source: Path, target: Path, model: str, seed: int) -> None:
     shutil.copytree(source if source.is_dir() else shipped, target)
     profiles = target / "llm.md"
     text = profiles.read_text(encoding="utf-8")
-    profiles.write_text(with_model(text, model, seed), encoding="utf-8")
+    text = with_models_of(with_model(text, model, seed), models)
+    profiles.write_text(text, encoding="utf-8")
     load(profiles)
     recall = target / "recall.md"
     if recall.exists():
         words = _CHROMA.sub("**chroma**: none", recall.read_text(encoding="utf-8"), count=1)
         recall.write_text(words, encoding="utf-8")
+
+
+def with_models_of(text: str, models: Path) -> str:
+    """``llm.md`` whose files of models are found from another home as well."""
+    return _MODEL_FILE.sub(lambda found: f"{found[1]}{models / found[2]}", text)
 
 
 def with_model(text: str, model: str, seed: int) -> str:

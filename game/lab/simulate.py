@@ -71,7 +71,7 @@ def create(places: Places, plan: Plan) -> Lab:
         shutil.rmtree(part.folder, ignore_errors=True)
         (part.home / "logs").mkdir(parents=True)
         part.vault.mkdir()
-        copy_config(places.config, part.vault / "config", plan.model, plan.seed)
+        copy_config(places.config, part.vault / "config", plan.model, plan.seed, places.models)
         check_servers(part)
         part.write_plan(plan)
         part.folder.rename(lab.folder)

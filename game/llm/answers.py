@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from game.mind.errors import BadAnswer
@@ -10,7 +11,17 @@ from game.mind.ports import Generation
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_MARK = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
 _CLOSE_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+
+
+THOUGHT_TOKENS = 1024
+"""What a model that thinks aloud is given beside the tokens of its answer."""
+
+
+def has_thought(text: Any) -> bool:
+    """Whether a model has thought aloud here."""
+    return isinstance(text, str) and bool(_MARK.search(text))
 
 
 def without_thoughts(text: str) -> str:
@@ -47,8 +58,12 @@ def generation(
     completion_tokens: int,
     seconds: float,
     model: str,
+    stop: Sequence[str] = (),
 ) -> Generation:
     """Check and clean one answer.
+
+    ``stop`` ends it here where the server was not told to: in a thought it would have ended
+    the thought.
 
     Raises:
         BadAnswer: It is not text, or nothing is left of it.
@@ -56,6 +71,9 @@ def generation(
     if not isinstance(text, str):
         raise BadAnswer(f"{server} sent {type(text).__name__} in place of text", "Look at its log")
     answer = without_thoughts(text)
+    if stop:
+        answer = answer.lstrip()
+    answer = answer[: min((answer.index(each) for each in stop if each in answer), default=None)]
     if not answer.strip():
         raise BadAnswer(f"{server} sent an empty answer", "Ask again, or change stop in llm.md")
     return Generation(

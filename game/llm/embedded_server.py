@@ -19,6 +19,8 @@ from game.child.serving import CannotServe, Leash
 
 CONTEXT = 8192
 """Tokens of one prompt with its answer, if the command line does not say otherwise."""
+POOL = 24576
+"""Tokens of context that all slots share, if the command line does not say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class Settings:
         threads: Threads that read prompts.
         writers: Threads that write answers.
         cache_mib: Memory for prompts that lost their slot, in MiB.
+        swa_full: Whether layers with a sliding window keep the whole context all the same.
     """
 
     tied: Leash
@@ -44,6 +47,7 @@ class Settings:
     threads: int
     writers: int
     cache_mib: int
+    swa_full: bool
 
 
 _server: Any = None
@@ -60,11 +64,12 @@ def _settings(arguments: Sequence[str] | None) -> Settings:
     parser = serving.parser("game.llm.embedded_server")
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--context", type=int, default=CONTEXT)
-    parser.add_argument("--pool", type=int, default=24576)
+    parser.add_argument("--pool", type=int, default=POOL)
     parser.add_argument("--slots", type=int, default=6)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--writers", type=int, default=1)
     parser.add_argument("--cache-mib", type=int, default=1024)
+    parser.add_argument("--swa-full", action="store_true")
     given = vars(parser.parse_args(arguments))
     return Settings(tied=serving.leash(given), **given)
 
@@ -85,8 +90,8 @@ def _start(settings: Settings) -> str:
 def _parameters(settings: Settings, params: Any) -> Any:
     """How llama.cpp runs so that agents who take turns keep their cached prompts.
 
-    Gemma looks back only 512 tokens in most layers; llama.cpp then keeps only
-    those, and cannot go back to the end of a shared head. ``swa_full`` keeps all.
+    Some models, as Gemma, look back only 512 tokens in most layers; llama.cpp then keeps
+    only those, and cannot go back to the end of a shared head. ``swa_full`` keeps all.
     The slots share one pool, which costs a third of the memory of one pool each.
     A prompt that loses its slot goes to ``cache_ram_mib`` and comes back from there.
 
@@ -102,7 +107,7 @@ def _parameters(settings: Settings, params: Any) -> Any:
     params.n_ctx = settings.pool
     params.kv_unified = True
     params.kv_unified_per_slot = settings.context
-    params.swa_full = True
+    params.swa_full = settings.swa_full
     params.cache_ram_mib = settings.cache_mib
     params.cpuparams.n_threads = settings.writers
     params.cpuparams_batch.n_threads = settings.threads

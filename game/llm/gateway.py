@@ -11,18 +11,9 @@ from concurrent.futures import Executor, Future, InvalidStateError, ThreadPoolEx
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from game.llm import weights
-from game.llm.embedded import Embedded
-from game.llm.profiles import (
-    AUTO,
-    DIALOGUE,
-    EMBEDDED,
-    EXTRACTIVE,
-    SCRIPT,
-    SCRIPTED,
-    Profile,
-    Profiles,
-)
+from game.llm.capabilities import Capabilities
+from game.llm.embedded import Embedded, model_name
+from game.llm.profiles import EMBEDDED, EXTRACTIVE, Profile, Profiles, embedded_profile
 from game.llm.queue import Done, ModelQueue, Outcome, Post, Priority, Ticket
 from game.llm.servers import Guarded, ServerKey, build, server_key
 from game.llm.wrappers import Figures, Recorder, Sink
@@ -51,6 +42,7 @@ class ServerStatus:
         provider: ``embedded``, ``ollama``, ``openai``.
         host: Its address.
         models: Profile and model of all that is asked there, such as ``agent: llama3``.
+        kind: What the server is and the form of its prompts, such as ``llama.cpp, chat``.
         health: ``ready``, or what is wrong and what to do.
         waiting: Jobs that wait, by priority.
         running: Calls in flight.
@@ -61,6 +53,7 @@ class ServerStatus:
     provider: str
     host: str
     models: tuple[str, ...]
+    kind: str
     health: str
     waiting: Mapping[Priority, int]
     running: int
@@ -142,6 +135,7 @@ class Gateway:
         self._lock = threading.Lock()
         self._blocked: set[Future[Generation]] = set()
         self._closed: ModelError | None = None
+        self._built = threading.Event()
         self._stopping = threading.Event()
 
     def start(self) -> None:
@@ -162,11 +156,9 @@ class Gateway:
 
         Raises:
             ConfigError: There is none.
+            ModelUnavailable: The profile means no model.
         """
-        profile = self.profiles.get(name)
-        if profile.format != AUTO:
-            return profile
-        return replace(profile, format=SCRIPT if profile.provider == SCRIPTED else DIALOGUE)
+        return self._guarded(name).resolved()
 
     def submit(
         self, profile_name: str, priority: Priority, key: str | None, build: BuildFor, done: Done
@@ -177,7 +169,8 @@ class Gateway:
             profile_name: Whose settings to use.
             priority: How urgent it is.
             key: Who asks; two calls of one key are never made at once.
-            build: Makes the request, in the owner's thread, when the turn has come.
+            build: Makes the request, in the owner's thread, when the turn has come. The
+                profile that it gets names the form of its prompts, never ``auto``.
             done: Gets the answer, the error, or None when ``build`` gave None; in
                 the owner's thread, once, unless the ticket is cancelled.
 
@@ -190,7 +183,7 @@ class Gateway:
         guarded = self._guarded(profile_name)
         server = self._server(guarded.profile)
         return server.queue.submit(
-            priority, key, lambda: build(self.profile(profile_name)), done, model=guarded.model
+            priority, key, lambda: build(guarded.resolved()), done, model=guarded.model
         )
 
     def generate(
@@ -232,6 +225,15 @@ class Gateway:
                 self._post(lambda: _cancel(tickets))
             with self._lock:
                 self._blocked.discard(future)
+
+    def capabilities(self, profile_name: str) -> Capabilities:
+        """What the server of a profile takes, as far as it is known; quick, owner's thread only.
+
+        Raises:
+            ConfigError: There is no such profile.
+            ModelUnavailable: The profile means no model.
+        """
+        return self._guarded(profile_name).capabilities()
 
     def count_tokens(self, profile_name: str, texts: Sequence[str]) -> list[int] | None:
         """Tokens of each text by the server's own tokenizer; None when it has none. Blocks.
@@ -288,6 +290,7 @@ class Gateway:
         # The old one is closed at the end: calls of it may be in flight.
         self._replaced += [known] if known is not None else []
         self._models = {**self._models, name: guarded}
+        self._built.set()  # to be asked soon what it takes
         return guarded
 
     def _server(self, profile: Profile) -> _Server:
@@ -332,13 +335,12 @@ class Gateway:
 
     def _status(self, key: ServerKey, server: _Server) -> ServerStatus:
         provider, host = key
+        asking = self._asking(key)
         return ServerStatus(
             provider=provider,
             host=host,
-            models=tuple(
-                f"{each.profile.name}: {each.profile.model or weights.NAME}"
-                for each in self._asking(key)
-            ),
+            models=tuple(f"{each.profile.name}: {model_name(each.profile)}" for each in asking),
+            kind=_kind(asking),
             health=server.health,
             waiting=server.queue.waiting(),
             running=server.queue.running(),
@@ -357,7 +359,8 @@ class Gateway:
             try:
                 with suppress(ConfigError):  # the profiles' own callback tells of it
                     self._watch_embedded()
-                if time.monotonic() - last_probe >= PROBE_SECONDS:
+                if self._built.is_set() or time.monotonic() - last_probe >= PROBE_SECONDS:
+                    self._built.clear()
                     last_probe = time.monotonic()
                     self._probe_others()
             except Exception:  # whatever a server or the system does, it is looked at again
@@ -365,14 +368,17 @@ class Gateway:
             self._stopping.wait(WATCH_SECONDS)
 
     def _watch_embedded(self) -> None:
-        wanted = any(profile.provider == EMBEDDED for profile in self.profiles)
+        wanted = embedded_profile(self.profiles.path, self.profiles)
+        if wanted is not None:
+            self.embedded.use(wanted.model_file, wanted.context_tokens)
         was_ready = self.embedded.ready()
-        ready = self.embedded.watch(wanted=wanted)
+        ready = self.embedded.watch(wanted=wanted is not None)
+        problem = self.embedded.refused or (None if ready else self.embedded.problem)
         for key, server in self._servers.items():
             if key[0] == EMBEDDED:
                 if ready and not was_ready:
                     self._close_circuits(key)
-                self._is(key, server, READY if ready else str(self.embedded.problem))
+                self._is(key, server, str(problem) if problem else READY)
 
     def _probe_others(self) -> None:
         for key, server in self._servers.items():
@@ -404,6 +410,14 @@ def _health(asking: list[Guarded]) -> str:
         except ModelError as error:
             return str(error)
     return READY
+
+
+def _kind(asking: list[Guarded]) -> str:
+    """What a server is, and the forms of its prompts, for people."""
+    if not asking or not asking[0].capabilities().known:
+        return "not known yet"
+    forms = sorted({each.resolved().format for each in asking})
+    return f"{asking[0].capabilities().kind}, {' and '.join(forms)}"
 
 
 def _unless(given_up: threading.Event, future: Future[Generation]) -> Generation:

@@ -1,7 +1,8 @@
-"""Any server with an OpenAI-compatible completion API, such as vLLM, LM Studio or llama.cpp.
+"""Any server with an OpenAI-compatible API, such as vLLM, LM Studio or llama.cpp.
 
-llama.cpp understands more than the protocol (prompt cache, grammars, repeat
-penalty) and says more (``timings``); it is told and heard when ``llama_cpp`` is set.
+Prompts go to ``/v1/completions``, messages to ``/v1/chat/completions``. Some servers take more
+than the protocol (grammars, penalties, a prompt cache): :mod:`game.llm.openai_server` finds out
+which server it is.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import httpx
 
-from game.llm import answers
+from game.llm import answers, openai_server
+from game.llm.capabilities import of_kind
 from game.llm.http import (
     DeadlineTransport,
     ServerWords,
@@ -23,8 +27,9 @@ from game.llm.http import (
     shown,
     timeout,
 )
+from game.llm.profiles import AUTO, LLAMA_CPP, VLLM
 from game.llm.tokenizer import Tokenizer
-from game.mind.errors import BadAnswer, ModelMissing
+from game.mind.errors import BadAnswer, ModelError, ModelMissing
 from game.mind.ports import Generation, GenerationRequest
 
 KEY_VARIABLES = ("KEEPSAKE_OPENAI_API_KEY", "OPENAI_API_KEY")
@@ -39,15 +44,18 @@ def api_key(environ: Mapping[str, str] = os.environ) -> str | None:
 
 
 class OpenAIModel:
-    """Continues text by ``/v1/completions``. Safe to use from several threads.
+    """Continues text and chats. Safe to use from several threads.
 
     Args:
         host: Base address, with or without ``/v1``.
         model: The model's name; empty lets the server choose.
         time_limit: Seconds an answer may take.
         key: API key, or None.
-        llama_cpp: The server is llama.cpp.
+        kind: What the server is, one of :data:`game.llm.profiles.SERVERS`.
         cure_absent: What to do when nobody answers.
+
+    Attributes:
+        capabilities: What the server takes, as far as :meth:`check` has learnt it.
     """
 
     def __init__(
@@ -57,12 +65,15 @@ class OpenAIModel:
         *,
         time_limit: float = 60.0,
         key: str | None = None,
-        llama_cpp: bool = False,
+        kind: str = AUTO,
         cure_absent: str = "Start the server, or correct host in llm.md",
     ) -> None:
         self.model = model
         self._time_limit = time_limit
-        self._llama_cpp = llama_cpp
+        self._kind = kind
+        self.capabilities = of_kind(kind)
+        self._guided = openai_server.STRUCTURED
+        self._listed: list[str] = []
         self.server = ServerWords(
             f"The model server at {shown(host)}",
             cure_absent,
@@ -81,17 +92,19 @@ class OpenAIModel:
         )
 
     def generate(self, request: GenerationRequest) -> Generation:
-        """Continue ``request.prompt``; blocks.
+        """Continue ``request.prompt`` or answer ``request.messages``; blocks.
 
         Raises:
             ModelError: With the cure in its message.
         """
         started = time.monotonic()
-        body = self._call("POST", "/v1/completions", self._body(request))
+        aloud = bool(request.messages) and self.capabilities.thinks
+        path = "/v1/chat/completions" if request.messages else "/v1/completions"
+        body = self._call("POST", path, self._body(request, aloud=aloud))
         choice = _first_choice(body, self.server)
         prompt, cached, completion = _tokens(body)
         return answers.generation(
-            choice.get("text"),
+            self._said(choice) if request.messages else choice.get("text"),
             server=self.server.name,
             finish_reason=str(choice.get("finish_reason")),
             prompt_tokens=prompt,
@@ -99,24 +112,41 @@ class OpenAIModel:
             completion_tokens=completion,
             seconds=time.monotonic() - started,
             model=str(body.get("model") or self.model),
+            stop=request.stop if aloud else (),
         )
 
     def check(self) -> str:
-        """Whether the server answers and has the model; what it says of itself.
+        """Whether the server answers and has the model; learns what it takes.
 
         Raises:
             ModelError: It does not, or it has not.
         """
-        body = self._call("GET", "/v1/models", seconds=5.0)
+        try:
+            body = self._call("GET", "/v1/models", seconds=5.0)
+        except ModelError:
+            self.capabilities = replace(self.capabilities, known=False)
+            raise
         listed = body.get("data")
-        listed = listed if isinstance(listed, list) else []
-        names = [str(each.get("id")) for each in listed if isinstance(each, dict)]
-        if self.model and names and self.model not in names and not self._llama_cpp:
+        listed = [each for each in listed if isinstance(each, dict)] if listed else []
+        names = [str(each.get("id")) for each in listed]
+        serves_one = self.capabilities.kind == LLAMA_CPP  # under whatever name
+        if self.model and names and self.model not in names and not serves_one:
             raise ModelMissing(
                 f"{self.server.name} has no model {self.model!r}",
                 f"Use one of {', '.join(names[:8])}",
             )
+        if not self.capabilities.known or names != self._listed:
+            with suppress(ModelError):  # it serves all the same, and is asked again
+                self._learn(listed)
+                self._listed = names
         return "ready"
+
+    def _learn(self, listed: Sequence[Mapping[str, Any]]) -> None:
+        server = openai_server.OpenAIServer(self._call, self.model)
+        kind = server.kind(listed) if self._kind == AUTO else self._kind
+        if kind == VLLM:
+            self._guided = server.guided()
+        self.capabilities = server.capabilities(kind)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int] | None:
         """Tokens of each text by the model's own tokenizer; None where the server has none.
@@ -145,44 +175,33 @@ class OpenAIModel:
             raise from_transport(error, self.server, limit) from error
         return json_object(response, self.server)
 
-    def _body(self, request: GenerationRequest) -> dict[str, Any]:
+    def _body(self, request: GenerationRequest, *, aloud: bool) -> dict[str, Any]:
         body: dict[str, Any] = {
-            "prompt": request.prompt,
-            "max_tokens": request.max_tokens,
+            "max_tokens": request.max_tokens + (answers.THOUGHT_TOKENS if aloud else 0),
             "temperature": request.temperature,
         }
+        if request.messages:
+            body["messages"] = [{"role": m.role, "content": m.text} for m in request.messages]
+        else:
+            body["prompt"] = request.prompt
         if self.model:
             body["model"] = self.model
-        if request.stop:
+        if request.stop and not aloud:
             body["stop"] = list(request.stop)
         if request.seed is not None:
             body["seed"] = request.seed
-        return body | (self._llama_extras(request) if self._llama_cpp else _extras(request))
+        return body | openai_server.extras(request, self.capabilities, self._guided)
 
-    def _llama_extras(self, request: GenerationRequest) -> dict[str, Any]:
-        extras: dict[str, Any] = {
-            "cache_prompt": True,
-            "repeat_penalty": request.repeat_penalty,
-        }
-        if request.dry_multiplier:
-            extras |= {"dry_multiplier": request.dry_multiplier, **_DRY}
-        if request.grammar:
-            extras["grammar"] = request.grammar
-        elif request.json_schema is not None:
-            extras["json_schema"] = dict(request.json_schema)
-        return extras
-
-
-_DRY = {"dry_base": 1.75, "dry_allowed_length": 3, "dry_penalty_last_n": 8192}
-"""Runs of up to three words are free; the whole prompt counts, not its end alone."""
-
-
-def _extras(request: GenerationRequest) -> dict[str, Any]:
-    """What OpenAI's protocol itself has for a schema; it has no repeat penalty."""
-    if request.json_schema is None:
-        return {}
-    schema = {"name": "answer", "schema": dict(request.json_schema)}
-    return {"response_format": {"type": "json_schema", "json_schema": schema}}
+    def _said(self, choice: Mapping[str, Any]) -> Any:
+        """The message's words; notes when the model thinks although it was asked not to."""
+        message = choice.get("message")
+        if not isinstance(message, dict):
+            return None
+        content = message.get("content") or ""
+        thought = message.get("reasoning_content") or message.get("reasoning")
+        if thought or answers.has_thought(content):
+            self.capabilities = replace(self.capabilities, thinks=True)
+        return content
 
 
 def _first_choice(body: Mapping[str, Any], server: ServerWords) -> Mapping[str, Any]:

@@ -8,15 +8,15 @@ used is refused as a whole and the last good one stays.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from game.mind.errors import ConfigError
 from game.mind.markdown_config import ConfigFile, Section, parse
-from game.mind.ports import GenerationRequest
+from game.mind.ports import ChatMessage, GenerationRequest
 
 EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE = "embedded", "ollama", "openai", "extractive"
 SCRIPTED = "scripted"
@@ -25,6 +25,9 @@ FORMATS = (AUTO, DIALOGUE, SCRIPT, CHAT)
 """The forms of a prompt. ``script`` asks for one command whatever happened, by the template of
 ``thinking.md``; the others have a prompt of their own for a reply, as a dialogue to continue or as
 chat messages. ``auto`` asks the server which of these two its model was made for."""
+LLAMA_CPP, VLLM, OLLAMA_SERVER, OTHER = "llama.cpp", "vllm", "ollama", "other"
+SERVERS = (AUTO, LLAMA_CPP, VLLM, OLLAMA_SERVER, OTHER)
+"""What a server behind the provider ``openai`` is; ``auto`` asks it."""
 PROVIDERS = (EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE, SCRIPTED)
 """Who can answer; ``extractive`` is no model at all: summaries by selection. ``scripted`` is none
 either: agents that follow rules, see :mod:`game.llm.scripted_model`."""
@@ -45,13 +48,17 @@ class Profile:
         time_limit: Seconds that one answer may take, retries included.
         repeat_penalty: 1.0 is none.
         dry_multiplier: How strongly whole runs of words are kept from coming again; 0 is
-            not at all. The embedded model only.
+            not at all. Only llama.cpp, which the embedded model is, reads it.
         seed: Fixed seed, or None for a new one each time.
         context_tokens: Tokens the model can look at; None for the server's own setting.
+            For ``embedded`` and ``ollama``.
         keep_alive: How long Ollama keeps the model loaded, such as ``30m``.
         in_flight: Calls that the server may work on at once.
         format: One of :data:`FORMATS`.
         reply_tokens: Tokens of the prompt of a reply.
+        server: One of :data:`SERVERS`, for ``openai``.
+        model_file: GGUF file for ``embedded``, absolute or in ``$KEEPSAKE_HOME/models``;
+            empty for the shipped model.
     """
 
     name: str
@@ -70,6 +77,8 @@ class Profile:
     in_flight: int = 2
     format: str = AUTO
     reply_tokens: int = 400
+    server: str = AUTO
+    model_file: str = ""
 
     def request(
         self,
@@ -81,6 +90,7 @@ class Profile:
         json_schema: Mapping[str, Any] | None = None,
         max_tokens: int | None = None,
         stop: tuple[str, ...] | None = None,
+        messages: tuple[ChatMessage, ...] = (),
     ) -> GenerationRequest:
         """A request with this profile's settings; what is given here comes first."""
         return GenerationRequest(
@@ -94,6 +104,7 @@ class Profile:
             json_schema=json_schema,
             grammar=grammar,
             cache_key=cache_key,
+            messages=messages,
         )
 
 
@@ -178,7 +189,34 @@ def load(path: Path) -> Mapping[str, Profile]:
     for name in SHIPPED:
         if name not in found:
             raise ConfigError(path, 0, f"the profile {name!r} is missing", f"Add '## {name}'")
+    embedded_profile(path, found.values())  # refuses two that name different files
     return found
+
+
+def embedded_profile(path: Path, profiles: Iterable[Profile]) -> Profile | None:
+    """The profile that says what the embedded server loads; None when nothing uses it.
+
+    All embedded profiles share one server: those without ``model_file`` use the file of the
+    one that names it, and the largest ``context_tokens`` counts.
+
+    Raises:
+        ConfigError: Two of them name different files.
+    """
+    embedded = [each for each in profiles if each.provider == EMBEDDED]
+    naming = [each for each in embedded if each.model_file]
+    for other in naming[1:]:
+        if other.model_file != naming[0].model_file:
+            raise ConfigError(
+                path,
+                0,
+                f"the profiles {naming[0].name!r} and {other.name!r} name different model_files,"
+                " and there is one embedded server",
+                "Name the same file in both, or give one of them another provider",
+            )
+    if not embedded:
+        return None
+    contexts = [each.context_tokens for each in embedded if each.context_tokens]
+    return replace((naming or embedded)[0], context_tokens=max(contexts, default=None))
 
 
 def _profile(section: Section) -> Profile:
@@ -201,7 +239,15 @@ def _profile(section: Section) -> Profile:
         in_flight=section.integer("in_flight", default.in_flight, low=1, high=64),
         format=section.choice("format", FORMATS, default.format),
         reply_tokens=section.integer("reply_tokens", default.reply_tokens, low=100, high=100_000),
+        server=section.choice("server", SERVERS, default.server),
+        model_file=section.text("model_file", "").strip("`"),
     )
+    if profile.model_file and profile.provider != EMBEDDED:
+        raise section.refuse(
+            "model_file",
+            f"provider {profile.provider} loads no file",
+            "Write **provider**: embedded, or take model_file out",
+        )
     require_server(section, profile.provider, profile.model, profile.host)
     return profile
 

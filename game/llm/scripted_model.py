@@ -18,6 +18,8 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from game.llm import scripted_lines as lines
+from game.llm.capabilities import of_kind
+from game.llm.profiles import SCRIPTED
 from game.llm.scripted_scene import Said, Scene, read
 from game.mind.errors import ModelRejected
 from game.mind.ports import Generation, GenerationRequest
@@ -56,9 +58,13 @@ class ScriptedModel:
 
     Args:
         seed: Begins every throw of the dice that the request's own seed does not begin.
+
+    Attributes:
+        capabilities: It reads the prompt of a script.
     """
 
     def __init__(self, seed: int = 0) -> None:
+        self.capabilities = of_kind(SCRIPTED)
         self._seed = seed
         self._tokens = Heuristic()
         self._lock = threading.Lock()

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import httpx
 
+from game.llm.capabilities import Capabilities
 from game.llm.embedded import Embedded
 from game.llm.ollama_client import OllamaModel, ollama_host
 from game.llm.openai_client import OpenAIModel, api_key
-from game.llm.profiles import EMBEDDED, OLLAMA, SCRIPTED, Profile
+from game.llm.profiles import AUTO, EMBEDDED, LLAMA_CPP, OLLAMA, SCRIPTED, Profile
 from game.llm.scripted_model import ScriptedModel
 from game.llm.wrappers import CircuitBreaker, Recorder, Recording, Retry, TimeLimit
 from game.mind.errors import ModelError, ModelUnavailable
@@ -29,8 +30,11 @@ IN_PROCESS = "in this process"
 class Client(LanguageModel, Protocol):
     """What the clients have beside ``generate``."""
 
+    capabilities: Capabilities
+    """What the server takes, as far as ``check`` has learnt it."""
+
     def check(self) -> str:
-        """Whether the server answers and has the model; raises ModelError."""
+        """Whether the server answers and has the model; learns what it takes. ModelError."""
         ...
 
     def count_tokens(self, texts: Sequence[str]) -> list[int] | None:
@@ -77,6 +81,7 @@ class Guarded:
         client: The innermost, which talks to the server.
         breaker: To be closed when the server was seen to answer.
         limit: To be abandoned at shutdown.
+        capabilities: Gives what the server takes, as far as it is known; quick.
     """
 
     profile: Profile
@@ -84,6 +89,13 @@ class Guarded:
     client: Client
     breaker: CircuitBreaker
     limit: TimeLimit
+    capabilities: Callable[[], Capabilities]
+
+    def resolved(self) -> Profile:
+        """The profile, with the form of its model's prompts in place of ``auto``."""
+        if self.profile.format != AUTO:
+            return self.profile
+        return replace(self.profile, format=self.capabilities().format)
 
     def close(self, reason: ModelError) -> None:
         """Answer who waits for it with ``reason`` and let go of the connections.
@@ -121,7 +133,15 @@ def build(
         inner = WhenReady(inner, embedded, seconds=min(20.0, profile.time_limit))
     limit = TimeLimit(inner, profile.time_limit)
     breaker = CircuitBreaker(limit)
-    return Guarded(profile, Recording(breaker, recorder), client, breaker, limit)
+    own = profile.provider == EMBEDDED  # its file says what its server would not
+    return Guarded(
+        profile,
+        Recording(breaker, recorder),
+        client,
+        breaker,
+        limit,
+        lambda: embedded.capabilities if own else client.capabilities,
+    )
 
 
 def _client(profile: Profile, address: str, environ: Mapping[str, str]) -> Client:
@@ -137,8 +157,14 @@ def _client(profile: Profile, address: str, environ: Mapping[str, str]) -> Clien
         )
     if profile.provider == EMBEDDED:
         cure = "It is started again by itself; see model.log if it stays away"
-        return OpenAIModel(address, time_limit=profile.time_limit, llama_cpp=True, cure_absent=cure)
-    return OpenAIModel(address, profile.model, time_limit=profile.time_limit, key=api_key(environ))
+        return OpenAIModel(address, time_limit=profile.time_limit, kind=LLAMA_CPP, cure_absent=cure)
+    return OpenAIModel(
+        address,
+        profile.model,
+        time_limit=profile.time_limit,
+        key=api_key(environ),
+        kind=profile.server,
+    )
 
 
 def _address(profile: Profile, embedded: Embedded, environ: Mapping[str, str]) -> str:

@@ -30,7 +30,7 @@ class TokenCounter:
     def model(self) -> str:
         """Which model counts are of; when this changes, those known are worthless. Quick."""
         profile = self._gateway.profiles.get(self._profile)
-        return f"{profile.provider} {profile.host} {profile.model}"
+        return f"{profile.provider} {profile.host} {profile.model} {profile.model_file}".rstrip()
 
     def count(self, texts: Sequence[str]) -> tuple[list[int], str] | None:
         """Tokens of each text and who counted them; None when nobody can now.

@@ -133,7 +133,8 @@ class CircuitBreaker:
     """Stops asking a server that is down, so that nobody waits for it in vain.
 
     After ``failures`` in a row the circuit opens: calls fail at once. After
-    ``rest`` seconds one call may try; when it succeeds the circuit closes.
+    ``rest`` seconds one call may try; when it succeeds the circuit closes. A time-out
+    opens nothing: it is the trouble of one call, and the others wait for their turn.
 
     Args:
         inner: The model.
@@ -142,7 +143,7 @@ class CircuitBreaker:
         clock: Monotonic seconds.
     """
 
-    _COUNTS = (ModelUnavailable, ModelFailed, ModelTimeout, ModelMissing)
+    _COUNTS = (ModelUnavailable, ModelFailed, ModelMissing)
 
     def __init__(
         self,

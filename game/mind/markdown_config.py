@@ -183,6 +183,36 @@ def merged(path: Path) -> Section:
     return Section(path, "", 1, together)
 
 
+def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:
+    """The text of a file with these settings in the section ``name``; the rest stays as it is.
+
+    A setting that is there is replaced where it stands. Others, unless they are empty, come
+    before the section's first one. A section that is not there is added at the end.
+    """
+    lines, missing = text.splitlines(keepends=True), dict(values)
+    place = first = 0  # lines above the place where settings are added, and the first setting
+    inside = False
+    for number, line in _outside_fences(text):
+        if heading := _HEADING.match(line):
+            inside = heading["name"].lower() == name
+            place = number if inside else place
+        elif inside and (setting := _SETTING.match(line)):
+            first = first or number
+            if (key := setting["key"]) in missing:
+                lines[number - 1] = _setting(key, missing.pop(key), lines[number - 1])
+    end = "\r\n" if "\r\n" in text else "\n"
+    added = [_setting(key, value, end) for key, value in missing.items() if value]
+    if added and not place:
+        place, added = len(lines), [end, f"## {name}{end}", end, *added]
+    place = first - 1 if first else place
+    return "".join([*lines[:place], *added, *lines[place:]])
+
+
+def _setting(key: str, value: str, replaced: str) -> str:
+    """A setting's line, with the line end of the one that it replaces."""
+    return f"**{key}**: {value}".rstrip() + replaced[len(replaced.rstrip("\r\n")) :]
+
+
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")

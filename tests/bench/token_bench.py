@@ -18,6 +18,7 @@ import frontmatter
 
 from game.llm.local_tokenizer import LocalTokenizer
 from game.llm.openai_client import OpenAIModel
+from game.llm.profiles import LLAMA_CPP
 from game.mind import extractive
 from game.mind.ports import GenerationRequest
 from game.mind.prompt import PromptContext, Situation, load_template
@@ -64,7 +65,7 @@ Count = Callable[[_Prompt], int]
 def measure() -> Iterator[Figure]:
     """The error of each source over whole prompts and over lines, and what counting costs."""
     with embedded_server(FIRST_BASE) as server:
-        client = OpenAIModel(server.address, llama_cpp=True, time_limit=900)
+        client = OpenAIModel(server.address, kind=LLAMA_CPP, time_limit=900)
         try:
             usual = [_asked(client, _rendered(i, Random(i))) for i in range(_USUAL)]
             odd = [_asked(client, _rendered(i, Random(i), odd=True)) for i in range(_ODD_ONES)]

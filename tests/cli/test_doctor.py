@@ -4,6 +4,7 @@ import json
 import socket
 
 from game.cli import home
+from game.mind.markdown_config import with_settings
 from game.server.private_files import read_or_create
 from game.web.metrics_token import SHORTEST_TOKEN, TOKEN_VARIABLE
 from tests.cli.conftest import Copy
@@ -46,6 +47,16 @@ def test_a_token_for_the_metrics_that_opens_to_nobody_is_told(copy):
     findings, wrong = examined(good)
     assert wrong == []
     assert "with a token" in next(x["what"] for x in findings if x["subject"] == "Metrics")
+
+
+def test_a_file_of_a_model_that_is_not_there_is_named(copy):
+    home.prepare(copy.here)
+    path = copy.here.config / "llm.md"
+    path.write_text(with_settings(path.read_text(), "agent", {"model_file": "absent.gguf"}))
+    _, (finding,) = examined(copy)
+    assert finding["subject"] == "Embedded model"
+    assert str(copy.here.models / "absent.gguf") in finding["what"]
+    assert "keepsake model list" in finding["cure"]
 
 
 def test_a_missing_configuration_is_named(copy):

@@ -32,6 +32,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from game.llm.capabilities import LLAMA_CPP_DEFAULT_TEMPLATE
+
 DIMENSION = 16
 
 
@@ -92,6 +94,11 @@ class FakeModelServer:
         jitter: Seconds by which the delay may be shorter or longer.
         models: Names that ``/api/tags`` and ``/v1/models`` list.
         strict: Whether a model that is not listed is answered with 404.
+        kind: What it is besides: ``llama.cpp``, ``vllm``, ``ollama``, or none that can be told.
+        template: The model's chat template, as ``/props`` or ``/api/show`` shows it; without one
+            it answers no messages.
+        can: Ollama's list of what the model can.
+        version: vLLM's.
         tokenizer: Whose ``/tokenize`` it has: ``llama.cpp``, ``old llama.cpp`` (one text a
             call), ``vllm``, or none.
     """
@@ -112,6 +119,10 @@ class FakeModelServer:
         self.jitter = jitter
         self.models = list(models)
         self.strict = strict
+        self.kind = ""
+        self.template = ""
+        self.can = ["completion"]
+        self.version = "0.12.0"
         self.tokenizer = ""
         self.busy = self.most_busy = 0
         self._record = record
@@ -194,18 +205,34 @@ class FakeModelServer:
         if self.strict and "model" in call.body and not self._has(model):
             return 404, {"error": f"model '{model}' not found"}
         speak = _ROUTES.get(call.path)
-        if speak is None or (call.path == "/tokenize" and not self.tokenizer):
+        if speak is None or not self._speaks(call.path):
             return 404, {"error": f"no such path {call.path}"}
+        if refusal := self._refusal(call):
+            return 400, {"error": refusal}
         try:
             return 200, speak(self, call.body, reply.text, model) | reply.extra
         except TypeError as error:
             return 400, {"error": str(error)}
 
+    def _speaks(self, path: str) -> bool:
+        if path == "/tokenize":
+            return bool(self.tokenizer)
+        only = {"/props": "llama.cpp", "/version": "vllm"}
+        return self.kind == only.get(path, self.kind)
+
+    def _refusal(self, call: Call) -> str:
+        """What the real servers refuse with HTTP 400."""
+        if call.path == "/v1/chat/completions" and not self.template:
+            return "the model has no chat template"
+        if call.path == "/api/chat" and "think" in call.body and "thinking" not in self.can:
+            return f'"{self.models[0]}" does not support thinking'
+        return ""
+
     def _has(self, model: str) -> bool:
         return model.removesuffix(":latest") in {m.removesuffix(":latest") for m in self.models}
 
     def _words(self, body: dict[str, Any], text: str | None, stops: Sequence[str]) -> str:
-        words = self.script(str(body.get("prompt", ""))) if text is None else text
+        words = self.script(_asked(body)) if text is None else text
         cuts = [words.index(stop) for stop in stops if stop in words]
         return words[: min(cuts)] if cuts else words
 
@@ -228,11 +255,42 @@ class FakeModelServer:
         choice = {"index": 0, "text": words, "finish_reason": "stop"}
         return {"object": "text_completion", "model": model, "choices": [choice], "usage": used}
 
+    def _chat(self, body: dict[str, Any], text: str | None, model: str) -> dict[str, Any]:
+        answer = self._generate(body, text, model)
+        answer["prompt_eval_count"] = len(_asked(body).split())
+        answer["message"] = {"role": "assistant", "content": answer.pop("response")}
+        return answer
+
+    def _chat_complete(self, body: dict[str, Any], text: str | None, model: str) -> dict[str, Any]:
+        answer = self._complete(body, text, model)
+        answer["usage"]["prompt_tokens"] = len(_asked(body).split())
+        (choice,) = answer["choices"]
+        choice["message"] = {"role": "assistant", "content": choice.pop("text")}
+        return answer | {"object": "chat.completion"}
+
+    def _show(self, *_: object) -> dict[str, Any]:
+        return {
+            "template": self.template or "{{ .Prompt }}",
+            "details": {"family": "fake"},
+            "model_info": {},
+            "capabilities": self.can,
+        }
+
+    def _props(self, *_: object) -> dict[str, Any]:
+        # llama.cpp shows a template of its own for a model that has none.
+        template = self.template or LLAMA_CPP_DEFAULT_TEMPLATE
+        return {"default_generation_settings": {}, "build_info": "b1", "chat_template": template}
+
+    def _version(self, *_: object) -> dict[str, Any]:
+        return {"version": self.version}
+
     def _tags(self, *_: object) -> dict[str, Any]:
         return {"models": [{"model": name, "name": name} for name in self.models]}
 
     def _models(self, *_: object) -> dict[str, Any]:
-        return {"object": "list", "data": [{"id": name} for name in self.models]}
+        owner = {"llama.cpp": "llamacpp"}.get(self.kind, self.kind or "me")
+        rows = [{"id": name, "owned_by": owner} for name in self.models]
+        return {"object": "list", "data": rows}
 
     def _tokenize(self, body: dict[str, Any], *_: object) -> dict[str, Any]:
         if self.tokenizer == "vllm":
@@ -257,13 +315,24 @@ class FakeModelServer:
 
 _ROUTES: dict[str, Callable[..., dict[str, Any]]] = {
     "/api/generate": FakeModelServer._generate,
+    "/api/chat": FakeModelServer._chat,
+    "/api/show": FakeModelServer._show,
     "/api/tags": FakeModelServer._tags,
     "/api/embed": FakeModelServer._embed,
     "/v1/completions": FakeModelServer._complete,
+    "/v1/chat/completions": FakeModelServer._chat_complete,
     "/v1/models": FakeModelServer._models,
+    "/props": FakeModelServer._props,
+    "/version": FakeModelServer._version,
     "/v1/embeddings": FakeModelServer._embeddings,
     "/tokenize": FakeModelServer._tokenize,
 }
+
+
+def _asked(body: dict[str, Any]) -> str:
+    """The prompt, or the messages as lines."""
+    said = [f"{each['role']}: {each['content']}" for each in body.get("messages", ())]
+    return "\n".join(said) or str(body.get("prompt", ""))
 
 
 def tokens(text: Any) -> list[int]:

@@ -10,6 +10,7 @@ import pytest
 from game.llm.answers import without_thoughts
 from game.llm.ollama_client import OllamaModel, ollama_host
 from game.llm.openai_client import OpenAIModel, api_key
+from game.llm.profiles import LLAMA_CPP
 from game.mind.errors import (
     BadAnswer,
     ModelError,
@@ -117,7 +118,7 @@ def test_llama_cpp_is_told_and_heard(fake: FakeModelServer):
             },
         ),
     )
-    model = OpenAIModel(fake.address, llama_cpp=True)
+    model = OpenAIModel(fake.address, kind=LLAMA_CPP)
     answer = model.generate(
         GenerationRequest("x", grammar='root ::= "a"', repeat_penalty=1.2, dry_multiplier=0.8)
     )

@@ -18,10 +18,12 @@ import pytest
 
 from game.child.serving import Watched
 from game.llm import weights
-from game.llm.embedded import Embedded, Patience
+from game.llm.embedded import Embedded, EmbeddedModel, Patience
+from game.llm.gguf import ModelInfo
 from game.llm.openai_client import OpenAIModel
+from game.llm.profiles import DIALOGUE, LLAMA_CPP
 from game.llm.wrappers import Retry
-from game.mind.errors import ModelRejected
+from game.mind.errors import ModelMissing, ModelRejected
 from game.mind.ports import GenerationRequest
 from game.paths import Places
 from tests.llm.conftest import runs, until
@@ -47,7 +49,7 @@ def own(embedded: Embedded, home: Places) -> Iterator[Embedded]:
 
 @pytest.fixture
 def model(embedded: Embedded) -> Iterator[OpenAIModel]:
-    model = OpenAIModel(embedded.address, llama_cpp=True, time_limit=300)
+    model = OpenAIModel(embedded.address, kind=LLAMA_CPP, time_limit=300)
     yield model
     model.close()
 
@@ -158,6 +160,70 @@ def test_a_child_that_hangs_is_replaced(own: Embedded):
     assert not psutil.pid_exists(first)
     own._patience = PATIENT
     until(own.watch)
+
+
+def copy_of_weights(home: Places, name: str) -> Path:
+    """The same weights, as if they were somebody's own file."""
+    path = home.models / name
+    path.hardlink_to(home.models / weights.NAME)
+    return path
+
+
+def served(own: Embedded) -> str:
+    """The file that the child was told to serve."""
+    assert own.pid is not None
+    words = psutil.Process(own.pid).cmdline()
+    return Path(words[words.index("--model") + 1]).name
+
+
+def test_another_file_replaces_the_child_also_after_a_reload(own: Embedded, home: Places):
+    until(own.watch)
+    copy_of_weights(home, "mine.gguf")
+    after_reload = Embedded(home, patience=PATIENT)
+    after_reload.use("mine.gguf", 2048)
+    until(lambda: after_reload.watch() and served(after_reload) == "mine.gguf")
+    until(after_reload.watch)
+    answer = httpx.get(f"{own.address}/props", trust_env=False).json()
+    assert answer["model_alias"] == "mine"
+    assert answer["default_generation_settings"]["n_ctx"] == 2048
+    assert after_reload.capabilities.format == DIALOGUE
+    after_reload.stop()
+
+
+def test_a_file_that_cannot_be_served_leaves_the_one_before(own: Embedded, home: Places):
+    until(own.watch)
+    first = own.pid
+    own.use("absent.gguf")
+    assert isinstance(own.refused, ModelMissing)
+    assert "keepsake model list" in str(own.refused)
+    (home.models / "page.gguf").write_text("<html>not found</html>" * 9)
+    own.use("page.gguf")
+    assert "no GGUF file" in str(own.refused)
+    assert own.watch()
+    assert own.pid == first
+    own.use("")
+    assert own.refused is None
+
+
+def test_a_file_is_found_once_it_has_come(own: Embedded, home: Places):
+    own.use("mine.gguf")
+    assert not own.watch()
+    assert own.starts == 0
+    assert "mine.gguf" in str(own.problem)
+    copy_of_weights(home, "mine.gguf")
+    own._next_start = 0.0
+    own.use("mine.gguf")
+    until(own.watch)
+    assert served(own) == "mine.gguf"
+
+
+def test_large_models_share_less_context():
+    def pool(cache_bytes: int) -> int:
+        info = ModelInfo("", "", "", 32768, cache_bytes, window=False)
+        return EmbeddedModel(None, info, 8192).pool
+
+    assert pool(12_288) == pool(28_672) == 24_576  # 0.5B and 1.5B
+    assert pool(147_456) == 8192  # 4B: one prompt, 1.2 GB
 
 
 def test_one_that_is_not_wanted_is_put_away(own: Embedded):

@@ -13,7 +13,7 @@ from game.llm.embedded import Embedded
 from game.llm.gateway import READY, Gateway
 from game.llm.profiles import Profile, Profiles
 from game.llm.queue import Outcome, Priority
-from game.mind.errors import ConfigError, ModelMissing, ModelUnavailable
+from game.mind.errors import ConfigError, ModelMissing, ModelTimeout, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
 from game.paths import Places
 from tests.fakes.model_server import FakeModelServer, Reply
@@ -192,6 +192,55 @@ def test_a_changed_profile_is_used_from_the_next_call(
     assert gateway.generate("agent", request("x")).model == "newer"
     assert gateway.profiles.problem is not None
     assert gateway.profiles.problem.line == 2
+
+
+def forms(gateway: Gateway, owner: Owner, name: str = "agent") -> str:
+    """The form of prompt that the profile of a build names."""
+    seen: list[Profile] = []
+
+    def build(profile: Profile) -> None:
+        seen.append(profile)
+
+    owner.call(lambda: gateway.submit(name, Priority.PLAYER, None, build, lambda _: None))
+    until(lambda: seen)
+    return seen[0].format
+
+
+def test_a_build_gets_a_profile_whose_form_is_known(
+    home: Places, owner: Owner, fake: FakeModelServer
+):
+    gate = threading.Event()
+    fake.plan("/api/tags", Reply(gate=gate))
+    fake.template = "{{ .System }} {{ .Prompt }}"
+    configure(home, fake.address)
+    gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, {})
+    owner.call(gateway.start)
+    try:
+        assert forms(gateway, owner) == "dialogue"  # until the server has said what it is
+        assert not owner.call(lambda: gateway.capabilities("agent")).known
+        gate.set()
+        until(lambda: owner.call(lambda: gateway.capabilities("agent")).known)
+        assert forms(gateway, owner) == "chat"
+        ollama = next(s for s in owner.call(gateway.statuses) if s.provider == "ollama")
+        assert ollama.kind == "ollama, chat"
+        path = home.config / "llm.md"
+        path.write_text(path.read_text().replace("## agent", "## agent\n**format**: script"))
+        assert forms(gateway, owner) == "script"
+    finally:
+        gate.set()
+        owner.call(lambda: gateway.shutdown(stop_embedded=True))
+
+
+def test_others_are_asked_though_calls_before_them_took_too_long(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
+):
+    configure(home, fake.address, limit=0.3)
+    fake.plan("/api/generate", *[Reply(delay=300)] * 4)
+    slow = [ask(gateway, owner, f"slow {i}") for i in range(4)]
+    last = ask(gateway, owner, "the last one")
+    until(lambda: all(slow) and last)
+    assert all(isinstance(outcomes[0], ModelTimeout) for outcomes in slow)
+    assert "the last one" in fake.prompts()
 
 
 def test_extractive_means_no_model(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from game.llm.profiles import Profile, Profiles, load
+from game.llm.profiles import Profile, Profiles, embedded_profile, load
 from game.mind.errors import ConfigError
 from game.paths import REPOSITORY
 
@@ -84,6 +84,10 @@ def test_a_request_takes_the_profile_and_what_is_given_comes_first(file: Path):
         ("**host**: http://x:99999", 3, "is no address"),
         ("**provider**: ollama", 2, "needs the name of a model"),
         ("**provider**: openai\n**model**: m", 2, "needs one"),
+        ("**format**: chatty", 3, "none of auto"),
+        ("**server**: lmstudio", 3, "none of auto"),
+        ("**reply_tokens**: 5", 3, "not between 100"),
+        ("**provider**: scripted\n**model_file**: a.gguf", 4, "loads no file"),
     ],
 )
 def test_wrong_values_are_refused_with_file_line_and_reason(
@@ -95,6 +99,34 @@ def test_wrong_values_are_refused_with_file_line_and_reason(
         load(path)
     assert caught.value.path == path
     assert line <= caught.value.line <= line + 1
+
+
+def test_a_file_from_before_these_keys_still_loads(file: Path):
+    profile = Profiles(file).get("agent")
+    assert (profile.format, profile.server, profile.model_file) == ("auto", "auto", "")
+
+
+def embedded(tmp_path: Path, agent: str, summarizer: str) -> Path:
+    path = tmp_path / "llm.md"
+    path.write_text(f"## agent\n**provider**: embedded\n{agent}## summarizer\n{summarizer}")
+    return path
+
+
+def test_profiles_share_one_embedded_server(tmp_path: Path):
+    path = embedded(
+        tmp_path, "**model_file**: a.gguf\n", "**provider**: embedded\n**context_tokens**: 4096\n"
+    )
+    shared = embedded_profile(path, load(path).values())
+    assert shared is not None
+    assert (shared.model_file, shared.context_tokens) == ("a.gguf", 4096)
+
+
+def test_two_files_for_one_embedded_server_are_refused(tmp_path: Path):
+    path = embedded(
+        tmp_path, "**model_file**: a.gguf\n", "**provider**: embedded\n**model_file**: b.gguf\n"
+    )
+    with pytest.raises(ConfigError, match="'agent' and 'summarizer' name different"):
+        load(path)
 
 
 def test_a_wrong_edit_keeps_the_last_good_profiles(file: Path):

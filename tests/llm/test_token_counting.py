@@ -21,7 +21,7 @@ from game.llm.gateway import Gateway
 from game.llm.local_tokenizer import LocalTokenizer, cache_folder, cached, installed
 from game.llm.ollama_client import OllamaModel
 from game.llm.openai_client import OpenAIModel
-from game.llm.profiles import Profiles
+from game.llm.profiles import LLAMA_CPP, Profiles
 from game.llm.token_counting import TokenCounter
 from game.llm.tokenizer import ASK_AGAIN_SECONDS, Tokenizer
 from game.mind.errors import ModelError, ModelFailed, ModelUnavailable
@@ -336,7 +336,7 @@ def test_the_real_tiktoken_counts_from_its_cache(tmp_path: Path):
 
 def test_the_embedded_model_counts_many_lines_as_it_counts_each(embedded: Embedded):
     lines = [f"{line.text}\n" for line in itertools.islice(talk(Random(5)), 120)]
-    model = OpenAIModel(embedded.address, llama_cpp=True, time_limit=240)
+    model = OpenAIModel(embedded.address, kind=LLAMA_CPP, time_limit=240)
     try:
         together = model.count_tokens(lines)
         assert together == [model.count_tokens([line])[0] for line in lines]

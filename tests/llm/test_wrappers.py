@@ -195,7 +195,9 @@ def test_only_one_call_tries_at_a_time():
     assert breaker.generate(REQUEST) is ANSWER
 
 
-@pytest.mark.parametrize("error", [ModelRejected("too long"), BadAnswer("empty")])
+@pytest.mark.parametrize(
+    "error", [ModelRejected("too long"), BadAnswer("empty"), ModelTimeout("slow")]
+)
 def test_what_is_not_the_servers_fault_does_not_open_it(error: ModelError):
     breaker = CircuitBreaker(Scripted(error), failures=1)
     for _ in range(3):
