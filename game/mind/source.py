@@ -40,6 +40,8 @@ class Source:
         importance: How much each line matters, 1 to 10, and 0 for an older summary; none at
             all where nobody has judged.
         weighty: The memories that matter, of those that the older summaries tell.
+        days: The day of each line, as in ``4 May``, empty for an older summary; none at all
+            where it is not known.
     """
 
     tier: Tier
@@ -52,6 +54,7 @@ class Source:
     tokens: Callable[[str], int] = estimate_tokens
     importance: tuple[int, ...] = ()
     weighty: tuple[Weighty, ...] = ()
+    days: tuple[str, ...] = ()
 
     @property
     def way(self) -> Strategy:
@@ -76,6 +79,12 @@ class Source:
         """How much each line matters, 0 where that is not known."""
         known = len(self.importance) == len(self.lines)
         return self.importance if known else (0,) * len(self.lines)
+
+    @property
+    def dated(self) -> tuple[str, ...]:
+        """The day of each line, empty where that is not known."""
+        known = len(self.days) == len(self.lines)
+        return self.days if known else ("",) * len(self.lines)
 
     def weigh(self) -> Callable[[int, Told], int]:
         """What says how much a sentence matters: of a line that matters so much, or 0.

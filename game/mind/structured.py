@@ -29,7 +29,7 @@ LONGEST_NOTE = 300
 MOST_NOTES = 60
 """Notes that are read under one heading; a model that loops writes more."""
 
-_MARK = "## "
+_MARK, _ITEM = "## ", "- "
 _LIST_SIGN = re.compile(r"^\s*(?:(?:[-*•–+]|\d{1,3}[.)])\s+)+|^\s*>+\s*")
 _NOTHING = re.compile(
     r"(?:none|nothing|no|n/?a|nil|empty|-+|\.+|…)?"
@@ -92,17 +92,17 @@ def read(text: str, headings: Sequence[str] | None = None) -> Structured | None:
 
 @lru_cache(maxsize=256)
 def shown(text: str) -> tuple[str, ...]:
-    """A summary as lines of a prompt, harmless each: prose as one, notes under their headings.
+    """A summary as lines of a prompt, harmless each: a list as it is, prose as one line.
 
-    A heading becomes ``Facts:`` and a note ``- …``; headings without notes stay away. No
+    Of notes a heading becomes ``Facts:`` and a note ``- …``; headings without notes stay away. No
     line starts like a heading, a rule, a cursor or a line of the script.
 
     A summary stands in every prompt until the next one is made, hence the cache.
     """
     kept = read(text)
     if kept is None:
-        line = for_prompt(text, limit=_LONGEST_PROSE)
-        return (line,) if line else ()
+        lines = (for_prompt(line, limit=_LONGEST_PROSE) for line in _listed(text))
+        return tuple(line for line in lines if line)
     before = for_prompt(before_headings(text), limit=_LONGEST_PROSE)
     lines = [before] if before else []
     for heading, notes in kept.sections.items():
@@ -112,13 +112,20 @@ def shown(text: str) -> tuple[str, ...]:
 
 
 def plain(text: str) -> tuple[str, ...]:
-    """A summary as one line for each note, without headings; prose as one line."""
+    """A summary as one line for each note, without headings and list signs; prose as one line."""
     kept = read(text)
     if kept is None:
-        line = " ".join(text.split())
-        return (line,) if line else ()
+        return tuple(line.removeprefix(_ITEM) for line in _listed(text))
     before = " ".join(before_headings(text).split())
     return (*([before] if before else []), *(note for _, note in kept.notes))
+
+
+def _listed(text: str) -> list[str]:
+    """The lines of a list; prose, as older summaries are, as one."""
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    if not any(line.startswith(_ITEM) for line in lines):
+        lines = [" ".join(" ".join(lines).split())]
+    return [line for line in lines if line]
 
 
 def before_headings(text: str) -> str:

@@ -105,6 +105,7 @@ def _relevant(source: Source) -> Source:
         lines=tuple(lines[i] for i in kept),
         numbers=tuple(numbers[i] for i in kept) if numbers else (),
         importance=tuple(source.judged[i] for i in kept),
+        days=tuple(source.dated[i] for i in kept),
     )
 
 

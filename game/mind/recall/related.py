@@ -148,8 +148,10 @@ def about_memory(memory: Memory) -> bool:
     """Whether a memory is only a use of the memory itself: a note, a search, what it brought.
 
     Such a line repeats what stands elsewhere, and would be found in its place: an index
-    leaves it out.
+    leaves it out. So it does with a stock phrase, which tells nothing at all.
     """
+    if memory.is_shrug:
+        return True
     if memory.kind is MemoryKind.RESULT:
         return is_private_result(memory.text)
     return memory.kind is MemoryKind.ACT and is_private_act(memory.text)
