@@ -144,7 +144,9 @@ def echoes(told: Sequence[Told]) -> set[int]:
     A promise to somebody is none: it says what the agent will do, in whatever words it was asked.
     """
     terms = [telling(each.words) for each in told]
-    others = [words for each, words in zip(told, terms, strict=True) if each.speaker and not each.own]
+    others = [
+        words for each, words in zip(told, terms, strict=True) if each.speaker and not each.own
+    ]
     return {
         position
         for position, each in enumerate(told)
@@ -157,6 +159,12 @@ def echoes(told: Sequence[Told]) -> set[int]:
 
 def _promised(told: Told) -> bool:
     return bool(promises(told.words)) and _TO_SOMEBODY.search(told.words) is not None
+
+
+def binding(summary: str, own_name: str) -> tuple[str, ...]:
+    """The rules from others and the promises of one's own that a summary tells, in their words."""
+    told = (each for line in summary.splitlines() for each in retell(line, own_name))
+    return tuple(each.words for each in told if _binds(each))
 
 
 def is_noise(sentence: str) -> bool:

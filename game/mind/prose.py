@@ -32,9 +32,7 @@ def by_rules(source: Source) -> str:
 def _texts(source: Source) -> list[Text]:
     """The lines of a source, one of an older summary for each line of its own."""
     known = zip(source.lines, source.judged, source.dated, strict=True)
-    return [
-        Text(line, score, day) for text, score, day in known for line in structured.plain(text)
-    ]
+    return [Text(line, score, day) for text, score, day in known for line in structured.plain(text)]
 
 
 def _selected(source: Source, lines: Sequence[Text], characters: int, head: str = "") -> str:
@@ -43,9 +41,7 @@ def _selected(source: Source, lines: Sequence[Text], characters: int, head: str 
     for _ in range(12):
         if characters < 1:
             return ""
-        text = extractive.summarize(
-            lines, max_chars=characters, own_name=source.agent, weigh=weigh
-        )
+        text = extractive.summarize(lines, max_chars=characters, own_name=source.agent, weigh=weigh)
         if not text or source.fits(f"{head}\n{text}".strip()):
             return text
         over = source.tokens(f"{head}\n{text}".strip()) / max(source.limit_tokens, 1)

@@ -196,6 +196,7 @@ class Climb:
             visible=[*self.writer.standing, *texts, *window],
             must_keep=self.writer.must_keep,
             embedder=self.writer.embedder,
+            agent=self.scale.agent,
         )
         return replace(verdict, tries=max((each.tries for each in self._written), default=1))
 
