@@ -29,13 +29,15 @@ _NAME = r"[A-Z][\w-]*(?: [A-Z][\w-]*)?"
 _TELLS = (
     r"told|tells|said|says|asked|asks|learned|learnt|heard|found out|knows?|knew|thinks?|thought"
     r"|remember(?:s|ed)?|mention(?:s|ed)|explain(?:s|ed)|confided|shared|shares|spoke|talked"
-    r"|admit(?:s|ted)|reveal(?:s|ed)|warn(?:s|ed)|(?:was|were|am) told|claim(?:s|ed)|recall(?:s|ed)?"
+    r"|admit(?:s|ted)|reveal(?:s|ed)|warn(?:s|ed)|(?:was|were|am) told|claim(?:s|ed)"
+    r"|recall(?:s|ed)?"
 )
+_LINKS = "that|how|about|of|why|where|if|whether"
 _HEAD = re.compile(
     rf"^(?P<who>{_NAME}|I|he|she|they) (?:also |then |once |later |just |now )?(?:have |has |had )?"
     rf"(?:{_TELLS})\b(?:(?: to)? (?:me|him|her|them|us|everybody|everyone)\b)?"
-    rf"(?: (?:(?:to|from|by) )?(?P<name>{_NAME})(?= (?:that|about|of|how|I\b|my\b|he\b|she\b|his\b|her\b)))?"
-    r"(?: (?:that|how|about|of|why|where|if|whether))?[,:]?\s*"
+    rf"(?: (?:(?:to|from|by) )?(?P<name>{_NAME})(?= (?:{_LINKS}|I|my|he|she|his|her)\b))?"
+    rf"(?: (?:{_LINKS}))?[,:]?\s*"
 )
 _PREFIX = re.compile(rf"^(?P<who>{_NAME})(?: (?:said|asked|whispered|told me))?: ")
 _SPEAKER = re.compile(r"^(?P<who>.+?) (?:said|asked|whispered|shouted|replied|answered)\b")

@@ -78,8 +78,14 @@ class Text:
     day: str = ""
 
 
-type _Place = tuple[int, int]
-"""The text that a sentence stands in, and which of its sentences it is."""
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A sentence, the text that it stands in and where in it, and what it matters."""
+
+    told: Told
+    text: int
+    position: int
+    matters: int
 
 
 def summarize(
@@ -101,41 +107,31 @@ def summarize(
     Returns:
         Never more than ``max_chars`` characters; empty only if there are no words.
     """
+    found = select(texts, max_chars=max_chars, own_name=own_name, weigh=weigh)
+    return shorten("\n".join(f"- {each.text}" for each in found), max_chars)
+
+
+def select(
+    texts: Sequence[str | Text],
+    *,
+    max_chars: int,
+    own_name: str,
+    weigh: Callable[[int, Told], int] = lambda known, _: known,
+) -> list[Text]:
+    """The lines of :func:`summarize` without their sign, with what each matters.
+
+    They fit into ``max_chars``, unless there is only one.
+    """
     every = [text if isinstance(text, Text) else Text(text) for text in texts]
     lived = [each for each in every if not is_private(each.text)] or every
-    told: list[Told] = []
-    places: list[_Place] = []
-    matters: list[int] = []
+    told: list[_Placed] = []
     for number, each in enumerate(lived):
-        for position, sentence in enumerate(retell(each.text, own_name)):
-            told.append(sentence if sentence.day else replace(sentence, day=each.day))
-            places.append((number, position))
-            matters.append(weigh(each.importance, sentence))
-    chosen = _ranked(_weighed(told, own_name, matters), max_chars)
-    fits = _most_that_fit(told, places, chosen, max_chars)
-    if not fits and told:
-        return shorten(as_line(told[-1:]), max_chars)
-    return fits
-
-
-def retold(texts: Sequence[Text], own_name: str) -> list[Text]:
-    """``texts`` as a model is to read them: who told whom, as lines of a summary without their sign.
-
-    Left out is what tells nothing: greetings, looks around, and own echoes of what others said.
-    """
-    told = [retell(each.text, own_name) for each in texts]
-    every = [sentence for sentences in told for sentence in sentences]
-    echoed = {id(every[position]) for position in echoes(every)}
-    found: list[Text] = []
-    for each, sentences in zip(texts, told, strict=True):
-        kept = [
-            sentence if sentence.day else replace(sentence, day=each.day)
-            for sentence in sentences
-            if not is_noise(sentence.words) and id(sentence) not in echoed
-        ]
-        for _, run in groupby(kept, key=lambda sentence: sentence.teller):
-            found.append(replace(each, text=as_line([*run]).removeprefix("- "), day=""))
-    return found or [*texts]
+        for position, one in enumerate(retell(each.text, own_name)):
+            dated = one if one.day else replace(one, day=each.day)
+            told.append(_Placed(dated, number, position, weigh(each.importance, one)))
+    weighed = _weighed([each.told for each in told], own_name, [each.matters for each in told])
+    fitting = _most_that_fit(told, _ranked(weighed, max_chars), max_chars)
+    return fitting or (_lines(told, [len(told) - 1]) if told else [])
 
 
 def echoes(told: Sequence[Told]) -> set[int]:
@@ -282,30 +278,33 @@ def _gain(sentence: _Sentence, covered: set[str]) -> float:
     return sentence.factor * fresh / cost
 
 
-def _most_that_fit(
-    told: Sequence[Told], places: Sequence[_Place], ranked: Sequence[int], max_chars: int
-) -> str:
+def _most_that_fit(told: Sequence[_Placed], ranked: Sequence[int], max_chars: int) -> list[Text]:
     """The best sentences in order of time; one that is too long leaves room for the next."""
     kept: list[int] = []
-    best = ""
+    best: list[Text] = []
+    used = 0
     for position in ranked:
-        text = _lines(told, places, sorted([*kept, position]))
-        if len(text) <= max_chars:
+        lines = _lines(told, sorted([*kept, position]))
+        length = sum(len(line.text) + len("- \n") for line in lines) - 1
+        if length <= max_chars:
             kept.append(position)
-            best = text
-        elif max_chars - len(best) < _OVERHEAD:
+            best, used = lines, length
+        elif max_chars - used < _OVERHEAD:
             break
     return best
 
 
-def _lines(told: Sequence[Told], places: Sequence[_Place], positions: Sequence[int]) -> str:
+def _lines(told: Sequence[_Placed], positions: Sequence[int]) -> list[Text]:
     """One line for each thing: neighbours of one text, by one speaker, stand in one."""
 
     def belongs(numbered: tuple[int, int]) -> tuple[int, int, str]:
         order, position = numbered
-        text, place = places[position]
+        each = told[position]
         # The same for sentences that follow each other, in their text and in what is kept of it.
-        return text, place - order, told[position].teller
+        return each.text, each.position - order, each.told.teller
 
-    runs = groupby(enumerate(positions), key=belongs)
-    return "\n".join(as_line([told[position] for _, position in run]) for _, run in runs)
+    runs = ([told[at] for _, at in run] for _, run in groupby(enumerate(positions), key=belongs))
+    return [
+        Text(as_line([each.told for each in run]), max(each.matters for each in run))
+        for run in runs
+    ]

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from game.mind import extractive, noting, structured, verdict, weighty
 from game.mind.errors import SummaryRefused
 from game.mind.extractive import Text
 from game.mind.perception import for_prompt
+from game.mind.retelling import day_in, without_day
 from game.mind.source import CURE, Calls, Source, cut_into_parts
+from game.mind.words import telling
 
+_SHOWN = 1.2
+"""How many times the room of its summary a model is shown."""
 _TO_YOU = re.compile(r"^(?P<who>[^:]{1,48} (?:told|asked)) you\b(?=[^:]{0,48}:)")
 _YOU_PROMISED = re.compile(r"^You promised\b")
 
@@ -50,46 +55,72 @@ def _selected(source: Source, lines: Sequence[Text], characters: int, head: str 
 
 
 def _line(kept: str) -> str:
-    """What must be kept as a line of a summary: ``- Ada told me: never open the cellar door.``"""
+    """What must be kept as a line of a summary: ``- Ada told me: never open it.``."""
     line = for_prompt(structured.unnumbered(kept))
     line = _YOU_PROMISED.sub("I promised", _TO_YOU.sub(r"\g<who> me", line))
     return f"- {line}" if line.endswith((".", "!", "?", "…", ")")) else f"- {line}."
 
 
 def by_model(source: Source, call: Calls, part_tokens: int) -> str:
-    """Lines or prose by a model, part by part; what is too long is cut to what tells most.
+    """Lines by a model, part by part; what is too long is cut to what tells most.
+
+    It is shown more than there is room for, chosen without it: a small model that is to choose
+    among a hundred lines takes the first ones.
 
     Raises:
         ModelError: No usable answer.
         SummaryRefused: Every answer failed its checks.
     """
-    lines, start, answers = extractive.retold(_texts(source), source.agent), 0, []
-    for part in cut_into_parts([each.text for each in lines], source.tokens, part_tokens):
-        scores = [each.importance for each in lines[start : start + len(part)]]
-        answers.append(_prose_part(source, part, scores, call))
+    shown = extractive.select(
+        _texts(source),
+        max_chars=int(_SHOWN * source.characters),
+        own_name=source.agent,
+        weigh=source.weigh(),
+    )
+    bare = [replace(each, text=without_day(each.text)) for each in shown]
+    start, answers = 0, []
+    for part in cut_into_parts([each.text for each in bare], source.tokens, part_tokens):
+        answers.append(_part(source, bare[start : start + len(part)], part, call))
         start += len(part)
-    written = "\n".join(answers)
-    if not source.limit_tokens or source.fits(written):
+    written = _dated("\n".join(answers), shown)
+    if source.fits(written):
         return written
     # Too long even though the model was told: its most telling sentences.
     parts = [Text(line) for line in structured.plain(written)]
     return _selected(source, parts, source.characters) or written[: source.characters]
 
 
-def _prose_part(source: Source, lines: Sequence[str], scores: Sequence[int], call: Calls) -> str:
-    way, weigh = source.way, source.weigh()
+def _part(source: Source, texts: Sequence[Text], lines: Sequence[str], call: Calls) -> str:
+    way = source.way
     prompt = way.prompt(
         source.tier,
         source.agent,
         lines,
         must_keep=source.must_keep,
-        mattered=weighty.named(lines, lambda i, told: weigh(scores[i], told), source.agent),
+        mattered=weighty.named(lines, lambda at, _: texts[at].importance, source.agent),
         words=source.words,
     )
+    # A prompt may end with the sign of the first line.
+    opened = "- " if prompt.endswith("\n- ") else ""
     reason = ""
     for _ in range(call.tries):
-        text = verdict.clean(call(prompt, way.stop).text)
+        text = verdict.clean(opened + call(prompt, way.stop).text)
         reason = verdict.check(text, [f"- {line}" for line in lines]) or ""
         if not reason:
             return text
     raise SummaryRefused(f"the summary was refused: {reason}", CURE)
+
+
+def _dated(written: str, shown: Sequence[Text]) -> str:
+    """``written`` with the day of the line that each of its lines was made of."""
+    if "\n" not in written and not written.startswith("- "):
+        return written
+    terms = [telling(each.text) for each in shown]
+    lines = []
+    for line in structured.plain(written):
+        own = telling(line)
+        best = max(range(len(shown)), key=lambda at: len(own & terms[at]), default=None)
+        sure = best is not None and 2 * len(own & terms[best]) > len(own)
+        day = day_in(shown[best].text) if best is not None and sure else ""
+        lines.append(f"- {day}: {line}" if day and not day_in(line) else f"- {line}")
+    return "\n".join(lines)

@@ -129,12 +129,18 @@ def join(told: Iterable[Told]) -> str:
     return " ".join(parts)
 
 
+def day_in(line: str) -> str:
+    """The day of a line of a summary; empty if it has none."""
+    dated = _DAY.match(line)
+    return dated["day"] if dated else ""
+
+
 def as_line(told: Sequence[Told]) -> str:
-    """Neighbouring sentences of one memory, by one speaker, as a line of a summary."""
+    """Neighbouring sentences of one memory, by one speaker, as a line of a summary but its sign."""
     first = told[0]
     said = " ".join(each.words for each in told)
     day = f"{first.day}: " if first.day else ""
-    return f'- {day}{first.teller}, "{said}"' if first.speaker else f"- {day}{said}"
+    return f'{day}{first.teller}, "{said}"' if first.speaker else f"{day}{said}"
 
 
 def _one(sentence: str) -> list[Told]:

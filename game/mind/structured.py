@@ -101,8 +101,8 @@ def shown(text: str) -> tuple[str, ...]:
     """
     kept = read(text)
     if kept is None:
-        lines = (for_prompt(line, limit=_LONGEST_PROSE) for line in _listed(text))
-        return tuple(line for line in lines if line)
+        shortened = (for_prompt(line, limit=_LONGEST_PROSE) for line in _listed(text))
+        return tuple(filter(None, shortened))
     before = for_prompt(before_headings(text), limit=_LONGEST_PROSE)
     lines = [before] if before else []
     for heading, notes in kept.sections.items():
