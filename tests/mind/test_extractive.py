@@ -52,7 +52,8 @@ def test_facts_survive_many_cycles():
     longterm = ""
     for cycle in range(8):
         recent = summarize(lives(64, cycle), max_chars=700, own_name="Mira")
-        longterm = summarize([recent], max_chars=1200, own_name="Mira", earlier=longterm)
+        older = [*longterm.splitlines(), *recent.splitlines()]
+        longterm = summarize(older, max_chars=1200, own_name="Mira")
     assert "Agnes keeps 14 beehives in Brindle" in longterm
     assert "I promise to bring you rye bread on Thursday" in longterm
 
@@ -67,12 +68,12 @@ def test_sentences_stand_in_order_of_time_and_in_the_first_person():
         "~Mira> emote hums a tune from Arden.",
     ]
     assert summarize(lines, max_chars=1000, own_name="Mira") == (
-        'Tom said, "The old bridge at Carrow fell in March." '
-        'I said, "I will ask the mason Bertil." '
-        "I get a rusty chisel. "
-        'I whispered to Anna, "Bertil hides 300 crowns." '
-        "I went north. "
-        "I hum a tune from Arden."
+        '- Tom said, "The old bridge at Carrow fell in March."\n'
+        '- I said, "I will ask the mason Bertil."\n'
+        "- I get a rusty chisel.\n"
+        '- I whispered to Anna, "Bertil hides 300 crowns."\n'
+        "- I went north.\n"
+        "- I hum a tune from Arden."
     )
 
 
@@ -105,9 +106,9 @@ def test_uses_of_the_own_memory_are_not_told_again():
 
 
 def test_something_is_kept_of_memories_that_tell_nothing():
-    assert summarize(["Hi.", "And you?"], max_chars=100, own_name="Mira") == "And you?"
+    assert summarize(["Hi.", "And you?"], max_chars=100, own_name="Mira") == "- And you?"
     assert summarize([], max_chars=100, own_name="Mira") == ""
-    assert summarize(["...", ""], max_chars=100, own_name="Mira") in ("", "....", "...")
+    assert summarize(["...", ""], max_chars=100, own_name="Mira") in ("", "- ....", "- ...")
 
 
 @settings(deadline=None)
@@ -118,7 +119,7 @@ def test_something_is_kept_of_memories_that_tell_nothing():
 def test_it_keeps_to_its_size_and_is_the_same_each_time(lines, size):
     summary = summarize(lines, max_chars=size, own_name="Mira")
     assert len(summary) <= size
-    assert len(summary.splitlines()) <= 1
+    assert all(line.startswith("- ") for line in summary.splitlines())
     assert summarize(lines, max_chars=size, own_name="Mira") == summary
 
 
