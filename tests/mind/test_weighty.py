@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind import extractive, headed, weighty
+from game.mind.extractive import Text
 from game.mind.ports import Generation
 from game.mind.records import Tier
-from game.mind.extractive import Text
 from game.mind.retelling import Told, retell
 from game.mind.source import Source
 from game.mind.strategy import NARRATIVE
