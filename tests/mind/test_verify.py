@@ -388,7 +388,7 @@ def test_a_rule_and_a_promise_must_be_told():
         # By several hands: plain, chatty, a list, quotes.
         "Tom's sister Lisbet keeps bees at Corran Head. Ada said never to open the cellar door; "
         "she counted nineteen boats at the breakwater. I promised to keep the blue jar for Tom. "
-        "Joss says Merrow Lock costs 4 pennies now. Bram: the old mill burned down eleven years ago.",
+        "Joss says Merrow Lock costs 4 pennies now. Bram: the mill burned down eleven years ago.",
         "What an evening! I learned from Tom about his sister Lisbet and her bees at Corran Head, "
         "and promised him to keep the blue jar. Ada warned me never to open the cellar door and "
         "had counted 19 boats. The toll at Merrow Lock is four pennies, as Joss knows, and the "

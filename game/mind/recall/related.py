@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice, zip_longest
 
+from game.mind import structured
 from game.mind.memory import MemoryContext
 from game.mind.perception import for_prompt, shorten
 from game.mind.recall.config import RecallConfig
@@ -212,6 +213,7 @@ def _brief(document: Document) -> str:
     if document.kind is DocumentKind.NOTE:
         return shorten(f"note {document.title}: {text}", 160)
     if document.kind is DocumentKind.SUMMARY:
+        text = for_prompt(" ".join(structured.plain(document.text)))
         return f"{_numbers(document)}: {shorten(text, 160)}"
     where = _when(document.time, document.place)
     return f"{_numbers(document)} {where} {shorten(_told(document), 160)}"
