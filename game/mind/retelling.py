@@ -16,7 +16,7 @@ from datetime import datetime
 
 from game.mind.perception import for_prompt, shorten
 from game.mind.tool_results import is_private_act, is_private_result
-from game.mind.words import sentences
+from game.mind.words import DAY, MONTHS, sentences
 
 _LONGEST = 240
 """Characters of one sentence in a summary; a longer one is cut at a word."""
@@ -40,8 +40,7 @@ _DID = {"go": "went", "get": "took", "drop": "put down", "give": "gave", "look":
     "inventory": "looked through my things",
 }
 _REASON = re.compile(r"\s\|\s+\S.*$")
-_MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
-_DAY = re.compile(rf"^(?:- )?(?P<day>\d{{1,2}} (?:{_MONTHS})): (?=\S)")
+_DAY = re.compile(rf"^(?:- )?(?P<day>{DAY}): (?=\S)")
 # Where a line came from, and how often: of use in a note, no words of anybody's.
 _SOURCE = r"\((?:memor(?:y|ies) [\d\s,–-]+|repeated \d+×)\)"
 _REFERENCE = re.compile(rf"(?<=[.!?…\"”’')])(?:\s*{_SOURCE}\.?)+|\s*{_SOURCE}")
@@ -79,7 +78,7 @@ class Told:
 def day_of(time: datetime) -> str:
     """The day of a line of a summary: ``4 May``."""
     local = time.astimezone()  # the machine's own time zone, as in the prompt
-    return f"{local.day} {_MONTHS.split('|')[local.month - 1]}"
+    return f"{local.day} {MONTHS[local.month - 1]}"
 
 
 def without_day(line: str) -> str:

@@ -153,7 +153,7 @@ def test_a_line_says_when_and_who_told_whom_and_stays_as_it_is():
     texts = [
         Text(ANN, 0, "4 May"),
         Text(
-            'Tom says to you, "Have you seen the ferry of Merrow? It had nine sheep."', 0, "4 May"
+            'Tom says to you, "Have you seen the ferry of Harl? It had nine sheep."', 0, "4 May"
         ),
         Text("~Mira> say I promise to wake you at five, Ada.", 0, "5 May"),
     ]

@@ -400,3 +400,10 @@ def test_a_rule_and_a_promise_must_be_told():
 )
 def test_an_honest_summary_is_taken(text):
     assert written_by(text, SOURCES) == ("a-model", "")
+
+
+def test_the_days_of_lines_are_neither_numbers_nor_names():
+    dated = "\n".join(f"- {day} May: {each}." for day, each in enumerate(GOOD.split(". "), 21))
+    found = verdict(dated, must_keep=[RULE, PROMISE, "Ada told you: wake me at 21 (memory 9)"])
+    assert found.invented == ()
+    assert found.put_back == ("Ada told you: wake me at 21 (memory 9)",)
