@@ -71,6 +71,8 @@ def by_model(source: Source, call: Calls, part_tokens: int) -> str:
         ModelError: No usable answer.
         SummaryRefused: Every answer failed its checks.
     """
+    if together := _together(source):
+        return together
     shown = extractive.select(
         _texts(source),
         max_chars=int(_SHOWN * source.characters),
@@ -88,6 +90,14 @@ def by_model(source: Source, call: Calls, part_tokens: int) -> str:
     # Too long even though the model was told: its most telling sentences.
     parts = [Text(line) for line in structured.plain(written)]
     return _selected(source, parts, source.characters) or written[: source.characters]
+
+
+def _together(source: Source) -> str:
+    """Older summaries one after the other, if they are lines and fit; that needs no model."""
+    lists = all(text.startswith("- ") for text in source.lines)
+    lines = [line for text in source.lines for line in structured.plain(text)]
+    text = "\n".join(f"- {line}" for line in dict.fromkeys(lines))
+    return text if lists and source.fits(text) else ""
 
 
 def _part(source: Source, texts: Sequence[Text], lines: Sequence[str], call: Calls) -> str:

@@ -33,8 +33,8 @@ __all__ = [
 
 EXTRACTIVE = "extractive"
 """The name of the summarizer that needs no model."""
-MERGED = "merged by heading"
-"""Who wrote a structured summary that needed no model: both older ones fit together."""
+MERGED = "merged"
+"""Who wrote a summary that needed no model: both older ones fit together."""
 
 _LEAST_PART_TOKENS = 250
 

@@ -44,6 +44,7 @@ from tests.bench.talk import FACTS, NAME, Fact, Line, talk
 LENGTHS = (129, 193, 193, 257)
 CONFIG = CompactionConfig()
 _SHORT = CompactionConfig(immediate_window=14, recent_window=14)
+_LONG_TOKENS = 700
 _SHORT_LENGTH, _SHORT_FACTS = 99, 20
 SEEDS = (11, 12, 13, 14, 15, 16)
 """Evenings without a model; the first is the one that the model summarises too."""
@@ -192,12 +193,12 @@ def _summarizer() -> Iterator[tuple[str, Summarizer]]:
     name = os.environ.get("KEEPSAKE_SUMMARIZER_MODEL", "model")
     profile = replace(
         Profile("summarizer", provider=OPENAI, host=host, model=name, temperature=0.3),
-        max_tokens=_NOTE_TOKENS,
+        max_tokens=_LONG_TOKENS,
         time_limit=600.0,
         in_flight=1,
     )
     client = build(profile, None, {}, Recorder()).client
-    yield name, _by_model(profile, client)
+    yield name, _by_model(profile, client, max_tokens=_LONG_TOKENS)
     client.close()
 
 

@@ -152,9 +152,7 @@ ANN = 'Ann says to you, "I am Ann, a sailmaker from Harrow Bay."'
 def test_a_line_says_when_and_who_told_whom_and_stays_as_it_is():
     texts = [
         Text(ANN, 0, "4 May"),
-        Text(
-            'Tom says to you, "Have you seen the ferry of Harl? It had nine sheep."', 0, "4 May"
-        ),
+        Text('Tom says to you, "Have you seen the ferry of Harl? It had 9 sheep."', 0, "4 May"),
         Text("~Mira> say I promise to wake you at five, Ada.", 0, "5 May"),
     ]
     first = summarize(texts, max_chars=900, own_name="Mira")

@@ -143,6 +143,13 @@ def test_prose_longer_than_its_limit_is_cut_down_to_its_most_telling_sentences()
     assert draft.model == "a-model"
 
 
+def test_two_summaries_that_are_lines_and_fit_need_no_model():
+    older, newer = '- 4 May: Ann told me, "I sail."', "- 5 May: It rains.\n- 4 May: I wait."
+    source = Source(Tier.LONGTERM, "Mira", (older, newer))
+    draft = ModelSummarizer(Scripted(ModelUnavailable("gone"))).summarize(source)
+    assert (draft.model, draft.calls, draft.text) == (MERGED, 0, f"{older}\n{newer}")
+
+
 def test_what_must_be_kept_is_asked_for():
     model = Scripted(PROSE)
     ModelSummarizer(model).summarize(replace(RECENT, must_keep=("Ada: never open the cellar",)))
