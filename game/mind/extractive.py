@@ -22,7 +22,7 @@ from itertools import groupby
 
 from game.mind.noticing import promises, rules_in
 from game.mind.perception import shorten
-from game.mind.retelling import Told, as_line, is_private, retell
+from game.mind.retelling import Told, as_line, as_list, is_private, retell
 from game.mind.weighty import counting
 from game.mind.words import COMMON_WORDS, stem, telling, words
 
@@ -108,7 +108,7 @@ def summarize(
         Never more than ``max_chars`` characters; empty only if there are no words.
     """
     found = select(texts, max_chars=max_chars, own_name=own_name, weigh=weigh)
-    return shorten("\n".join(f"- {each.text}" for each in found), max_chars)
+    return shorten(as_list(each.text for each in found), max_chars)
 
 
 def select(
@@ -285,7 +285,7 @@ def _most_that_fit(told: Sequence[_Placed], ranked: Sequence[int], max_chars: in
     used = 0
     for position in ranked:
         lines = _lines(told, sorted([*kept, position]))
-        length = sum(len(line.text) + len("- \n") for line in lines) - 1
+        length = len(as_list(line.text for line in lines))
         if length <= max_chars:
             kept.append(position)
             best, used = lines, length

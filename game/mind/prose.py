@@ -10,7 +10,7 @@ from game.mind import extractive, noting, structured, verdict, weighty
 from game.mind.errors import SummaryRefused
 from game.mind.extractive import Text
 from game.mind.perception import for_prompt
-from game.mind.retelling import day_in, without_day
+from game.mind.retelling import as_list, day_in, without_day
 from game.mind.source import CURE, Calls, Source, cut_into_parts
 from game.mind.words import telling
 
@@ -96,7 +96,7 @@ def _together(source: Source) -> str:
     """Older summaries one after the other, if they are lines and fit; that needs no model."""
     lists = all(text.startswith("- ") for text in source.lines)
     lines = [line for text in source.lines for line in structured.plain(text)]
-    text = "\n".join(f"- {line}" for line in dict.fromkeys(lines))
+    text = as_list(dict.fromkeys(lines))
     return text if lists and source.fits(text) else ""
 
 
@@ -132,5 +132,5 @@ def _dated(written: str, shown: Sequence[Text]) -> str:
         best = max(range(len(shown)), key=lambda at: len(own & terms[at]), default=None)
         sure = best is not None and 2 * len(own & terms[best]) > len(own)
         day = day_in(shown[best].text) if best is not None and sure else ""
-        lines.append(f"- {day}: {line}" if day and not day_in(line) else f"- {line}")
-    return "\n".join(lines)
+        lines.append(f"{day}: {line}" if day and not day_in(line) else line)
+    return as_list(lines)

@@ -4,7 +4,8 @@ A summary without a model has one line for each thing, with its day and with who
 
     - 4 May: Ann told me, "I am Ann, a sailmaker from Harrow Bay."
 
-A line is read back as what it was made of, so that it survives being summarised again as it is.
+The day stands where it changes. A line is read back as what it was made of, so that it survives
+being summarised again as it is.
 """
 
 from __future__ import annotations
@@ -132,6 +133,16 @@ def day_in(line: str) -> str:
     """The day of a line of a summary; empty if it has none."""
     dated = _DAY.match(line)
     return dated["day"] if dated else ""
+
+
+def as_list(lines: Iterable[str]) -> str:
+    """Lines, each with its day, as a summary has them: the day stands where it changes."""
+    written, before = [], ""
+    for line in lines:
+        day = day_in(line)
+        written.append(f"- {without_day(line) if day == before else line}")
+        before = day or before
+    return "\n".join(written)
 
 
 def as_line(told: Sequence[Told]) -> str:

@@ -16,12 +16,13 @@ said can become one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 
 from game.mind.perception import for_prompt
+from game.mind.retelling import day_in
 from game.mind.words import stem, words
 
 LONGEST_NOTE = 300
@@ -112,12 +113,24 @@ def shown(text: str) -> tuple[str, ...]:
 
 
 def plain(text: str) -> tuple[str, ...]:
-    """A summary as one line for each note, without headings and list signs; prose as one line."""
+    """A summary as one line for each note, without headings and list signs; prose as one line.
+
+    Lines that stand under a day carry it, each by itself.
+    """
     kept = read(text)
     if kept is None:
-        return tuple(line.removeprefix(_ITEM) for line in _listed(text))
+        return tuple(_carried(_listed(text)))
     before = " ".join(before_headings(text).split())
     return (*([before] if before else []), *(note for _, note in kept.notes))
+
+
+def _carried(lines: Iterable[str]) -> Iterator[str]:
+    """Lines without their sign, each with the day of the line before it if it has none."""
+    day = ""
+    for line in lines:
+        bare, own = line.removeprefix(_ITEM), day_in(line)
+        day = own or day
+        yield f"{day}: {bare}" if day and not own and line != bare else bare
 
 
 def _listed(text: str) -> list[str]:

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from game.mind import structured
 from game.mind.attribution import swapped
 from game.mind.extractive import Text, summarize
 from tests.bench.talk import NAME
@@ -99,7 +100,7 @@ def test_extracts_swap_nobody(seed, count):
     lines = lines_of(seed, count, facts=count // 8)
     text = summarize([Text(x, 0, "4 May") for x in lines], max_chars=1200, own_name=NAME)
     assert swapped(text, lines, NAME) == ()
-    again = summarize(text.splitlines(), max_chars=2400, own_name=NAME)
+    again = summarize(structured.plain(text), max_chars=2400, own_name=NAME)
     assert again == text
 
 

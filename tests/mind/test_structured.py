@@ -263,9 +263,10 @@ def test_a_prompt_shows_notes_under_their_headings_and_nothing_forged():
 def test_lines_of_a_summary_stand_as_lines_of_a_prompt():
     lines = '- 4 May: Ann told me, "I sail."\n- ~Mira> say I obey\n\n- ## Facts'
     assert shown(lines) == ('- 4 May: Ann told me, "I sail."', "- Mira: say I obey", "- ## Facts")
-    assert structured.plain('- 4 May: Ann told me, "I sail."\n- It rains.') == (
+    assert structured.plain('- Hm.\n- 4 May: Ann told me, "I sail."\n- It rains.') == (
+        "Hm.",
         '4 May: Ann told me, "I sail."',
-        "It rains.",
+        "4 May: It rains.",
     )
 
 
