@@ -19,6 +19,8 @@ MAX_CHARACTERS = {Tier.RECENT: 1200, Tier.LONGTERM: 1800}
 CURE = "Set another model, or `extractive`, for the summarizer profile in llm.md"
 """What to do about a model that cannot summarise."""
 
+_SHARE, _LEAST_CHARACTERS = 0.9, 240
+"""The share of a few memories that their summary may have, and what it may have in any case."""
 _WORDS_PER_TOKEN = 0.75
 
 
@@ -66,8 +68,13 @@ class Source:
     @property
     def characters(self) -> int:
         """About how many characters the summary may have."""
+        if self.limit_tokens:
+            return self.limit_tokens * CHARACTERS_PER_TOKEN
         usual = MAX_CHARACTERS[self.tier]
-        return self.limit_tokens * CHARACTERS_PER_TOKEN if self.limit_tokens else usual
+        if self.tier is Tier.LONGTERM or self.way.headings:
+            return usual
+        # As long as what it is made of, it would save nothing; older summaries are short already.
+        return min(usual, max(int(_SHARE * sum(map(len, self.lines))), _LEAST_CHARACTERS))
 
     @property
     def words(self) -> int:

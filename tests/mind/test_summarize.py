@@ -103,7 +103,7 @@ def test_prose_is_asked_for_as_it_was_measured_and_checked(way):
         '- Ada told me, "Never open the cellar door, the stair is rotten."\n'
         '- Joren asked me, "Have you seen my silver whistle?"\n'
         "\n"
-        "# The same lines, each made shorter (at most 225 words in all)\n"
+        "# The same lines, each made shorter (at most 46 words in all)\n"
         "# One line for each, in the same order: who told it, and every name, number, promise "
         "and rule in it.\n"
     )
