@@ -149,7 +149,9 @@ class WordRecall:
         self._index = Fts5Index()
         self._index.add(_documents(life.name, memory))
         self._context, self._config = memory.context(), config
-        self._recall = Recall(self._index, None, None, names=lambda: life.names, clock=clock)
+        self._recall = Recall(
+            self._index, None, None, names=lambda: life.names, clock=clock, agent=life.name
+        )
 
     def __call__(self, text: str) -> Sequence[str]:
         """The lines that a thought would be given on these words; nothing of the window."""

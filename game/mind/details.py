@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from game.mind.words import COMMON_WORDS, stem
+from game.mind.words import COMMON_WORDS, DAY, stem
 
 _ONES = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
@@ -59,10 +59,10 @@ _NOT_NAMES_WORDS = """
 _NOT_NAMES = frozenset(_NOT_NAMES_WORDS.split())
 _MARKS = re.compile(
     r"\(\s*memor(?:y|ies)[^()]{0,60}\)|\(repeated \d+×\)|^\s*#+[^\n]*$"
-    r"|^\s*(?:[-*•]|\d{1,3}[.)])\s+",
+    rf"|^\s*(?:(?:[-*•]|\d{{1,3}}[.)])\s+)?{DAY}: |^\s*(?:[-*•]|\d{{1,3}}[.)])\s+",
     re.I | re.M,
 )
-"""What a prompt adds to a text: references, counts, headings, list signs."""
+"""What a prompt adds to a text: references, counts, headings, list signs, days of lines."""
 _CURSOR = re.compile(r"^~([^~<>\n]{1,40})>\s*\S+", re.M)
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _TOKEN = re.compile(

@@ -121,14 +121,14 @@ def answers(act: Memory, waiting: dict[str, int]) -> list[str]:
     """Who of those that wait is answered by an act of the agent.
 
     Those whom it names; else, as speech goes to whoever spoke last, that one. A gesture
-    answers if it is one that does.
+    answers if it is one that does, and a stock phrase never.
 
     Args:
         act: What the agent did.
         waiting: Who waits, with the number of the last thing that each said.
     """
     verb, _, rest = act.text.partition(" ")
-    if not waiting or not may_answer(act.text):
+    if not waiting or act.is_shrug or not may_answer(act.text):
         return []
     if verb in ("whisper", "give"):
         to = rest.partition(" = ")[0] if verb == "whisper" else rest.rpartition(" to ")[2]

@@ -1,10 +1,13 @@
-"""A summary without a model: the most telling sentences, in order of time.
+"""A summary without a model: the most telling sentences, one thing a line, in order of time.
 
 Every sentence is worth the names, numbers and new words in it that no chosen
 sentence has yet, in relation to its length. The best one is taken again and
 again until the space is used up (greedy maximum coverage, evaluated lazily).
 What costs much and tells little sinks by itself: a room looked at five times
 is new once, a greeting never. What matters counts for more, however plain its words.
+
+What others said counts for more than what the agent said itself, which may be a model's nonsense:
+an own line that only says again what somebody else said is left out.
 """
 
 from __future__ import annotations
@@ -14,13 +17,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from game.mind.noticing import promises, rules_in
 from game.mind.perception import shorten
-from game.mind.retelling import Told, is_private, join, retell
+from game.mind.retelling import Told, as_line, as_list, is_private, retell
 from game.mind.weighty import counting
-from game.mind.words import COMMON_WORDS, stem, words
+from game.mind.words import COMMON_WORDS, stem, telling, words
 
 _NAME, _NUMBER, _WORD = 2.5, 3.0, 1.0
 _NUMBER_WORDS = """
@@ -32,6 +36,9 @@ _BINDING = 2.5  # what a rule from somebody, or a promise of one's own, counts
 _MOST_BINDING = 8  # of one speaker: nobody fills a summary with rules
 _LENGTH_POWER = 0.75
 _OVERHEAD = 12  # characters a sentence costs beside its own
+_OWN = 0.6  # what own words count that promise nothing, beside those of others
+_ECHO, _LEAST_ECHO = 0.6, 2
+"""The share of an own line's telling words, and how many, that somebody else's sentence has."""
 
 _PERSONAL = re.compile(
     r"\b(?:my|mine|i'm|i’m|promise\w*|secret\w*|remember\w*|because|never|always|love\w*|hate\w*"
@@ -39,6 +46,7 @@ _PERSONAL = re.compile(
     r"|found|hid(?:den)?|buried|owes?|marr\w+|died|brother|sister|mother|father|daughter|son)\b",
     re.I,
 )
+_TO_SOMEBODY = re.compile(r"\byou", re.I)
 _NOISE = re.compile(
     r"^(?:you tried|i tried|exits?\b|you see\b|here:|also here|i looked|i waited|i went)"
     r"|(?:exits:|\b(?:arrives?|leaves|enters|has (?:arrived|left))\b[^,\"“]*\.?$)"
@@ -55,39 +63,104 @@ class _Sentence:
     factor: float
 
 
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A memory, or a line of an older summary.
+
+    Attributes:
+        text: Own acts as ``~Mira> say …``.
+        importance: How much it matters, 1 to 10; 0 where that is not known.
+        day: When it was, as in ``4 May``; empty where that is not known or the text says it.
+    """
+
+    text: str
+    importance: int = 0
+    day: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A sentence, the text that it stands in and where in it, and what it matters."""
+
+    told: Told
+    text: int
+    position: int
+    matters: int
+
+
 def summarize(
-    texts: Sequence[str],
+    texts: Sequence[str | Text],
     *,
     max_chars: int,
     own_name: str,
-    earlier: str = "",
-    importance: Sequence[int] = (),
     weigh: Callable[[int, Told], int] = lambda known, _: known,
 ) -> str:
-    """The most telling sentences of ``texts``, in their order, as one paragraph.
+    """The most telling sentences of ``texts``, in their order, as lines.
 
     Args:
-        texts: Memories, or summaries, oldest first; own acts as ``~Mira> say …``.
+        texts: Memories and lines of older summaries, oldest first.
             Uses of the own memory (notes, searches, their results) are left out.
         max_chars: The most characters it may have.
         own_name: Whose memories they are; its acts are told as ``I said …``.
-        earlier: A summary of what lies before ``texts``; competes on equal terms.
-        importance: How much each text matters, 1 to 10, 0 where that is not known; or none.
         weigh: How much a sentence matters, for what its text does.
 
     Returns:
         Never more than ``max_chars`` characters; empty only if there are no words.
     """
-    known = importance if len(importance) == len(texts) else (0,) * len(texts)
-    all_of_it = [*zip(texts, known, strict=True)]
-    lived = [(text, score) for text, score in all_of_it if not is_private(text)] or all_of_it
-    retold = [(t, score) for text, score in [(earlier, 0), *lived] for t in retell(text, own_name)]
-    told = [each for each, _ in retold]
-    chosen = _ranked(_weighed(told, own_name, [weigh(s, t) for t, s in retold]), max_chars)
-    fits = _most_that_fit(told, chosen, max_chars)
-    if not fits and told:
-        return shorten(join(told[-1:]), max_chars)
-    return fits
+    found = select(texts, max_chars=max_chars, own_name=own_name, weigh=weigh)
+    return shorten(as_list(each.text for each in found), max_chars)
+
+
+def select(
+    texts: Sequence[str | Text],
+    *,
+    max_chars: int,
+    own_name: str,
+    weigh: Callable[[int, Told], int] = lambda known, _: known,
+) -> list[Text]:
+    """The lines of :func:`summarize` without their sign, with what each matters.
+
+    They fit into ``max_chars``, unless there is only one.
+    """
+    every = [text if isinstance(text, Text) else Text(text) for text in texts]
+    lived = [each for each in every if not is_private(each.text)] or every
+    told: list[_Placed] = []
+    for number, each in enumerate(lived):
+        for position, one in enumerate(retell(each.text, own_name)):
+            dated = one if one.day else replace(one, day=each.day)
+            told.append(_Placed(dated, number, position, weigh(each.importance, one)))
+    weighed = _weighed([each.told for each in told], own_name, [each.matters for each in told])
+    fitting = _most_that_fit(told, _ranked(weighed, max_chars), max_chars)
+    return fitting or (_lines(told, [len(told) - 1]) if told else [])
+
+
+def echoes(told: Sequence[Told]) -> set[int]:
+    """Positions of own words that only say again what somebody else said.
+
+    A promise to somebody is none: it says what the agent will do, in whatever words it was asked.
+    """
+    terms = [telling(each.words) for each in told]
+    others = [
+        words for each, words in zip(told, terms, strict=True) if each.speaker and not each.own
+    ]
+    return {
+        position
+        for position, each in enumerate(told)
+        if each.own
+        and len(own := terms[position]) >= _LEAST_ECHO
+        and not _promised(each)
+        and any(len(own & words) >= max(_ECHO * len(own), _LEAST_ECHO) for words in others)
+    }
+
+
+def _promised(told: Told) -> bool:
+    return bool(promises(told.words)) and _TO_SOMEBODY.search(told.words) is not None
+
+
+def binding(summary: str, own_name: str) -> tuple[str, ...]:
+    """The rules from others and the promises of one's own that a summary tells, in their words."""
+    told = (each for line in summary.splitlines() for each in retell(line, own_name))
+    return tuple(each.words for each in told if _binds(each))
 
 
 def is_noise(sentence: str) -> bool:
@@ -118,18 +191,22 @@ def _weighed(
     weighed = []
     bound_by: Counter[str] = Counter()
     mattering = counting(told, importance)
-    for sentence, terms, matters in zip(told, kinds, mattering, strict=True):
+    echoed = echoes(told)
+    for position, (sentence, terms) in enumerate(zip(told, kinds, strict=True)):
+        matters = mattering[position]
         values = {
             term: max(kind, _NAME if term in named else 0.0) * _rarity(spread[term], count)
             for term, kind in terms.items()
         }
-        factor = _factor(sentence.words)
+        factor = _factor(sentence.words) * (_OWN if sentence.own else 1.0)
         if _binds(sentence) and (bound := bound_by[sentence.speaker]) < _MOST_BINDING:
             bound_by[sentence.speaker] = bound + 1
             factor = _BINDING
         if matters > 1 and not is_noise(sentence.words):
             # A question may matter most; the greeting before it never does.
             factor = max(factor, 1.0) * matters
+        if position in echoed:
+            factor = 0.0
         weighed.append(_Sentence(sentence, values, factor))
     return weighed
 
@@ -161,8 +238,7 @@ def _binds(told: Told) -> bool:
     """Whether it is a rule from somebody, or a promise of one's own."""
     if not told.speaker or _NOISE.search(told.words):
         return False
-    own = told.speaker == "I" or told.speaker.startswith("I ")
-    return bool(promises(told.words) if own else rules_in(told.words))
+    return bool(promises(told.words) if told.own else rules_in(told.words))
 
 
 def _factor(text: str) -> float:
@@ -202,15 +278,33 @@ def _gain(sentence: _Sentence, covered: set[str]) -> float:
     return sentence.factor * fresh / cost
 
 
-def _most_that_fit(told: Sequence[Told], ranked: Sequence[int], max_chars: int) -> str:
+def _most_that_fit(told: Sequence[_Placed], ranked: Sequence[int], max_chars: int) -> list[Text]:
     """The best sentences in order of time; one that is too long leaves room for the next."""
     kept: list[int] = []
-    best = ""
+    best: list[Text] = []
+    used = 0
     for position in ranked:
-        text = join(told[i] for i in sorted([*kept, position]))
-        if len(text) <= max_chars:
+        lines = _lines(told, sorted([*kept, position]))
+        length = len(as_list(line.text for line in lines))
+        if length <= max_chars:
             kept.append(position)
-            best = text
-        elif max_chars - len(best) < _OVERHEAD:
+            best, used = lines, length
+        elif max_chars - used < _OVERHEAD:
             break
     return best
+
+
+def _lines(told: Sequence[_Placed], positions: Sequence[int]) -> list[Text]:
+    """One line for each thing: neighbours of one text, by one speaker, stand in one."""
+
+    def belongs(numbered: tuple[int, int]) -> tuple[int, int, str]:
+        order, position = numbered
+        each = told[position]
+        # The same for sentences that follow each other, in their text and in what is kept of it.
+        return each.text, each.position - order, each.told.teller
+
+    runs = ([told[at] for _, at in run] for _, run in groupby(enumerate(positions), key=belongs))
+    return [
+        Text(as_line([each.told for each in run]), max(each.matters for each in run))
+        for run in runs
+    ]

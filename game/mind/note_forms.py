@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from game.mind.structured import MOST_NOTES, Structured, clean_note, match, same
+from game.mind.structured import MOST_NOTES, Structured, clean_note, match, numbered, same
 
 _LONGEST_LINE, _MOST_LINES = 2000, 2000
 _FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.M)
@@ -20,6 +20,7 @@ _SHARP = re.compile(r"^\s{0,3}#{1,6}\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^#].*?)\s*#*
 _BOLD = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<sign>\*\*|__)(?P<name>.+?)(?P=sign)(?P<rest>.*)$")
 _COLON = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^\W_][^:*#\"“]{0,60}?)\s*:(?P<rest>.*)$")
 _BARE = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^\W_][^:*#\"“]{0,60}?)\s*$")
+_NUMBER_FIRST = re.compile(r"^\(?memory (?P<number>\d{1,12})(?:\)[:,.]?|:)\s+(?=\S)", re.I)
 _LISTED = re.compile(r"^\s*[-*•–+]\s+(?P<rest>.+)$")
 
 Finder = Callable[[str], tuple[str, str] | None]
@@ -107,7 +108,7 @@ def _sections(
             found.setdefault(name, {})
         elif foreign:
             current = ""
-        if current and (note := clean_note(rest)):
+        if current and (note := _numbered(clean_note(rest))):
             notes = found.setdefault(current, {})
             if len(notes) < MOST_NOTES:
                 notes.setdefault(same(note), note)
@@ -118,6 +119,12 @@ def _sections(
         # Nothing but that, of all that was asked: nothing was understood.
         return {} if len(headings) > 1 else {opened: ()}
     return {name: tuple(notes.values()) for name, notes in found.items()}
+
+
+def _numbered(note: str) -> str:
+    """A note with its memory at its end: the prompt has it at the start, and a model may too."""
+    found = _NUMBER_FIRST.match(note)
+    return numbered(note[found.end() :], int(found["number"])) if found else note
 
 
 def _heading(

@@ -71,7 +71,6 @@ _SPEAKER = re.compile(
     r"^(?P<who>.+?) (?P<how>said|asked|whispered|shouted|replied|answered)\b(?P<to>.*)$"
 )
 _PREFIX = re.compile(r"^(?P<who>[^:.!?\"“]{1,40}): ")
-_FORGED = re.compile(r"\s*\(memor(?:y|ies) [\d\s,–-]+\)")
 _REASON = re.compile(r"\s\|\s+(?P<reason>\S.*)$", re.S)
 _OPEN_LINE = re.compile(r"\bpromis|\bi(?:['’]ll| will| owe)\b|\bask(?:s|ed)?\b|\?\W*$", re.I)
 _TOLD = telling("told tells says asks asked promised promise promises whispered")
@@ -185,10 +184,7 @@ def _of_line(line: str, own_name: str, number: int | None, settled: bool) -> Ite
         # Only the agent's own cursor makes an act; another's is somebody's words.
         line = for_prompt(line, limit=_LONGEST_LINE)
     reason = _REASON.search(line) if act else None
-    told = [
-        Told(_FORGED.sub("", each.words), _FORGED.sub("", each.speaker))
-        for each in retell(line, own_name)
-    ]
+    told = retell(line, own_name)
     for position, sentence in enumerate(told):
         if not any(char.isalnum() for char in sentence.words):
             continue
@@ -198,7 +194,7 @@ def _of_line(line: str, own_name: str, number: int | None, settled: bool) -> Ite
             continue
         if not reason and extractive.is_noise(sentence.words):
             continue
-        kind, sure = _kind(sentence, own=act or sentence.speaker.startswith("I "), settled=settled)
+        kind, sure = _kind(sentence, own=act or sentence.own, settled=settled)
         if reason and kind is Kind.FACTS and position == len(told) - 1:
             why = for_prompt(reason["reason"], limit=120).rstrip(".")
             yield _note(Kind.DECISIONS, sentence, number, sure=True, reason=why)

@@ -1,99 +1,136 @@
-"""Summaries in prose: by a model, or of the most telling sentences."""
+"""Summaries without headings: by a model, or of the most telling sentences."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from game.mind import extractive, noting, structured, verdict, weighty
 from game.mind.errors import SummaryRefused
+from game.mind.extractive import Text
 from game.mind.perception import for_prompt
+from game.mind.retelling import as_list, day_in, without_day
 from game.mind.source import CURE, Calls, Source, cut_into_parts
+from game.mind.words import telling
 
-_PRIVATE_REASON = re.compile(r"\s\|\s+\S.*$", re.S)
+_SHOWN = 1.2
+"""How many times the room of its summary a model is shown."""
+_TO_YOU = re.compile(r"^(?P<who>[^:]{1,48} (?:told|asked)) you\b(?=[^:]{0,48}:)")
+_YOU_PROMISED = re.compile(r"^You promised\b")
 
 
 def by_rules(source: Source) -> str:
-    """The most telling sentences as one paragraph, what must be kept before them."""
-    lines = _plain(source, source.lines)
+    """The most telling sentences as lines, what must be kept before them."""
+    lines = _texts(source)
     text = _selected(source, lines, source.characters)
     head = ""
     for line in noting.lost(source.must_keep, text):
-        longer = f"{head} {_sentence(line)}".strip()
+        longer = f"{head}\n{_line(line)}".strip()
         if len(longer) <= source.characters // 2:
             head = longer
     if not head:
         return text
-    return f"{head} {_selected(source, lines, source.characters - len(head) - 1, head)}".strip()
+    return f"{head}\n{_selected(source, lines, source.characters - len(head) - 1, head)}".strip()
 
 
-def _plain(source: Source, texts: Sequence[str]) -> list[tuple[str, int]]:
-    """The lines of a source, one of an older summary for each note, with what each matters."""
-    judged = zip(texts, source.judged, strict=True)
-    return [(line, score) for text, score in judged for line in structured.plain(text)]
+def _texts(source: Source) -> list[Text]:
+    """The lines of a source, one of an older summary for each line of its own."""
+    known = zip(source.lines, source.judged, source.dated, strict=True)
+    return [Text(line, score, day) for text, score, day in known for line in structured.plain(text)]
 
 
-def _selected(
-    source: Source, lines: Sequence[tuple[str, int]], characters: int, head: str = ""
-) -> str:
+def _selected(source: Source, lines: Sequence[Text], characters: int, head: str = "") -> str:
     """As many sentences as fit, by the count of tokens in the end."""
     text, weigh = "", source.weigh()
     for _ in range(12):
         if characters < 1:
             return ""
-        text = extractive.summarize(
-            [line for line, _ in lines],
-            max_chars=characters,
-            own_name=source.agent,
-            importance=[score for _, score in lines],
-            weigh=weigh,
-        )
-        if not text or source.fits(f"{head} {text}".strip()):
+        text = extractive.summarize(lines, max_chars=characters, own_name=source.agent, weigh=weigh)
+        if not text or source.fits(f"{head}\n{text}".strip()):
             return text
-        over = source.tokens(f"{head} {text}".strip()) / max(source.limit_tokens, 1)
+        over = source.tokens(f"{head}\n{text}".strip()) / max(source.limit_tokens, 1)
         characters = min(int(len(text) / over), characters - 1)
     return ""
 
 
-def _sentence(line: str) -> str:
-    line = for_prompt(line)
-    return line if line.endswith((".", "!", "?", "…", ")")) else f"{line}."
+def _line(kept: str) -> str:
+    """What must be kept as a line of a summary: ``- Ada told me: never open it.``."""
+    line = for_prompt(structured.unnumbered(kept))
+    line = _YOU_PROMISED.sub("I promised", _TO_YOU.sub(r"\g<who> me", line))
+    return f"- {line}" if line.endswith((".", "!", "?", "…", ")")) else f"- {line}."
 
 
 def by_model(source: Source, call: Calls, part_tokens: int) -> str:
-    """Prose by a model, part by part; what is too long in the end is cut to what tells most.
+    """Lines by a model, part by part; what is too long is cut to what tells most.
+
+    It is shown more than there is room for, chosen without it: a small model that is to choose
+    among a hundred lines takes the first ones.
 
     Raises:
         ModelError: No usable answer.
         SummaryRefused: Every answer failed its checks.
     """
-    texts = [_PRIVATE_REASON.sub("", x) if x.startswith("~") else x for x in source.lines]
-    lines, start, answers = _plain(source, texts), 0, []
-    for part in cut_into_parts([line for line, _ in lines], source.tokens, part_tokens):
-        scores = [score for _, score in lines[start : start + len(part)]]
-        answers.append(_prose_part(source, part, scores, call))
+    if together := _together(source):
+        return together
+    shown = extractive.select(
+        _texts(source),
+        max_chars=int(_SHOWN * source.characters),
+        own_name=source.agent,
+        weigh=source.weigh(),
+    )
+    bare = [replace(each, text=without_day(each.text)) for each in shown]
+    start, answers = 0, []
+    for part in cut_into_parts([each.text for each in bare], source.tokens, part_tokens):
+        answers.append(_part(source, bare[start : start + len(part)], part, call))
         start += len(part)
-    written = " ".join(answers)
-    if not source.limit_tokens or source.fits(written):
+    written = _dated("\n".join(answers), shown)
+    if source.fits(written):
         return written
     # Too long even though the model was told: its most telling sentences.
-    return _selected(source, [(written, 0)], source.characters) or written[: source.characters]
+    parts = [Text(line) for line in structured.plain(written)]
+    return _selected(source, parts, source.characters) or written[: source.characters]
 
 
-def _prose_part(source: Source, lines: Sequence[str], scores: Sequence[int], call: Calls) -> str:
-    way, weigh = source.way, source.weigh()
+def _together(source: Source) -> str:
+    """Older summaries one after the other, if they are lines and fit; that needs no model."""
+    lists = all(text.startswith("- ") for text in source.lines)
+    lines = [line for text in source.lines for line in structured.plain(text)]
+    text = as_list(dict.fromkeys(lines))
+    return text if lists and source.fits(text) else ""
+
+
+def _part(source: Source, texts: Sequence[Text], lines: Sequence[str], call: Calls) -> str:
+    way = source.way
     prompt = way.prompt(
         source.tier,
         source.agent,
         lines,
         must_keep=source.must_keep,
-        mattered=weighty.named(lines, lambda i, told: weigh(scores[i], told), source.agent),
+        mattered=weighty.named(lines, lambda at, _: texts[at].importance, source.agent),
         words=source.words,
     )
+    # A prompt may end with the sign of the first line.
+    opened = "- " if prompt.endswith("\n- ") else ""
     reason = ""
     for _ in range(call.tries):
-        text = verdict.clean(call(prompt, way.stop).text)
-        reason = verdict.check(text, lines) or ""
+        text = verdict.clean(opened + call(prompt, way.stop).text)
+        reason = verdict.check(text, [f"- {line}" for line in lines]) or ""
         if not reason:
             return text
     raise SummaryRefused(f"the summary was refused: {reason}", CURE)
+
+
+def _dated(written: str, shown: Sequence[Text]) -> str:
+    """``written`` with the day of the line that each of its lines was made of."""
+    if "\n" not in written and not written.startswith("- "):
+        return written
+    terms = [telling(each.text) for each in shown]
+    lines = []
+    for line in structured.plain(written):
+        own = telling(line)
+        best = max(range(len(shown)), key=lambda at: len(own & terms[at]), default=None)
+        sure = best is not None and 2 * len(own & terms[best]) > len(own)
+        day = day_in(shown[best].text) if best is not None and sure else ""
+        lines.append(f"{day}: {line}" if day and not day_in(line) else line)
+    return as_list(lines)

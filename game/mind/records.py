@@ -20,6 +20,10 @@ class MemoryKind(StrEnum):
     """What came of its own act: a look, a failure, a tool result."""
 
 
+SHRUG = "shrug"
+"""The ``event`` of an act: a stock phrase that the agent said because its model had no answer."""
+
+
 class Tier(StrEnum):
     """The two summaries; the third tier is the window itself."""
 
@@ -75,6 +79,11 @@ class Memory:
             (self.kind, self.text, self.source_id, self.event)
             == (other.kind, other.text, other.source_id, other.event)
         )
+
+    @property
+    def is_shrug(self) -> bool:
+        """Whether the agent only said a stock phrase, which tells and answers nothing."""
+        return self.kind is MemoryKind.ACT and self.event == SHRUG
 
     @property
     def line(self) -> str:

@@ -1,14 +1,23 @@
-"""Memories as sentences of a summary: own acts in the first person, speech by sentence."""
+"""Memories as sentences of a summary: own acts in the first person, speech by sentence.
+
+A summary without a model has one line for each thing, with its day and with who told whom::
+
+    - 4 May: Ann told me, "I am Ann, a sailmaker from Harrow Bay."
+
+The day stands where it changes. A line is read back as what it was made of, so that it survives
+being summarised again as it is.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from game.mind.perception import for_prompt, shorten
 from game.mind.tool_results import is_private_act, is_private_result
-from game.mind.words import sentences
+from game.mind.words import DAY, MONTHS, sentences
 
 _LONGEST = 240
 """Characters of one sentence in a summary; a longer one is cut at a word."""
@@ -16,7 +25,8 @@ _LONGEST = 240
 _ACT = re.compile(r"^~(?P<name>[^~<>]{1,40})>\s*(?P<verb>\S+)\s*(?P<rest>.*)$", re.S)
 _SPEECH = re.compile(
     r"^(?P<who>[^\"“”,.!?]{1,60}?) (?P<how>says|said|say|asks|asked|ask|whispers|whispered|whisper"
-    r"|shouts|shouted|replies|replied|answers|answered)(?P<to> to (?:me|you|[^\"“”,.!?]{1,40}))?"
+    r"|shouts|shouted|replies|replied|answers|answered|told)"
+    r"(?P<to> (?:to )?(?:me|you)| to [^\"“”,.!?]{1,40})?"
     r"\s*[,:]?\s*[\"“](?P<words>.*)[\"”]\s*(?P<after>\(repeated \d+×\))?$",
     re.S,
 )
@@ -31,6 +41,11 @@ _DID = {"go": "went", "get": "took", "drop": "put down", "give": "gave", "look":
     "inventory": "looked through my things",
 }
 _REASON = re.compile(r"\s\|\s+\S.*$")
+_DAY = re.compile(rf"^(?:- )?(?P<day>{DAY}): (?=\S)")
+# Where a line came from, and how often: of use in a note, no words of anybody's.
+_SOURCE = r"\((?:memor(?:y|ies) [\d\s,–-]+|repeated \d+×)\)"
+_REFERENCE = re.compile(rf"(?<=[.!?…\"”’')])(?:\s*{_SOURCE}\.?)+|\s*{_SOURCE}")
+_TOLD_ME = re.compile(r" (?:said|told) (?:to )?me$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +55,52 @@ class Told:
     Attributes:
         words: What was said or what happened, without the speaker.
         speaker: ``Tom said``, ``I said``; empty if nobody speaks.
+        day: When, as in ``4 May``; empty where that is not known.
     """
 
     words: str
     speaker: str = ""
+    day: str = ""
+
+    @property
+    def own(self) -> bool:
+        """Whether it is speech of the agent itself."""
+        return self.speaker == "I" or self.speaker.startswith("I ")
+
+    @property
+    def teller(self) -> str:
+        """The speaker as a line of a summary has it: ``Tom told me``, ``Tom asked me``."""
+        asks = self.words.endswith("?")
+        if asks and self.speaker == "I said":
+            return "I asked"
+        return _TOLD_ME.sub(" asked me" if asks else " told me", self.speaker)
+
+
+def day_of(time: datetime) -> str:
+    """The day of a line of a summary: ``4 May``."""
+    local = time.astimezone()  # the machine's own time zone, as in the prompt
+    return f"{local.day} {MONTHS[local.month - 1]}"
+
+
+def without_day(line: str) -> str:
+    """A line of a summary without its list sign and its day."""
+    return _DAY.sub("", line).removeprefix("- ")
 
 
 def retell(text: str, own_name: str) -> list[Told]:
     """The sentences of one memory, or of a summary.
 
     Args:
-        text: ``Tom says, "…"``, ``~Mira> say …``, a room, or a paragraph.
+        text: ``Tom says, "…"``, ``~Mira> say …``, a room, a paragraph, or a line of a summary.
         own_name: Who is ``I``.
     """
     if act := _ACT.match(text):
-        return _act(act["verb"].casefold(), _REASON.sub("", act["rest"]).strip())
-    return [
-        told for sentence in sentences(for_prompt(text, limit=100_000)) for told in _one(sentence)
-    ]
+        did = _REFERENCE.sub("", _REASON.sub("", act["rest"]))
+        return _act(act["verb"].casefold(), did.strip())
+    dated = _DAY.match(text)
+    plain = _REFERENCE.sub("", for_prompt(without_day(text), limit=100_000))
+    found = [told for sentence in sentences(plain) for told in _one(sentence)]
+    return [replace(told, day=dated["day"]) for told in found] if dated else found
 
 
 def is_private(text: str) -> bool:
@@ -86,12 +129,38 @@ def join(told: Iterable[Told]) -> str:
     return " ".join(parts)
 
 
+def day_in(line: str) -> str:
+    """The day of a line of a summary; empty if it has none."""
+    dated = _DAY.match(line)
+    return dated["day"] if dated else ""
+
+
+def as_list(lines: Iterable[str]) -> str:
+    """Lines, each with its day, as a summary has them: the day stands where it changes."""
+    written, before = [], ""
+    for line in lines:
+        day = day_in(line)
+        written.append(f"- {without_day(line) if day == before else line}")
+        before = day or before
+    return "\n".join(written)
+
+
+def as_line(told: Sequence[Told]) -> str:
+    """Neighbouring sentences of one memory, by one speaker, as a line of a summary but its sign."""
+    first = told[0]
+    said = " ".join(each.words for each in told)
+    day = f"{first.day}: " if first.day else ""
+    return f'{day}{first.teller}, "{said}"' if first.speaker else f"{day}{said}"
+
+
 def _one(sentence: str) -> list[Told]:
     """One sentence, with its speech taken apart and "you" outside of it told as "I"."""
     if speech := _SPEECH.match(sentence):
         who = "I" if speech["who"] in ("You", "I") else speech["who"]
-        to = " to me" if speech["to"] in (" to you", " to me") else speech["to"] or ""
-        how = speech["how"]
+        how = "said" if speech["how"] == "told" else speech["how"]
+        to = speech["to"] or ""
+        if to.endswith((" you", " me")):
+            to = " me" if how.startswith("ask") else " to me"
         how = _PAST.get(how.removesuffix("s"), how)
         return [
             Told(_closed(words).replace('"', "'"), f"{who} {how}{to}")

@@ -186,7 +186,7 @@ def _asked(question: Question) -> _Asked:
 def _sentences(memory: Memory) -> list[Told]:
     """What somebody says in ``memory``; nothing of what a tool or a look brought."""
     text = for_prompt(memory.text)
-    if memory.kind is MemoryKind.RESULT:
+    if memory.kind is MemoryKind.RESULT or memory.is_shrug:
         return []
     if memory.kind is MemoryKind.ACT:
         text = f"~I> {text}"

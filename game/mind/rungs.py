@@ -18,6 +18,7 @@ from game.mind.masking import Mask
 from game.mind.mattering import Mattering
 from game.mind.memory import Rung, RungStep
 from game.mind.records import Memory, Summary, Tier
+from game.mind.retelling import day_of
 from game.mind.strategy import Layout, Strategy
 from game.mind.summarize import Source
 from game.mind.verify import Verdict
@@ -195,6 +196,7 @@ class Climb:
             visible=[*self.writer.standing, *texts, *window],
             must_keep=self.writer.must_keep,
             embedder=self.writer.embedder,
+            agent=self.scale.agent,
         )
         return replace(verdict, tries=max((each.tries for each in self._written), default=1))
 
@@ -208,7 +210,8 @@ class Climb:
     # -- what the rungs are made of
 
     def _new_sources(self) -> list[Source]:
-        memories, agent = self._pruned(), self.scale.agent
+        pruned, agent = self._pruned(), self.scale.agent
+        memories = tuple(memory for memory in pruned if not memory.is_shrug) or pruned
         lines = tuple(source_line(agent, memory) for memory in memories)
         older = tuple(cut.without_added(each.text) for each in self._present())
         if self.plan.layout is Layout.REPLACE:
@@ -236,6 +239,7 @@ class Climb:
             lines=lines,
             numbers=(*older, *(memory.number for memory in memories)) if memories else (),
             importance=(*older, *map(self.mattering.of, memories)),
+            days=(*("" for _ in older), *(day_of(memory.time) for memory in memories)),
             weighty=self._weighty(self.mattered) if older else (),
             strategy=self.strategy,
             limit_tokens=limit,

@@ -19,6 +19,8 @@ MAX_CHARACTERS = {Tier.RECENT: 1200, Tier.LONGTERM: 1800}
 CURE = "Set another model, or `extractive`, for the summarizer profile in llm.md"
 """What to do about a model that cannot summarise."""
 
+_SHARE, _LEAST_CHARACTERS = 0.9, 240
+"""The share of a few memories that their summary may have, and what it may have in any case."""
 _WORDS_PER_TOKEN = 0.75
 
 
@@ -40,6 +42,8 @@ class Source:
         importance: How much each line matters, 1 to 10, and 0 for an older summary; none at
             all where nobody has judged.
         weighty: The memories that matter, of those that the older summaries tell.
+        days: The day of each line, as in ``4 May``, empty for an older summary; none at all
+            where it is not known.
     """
 
     tier: Tier
@@ -52,6 +56,7 @@ class Source:
     tokens: Callable[[str], int] = estimate_tokens
     importance: tuple[int, ...] = ()
     weighty: tuple[Weighty, ...] = ()
+    days: tuple[str, ...] = ()
 
     @property
     def way(self) -> Strategy:
@@ -63,8 +68,13 @@ class Source:
     @property
     def characters(self) -> int:
         """About how many characters the summary may have."""
+        if self.limit_tokens:
+            return self.limit_tokens * CHARACTERS_PER_TOKEN
         usual = MAX_CHARACTERS[self.tier]
-        return self.limit_tokens * CHARACTERS_PER_TOKEN if self.limit_tokens else usual
+        if self.tier is Tier.LONGTERM or self.way.headings:
+            return usual
+        # As long as what it is made of, it would save nothing; older summaries are short already.
+        return min(usual, max(int(_SHARE * sum(map(len, self.lines))), _LEAST_CHARACTERS))
 
     @property
     def words(self) -> int:
@@ -76,6 +86,12 @@ class Source:
         """How much each line matters, 0 where that is not known."""
         known = len(self.importance) == len(self.lines)
         return self.importance if known else (0,) * len(self.lines)
+
+    @property
+    def dated(self) -> tuple[str, ...]:
+        """The day of each line, empty where that is not known."""
+        known = len(self.days) == len(self.lines)
+        return self.days if known else ("",) * len(self.lines)
 
     def weigh(self) -> Callable[[int, Told], int]:
         """What says how much a sentence matters: of a line that matters so much, or 0.

@@ -40,7 +40,7 @@ _ENVIRONMENT = ImmutableSandboxedEnvironment(
     undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
 )
 _BUILT_IN = """\
-# Memories:
+# What {{ agent }} remembers ("I" is {{ agent }}):
 {% for memory in memories %}
 - {{ memory }}
 {% endfor %}
@@ -53,14 +53,15 @@ _BUILT_IN = """\
 {% endif %}
 {% if must_keep %}
 
-# What the summary has to say in any case:
+# What has to be said in any case:
 {% for line in must_keep %}
 - {{ line }}
 {% endfor %}
 {% endif %}
 
-# Summary (first-person perspective, I/me/my, no meta-commentary):
-{{ "> " }}"""
+# The same lines, each made shorter (at most {{ words }} words in all)
+# One line for each, in the same order: who told it, and every name, number, promise and rule in it.
+{{ "" }}"""
 _TRIED = ("A first trial, I hope.", "A second trial, I hope.")
 
 

@@ -16,12 +16,13 @@ said can become one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 
 from game.mind.perception import for_prompt
+from game.mind.retelling import day_in
 from game.mind.words import stem, words
 
 LONGEST_NOTE = 300
@@ -29,7 +30,7 @@ LONGEST_NOTE = 300
 MOST_NOTES = 60
 """Notes that are read under one heading; a model that loops writes more."""
 
-_MARK = "## "
+_MARK, _ITEM = "## ", "- "
 _LIST_SIGN = re.compile(r"^\s*(?:(?:[-*•–+]|\d{1,3}[.)])\s+)+|^\s*>+\s*")
 _NOTHING = re.compile(
     r"(?:none|nothing|no|n/?a|nil|empty|-+|\.+|…)?"
@@ -92,17 +93,17 @@ def read(text: str, headings: Sequence[str] | None = None) -> Structured | None:
 
 @lru_cache(maxsize=256)
 def shown(text: str) -> tuple[str, ...]:
-    """A summary as lines of a prompt, harmless each: prose as one, notes under their headings.
+    """A summary as lines of a prompt, harmless each: a list as it is, prose as one line.
 
-    A heading becomes ``Facts:`` and a note ``- …``; headings without notes stay away. No
+    Of notes a heading becomes ``Facts:`` and a note ``- …``; headings without notes stay away. No
     line starts like a heading, a rule, a cursor or a line of the script.
 
     A summary stands in every prompt until the next one is made, hence the cache.
     """
     kept = read(text)
     if kept is None:
-        line = for_prompt(text, limit=_LONGEST_PROSE)
-        return (line,) if line else ()
+        shortened = (for_prompt(line, limit=_LONGEST_PROSE) for line in _listed(text))
+        return tuple(filter(None, shortened))
     before = for_prompt(before_headings(text), limit=_LONGEST_PROSE)
     lines = [before] if before else []
     for heading, notes in kept.sections.items():
@@ -112,13 +113,32 @@ def shown(text: str) -> tuple[str, ...]:
 
 
 def plain(text: str) -> tuple[str, ...]:
-    """A summary as one line for each note, without headings; prose as one line."""
+    """A summary as one line for each note, without headings and list signs; prose as one line.
+
+    Lines that stand under a day carry it, each by itself.
+    """
     kept = read(text)
     if kept is None:
-        line = " ".join(text.split())
-        return (line,) if line else ()
+        return tuple(_carried(_listed(text)))
     before = " ".join(before_headings(text).split())
     return (*([before] if before else []), *(note for _, note in kept.notes))
+
+
+def _carried(lines: Iterable[str]) -> Iterator[str]:
+    """Lines without their sign, each with the day of the line before it if it has none."""
+    day = ""
+    for line in lines:
+        bare, own = line.removeprefix(_ITEM), day_in(line)
+        day = own or day
+        yield f"{day}: {bare}" if day and not own and line != bare else bare
+
+
+def _listed(text: str) -> list[str]:
+    """The lines of a list; prose, as older summaries are, as one."""
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    if not any(line.startswith(_ITEM) for line in lines):
+        lines = [" ".join(" ".join(lines).split())]
+    return [line for line in lines if line]
 
 
 def before_headings(text: str) -> str:

@@ -33,8 +33,8 @@ __all__ = [
 
 EXTRACTIVE = "extractive"
 """The name of the summarizer that needs no model."""
-MERGED = "merged by heading"
-"""Who wrote a structured summary that needed no model: both older ones fit together."""
+MERGED = "merged"
+"""Who wrote a summary that needed no model: both older ones fit together."""
 
 _LEAST_PART_TOKENS = 250
 
@@ -105,6 +105,7 @@ def _relevant(source: Source) -> Source:
         lines=tuple(lines[i] for i in kept),
         numbers=tuple(numbers[i] for i in kept) if numbers else (),
         importance=tuple(source.judged[i] for i in kept),
+        days=tuple(source.dated[i] for i in kept),
     )
 
 

@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 
 from game.mind.details import counts, details, key, numbers
 from game.mind.recall.query import family
+from game.mind.retelling import without_day
 
 _EMPTY_WORDS = """
     a an the this that these those i me my mine you your yours he him his she her hers it its we us
@@ -198,8 +199,12 @@ def units(line: str) -> tuple[Unit, ...]:
 
 
 def split_sentences(line: str) -> list[str]:
-    """The sentences of ``line``, those inside of one pair of quotes apart as well."""
-    return [part for part in _UNIT.split(_REFERENCE.sub("", line)) if part.strip()]
+    """The sentences of ``line``, those inside of one pair of quotes apart as well.
+
+    The day of a line of a summary is no part of what it says.
+    """
+    parts = _UNIT.split(_REFERENCE.sub("", line))
+    return [without_day(part) for part in parts if part.strip()]
 
 
 def compare(constraint: Constraint, unit: Unit) -> Kept:

@@ -13,6 +13,7 @@ _LEAST_WORDS = 3
 _TOKENS = re.compile(r"</?(?:s|eos|bos|pad|start_of_turn|end_of_turn|\|[^<>\s]{1,30}\|)>.*", re.S)
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|$)", re.S | re.I)
 _LINE_START = re.compile(r"^(?:[>\s]+|[-*•]\s+|\d{1,3}[.)](?:\s+|$))+")
+_LISTED = re.compile(r"^[>\s]*(?:[-*•]|\d{1,3}[.)])\s+\S")
 _LABEL = re.compile(
     r"^(?:(?:sure|okay|ok|certainly|of course)[,.!]?\s*)?"
     r"(?:here(?: is|'s|’s)[^.:\n]{0,80}:|\W*(?:final |brief |short )?summary\W*?:)[\s*_]*",
@@ -36,13 +37,16 @@ def without_tokens(answer: str) -> str:
 
 
 def clean(summary: str) -> str:
-    """The summary as one paragraph, without what a model puts around it.
+    """The summary as one paragraph, or as lines, without what a model puts around it.
 
-    Tokens, thoughts, headings, list signs, quote marks, a leading "Here is a
-    summary:", and a last sentence that was cut off, unless it is the only one.
+    Tokens, thoughts, headings, quote marks, a leading "Here is a summary:", and a last sentence
+    that was cut off, unless it is the only one. Where the model wrote a list, each entry stays a
+    line with the sign ``- ``, once.
     """
     text = without_tokens(summary).replace("```", "")
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    if any(_LISTED.match(line) for line in lines):
+        return _clean_list(lines)
     bare = [" ".join(_LINE_START.sub("", line).split()) for line in lines]
     text = _LABEL.sub("", " ".join(line for line in bare if line)).strip()
     if len(text) > 1 and text[0] in '"“' and text[-1] in '"”' and not set(text[1:-1]) & set('"“”'):
@@ -52,6 +56,14 @@ def clean(summary: str) -> str:
         parts.pop()
     text = " ".join(parts)
     return f'{text}"' if text.count('"') % 2 and not text.endswith('"') else text
+
+
+def _clean_list(lines: Sequence[str]) -> str:
+    """The entries of a list, each once; what stands around them is left away."""
+    entries = [" ".join(_LINE_START.sub("", line).split()) for line in lines if _LISTED.match(line)]
+    if len(entries) > 1 and not _ENDED.search(entries[-1]):
+        entries.pop()
+    return "\n".join(f"- {entry}" for entry in dict.fromkeys(filter(None, entries)))
 
 
 def check(summary: str, source_texts: Sequence[str]) -> str | None:

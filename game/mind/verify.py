@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from game.mind import verdict
+from game.mind.attribution import swapped
 from game.mind.details import Found, details, vocabulary
+from game.mind.extractive import binding
 from game.mind.perception import shorten
 from game.mind.ports import Embedder
 from game.mind.sameness import alike
@@ -27,6 +29,11 @@ _LEAST_DETAILS, _LEAST_DETAIL_SHARE, _FEW_DETAILS = 4, 0.15, 8
 """The same for names, places and numbers; with fewer than the last it cannot be said."""
 _MOST_INVENTED, _MOST_INVENTED_SHARE = 3, 0.25
 """So many invented names and numbers, and such a share of all in the summaries, are a tale."""
+
+_AS_MANY, _MOST_SHOWN = 0.9, 6
+"""The share of an extract's names and numbers that are as many; and how many lost ones are told."""
+_MOST_WORDS = 0.6
+"""The share of the words of a rule or promise that tell it still."""
 
 type Details = Mapping[tuple[str, ...], Found]
 
@@ -96,6 +103,7 @@ def judge(
     visible: Sequence[str],
     must_keep: Sequence[str],
     embedder: Embedder | None = None,
+    agent: str = "",
 ) -> Verdict:
     """Check what a compaction leaves of what it was given; blocks if there is an embedder.
 
@@ -109,6 +117,7 @@ def judge(
       four of its names and numbers and than 15 % of them
     * a tale: three invented names or numbers, and a quarter of all that it has
     * a constraint turned round, which no source had turned round
+    * what one person said of their own life, told of another (:mod:`game.mind.attribution`)
 
     Measured over believable evenings of 4 to 128 memories: none of 108 extractive summaries
     of 300 to 1,200 characters nor of 30 structured ones has a problem, or an invented name
@@ -122,6 +131,7 @@ def judge(
         visible: Every line that the agent sees afterwards: pins, summaries, window.
         must_keep: Constraints and open loops from before.
         embedder: Knows what means the same; None, or one that fails, leaves it to words.
+        agent: Whose memories they are; empty leaves out who said what.
     """
     wanted = tuple(dict.fromkeys(line for line in must_keep if line.strip()))
     constraints = [part for text in wanted for part in read_constraint(text)]
@@ -134,6 +144,7 @@ def judge(
         *_emptiness(texts, sources, there),
         *_tales(len(invented), len(own)),
         *_turned_round(constraints, texts, sources),
+        *(each for text in summaries if agent for each in swapped(text, sources, agent)),
     ]
     return Verdict(
         wanted=len(wanted),
@@ -143,6 +154,36 @@ def judge(
         invented=invented,
         problems=tuple(problems),
     )
+
+
+def falls_short(summary: str, extract: str, sources: Sequence[str], agent: str) -> tuple[str, ...]:
+    """What ``summary`` keeps less of than ``extract``, which was made without a model.
+
+    Counted are the names and numbers of ``sources``, a tenth less being as good; each rule and
+    each promise that the extract tells has to be told.
+    """
+    there, written, taken = details(sources), vocabulary([summary]), vocabulary([extract])
+    kept = sum(written.issuperset(found.keys) for found in there.values())
+    usual = [found for found in there.values() if taken.issuperset(found.keys)]
+    reasons = []
+    if kept < _AS_MANY * len(usual):
+        lacking = [found.shown for found in usual if not written.issuperset(found.keys)]
+        reasons.append(
+            f"it keeps {kept} names and numbers where one without a model keeps {len(usual)} "
+            f"(not {', '.join(lacking[:_MOST_SHOWN])})"
+        )
+    seen = Seen([summary])
+    lost = (line for line in binding(extract, agent) if not _told_of(line, seen))
+    return (*reasons, *(f"it lost: {shorten(line, 80)}" for line in lost))
+
+
+def _told_of(line: str, seen: Seen) -> bool:
+    """Whether a sentence has most words of a rule or promise, in whatever person and order."""
+    for constraint in read_constraint(line):
+        near = (compare(constraint, unit) for unit in seen.near(constraint, _NEAR))
+        if not any(kept.coverage >= _MOST_WORDS and not kept.contrary for kept in near):
+            return False
+    return True
 
 
 # -- what must be kept

@@ -23,7 +23,7 @@ MOST_COUNTING = 4
 MOST_NAMED, MOST_NAMED_OF_ONE, LONGEST_NAMED = 6, 2, 200
 """Lines that a model is told to look at: of all, of one speaker; and characters of each."""
 
-_EACH = 2.0
+_EACH = 2.5
 """What each point of importance from :data:`MATTERS` on adds to what a sentence is worth."""
 _OF_BOTH, _OF_MEMORY = 0.6, 0.75
 """The share of the longer one's words that a sentence and a memory have in common if it is made

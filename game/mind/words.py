@@ -18,6 +18,10 @@ _COMMON = """
 COMMON_WORDS = frozenset(_COMMON.split())
 """Words that say nothing about what happened."""
 
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+DAY = rf"\d{{1,2}} (?:{'|'.join(MONTHS)})"
+"""Pattern of the day that a line of a summary begins with: ``4 May``."""
+
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ENDINGS = re.compile(r"(?:'s|’s|ing|ied|ies|ed|es|s|y)$")
 _END = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s|$)")

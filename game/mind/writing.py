@@ -58,6 +58,8 @@ class Writer:
     def write(self, source: Source, *, forgiving: bool = False) -> Written:
         """The summary of ``source``; a bad one is written once more, then made by rules.
 
+        Bad is also one that keeps less than the summary without a model.
+
         Raises:
             ModelError: No usable answer, and nothing may stand in for it.
             ConfigError: The strategy's template fails.
@@ -94,12 +96,17 @@ class Writer:
         return tuple(line for line in wanted if line not in told.put_back)
 
     def _problems(self, draft: Draft, source: Source) -> tuple[str, ...]:
-        return verify.judge(
+        judged = verify.judge(
             summaries=(draft.text,),
             sources=source.lines,
             visible=(draft.text,),
             must_keep=self.must_keep,
-        ).problems
+            agent=source.agent,
+        )
+        if judged.problems or not draft.calls:
+            return judged.problems
+        extract = self.by_rules(source).text
+        return verify.falls_short(draft.text, extract, source.lines, source.agent)
 
 
 def _written(drafts: list[Draft]) -> Written:

@@ -3,23 +3,39 @@
 Lives of 129 to 257 memories are summarised at the shipped sizes, once in each way without a
 model and once in prose by the embedded model; ten random lines are the floor. Then the
 embedded model is asked for notes under headings, to see how often it gives all of them.
+
+A shorter life with six compactions is summarised by a model through all the checks of the game,
+and without one: by the model of an OpenAI-compatible server whose address stands in
+``KEEPSAKE_SUMMARIZER`` (its name in ``KEEPSAKE_SUMMARIZER_MODEL``), else by the embedded one.
 """
 
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from random import Random
 
-from game.llm.profiles import Profile
+from game.llm.profiles import OPENAI, Profile
+from game.llm.servers import build
+from game.llm.wrappers import Recorder
+from game.mind.attribution import swapped
 from game.mind.compaction_config import CompactionConfig
 from game.mind.errors import SummaryRefused
 from game.mind.ports import Generation, LanguageModel
 from game.mind.records import MemoryKind, Tier
 from game.mind.script import cursor
 from game.mind.strategy import Layout, Strategies, Strategy
-from game.mind.summarize import ExtractiveSummarizer, ModelSummarizer, Source, Summarizer
+from game.mind.summarize import (
+    EXTRACTIVE,
+    ExtractiveSummarizer,
+    ModelSummarizer,
+    Source,
+    Summarizer,
+)
+from game.mind.writing import Writer
 from game.paths import REPOSITORY
 from tests.bench.embedded_up import embedded_model
 from tests.bench.figures import Figure
@@ -27,6 +43,9 @@ from tests.bench.talk import FACTS, NAME, Fact, Line, talk
 
 LENGTHS = (129, 193, 193, 257)
 CONFIG = CompactionConfig()
+_SHORT = CompactionConfig(immediate_window=14, recent_window=14)
+_LONG_TOKENS = 700
+_SHORT_LENGTH, _SHORT_FACTS = 99, 20
 SEEDS = (11, 12, 13, 14, 15, 16)
 """Evenings without a model; the first is the one that the model summarises too."""
 _DRAWS, _RANDOM_LINES = 200, 10
@@ -46,10 +65,18 @@ class _Life:
     lines: tuple[Line, ...]
     facts: tuple[Fact, ...]
 
+    config: CompactionConfig = CONFIG
+
     @property
     def past(self) -> tuple[Line, ...]:
         """What the summaries stand for."""
-        return self.lines[: -CONFIG.immediate_window]
+        return self.lines[: -self.config.immediate_window]
+
+    @property
+    def due(self) -> range:
+        """How many memories there are at each compaction."""
+        window = self.config.immediate_window + self.config.recent_window
+        return range(window + 1, len(self.lines) + 1, self.config.recent_window)
 
 
 @dataclass
@@ -62,7 +89,10 @@ class _Summaries:
         longterm: The long-term summary.
         recent: The short-term summary.
         done: Memories that they stand for.
-        refused: Compactions that changed nothing.
+        refused: Compactions that changed nothing; of a checked one, summaries that were made
+            without the model.
+        checked: Whether they are written as in the game: judged, tried again, made by rules.
+        log: What was refused, and why.
     """
 
     way: Strategy
@@ -71,6 +101,8 @@ class _Summaries:
     recent: str = ""
     done: int = 0
     refused: int = 0
+    checked: bool = False
+    log: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -79,8 +111,8 @@ class _Summaries:
 
     def live(self, life: _Life) -> None:
         """Compact whenever it is due."""
-        for due in _due(life):
-            last = due - CONFIG.immediate_window
+        for due in life.due:
+            last = due - life.config.immediate_window
             lines = tuple(_source_line(line) for line in life.lines[self.done : last])
             try:
                 self._compact(lines, tuple(range(self.done + 1, last + 1)))
@@ -105,7 +137,13 @@ class _Summaries:
     def _written(
         self, tier: Tier, lines: tuple[str, ...], numbers: tuple[int, ...] = (), limit: int = 0
     ) -> str:
-        return self.summarizer.summarize(Source(tier, NAME, lines, numbers, self.way, limit)).text
+        source = Source(tier, NAME, lines, numbers, self.way, limit)
+        if not self.checked:
+            return self.summarizer.summarize(source).text
+        writer = Writer(self.summarizer, True, (), (), None, self.log.append)
+        written = writer.write(source)
+        self.refused += written.model == EXTRACTIVE
+        return written.text
 
 
 def measure() -> Iterator[Figure]:
@@ -120,6 +158,48 @@ def measure() -> Iterator[Figure]:
     with embedded_model("summarizer") as (profile, model):
         yield _prose_by_model(ways.get("narrative"), lives, profile, model)
         yield _notes_by_model(ways.get("structured"), profile, model)
+    yield from six_compactions()
+
+
+def six_compactions() -> Iterator[Figure]:
+    """Facts kept and speakers swapped over six compactions, with a model and without."""
+    way = Strategies(REPOSITORY / "vault" / "config" / "compaction").get("narrative")
+    life = _life(Random(31), _SHORT_LENGTH, list(FACTS[:_SHORT_FACTS]), _SHORT)
+    lived = [_source_line(line) for line in life.lines]
+    with _summarizer() as (name, summarizer):
+        both = (("extractive", ExtractiveSummarizer()), (name, summarizer))
+        for who, writes in both:
+            summaries = _Summaries(way, writes, checked=who != "extractive")
+            summaries.live(life)
+            kept = sum(fact.kept(summaries.text) for fact in life.facts)
+            wrong = sum(
+                len(swapped(x, lived, NAME)) for x in (summaries.longterm, summaries.recent)
+            )
+            of = 2 * len(life.due) - 1
+            said = f"{wrong} swapped speakers, {summaries.refused} of {of} summaries refused"
+            share = 100 * kept / len(life.facts)
+            yield Figure(
+                f"facts kept over six compactions, {who}", len(life.facts), share, "%", said
+            )
+
+
+@contextmanager
+def _summarizer() -> Iterator[tuple[str, Summarizer]]:
+    """The model that six compactions are measured with."""
+    if not (host := os.environ.get("KEEPSAKE_SUMMARIZER")):
+        with embedded_model("summarizer") as (profile, model):
+            yield "gemma-3-270m", _by_model(profile, model, max_tokens=_NOTE_TOKENS)
+        return
+    name = os.environ.get("KEEPSAKE_SUMMARIZER_MODEL", "model")
+    profile = replace(
+        Profile("summarizer", provider=OPENAI, host=host, model=name, temperature=0.3),
+        max_tokens=_LONG_TOKENS,
+        time_limit=600.0,
+        in_flight=1,
+    )
+    client = build(profile, None, {}, Recorder()).client
+    yield name, _by_model(profile, client, max_tokens=_LONG_TOKENS)
+    client.close()
 
 
 def _without_model(way: Strategy) -> Iterator[Figure]:
@@ -135,7 +215,7 @@ def _prose_by_model(
     way: Strategy, lives: list[_Life], profile: Profile, model: LanguageModel
 ) -> Figure:
     kept, refused, _ = _kept(lives, way, _by_model(profile, model))
-    compactions = sum(len(_due(life)) for life in lives)
+    compactions = sum(len(life.due) for life in lives)
     planted = sum(len(life.facts) for life in lives)
     return Figure(
         f"planted facts kept by {way.name}, gemma-3-270m",
@@ -180,12 +260,14 @@ def _lives(seed: int) -> list[_Life]:
     ]
 
 
-def _life(random: Random, length: int, facts: list[Fact]) -> _Life:
+def _life(
+    random: Random, length: int, facts: list[Fact], config: CompactionConfig = CONFIG
+) -> _Life:
     lines = list(itertools.islice(talk(random), length))
-    places = random.sample(range(length - CONFIG.immediate_window), len(facts))
+    places = random.sample(range(length - config.immediate_window), len(facts))
     for place, fact in zip(places, facts, strict=True):
         lines[place] = fact.line
-    return _Life(tuple(lines), tuple(facts))
+    return _Life(tuple(lines), tuple(facts), config)
 
 
 def _kept(
@@ -208,11 +290,6 @@ def _share(kept: list[Fact], lives: list[_Life], kind: MemoryKind | None = None)
     planted = [fact for life in lives for fact in life.facts]
     chosen = [sum(kind in (None, f.line.kind) for f in facts) for facts in (kept, planted)]
     return 100 * chosen[0] / chosen[1]
-
-
-def _due(life: _Life) -> range:
-    whole = CONFIG.immediate_window + CONFIG.recent_window + 1
-    return range(whole, len(life.lines) + 1, CONFIG.recent_window)
 
 
 def _source_line(line: Line) -> str:

@@ -303,7 +303,7 @@ class TestTriggers(LadderWorld):
         after = self.load()
         # What is told of people stands around the memories, and is not theirs to save.
         assert after.overhead == before.overhead
-        assert after.summaries + after.window < 0.7 * (before.summaries + before.window)
+        assert after.summaries + after.window < 0.72 * (before.summaries + before.window)
         newest = self.services.compaction.current.preserve_memories
         window = self.mind.memory.context().window
         assert len(window) == newest, "nothing more could have been summed up"

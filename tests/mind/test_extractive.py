@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.mind.extractive import summarize
+from game.mind import structured
+from game.mind.extractive import Text, summarize
 from game.mind.retelling import join, retell
 
 NOISE = [
@@ -52,7 +53,8 @@ def test_facts_survive_many_cycles():
     longterm = ""
     for cycle in range(8):
         recent = summarize(lives(64, cycle), max_chars=700, own_name="Mira")
-        longterm = summarize([recent], max_chars=1200, own_name="Mira", earlier=longterm)
+        older = [*longterm.splitlines(), *recent.splitlines()]
+        longterm = summarize(older, max_chars=1200, own_name="Mira")
     assert "Agnes keeps 14 beehives in Brindle" in longterm
     assert "I promise to bring you rye bread on Thursday" in longterm
 
@@ -67,12 +69,12 @@ def test_sentences_stand_in_order_of_time_and_in_the_first_person():
         "~Mira> emote hums a tune from Arden.",
     ]
     assert summarize(lines, max_chars=1000, own_name="Mira") == (
-        'Tom said, "The old bridge at Carrow fell in March." '
-        'I said, "I will ask the mason Bertil." '
-        "I get a rusty chisel. "
-        'I whispered to Anna, "Bertil hides 300 crowns." '
-        "I went north. "
-        "I hum a tune from Arden."
+        '- Tom said, "The old bridge at Carrow fell in March."\n'
+        '- I said, "I will ask the mason Bertil."\n'
+        "- I get a rusty chisel.\n"
+        '- I whispered to Anna, "Bertil hides 300 crowns."\n'
+        "- I went north.\n"
+        "- I hum a tune from Arden."
     )
 
 
@@ -105,9 +107,9 @@ def test_uses_of_the_own_memory_are_not_told_again():
 
 
 def test_something_is_kept_of_memories_that_tell_nothing():
-    assert summarize(["Hi.", "And you?"], max_chars=100, own_name="Mira") == "And you?"
+    assert summarize(["Hi.", "And you?"], max_chars=100, own_name="Mira") == "- And you?"
     assert summarize([], max_chars=100, own_name="Mira") == ""
-    assert summarize(["...", ""], max_chars=100, own_name="Mira") in ("", "....", "...")
+    assert summarize(["...", ""], max_chars=100, own_name="Mira") in ("", "- ....", "- ...")
 
 
 @settings(deadline=None)
@@ -118,7 +120,7 @@ def test_something_is_kept_of_memories_that_tell_nothing():
 def test_it_keeps_to_its_size_and_is_the_same_each_time(lines, size):
     summary = summarize(lines, max_chars=size, own_name="Mira")
     assert len(summary) <= size
-    assert len(summary.splitlines()) <= 1
+    assert all(line.startswith("- ") for line in summary.splitlines())
     assert summarize(lines, max_chars=size, own_name="Mira") == summary
 
 
@@ -139,3 +141,73 @@ def test_nobody_fills_a_summary_with_rules():
     others = 'Ada says to you, "My brother Edric sails on the Grey Gull of Merrow."'
     summary = summarize([*flood, others], max_chars=900, own_name="Mira")
     assert "Edric" in summary
+
+
+# -- lines
+
+
+ANN = 'Ann says to you, "I am Ann, a sailmaker from Harrow Bay."'
+
+
+def test_a_line_says_when_and_who_told_whom_and_stays_as_it_is():
+    texts = [
+        Text(ANN, 0, "4 May"),
+        Text('Tom says to you, "Have you seen the ferry of Harl? It had 9 sheep."', 0, "4 May"),
+        Text("~Mira> say I promise to wake you at five, Ada.", 0, "5 May"),
+    ]
+    first = summarize(texts, max_chars=900, own_name="Mira")
+    assert first.splitlines() == [
+        '- 4 May: Ann told me, "I am Ann, a sailmaker from Harrow Bay."',
+        '- Tom asked me, "Have you seen the ferry of Harl?"',
+        '- Tom told me, "It had 9 sheep."',
+        '- 5 May: I said, "I promise to wake you at five, Ada."',
+    ]
+    for _ in range(4):
+        assert summarize(structured.plain(first), max_chars=900, own_name="Mira") == first
+
+
+def test_what_was_said_at_different_moments_stands_apart():
+    lines = ['Tom says, "The weir of Harl broke."', 'Tom says, "Bram has forty eels."']
+    summary = summarize(lines, max_chars=400, own_name="Mira")
+    assert summary.count("Tom said") == 2
+
+
+def test_no_number_of_a_memory_stands_as_prose():
+    older = (
+        "Ada told me: never open the cellar. (memory 48). (memory 50). I sold nine eels to Bram "
+        "(memory 51). The weir broke (repeated 2×)."
+    )
+    summary = summarize([older], max_chars=900, own_name="Mira")
+    assert "memory" not in summary
+    assert "repeated" not in summary
+    assert "never open the cellar" in summary
+    assert "nine eels" in summary
+
+
+@pytest.mark.parametrize("older", [[ANN], ['- 4 May: Ann told me, "I am Ann, of Harrow Bay."']])
+def test_own_nonsense_never_takes_the_place_of_what_was_told(older):
+    own = "~Mira> say I am a sailmaker from Harrow Bay."
+    for lines in ([own, *older], [*older, own]):
+        summary = summarize(lines, max_chars=70, own_name="Mira")
+        assert "I am Ann" in summary
+        assert "I said" not in summarize(lines, max_chars=900, own_name="Mira")
+
+
+def test_own_promises_and_own_facts_still_count():
+    lines = [
+        'Tom says to you, "Bring the blue jar to the ferry on Thursday, will you?"',
+        "~Mira> say I will bring you the blue jar to the ferry on Thursday, Tom.",
+        "~Mira> say The key of the chapel hangs behind the clock.",
+    ]
+    summary = summarize(lines, max_chars=900, own_name="Mira")
+    assert "I will bring you the blue jar" in summary
+    assert "behind the clock" in summary
+
+
+def test_a_paragraph_of_an_older_version_becomes_lines():
+    older = 'Tom said to me, "My sister has 14 hives." I said, "I promise to bring you rye, Tom."'
+    assert structured.shown(older) == (older,)
+    assert summarize(structured.plain(older), max_chars=900, own_name="Mira").splitlines() == [
+        '- Tom told me, "My sister has 14 hives."',
+        '- I said, "I promise to bring you rye, Tom."',
+    ]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from game.mind.errors import ConfigError
+from game.mind.exchange import answers
+from game.mind.heard import own_words
 from game.mind.memory import MemoryContext
 from game.mind.recall.config import RecallConfig, load_recall_config
 from game.mind.recall.documents import Document, DocumentKind, Hit
@@ -19,7 +22,7 @@ from game.mind.recall.related import (
     related,
     result,
 )
-from game.mind.records import Memory, MemoryKind, Summary, Tier
+from game.mind.records import SHRUG, Memory, MemoryKind, Summary, Tier
 from game.mind.tokens import estimate_tokens
 from game.paths import REPOSITORY
 
@@ -176,6 +179,11 @@ def test_what_only_speaks_of_memory_is_known():
         ("You see a room.", MemoryKind.RESULT),
     ):
         assert not about_memory(memory(1, text, kind))
+    shrug = replace(memory(1, "say I can't think of it just now.", MemoryKind.ACT), event=SHRUG)
+    assert about_memory(shrug)
+    assert own_words(shrug) is None
+    assert answers(shrug, {"Tom": 1}) == []
+    assert not about_memory(replace(shrug, event="say"))
 
 
 def test_the_question_is_what_was_just_said_and_where():

@@ -398,7 +398,7 @@ def test_all_of_it_is_in_the_archive_line(life, memory):
     line = compaction_line(memory)
     assert line["reason"] == "high"
     assert line["strategy"] == "narrative"
-    assert line["calls"] == result.calls == 1
+    assert line["calls"] == result.calls == 0
     assert line["tokens"]["before"] == result.tokens_before
     assert (
         line["tokens"]["after"]
@@ -542,3 +542,13 @@ def test_an_emergency_has_no_model_read_more_than_a_prompt_part_by_part(tmp_path
     talk(memory, 60)
     assert memory.compact(CompactReason.MANUAL).model == "scripted"
     memory.close()
+
+
+def test_a_stock_phrase_is_in_no_summary(life, memory):
+    memory.append("say I can't think of it just now.", MemoryKind.ACT, event="shrug")
+    fill(memory, 0.9)
+    memory.compact(HIGH)
+    assert not any("think of it" in x for s in life.summarizer.sources for x in s.lines)
+    (source,) = life.summarizer.sources
+    assert len(source.lines) == len(source.numbers) == len(source.days)
+    assert set(source.days) == {"1 May"}

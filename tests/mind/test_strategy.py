@@ -10,6 +10,7 @@ from game.mind.records import Tier
 from game.mind.strategy import (
     DEFAULT_STOP,
     NARRATIVE,
+    USUAL_WORDS,
     Layout,
     Strategies,
     load_strategy,
@@ -63,12 +64,13 @@ def test_the_narrative_prompt_is_what_small_models_were_measured_with():
     for tier in Tier:
         for strategy in (narrative, NARRATIVE):
             assert strategy.prompt(tier, "Mira", MEMORIES) == (
-                "# Memories:\n"
+                '# What Mira remembers ("I" is Mira):\n'
                 '- Tom says, "Hello."\n'
                 "- ~Mira> say Good day!\n"
                 "\n"
-                "# Summary (first-person perspective, I/me/my, no meta-commentary):\n"
-                "> "
+                f"# The same lines, each made shorter (at most {USUAL_WORDS[tier]} words in all)\n"
+                "# One line for each, in the same order: who told it, and every name, number, "
+                "promise and rule in it.\n"
             )
     assert narrative.stop == ("\n#", "\n\n", "\n>") == DEFAULT_STOP
 
@@ -76,7 +78,11 @@ def test_the_narrative_prompt_is_what_small_models_were_measured_with():
 def test_what_must_be_kept_stands_between_the_memories_and_the_cursor():
     for strategy in (Strategies(SHIPPED).get("narrative"), NARRATIVE):
         prompt = strategy.prompt(Tier.RECENT, "Mira", MEMORIES, must_keep=["Never\nshout."])
-        assert prompt.index("Good day!") < prompt.index("- Never shout.\n") < prompt.index("\n> ")
+        assert (
+            prompt.index("Good day!")
+            < prompt.index("- Never shout.\n")
+            < prompt.index("# The same")
+        )
 
 
 def test_what_mattered_is_told_again_in_words_or_by_its_number():

@@ -76,7 +76,11 @@ def test_list_numbers_are_refused_uncleaned_too():
         ("Sure! Here's a summary:\n\nI met Tom.", "I met Tom."),
         ("# Summary\nI met Tom.\n## Notes", "I met Tom."),
         ("**Summary:** I met Tom.", "I met Tom."),
-        ("SUMMARY:\n- I met Tom.\n- He has bees.", "I met Tom. He has bees."),
+        ("SUMMARY:\n- I met Tom.\n- He has bees.", "- I met Tom.\n- He has bees."),
+        (
+            "Sure!\n1. I met Tom.\n- 2. He has bees.\n- I met Tom.\n- The",
+            "- I met Tom.\n- He has bees.",
+        ),
         ("I met Tom. He has bees. Then I", "I met Tom. He has bees."),
         ("I met Tom and then", "I met Tom and then"),
         ("<think>Hm, Tom.</think>I met Tom.", "I met Tom."),

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from game.mind.errors import ModelUnavailable
 from game.mind.extractive import summarize
-from game.mind.records import MemoryKind
+from game.mind.records import MemoryKind, Tier
+from game.mind.source import Draft, Source
 from game.mind.verify import Verdict, judge
+from game.mind.writing import Writer
 from tests.bench.talk import FACTS, NAME, talk
 
 SOURCES = [
@@ -330,3 +332,78 @@ def test_no_text_breaks_the_judge(summaries, sources, window, must_keep):
         must_keep=must_keep,
     )
     assert not [line for line in mended.put_back if any(map(str.isalnum, line))]
+
+
+# -- beside the summary without a model
+
+
+EVENING = [
+    'Ann says to you, "I am Ann, a sailmaker from Harrow Bay. I\'m allergic to leeks."',
+    *SOURCES,
+    *lines_of(7, 34),
+]
+
+
+def written_by(text, lines):
+    log: list[str] = []
+
+    class Model:
+        def summarize(self, source):
+            return Draft(text, "a-model", calls=1)
+
+    writer = Writer(Model(), False, (), (), None, log.append)
+    return writer.write(Source(Tier.RECENT, NAME, tuple(lines))).model, " ".join(log)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("I was at the fire.", "characters for"),
+        ("I'm allergic to leeks", "tells of Mira what Ann said"),
+        ("Tom talked about his sister Lisbet of Corran Head, Ada about nineteen boats, and Joss "
+         "and Bram sat with Wren; I was happy to have such friends around me.", "it keeps"),
+    ],
+)  # fmt: skip
+def test_a_models_summary_that_keeps_less_or_swaps_is_refused(text, reason):
+    model, log = written_by(text, EVENING)
+    assert model == "extractive"
+    assert reason in log
+
+
+def test_a_rule_and_a_promise_must_be_told():
+    text = (
+        GOOD + " Joss told me that the toll at Merrow Lock is four pennies now. Bram told me that "
+    )
+    text += "the old mill burned down eleven years ago."
+    assert written_by(text, SOURCES)[0] == "a-model"
+    for lost in (", and I must never open the cellar door", ", and I promised to keep the blue jar "
+                 "for him"):  # fmt: skip
+        model, log = written_by(text.replace(lost, ""), SOURCES)
+        assert (model, "it lost: " in log) == ("extractive", True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # By several hands: plain, chatty, a list, quotes.
+        "Tom's sister Lisbet keeps bees at Corran Head. Ada said never to open the cellar door; "
+        "she counted nineteen boats at the breakwater. I promised to keep the blue jar for Tom. "
+        "Joss says Merrow Lock costs 4 pennies now. Bram: the mill burned down eleven years ago.",
+        "What an evening! I learned from Tom about his sister Lisbet and her bees at Corran Head, "
+        "and promised him to keep the blue jar. Ada warned me never to open the cellar door and "
+        "had counted 19 boats. The toll at Merrow Lock is four pennies, as Joss knows, and the "
+        "mill burned down eleven years ago, as Bram told me.",
+        "- Tom: sister Lisbet keeps bees at Corran Head\n- Ada: never open the cellar door; 19 "
+        "boats\n- I promised Tom: keep the blue jar\n- Joss: toll at Merrow Lock is four pennies"
+        "\n- Bram: old mill burned down eleven years ago",
+    ],
+)
+def test_an_honest_summary_is_taken(text):
+    assert written_by(text, SOURCES) == ("a-model", "")
+
+
+def test_the_days_of_lines_are_neither_numbers_nor_names():
+    dated = "\n".join(f"- {day} May: {each}." for day, each in enumerate(GOOD.split(". "), 21))
+    found = verdict(dated, must_keep=[RULE, PROMISE, "Ada told you: wake me at 21 (memory 9)"])
+    assert found.invented == ()
+    assert found.put_back == ("Ada told you: wake me at 21 (memory 9)",)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind import extractive, headed, weighty
+from game.mind.extractive import Text
 from game.mind.ports import Generation
 from game.mind.records import Tier
 from game.mind.retelling import Told, retell
@@ -92,7 +93,8 @@ def test_plain_words_that_matter_win_over_words_that_tell_more():
     plain = 'Tom says to you, "You may have it, and keep it as well."'
     lines = [*SMALL, plain]
     assert "keep it as well" not in extractive.summarize(lines, max_chars=200, own_name="Mira")
-    judged = extractive.summarize(lines, max_chars=200, own_name="Mira", importance=[2, 2, 2, 2, 8])
+    scored = [Text(line, 8 if line == plain else 2) for line in lines]
+    judged = extractive.summarize(scored, max_chars=200, own_name="Mira")
     assert "keep it as well" in judged
     assert len(judged) <= 200
 
@@ -114,8 +116,8 @@ def test_one_person_does_not_push_out_the_others_by_having_all_matter():
             rng.randrange(len(lines)),
             f'Rook says to you, "I promise you {number + 40} crowns from {name}, on my life!"',
         )
-    scores = [9 if line.startswith("Rook") else 2 for line in lines]
-    text = extractive.summarize(lines, max_chars=600, own_name="Mira", importance=scores)
+    scored = [Text(line, 9 if line.startswith("Rook") else 2) for line in lines]
+    text = extractive.summarize(scored, max_chars=600, own_name="Mira")
     assert sum(key in text for key in ("ferry", "nails", "lanterns", "fair")) >= 2
 
 
@@ -155,7 +157,8 @@ def test_a_model_is_shown_what_mattered_in_every_part():
 
     def generate(prompt, stop):
         prompts.append(prompt)
-        text = "Tom said that the blue cup is mine and the ferry was late."
+        # Something of what was shown.
+        text = prompt.partition("- ")[2].partition("\n")[0]
         return Generation(
             text=text,
             finish_reason="stop",
@@ -166,10 +169,11 @@ def test_a_model_is_shown_what_mattered_in_every_part():
             model="m",
         )
 
-    lines = [CUP.line, *SMALL * 6, WORD.line]
+    small = [f'Odo{n} says, "Cask {n} of wine{n} went to Harl{n} by cart{n}."' for n in range(24)]
+    lines = [CUP.line, *small, WORD.line]
     scores = (8, *[2] * 24, 9)
-    ModelSummarizer(generate, context_tokens=500).summarize(
-        source(NARRATIVE, lines, importance=scores)
+    ModelSummarizer(generate, context_tokens=300).summarize(
+        source(NARRATIVE, lines, importance=scores, limit_tokens=900)
     )
     assert len(prompts) > 1
     marked = [prompt.partition("# What mattered")[2] for prompt in prompts]

@@ -16,10 +16,11 @@ from game.mind.heard import heard, meant_for
 from game.mind.journal.book import Journal
 from game.mind.journal.drawing import draw_out
 from game.mind.journal.entries import LEAST, MOST, Entry, Importance, Judge, Origin
-from game.mind.journal.importance import Circumstances, about_memory, importance
+from game.mind.journal.importance import Circumstances, importance
 from game.mind.journal.standing import standing
 from game.mind.perception import for_prompt
 from game.mind.persona import kept_as
+from game.mind.recall.related import about_memory
 from game.mind.records import Memory, MemoryKind
 from game.mind.words import telling
 from typeclasses.services import Services, log

@@ -197,5 +197,6 @@ class Recaller:
             services.embedder,
             names=lambda: self._names,
             clock=services.clock,
+            agent=self._name,
             complain=lambda problem: log(f"[Recall] {self._name}: {problem}"),
         )

@@ -25,11 +25,11 @@ from game.mind.journal.importance import (
     RULE,
     SECRET,
     STRANGER,
-    about_memory,
     importance,
 )
 from game.mind.noticing import is_fit, notice
 from game.mind.perception import for_prompt, shorten
+from game.mind.recall.related import about_memory
 from game.mind.records import Memory, MemoryKind
 from game.mind.retelling import join, retell
 from game.mind.words import sentences

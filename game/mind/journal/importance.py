@@ -17,8 +17,8 @@ from game.mind.greetings import is_greeting
 from game.mind.heard import LONGEST, Utterance, heard, meant_for, names, own_words
 from game.mind.journal.entries import LEAST, Importance
 from game.mind.noticing import is_fit, promises, questions, rules_in
+from game.mind.recall.related import about_memory
 from game.mind.records import Memory, MemoryKind
-from game.mind.tool_results import is_private_act, is_private_result
 
 BY_RULES_AT_MOST = 9
 PROMISE, GIFT, RULE, STRANGER = "a promise", "a gift", "a rule given", "a stranger"
@@ -149,13 +149,6 @@ def importance(memory: Memory, own_name: str, circumstances: Circumstances = _US
     if about_memory(memory):
         return Importance(LEAST, reasons=(OWN_MEMORY,))
     return _BY_KIND[memory.kind](memory, own_name, circumstances)
-
-
-def about_memory(memory: Memory) -> bool:
-    """Whether it only uses the own memory: what was recalled is never a new event."""
-    if memory.kind is MemoryKind.ACT:
-        return is_private_act(memory.text)
-    return memory.kind is MemoryKind.RESULT and is_private_result(memory.text)
 
 
 def _of_act(memory: Memory, own_name: str, circumstances: Circumstances) -> Importance:

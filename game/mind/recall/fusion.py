@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import heapq
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
+from game.mind.noticing import promises
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.query import Question, family, stems
 from game.mind.recall.times import HINTS, tells_when
@@ -29,6 +31,7 @@ _FULL_LINE = 15
 _CALIBRATION = 5
 """How many of the best by words tell what a full match would have."""
 _FORTNIGHT = 14.0
+_SPEECH = re.compile(r"(?:say|whisper|shout|ask) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,8 @@ class Weights:
         when: For a text that names a time, when one is asked for.
         told_later: Lived in the fortnight after that time; people tell what was.
         exact: A number or unknown name of the question stands in the text.
+        own: Taken off from what the agent said itself, unless it promised something: it may be
+            a model's nonsense, or say again what somebody else said.
         asking: Taken off from a line that only asks, when a question is to be answered.
         full: For a line of :data:`_FULL_LINE` words or more, less for a shorter one.
         answer: Part of the score of a line that asks which the next line gets.
@@ -65,6 +70,7 @@ class Weights:
     when: float = 0.75
     told_later: float = 0.5
     exact: float = 0.5
+    own: float = 1.0
     asking: float = 0.8
     full: float = 2.0
     answer: float = 0.1
@@ -96,12 +102,19 @@ def rank(
     limit: int,
     scene: bool = False,
     weights: Weights = Weights(),
+    agent: str = "",
 ) -> list[Hit]:
-    """The ``limit`` best candidates, best first, each with the reasons for its place."""
+    """The ``limit`` best candidates, best first, each with the reasons for its place.
+
+    What ``agent`` said itself counts for less; without a name nobody is the agent.
+    """
     judge = _Judge(question, found, now, scene, weights)
+    own = _said_by(agent, found.documents) if agent else frozenset()
     scores = {key: judge.score(key) for key in found.documents}
     for key in judge.telling_when(scores):
         scores[key] += weights.when
+    for key in own:
+        scores[key] -= weights.own
     given = judge.gifts(scores)
     total = {key: score + given.get(key, 0.0) for key, score in scores.items()}
     return [
@@ -138,6 +151,18 @@ def stems_of(document: Document) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def _stems_of(text: str, title: str) -> frozenset[str]:
     return stems(f"{text} {title}")
+
+
+def _said_by(agent: str, documents: Mapping[str, Document]) -> frozenset[str]:
+    """Keys of what the agent said itself and promised nothing with."""
+    return frozenset(
+        key
+        for key, document in documents.items()
+        if document.kind is DocumentKind.MEMORY
+        and document.speaker == agent
+        and _SPEECH.match(document.text)
+        and not promises(document.text)
+    )
 
 
 class _Judge:

@@ -60,6 +60,7 @@ class Recall:
         names: The people and places that the agent knows, asked at each search.
         clock: Tells the present time.
         weights: What each sign is worth.
+        agent: Who remembers; its own words count for less than those of others.
         complain: Called once when an index or the embedder begins to fail, and again only
             after it has worked in between.
     """
@@ -73,11 +74,12 @@ class Recall:
         names: Callable[[], Collection[str]],
         clock: Clock,
         weights: Weights = Weights(),  # noqa: B008 - frozen
+        agent: str = "",
         complain: Callable[[KeepsakeError], None] | None = None,
     ) -> None:
         self._words, self._vectors, self._embedder = words, vectors, embedder
         self._names, self._clock, self._weights = names, clock, weights
-        self._complain = complain
+        self._complain, self._agent = complain, agent
         self._failing: set[str] = set()
 
     def search(
@@ -148,7 +150,16 @@ class Recall:
                 return None
             visible = candidates if before is None else _older(candidates, before)
             limit, weights = each.limit, self._weights
-            results.append(rank(question, visible, now, limit=limit, scene=scene, weights=weights))
+            ranked = rank(
+                question,
+                visible,
+                now,
+                limit=limit,
+                scene=scene,
+                weights=weights,
+                agent=self._agent,
+            )
+            results.append(ranked)
         return results
 
     def _by_words(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice, zip_longest
 
+from game.mind import structured
 from game.mind.memory import MemoryContext
 from game.mind.perception import for_prompt, shorten
 from game.mind.recall.config import RecallConfig
@@ -148,8 +149,10 @@ def about_memory(memory: Memory) -> bool:
     """Whether a memory is only a use of the memory itself: a note, a search, what it brought.
 
     Such a line repeats what stands elsewhere, and would be found in its place: an index
-    leaves it out.
+    leaves it out. So it does with a stock phrase, which tells nothing at all.
     """
+    if memory.is_shrug:
+        return True
     if memory.kind is MemoryKind.RESULT:
         return is_private_result(memory.text)
     return memory.kind is MemoryKind.ACT and is_private_act(memory.text)
@@ -210,6 +213,7 @@ def _brief(document: Document) -> str:
     if document.kind is DocumentKind.NOTE:
         return shorten(f"note {document.title}: {text}", 160)
     if document.kind is DocumentKind.SUMMARY:
+        text = for_prompt(" ".join(structured.plain(document.text)))
         return f"{_numbers(document)}: {shorten(text, 160)}"
     where = _when(document.time, document.place)
     return f"{_numbers(document)} {where} {shorten(_told(document), 160)}"
