@@ -11,8 +11,7 @@ from twisted.internet.defer import Deferred
 
 from game.mind import answer, exchange, perception
 from game.mind.answer import Command, Refusal
-from game.mind.records import MemoryKind
-from game.mind.reply.turns import SHRUG
+from game.mind.records import SHRUG, MemoryKind
 from game.mind.verbs import PRIVATE
 from typeclasses.components.prompting import verbs_of
 from typeclasses.components.surroundings import exits_of, people_near, things_near

@@ -25,7 +25,7 @@ from game.mind.reply import material
 from game.mind.reply.compose import ReplyPrompt, Scene, compose
 from game.mind.reply.judge import Judged, from_memory, judge
 from game.mind.reply.material import Sentence
-from game.mind.reply.turns import SHRUG, turns_with, unanswered
+from game.mind.reply.turns import turns_with, unanswered
 from game.mind.reply.voice import in_first_person
 from game.mind.reply.worth import Scored
 from typeclasses.components.acquaintances import present_with
@@ -246,7 +246,7 @@ class Replying:
             window = self._mind.memory.context().window
         except KeepsakeError:
             return []
-        own = [own_words(m) for m in window if m.kind is MemoryKind.ACT and m.event != SHRUG]
+        own = [own_words(m) for m in window if m.kind is MemoryKind.ACT]
         return [each.words for each in own if each is not None][-OWN_LINES:]
 
 

@@ -143,8 +143,12 @@ class Thinking:
                 self._memory.make_room(lambda: self._go_ahead(thought))
 
     def _is_reply(self, thought: Thought) -> bool:
-        profile = self._services.gateway.profile(PROFILE)
-        return thought.reply is not None or is_answered(thought.impulse, profile)
+        if thought.reply is not None:
+            return True
+        try:
+            return is_answered(thought.impulse, self._services.gateway.profile(PROFILE))
+        except KeepsakeError:  # there is no model to ask, which is told when it is asked
+            return False
 
     def _go_ahead(self, thought: Thought) -> None:
         """There is room in the prompt, as far as there can be."""

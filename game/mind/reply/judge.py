@@ -15,6 +15,7 @@ from game.mind.patterns import pattern
 from game.mind.perception import visible
 from game.mind.reply.compose import ReplyPrompt, Scene
 from game.mind.reply.material import Origin, Sentence, of_profile
+from game.mind.reply.voice import told_of, turned
 from game.mind.speech import tidy_speech
 from game.mind.words import sentences, telling, words
 
@@ -33,25 +34,6 @@ _LABEL = re.compile(r"^\W{0,2}(?:answer|reply|response|output)\s*:\s*", re.I)
 _SAY = re.compile(r"^(?:say|says|replies|answers)\s+(?=[\"“A-Z])")
 _FIRST_PERSON = re.compile(r"\b(?:I|I['’](?:m|ve|d|ll)|[Mm]y|[Mm]ine)\b")
 _OTHERS = re.compile(r"\b(?:you|your|yours|he|she|his|her|they|their)\b", re.I)
-_TO_YOU = {
-    "i am": "you are",
-    "i'm": "you're",
-    "i’m": "you’re",
-    "i was": "you were",
-    "i've": "you've",
-    "i’ve": "you’ve",
-    "am i": "are you",
-    "i'll": "you'll",
-    "i’ll": "you’ll",
-    "i'd": "you'd",
-    "i’d": "you’d",
-    "my": "your",
-    "mine": "yours",
-    "myself": "yourself",
-    "me": "you",
-    "i": "you",
-}
-_FORM = re.compile(rf"\b(?:{'|'.join(sorted(_TO_YOU, key=len, reverse=True))})\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +83,13 @@ def from_memory(scene: Scene, own_lines: Iterable[str]) -> str:
     if not scene.asks or not scene.knows:
         return ""
     best = scene.ranked[0].sentence
-    words = _to_you(best.bare) if best.who == scene.partner else best.text
-    said = tidy_speech(words[:1].upper() + words[1:])
+    if best.who == scene.partner:
+        words = turned(best.bare)
+    elif best.who:
+        words = told_of(best.bare, best.who)
+    else:
+        words = best.text
+    said = tidy_speech(words)
     return "" if any(_alike(said, line) for line in (*own_lines, *scene.said)) else said
 
 
@@ -159,7 +146,7 @@ def _given_back(said: str, scene: Scene) -> str:
     """
     own = _own_words(scene)
     parts = [
-        _to_you(each) if _whose(each, scene, own) == scene.partner else each
+        turned(each) if _whose(each, scene, own) == scene.partner else each
         for each in sentences(said)
     ]
     return " ".join(parts)
@@ -199,14 +186,6 @@ def _own_words(scene: Scene) -> set[str]:
         e.sentence.text for e in scene.ranked if e.sentence.origin in (Origin.PLACE, Origin.KEPT)
     ]
     return telling(" ".join([*own, scene.place, *scene.examples]))
-
-
-def _to_you(sentence: str) -> str:
-    def form(match: re.Match[str]) -> str:
-        word = _TO_YOU[match[0].casefold()]
-        return word.capitalize() if match.start() == 0 else word
-
-    return _FORM.sub(form, sentence)
 
 
 def _grounded(said: str, scene: Scene, chosen: Sequence[Sentence]) -> float:

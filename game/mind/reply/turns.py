@@ -12,8 +12,6 @@ from game.mind.records import Memory, MemoryKind
 
 PAUSE = timedelta(minutes=30)
 """A silence after which it is another talk."""
-SHRUG = "shrug"
-"""The event of an own act that was said for want of an answer: no part of any talk."""
 LONGEST = 240
 
 
@@ -71,7 +69,7 @@ def unanswered(turns: Sequence[Turn], first: int = 0) -> list[Turn]:
 
 def _own(memory: Memory, partner: str, spoke_last: str) -> Turn | None:
     said = own_words(memory)
-    if said is None or memory.event == SHRUG:
+    if said is None:  # what it said for want of an answer is no part of a talk
         return None
     to = said.to or memory.to or spoke_last
     return _turn("", said.words, memory) if to == partner else None

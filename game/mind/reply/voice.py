@@ -1,4 +1,4 @@
-"""A profile in the first person, as it stands in the prompt of a reply.
+"""The same sentence with other pronouns: whose life it is shows in nothing else.
 
 Profiles speak to the agent ("You are Mira, your mother's cup …"). A small model that reads "you" in
 one line and answers somebody else's "you" in the next takes one for the other; "I" is always the
@@ -83,3 +83,89 @@ def _is_object(before: str, gap: str, after: str, following: str) -> bool:
     if word in _OPENS and word not in _LEADS_TO:
         return False
     return word in _LEADS_TO and not _SUBJECT_FOLLOWED_BY.match(following)
+
+
+_YOURS = {
+    "i am": "you are",
+    "i'm": "you're",
+    "i’m": "you’re",
+    "i was": "you were",
+    "am i": "are you",
+    "i've": "you've",
+    "i’ve": "you’ve",
+    "i'll": "you'll",
+    "i’ll": "you’ll",
+    "i'd": "you'd",
+    "i’d": "you’d",
+    "my": "your",
+    "mine": "yours",
+    "myself": "yourself",
+    "me": "you",
+    "i": "you",
+}
+_MINE = re.compile(rf"\b(?:{'|'.join(sorted(_YOURS, key=len, reverse=True))})\b", re.I)
+_HIDDEN = re.compile("[\ue000-\uf8ff]")
+
+
+def turned(text: str) -> str:
+    """What somebody said of themselves and of the agent, as the agent says it back to them."""
+    forms: list[str] = []
+
+    def hide(match: re.Match[str]) -> str:
+        forms.append(_YOURS[match[0].casefold()])
+        return chr(0xE000 + len(forms) - 1)
+
+    hidden = _MINE.sub(hide, _HIDDEN.sub("", text)[:1000])
+    back = in_first_person(hidden)
+    return _begun(_HIDDEN.sub(lambda match: forms[ord(match[0]) - 0xE000], back))
+
+
+_VERB = r"(?P<verb>[a-z]+)"
+_SUBJECT = re.compile(
+    rf"\b(?:I|we) (?:(?P<adverb>never|always|often|still|also|only|once) )?{_VERB}"
+)
+_PAST_AND_MODAL = """
+    can could will would shall should may might must did had was were went came saw made lost found
+    kept told said took gave bought sold left lived grew got put let ran began broke met
+"""
+_KEEPS = frozenset(_PAST_AND_MODAL.split())
+"""Verbs with one form for all persons."""
+_AGREEING_VERBS = {"am": "is", "are": "is", "have": "has", "do": "does"}
+_THEIRS = {
+    "i'm": "{} is",
+    "i’m": "{} is",
+    "i've": "{} has",
+    "i’ve": "{} has",
+    "i'll": "{} will",
+    "i’ll": "{} will",
+    "i'd": "{} would",
+    "i’d": "{} would",
+    "my": "{}'s",
+    "mine": "{}'s",
+    "myself": "themselves",
+    "me": "{}",
+    "i": "{}",
+}
+_FIRST = re.compile(rf"\b(?:{'|'.join(sorted(_THEIRS, key=len, reverse=True))})\b", re.I)
+
+
+def told_of(text: str, name: str) -> str:
+    """What ``name`` said of themselves, as somebody else tells it: "Ann is a sailmaker."."""
+    agreeing = _SUBJECT.sub(lambda match: f"I {_third_person(match)}", text)
+    return _begun(_FIRST.sub(lambda m: _THEIRS[m[0].casefold()].format(name), agreeing))
+
+
+def _third_person(match: re.Match[str]) -> str:
+    verb, adverb = match["verb"], f"{match['adverb']} " if match["adverb"] else ""
+    if verb in _AGREEING_VERBS:
+        return adverb + _AGREEING_VERBS[verb]
+    if verb in _KEEPS or verb.endswith("ed"):
+        return adverb + verb
+    if verb.endswith(("s", "x", "ch", "sh", "o")):
+        return f"{adverb}{verb}es"
+    return adverb + (f"{verb[:-1]}ies" if re.search("[^aeiou]y$", verb) else f"{verb}s")
+
+
+def _begun(text: str) -> str:
+    """With a capital letter at the start of each sentence."""
+    return re.sub(r"(?:^|(?<=[.!?] ))([a-z])", lambda match: match[1].upper(), text)
