@@ -152,7 +152,8 @@ _FIRST = re.compile(rf"\b(?:{'|'.join(sorted(_THEIRS, key=len, reverse=True))})\
 def told_of(text: str, name: str) -> str:
     """What ``name`` said of themselves, as somebody else tells it: "Ann is a sailmaker."."""
     agreeing = _SUBJECT.sub(lambda match: f"I {_third_person(match)}", text)
-    return _begun(_FIRST.sub(lambda m: _THEIRS[m[0].casefold()].format(name), agreeing))
+    told = _FIRST.sub(lambda match: _THEIRS[match[0].casefold()].format(name), agreeing)
+    return _begun(in_first_person(told))
 
 
 def _third_person(match: re.Match[str]) -> str:
