@@ -59,6 +59,7 @@ _LLM = """\
 **provider**: ollama
 **host**: {host}
 **model**: fake
+**format**: script
 
 ## summarizer
 **provider**: extractive

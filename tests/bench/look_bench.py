@@ -36,6 +36,7 @@ _LLM = """\
 **provider**: ollama
 **host**: {host}
 **model**: fake
+**format**: script
 **in_flight**: 64
 **time_limit**: 30
 

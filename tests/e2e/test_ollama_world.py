@@ -27,6 +27,7 @@ _LLM = """\
 ## agent
 **provider**: ollama
 **model**: comma
+**format**: script
 **stop**: ["\\n"]
 **time_limit**: 120
 

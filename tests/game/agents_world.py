@@ -46,6 +46,7 @@ _LLM = """\
 **model**: fake
 **stop**: ["\\n"]
 **time_limit**: 60
+**format**: {format}
 
 ## summarizer
 **provider**: extractive
@@ -58,6 +59,9 @@ class AgentsWorld(EvenniaTest):
     account_typeclass = Account
     character_typeclass = Character
     room_typeclass = Room
+
+    FORMAT = "script"
+    """The form of the agents' prompts: what an answer is parsed as, unless a test says otherwise."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -85,7 +89,9 @@ class AgentsWorld(EvenniaTest):
         vault = self.scratch / "vault"
         if not vault.exists():
             shutil.copytree(REPOSITORY / "vault" / "config", vault / "config")
-            (vault / "config" / "llm.md").write_text(_LLM.format(host=self.fake.address))
+            (vault / "config" / "llm.md").write_text(
+                _LLM.format(host=self.fake.address, format=self.FORMAT)
+            )
         places = Places(home=self.scratch / "home", vault=vault, ports=Ports(46500))
         new = services.Services(
             places=places,

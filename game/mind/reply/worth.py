@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
+from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from game.mind.errors import ModelError
 from game.mind.ports import Embedder
@@ -55,7 +55,7 @@ class Ranker:
     def __init__(self, embedder: Embedder | None) -> None:
         self._embedder = embedder
         self._lock = threading.Lock()
-        self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()
+        self._vectors: OrderedDict[str, array[float]] = OrderedDict()
 
     def rank(self, question: str, material: Iterable[Sentence], before: str = "") -> list[Scored]:
         """The sentences, best first; those that say the same only once. Blocks.
@@ -91,16 +91,16 @@ class Ranker:
             asked, *known = self._vectors_of([question, *texts])
         except ModelError:
             return [0.0] * len(texts)
-        return [float(asked @ each) for each in known]
+        return [math.sumprod(asked, each) for each in known]
 
-    def _vectors_of(self, texts: Sequence[str]) -> list[np.ndarray]:
+    def _vectors_of(self, texts: Sequence[str]) -> list[array[float]]:
         assert self._embedder is not None
         with self._lock:
             have = {text: self._vectors[text] for text in texts if text in self._vectors}
         new = [text for text in dict.fromkeys(texts) if text not in have]
         for text, vector in zip(new, self._embedder.embed(new) if new else (), strict=True):
-            array = np.asarray(vector)
-            have[text] = array / (np.linalg.norm(array) or 1.0)
+            length = math.hypot(*vector) or 1.0
+            have[text] = array("f", [value / length for value in vector])
         with self._lock:
             self._vectors.update(have)
             while len(self._vectors) > _MOST_KEPT:
