@@ -11,6 +11,7 @@ from evennia.utils import create
 
 from game.llm.profiles import Profile
 from game.mind.errors import ModelUnavailable
+from game.mind.events import Nowhere, Thought
 from game.mind.ports import Generation
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
@@ -64,16 +65,20 @@ class Inn(AgentsWorld):
 
     def causes(self) -> list[tuple[str, str]]:
         """Trigger and source of each prompt that was sent, from now on."""
-        told: list[tuple[str, str]] = []
-        thinking = self.mind.thinker._thinking
-        plain = thinking._keep_sent
+        sent = Prompted()
+        self.services.events = sent
+        return sent.causes
 
-        def keep(thought: Any) -> None:
-            told.append((thought.impulse.trigger, thought.impulse.source))
-            plain(thought)
 
-        thinking._keep_sent = keep
-        return told
+class Prompted(Nowhere):
+    """Hears of Mira's thoughts for which a prompt was sent."""
+
+    def __init__(self) -> None:
+        self.causes: list[tuple[str, str]] = []
+
+    def emit(self, event: Any) -> None:
+        if isinstance(event, Thought) and event.agent == "Mira" and event.prompt:
+            self.causes.append((event.trigger, event.source))
 
 
 class TestTurns(Inn):

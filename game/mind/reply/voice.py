@@ -78,10 +78,11 @@ def _is_object(before: str, gap: str, after: str, following: str) -> bool:
     if not following or not after.isspace():  # at the end of one
         return True
     word = before.casefold()
+    goes_on = following.casefold() in _DETERMINERS | _OPENS
     if following.casefold() in _DETERMINERS and word not in _OPENS:  # "lends you her cart"
         return True
-    if word in _OPENS and word not in _LEADS_TO:
-        return False
+    if word in _OPENS:  # "before you came", but "before you and me"
+        return word in _LEADS_TO and goes_on
     return word in _LEADS_TO and not _SUBJECT_FOLLOWED_BY.match(following)
 
 
