@@ -49,7 +49,7 @@ def listens(_prompt: str) -> str:
 
 def speaks(prompt: str) -> str:
     """What a good base model might go on with."""
-    if prompt.endswith("> ") and "# Memories:" in prompt:
+    if prompt.startswith("# What Mira remembers"):
         return _SUMMARY
     return f" say The ferry leaves at {next(_times)} sharp. | somebody asked\n~Mira> go north"
 
@@ -211,7 +211,7 @@ def test_summaries_come_from_the_model_without_the_acting_stop(copy, fake):
 
     def summaries() -> list[dict]:
         calls = [call.body for call in fake.calls("/api/generate")]
-        return [body for body in calls if "# Memories:" in body["prompt"]]
+        return [body for body in calls if body["prompt"].startswith("# What Mira")]
 
     chat_until(summaries, bea)
     assert "\n" not in summaries()[0]["options"].get("stop", [])

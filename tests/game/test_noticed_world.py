@@ -1,6 +1,6 @@
 """What a model notices in an agent's sleep, and what summaries carry on, in the game.
 
-The summaries are written over the wire by a scripted model that forgets every rule.
+The summaries are written over the wire by a scripted model that keeps all but one rule.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ REREAD = "Answer with the numbers of the lines alone"
 
 
 class ModelWorld(LadderWorld):
-    """Summaries are written by a model too, over the wire; it forgets every rule."""
+    """Summaries are written by a model too, over the wire; one rule it blurs past knowing."""
 
     def setUp(self):
         super().setUp()
@@ -34,12 +34,13 @@ class ModelWorld(LadderWorld):
         """What the model writes for the memory; empty for a thought."""
         if REREAD in prompt:
             return f" {', '.join(re.findall(r'^([0-9]+)[.] Tom: Whoever', prompt, re.M)) or 'none'}"
-        if not prompt.startswith("# Memories:"):
+        if not prompt.startswith("# What Mira remembers"):
             return ""
         if self.gone:
             self.fake.always("/api/generate", Reply(status=500))
-        told = re.findall(r"\w+ brought [0-9]+ casks[^.]*[.]", prompt)
-        return f" I sat by the fire at the inn and listened. {' '.join(dict.fromkeys(told))}"
+        told = re.findall(r"^- .+", prompt.partition("\n# ")[0], re.M)
+        lines = "\n".join(told).replace(", and then left for home", "")
+        return lines.replace("Never open the eel trap", "Never mind the eel trap")
 
     def says(self, *lines, chatter=0):
         self.mira.db.paused = True

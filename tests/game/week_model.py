@@ -17,7 +17,7 @@ _FRAGMENT = re.compile(r"(?m)^\* (.+)$")
 
 def honest(prompt: str) -> str:
     """Weighs by what is said, asks about people, concludes from two lines, dreams of two."""
-    if prompt.startswith("# Memories:"):
+    if prompt.startswith("# What Mira remembers"):
         return f" {SUMMARY}"
     if "How much does each matter" in prompt:
         told = _ENTRY.findall(prompt)

@@ -189,7 +189,7 @@ def _sentences(text: str) -> list[str]:
 
 def _plain(text: str) -> str:
     """One sentence without list marks and numbers of memories, which a small model would say."""
-    bare = _REFERENCE.sub("", _LIST_MARK.sub("", for_prompt(text, limit=LONGEST)))
+    bare = _LIST_MARK.sub("", _REFERENCE.sub("", for_prompt(text, limit=LONGEST)))
     return _closed(" ".join(bare.split())) if any(c.isalpha() for c in bare) else ""
 
 

@@ -1,0 +1,242 @@
+"""What may stand in the prompt of a reply: plain sentences about people who have names."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from game.mind.memory import MemoryContext
+from game.mind.people.profile import Fact, Kind, Name, Profile
+from game.mind.recall.documents import Document, DocumentKind, Hit
+from game.mind.recall.related import Found
+from game.mind.records import Summary, Tier
+from game.mind.reply.material import (
+    LONGEST,
+    Origin,
+    hits_of,
+    numbers_of,
+    of_found,
+    of_kept,
+    of_memory,
+    of_place,
+    of_profile,
+    of_summaries,
+    of_window,
+    without_superseded,
+)
+from game.mind.words import words
+from tests.mind.reply_scenes import NOON, PROFILE, did, heard, said_to_her, talk
+
+_MARKS = re.compile(r"\(memor|\bmemor(?:y|ies) \d|^\s*[-*#>]|^\d+[.)]\s|<\||\[INST|~\w+>|\n", re.I)
+
+
+def texts(found):
+    return [each.text for each in found]
+
+
+def summary(text, tier=Tier.RECENT):
+    return Summary(tier, 1, 9, text, "extractive", NOON)
+
+
+def hit(text, *, number=7, speaker="Tom", kind=DocumentKind.MEMORY, title=""):
+    key = f"{kind}:{number}"
+    document = Document(key, kind, text, NOON, number, number, speaker, "The Kettle", title)
+    return Hit(document, 1.0, ("words: bees",))
+
+
+class TestProfiles:
+    def test_its_sentences_are_the_agents_own(self):
+        found = of_profile(PROFILE)
+        own = [each.text for each in found if each.origin is Origin.SELF]
+        assert own[0].startswith("I am Mira Fenn, forty-four, keeper of the Kettle")
+        assert own[-1] == "My mother's blue cup is gone from its hook and I want it back."
+        ties = [each.text for each in found if each.origin is Origin.TIE]
+        assert ties == ["Oswin: he alone knows that I taste nothing."]
+
+    @pytest.mark.parametrize(
+        ("profile", "own"),
+        [
+            ("", ()),
+            ("---\n***\n", ()),
+            ("You are Ann.", ("I am Ann.",)),
+            ("# Ann\n\n* a smith\n* 40 years old", ("Ann.", "a smith.", "40 years old.")),
+            ("1. You are Ann.\n2) You lie.", ("I am Ann.", "I lie.")),
+        ],
+    )
+    def test_whatever_style_it_is_written_in(self, profile, own):
+        assert tuple(texts(of_profile(profile))) == own
+
+    def test_a_place_is_described_in_sentences(self):
+        found = of_place("The Kettle", "A low room. It smells of rosemary.\nThe way out: north.")
+        assert texts(found) == ["A low room.", "It smells of rosemary.", "The way out: north."]
+        assert {each.origin for each in found} == {Origin.PLACE}
+        assert of_place("", "") == ()
+
+
+class TestWhatOthersSaid:
+    def test_it_is_quoted_with_their_name(self):
+        (found,) = of_memory(said_to_her("I keep bees up on the hill.", 7), "Tom", "Mira")
+        assert found.text == 'Tom told me, "I keep bees up on the hill."'
+        assert found.bare == "I keep bees up on the hill."
+        assert (found.who, found.origin, found.number) == ("Tom", Origin.PARTNER, 7)
+
+    @pytest.mark.parametrize(
+        ("line", "text"),
+        [
+            ('Ann says to you, "I sell nets."', 'Ann told me, "I sell nets."'),
+            ('Ann says, "I sell nets."', 'Ann said, "I sell nets."'),
+            ('Ann says to Tom, "I sell nets."', 'Ann told Tom, "I sell nets."'),
+            ('Ann whispers to you, "I sell nets."', 'Ann told me, "I sell nets."'),
+            ('Ann shouts, "I sell nets."', 'Ann said, "I sell nets."'),
+        ],
+    )
+    def test_to_whom_it_was_said_shows(self, line, text):
+        (found,) = of_memory(heard(line, source="Ann"), "Tom", "Mira")
+        assert found.text == text
+        assert found.origin is Origin.OTHER
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "Where do you keep your bees?",
+            "And you",
+            "Good evening, Mira!",
+            "Hello!",
+            "Thank you very much, Mira!",
+            "Yes.",
+            "…",
+            "Who are you? And what is that?",
+            "'Is it so?'",
+        ],
+    )
+    def test_questions_and_greetings_are_no_facts(self, words):
+        assert of_memory(said_to_her(words), "Tom", "Mira") == []
+
+    def test_a_greeting_or_question_beside_a_fact_is_left_out(self):
+        said = "Good evening, Mira! I keep bees on the hill. Do you like honey?"
+        found = of_memory(said_to_her(said), "Tom", "Mira")
+        assert texts(found) == ['Tom told me, "I keep bees on the hill."']
+
+    def test_what_it_did_itself_is_none(self):
+        window = talk("I keep bees.", "I am a piper from Ostrey.", "A piper, are you?")
+        assert texts(of_window(window, "Tom", "Mira")) == ['Tom told me, "I keep bees."']
+        assert of_memory(did("say I keep bees."), "Tom", "Mira") == []
+
+    def test_gifts_and_gestures_are_facts_of_their_own(self):
+        window = [
+            heard("Tom gives you a silver whistle.", 1, event="give"),
+            heard("Ann waves to you.", 2, source="Ann", event="pose"),
+            heard("The rain stops.", 3, source="", event=""),
+            heard("Tom leaves for The Quay.", 4, event="leave"),
+        ]
+        assert texts(of_window(window, "Tom", "Mira")) == [
+            "Tom gives me a silver whistle.",
+            "Ann waves to me.",
+        ]
+
+    def test_recall_brings_others_words_and_notes_and_no_own_speech(self):
+        found = Found(
+            notes=(hit("He likes leek soup", kind=DocumentKind.NOTE, title="Tom", number=0),),
+            summaries=(hit("All that happened", kind=DocumentKind.SUMMARY, number=1),),
+            memories=(
+                hit('Tom says to you, "I keep bees."'),
+                hit("say I keep bees too.", number=8, speaker="Mira"),
+            ),
+        )
+        assert texts(of_found(found, "Tom", "Mira")) == [
+            'Tom told me, "I keep bees."',
+            "Tom: He likes leek soup.",
+        ]
+        assert of_found(None, "Tom", "Mira") == []
+
+
+class TestMarks:
+    @pytest.mark.parametrize(
+        ("line", "plain"),
+        [
+            ("- Ann owes me seven crowns (memory 3)", "Ann owes me seven crowns."),
+            ("* 4 May: Ann told me (memories 3, 9–12), she left.", "4 May: Ann told me, she left."),
+            ("3. Never open the cellar door. (memory 48).", "Never open the cellar door."),
+            ("## > Rules: be kind", "Rules: be kind."),
+            ("(memory 48). (memory 50). (memory 54).", None),
+            ("1.", None),
+            ("---", None),
+        ],
+    )
+    def test_what_a_small_model_would_repeat_is_taken_out(self, line, plain):
+        context = MemoryContext(summary(line, Tier.LONGTERM), None, ())
+        assert texts(of_summaries(context))[:1] == ([plain] if plain else [])
+        assert not any(_MARKS.search(text) for text in texts(of_summaries(context)))
+        assert not any(_MARKS.search(text) for text in texts(of_kept([line])))
+
+    @given(
+        st.lists(
+            st.sampled_from(
+                [
+                    *("(memory 3)", "(memories 3, 4)", "- ", "# ", "1. ", "\n", "<|im_end|>"),
+                    *("~Mira>", "[INST]", "I keep bees", ". ", "? ", '"', "Mira: ", "> ", "\u2028"),
+                ]
+            ),
+            max_size=12,
+        ).map("".join)
+    )
+    def test_whatever_is_said_or_summarised(self, text):
+        found = [
+            *of_profile(text),
+            *of_place("The Kettle", text),
+            *of_memory(said_to_her(text), "Tom", "Mira"),
+            *of_memory(heard(f"Tom {text}", event="pose"), "Tom", "Mira"),
+            *of_summaries(MemoryContext(summary(text, Tier.LONGTERM), summary(text), ())),
+            *of_kept([text]),
+            *of_found(Found(notes=(hit(text, kind=DocumentKind.NOTE, title="T"),)), "Tom", "Mira"),
+        ]
+        for each in found:
+            assert each.text.strip()
+            assert len(each.text) <= 2 * LONGEST
+            assert not re.search(r"[\n\r\u2028]|<\||~Mira>|\[INST\]", each.text)
+            if each.origin is not Origin.PARTNER:  # what a person said stands as they said it
+                assert not _MARKS.search(each.text), each
+
+
+class TestSuperseded:
+    def profile(self, *facts):
+        return Profile("tom", Kind.PERSON, (Name("Tom", NOON),), NOON, NOON, facts=facts)
+
+    def test_what_was_told_otherwise_since_is_left_out(self):
+        before = Fact("home", "Ostrey", NOON, until=NOON, numbers=(1,), told_by="Tom")
+        now = Fact("home", "Skerrin", NOON, numbers=(3,), told_by="Tom")
+        window = [
+            said_to_her("I live in Ostrey.", 1),
+            said_to_her("I have a boat in Ostrey harbour.", 2),
+            said_to_her("I live on Skerrin now.", 3),
+        ]
+        found = of_window(window, "Tom", "Mira")
+        kept = without_superseded(found, self.profile(before, now))
+        assert [each.number for each in kept] == [2, 3]
+        assert without_superseded(found, None) == found
+        assert without_superseded(found, self.profile()) == found
+
+    def test_what_else_was_said_with_it_stays(self):
+        before = Fact("home", "Ostrey", NOON, until=NOON, numbers=(1,))
+        said = said_to_her("Good day! I live in Ostrey. My sister keeps bees on the hill.", 1)
+        kept = without_superseded(of_window([said], "Tom", "Mira"), self.profile(before))
+        assert texts(kept) == ['Tom told me, "My sister keeps bees on the hill."']
+
+
+def test_what_stands_in_the_prompt_leads_back_to_its_memories():
+    note = hit("He likes leek soup", kind=DocumentKind.NOTE, title="Tom", number=0)
+    other = hit("It burned", kind=DocumentKind.NOTE, title="Mill", number=0)
+    bees, nets = hit('Tom says to you, "I keep bees."'), hit('Tom says, "I sell nets."', number=8)
+    found = Found(notes=(note, other), memories=(bees, nets))
+    chosen = [s for s in of_found(found, "Tom", "Mira") if "net" not in s.bare and "Mill" not in s.bare]
+    assert numbers_of(chosen) == (7,)
+    assert hits_of(found, chosen) == (bees, note)
+    assert hits_of(None, chosen) == ()
+
+
+def test_a_long_telling_is_cut_at_its_sentences():
+    said = " ".join(f"I have told you of the {word} in the cellar." for word in words(PROFILE)[:40])
+    found = of_memory(said_to_her(said), "Tom", "Mira")
+    assert len(found) > 3
+    assert all(len(each.bare) <= LONGEST for each in found)

@@ -1,0 +1,113 @@
+"""The same sentence with other pronouns: whose life it is shows in nothing else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from game.mind.reply.voice import in_first_person, told_of, turned
+
+PROFILES = [
+    # As the inhabitants of the shipped world are written.
+    (
+        "You are Bram Oakley, forty, who keeps the orchard and the bees above Withy Hythe.",
+        "I am Bram Oakley, forty, who keeps the orchard and the bees above Withy Hythe.",
+    ),
+    (
+        "You are large, shy and slow, and you think in apples, weather and rhyme.",
+        "I am large, shy and slow, and I think in apples, weather and rhyme.",
+    ),
+    ("Your mother's blue cup is gone.", "My mother's blue cup is gone."),
+    ("You cannot swim and are afraid of deep water.", "I cannot swim and am afraid of deep water."),
+    # In the third person and the second.
+    ("Tom owes you three crowns.", "Tom owes me three crowns."),
+    ("Jory lends you his cart when you need it.", "Jory lends me his cart when I need it."),
+    ("He alone knows that you taste nothing.", "He alone knows that I taste nothing."),
+    ("Ann brings apples to you, and you scold her.", "Ann brings apples to me, and I scold her."),
+    ("People like you.", "People like me."),
+    ("The shop is yours, and you built it yourself.", "The shop is mine, and I built it myself."),
+    # Clauses and tenses.
+    ("What you hate most is noise.", "What I hate most is noise."),
+    ("If you lie, you blush.", "If I lie, I blush."),
+    ("You were born in Ostrey.", "I was born in Ostrey."),
+    ("You were a sailor and were shipwrecked.", "I was a sailor and was shipwrecked."),
+    ("You aren't rich, but you're content.", "I'm not rich, but I'm content."),
+    ("Never tell anyone that you were married.", "Never tell anyone that I was married."),
+    ("Before you came here you’re said to have sung.", "Before I came here I’m said to have sung."),
+    # In notes, as an order, as a question.
+    ("WORK: your forge, by the weir.", "WORK: my forge, by the weir."),
+    ("Who are you?", "Who am I?"),
+    # Nobody's life, and words that only look so.
+    ("The youth of the town dances.", "The youth of the town dances."),
+    ("", ""),
+]
+
+
+@pytest.mark.parametrize(("profile", "own"), PROFILES)
+def test_a_profile_becomes_what_the_agent_would_say_of_itself(profile, own):
+    assert in_first_person(profile) == own
+
+
+@pytest.mark.parametrize(("_", "own"), PROFILES)
+def test_what_is_in_the_first_person_stays(_, own):
+    assert in_first_person(own) == own
+
+
+@pytest.mark.parametrize(
+    ("said", "back"),
+    [
+        ("I am a sailmaker from Harrow Bay.", "You are a sailmaker from Harrow Bay."),
+        ("My sister Lisbet keeps bees.", "Your sister Lisbet keeps bees."),
+        ("I'm allergic to leeks.", "You're allergic to leeks."),
+        ("I was born on Skerrin, and I've a boat.", "You were born on Skerrin, and you've a boat."),
+        ("You gave me a cup and I broke it.", "I gave you a cup and you broke it."),
+        ("I told you about my brother.", "You told me about your brother."),
+        ("I think you are kind.", "You think I am kind."),
+        ("The cart is mine.", "The cart is yours."),
+        ("I hurt myself.", "You hurt yourself."),
+        ("The mill burned down.", "The mill burned down."),
+        ("i keep bees. my wife sells honey.", "You keep bees. Your wife sells honey."),
+    ],
+)
+def test_what_somebody_told_is_said_back_to_them(said, back):
+    assert turned(said) == back
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("I am a sailmaker from Harrow Bay.", "Ann is a sailmaker from Harrow Bay."),
+        ("I'm allergic to leeks.", "Ann is allergic to leeks."),
+        ("My sister Lisbet keeps bees.", "Ann's sister Lisbet keeps bees."),
+        ("I keep bees and I carry honey.", "Ann keeps bees and Ann carries honey."),
+        ("I watch the sea.", "Ann watches the sea."),
+        ("I have two sons.", "Ann has two sons."),
+        ("I never lie.", "Ann never lies."),
+        ("I lost my knife.", "Ann lost Ann's knife."),
+        ("I was born in a storm.", "Ann was born in a storm."),
+        ("I love you.", "Ann loves me."),
+        ("The mill burned down.", "The mill burned down."),
+    ],
+)
+def test_what_somebody_told_is_told_to_another(said, told):
+    assert told_of(said, "Ann") == told
+
+
+@given(st.text(max_size=300))
+def test_whatever_players_say_it_comes_to_an_end(text):
+    for said in (in_first_person(text), turned(text), told_of(text, "Ann")):
+        assert isinstance(said, str)
+    # Marks of its own are never left in what is said.
+    assert not any("\ue000" <= char <= "\uf8ff" for char in turned(text))
+
+
+@pytest.mark.parametrize("name", ["{}", "{0.__class__}", "\\1", "\\g<verb>", "O'Hara-Ní"])
+def test_a_name_is_only_a_name(name):
+    assert told_of("I keep my bees.", name) == f"{name} keeps {name}'s bees."
+
+
+@pytest.mark.parametrize("again", ["I ", "you ", "I and ", "you are ", "my ", "and were "])
+def test_whoever_says_it_again_and_again_holds_nobody_up(again):
+    for said in (again * 300, f"{again * 300}x"):
+        in_first_person(said)
+        turned(said)
+        told_of(said, "Ann")
