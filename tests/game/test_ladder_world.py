@@ -544,6 +544,7 @@ class TestBuilders(Building, LadderWorld):
         )
         assert "after: memories" in after
         assert before.strip()
+        one += self.type("next", "2/2")
         assert "|rred|n" in one, "colour codes stay text"
         assert max(map(len, one.splitlines())) < 80
 

@@ -8,7 +8,7 @@ messages. What was measured of both, and of the layouts that lost, is in ``docs/
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from game.mind.marks import FRAME, Line
 from game.mind.perception import for_prompt
@@ -32,7 +32,7 @@ TO_THE_POINT = 0.36
 _LEAST = 0.2
 _NEAR_BEST = 0.5
 """A sentence that is worth less than this share of the best one is no help, but a distraction."""
-_HEAD, _FACTS, _TURNS, _EXAMPLES = 0.35, 0.40, 0.25, 0.35
+_HEAD, _FACTS, _TURNS, _EXAMPLES, _SAID = 0.35, 0.40, 0.25, 0.35, 0.40
 """The largest shares of the prompt that its parts may have."""
 _TOKENS_A_FACT = 130
 _LEAST_FACTS = 2
@@ -145,7 +145,20 @@ def compose(
         chat: Chat messages in place of a dialogue.
         attempt: Which try this is: a later one leaves out what may have misled the one before.
     """
-    return (_chat if chat else _dialogue)(scene, _Purse(tokens, budget), budget, attempt)
+    purse = _Purse(tokens, budget)
+    scene = replace(scene, said=_last_said(scene.said, tokens, int(budget * _SAID)))
+    return (_chat if chat else _dialogue)(scene, purse, budget, attempt)
+
+
+def _last_said(said: Sequence[str], tokens: Tokens, share: int) -> tuple[str, ...]:
+    """As many of the last lines as fit, and the very last: some talk on and on."""
+    fit: list[str] = []
+    for words in reversed(said):
+        share -= tokens.of(_cut(words))
+        if fit and share < 0:
+            break
+        fit.append(words)
+    return tuple(fit[::-1])
 
 
 def is_question(words: str) -> bool:
