@@ -69,6 +69,9 @@ class TimelineGateway(Gateway):
             self._owner = threading.get_ident()
         else:
             super().start()
+            # Here, and not when the watcher comes to it: prompts depend on what a server takes.
+            self._watch_embedded()
+            self._probe_others()
 
     def generate(
         self,

@@ -69,6 +69,9 @@ class Reply:
         whispered: Whether they whispered, so that the answer is whispered too.
         prompt: What was sent last.
         best: The best answer so far that may be said.
+        asked: The memories that are answered: no part of what bears on them.
+        trusted: Whether the model is one that follows instructions, whose answer stands even
+            where it uses nothing of what it was given.
     """
 
     partner: str
@@ -77,6 +80,8 @@ class Reply:
     whispered: bool = False
     prompt: ReplyPrompt | None = None
     best: Judged | None = None
+    asked: frozenset[int] = frozenset()
+    trusted: bool = False
 
     @property
     def rendered(self) -> Rendered | None:
@@ -137,6 +142,7 @@ class Replying:
         self, agent: Agent, reply: Reply, profile: Profile, attempt: int, key: str
     ) -> GenerationRequest:
         """What the model is sent for it."""
+        reply.trusted = profile.format == CHAT
         reply.prompt = prompt = compose(
             reply.scene,
             profile.reply_tokens,
@@ -173,15 +179,21 @@ class Replying:
         found = judge(answer, reply.scene, reply.prompt, self._own_lines(reply))
         if not found.fault and (reply.best is None or found.grounded > reply.best.grounded):
             reply.best = found
-        wanting = reply.scene.asks and reply.scene.knows and found.grounded < WELL_GROUNDED
-        if not found.fault and wanting and not last:
+        if not found.fault and not last and self._is_wanting(reply, found):
             return replace(found, fault="it does not use what bears on the question")
         return found
+
+    @staticmethod
+    def _is_wanting(reply: Reply, found: Judged) -> bool:
+        """Whether an answer of a base model uses nothing of what bears on the question."""
+        scene = reply.scene
+        known = scene.asks and scene.knows and not reply.trusted
+        return known and found.grounded < WELL_GROUNDED
 
     def chosen(self, reply: Reply) -> str:
         """What is said in the end: the best answer, else what the memory itself has to say."""
         best, scene = reply.best, reply.scene
-        if best is not None and (best.grounded >= WELL_GROUNDED or not scene.asks):
+        if best is not None and not self._is_wanting(reply, best):
             return best.words
         told = from_memory(scene, self._own_lines(reply))
         return told or (best.words if best is not None else "")
@@ -215,7 +227,9 @@ class Replying:
             turns=tuple(turn for turn in turns if turn not in waiting),
             examples=_examples(agent),
         )
-        return Reply(partner, scene, whispered=cause is not None and cause.event == "whisper")
+        whispered = cause is not None and cause.event == "whisper"
+        asked = frozenset({impulse.memory, *(turn.number for turn in waiting)})
+        return Reply(partner, scene, whispered=whispered, asked=asked)
 
     def _material(self, agent: Agent, reply: Reply, window: Sequence[Memory]) -> list[Sentence]:
         """All that could stand in the prompt, what was said in the order in which it was."""
@@ -225,7 +239,7 @@ class Replying:
             *material.of_found(reply.found, partner, agent.key),
             *material.of_window(window, partner, agent.key),
         ]
-        spoken = [each for each in spoken if each.bare not in scene.said]
+        spoken = [each for each in spoken if each.number not in reply.asked]
         profile = self._profile_of(agent, partner)
         noticed = mind.memory.noticed.lines_before(None)
         return [

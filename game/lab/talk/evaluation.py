@@ -153,7 +153,7 @@ def _world(places: Places, job: Job, profile: str) -> Iterator[Lab]:
         # The weights of the home in use serve: 250 MB are not put together for each talk.
         places.models.mkdir(parents=True, exist_ok=True)
         (lab.home / "models").symlink_to(places.models.resolve())
-        copy_config(places.config, lab.vault / "config", OWN, job.seed)
+        copy_config(places.config, lab.vault / "config", OWN, job.seed, places.models)
         use_profile(lab.vault / "config" / "llm.md", profile)
         check_servers(lab)
         job.write(lab.folder)

@@ -200,7 +200,8 @@ class Stage:
         text = shown.get("text")
         if not isinstance(text, tuple | list) or len(text) < 2 or not isinstance(text[1], dict):
             return
-        line, facts = perceive(str(text[0])), text[1]
+        # A screen breaks lines where they are too long; what was said has one.
+        line, facts = perceive(" ".join(str(text[0]).split())), text[1]
         reader = session.puppet
         if reader is None or facts.get("type") not in _SPOKEN:
             return

@@ -23,7 +23,7 @@ from game.lab import world
 from game.lab.plan import Lab, Plan
 from game.lab.talk.job import Job
 from game.lab.talk.talk_set import Scene, TalkSet
-from game.llm.profiles import EMBEDDED, Profiles
+from game.llm.profiles import Profiles, embedded_profile
 from game.mind.errors import KeepsakeError
 from game.paths import Places, places
 
@@ -143,10 +143,12 @@ def _start_model(here: Places) -> None:
     """
     from game.llm.embedded import Embedded  # noqa: PLC0415 - brings the clients along
 
-    used = {profile.provider for profile in Profiles(here.config / "llm.md")}
-    if EMBEDDED not in used:
+    profiles = Profiles(here.config / "llm.md")
+    used = embedded_profile(profiles.path, profiles)
+    if used is None:
         return
     model, until = Embedded(here), time.monotonic() + _LOADS
+    model.use(used.model_file, used.context_tokens)
     while not model.watch():
         if time.monotonic() > until:
             raise model.problem or KeepsakeError("The embedded model does not start", "")

@@ -276,9 +276,9 @@ def _chat(scene: Scene, purse: _Purse, budget: int, attempt: int) -> ReplyPrompt
     shown = purse.fit([f"{e.heard_words}\n{e.answer}" for e in own], purse.left)
     messages = (
         ChatMessage("system", "\n".join([*profile, _where(scene, "You are"), *frame])),
-        *_as_messages([(e.who, e.heard_words) for e in own[: len(shown)]], own, scene),
-        *_talk(turns[len(turns) - len(kept) :], scene),
-        ChatMessage("user", "\n".join([*(_remembered(chosen)), _asked(scene)])),
+        *_as_messages(own[: len(shown)]),
+        *_talk(turns[len(turns) - len(kept) :]),
+        ChatMessage("user", "\n".join([*_remembered(scene, chosen), _asked(scene)])),
     )
     sections = {"system": "profile", "assistant": "window", "user": "window"}
     lines = [Line(m.text, sections[m.role]) for m in messages[:-1]]
@@ -300,36 +300,38 @@ def _profile_lines(scene: Scene) -> list[str]:
 
 def _instructions(scene: Scene) -> list[str]:
     return [
-        f"Answer {scene.partner} as {scene.name}, in the first person, aloud, in one or two short "
-        "sentences. No stage directions.",
-        "Use the facts you are given. What nobody told you, you do not know: say so.",
+        f"{scene.partner} is talking to you. Answer as {scene.name} would, aloud, in one or two "
+        f"short sentences. You are not {scene.partner}: what {scene.partner} says of themselves "
+        "is not your life.",
+        "Use what you remember. What you do not know, you do not make up: you say so.",
     ]
 
 
-def _remembered(chosen: Sequence[Sentence]) -> list[str]:
-    return [f"(You remember: {' '.join(each.text for each in chosen)})"] if chosen else []
+def _remembered(scene: Scene, chosen: Sequence[Sentence]) -> list[str]:
+    """What was told, in words to the agent; its own profile stands in the system's message."""
+    told = [_to_agent(each) for each in chosen if each.origin not in (Origin.SELF, Origin.TIE)]
+    return [f"(You remember: {' '.join(told)})"] if told else []
+
+
+def _to_agent(sentence: Sentence) -> str:
+    if not sentence.who:
+        return sentence.text
+    return sentence.text.replace(f"{sentence.who} told me,", f"{sentence.who} told you,", 1)
 
 
 def _asked(scene: Scene) -> str:
-    if not scene.said:
-        return f"({scene.event})"
-    return f"{scene.partner}: {' '.join(map(_cut, scene.said))}"
+    return " ".join(map(_cut, scene.said)) if scene.said else f"({scene.event})"
 
 
-def _as_messages(
-    heard: Sequence[tuple[str, str]], own: Sequence[Example], scene: Scene
-) -> Iterable[ChatMessage]:
-    for (who, words), example in zip(heard, own, strict=False):
-        yield ChatMessage("user", f"{who}: {words}")
+def _as_messages(examples: Sequence[Example]) -> Iterable[ChatMessage]:
+    for example in examples:
+        yield ChatMessage("user", example.heard_words)
         yield ChatMessage("assistant", example.answer)
 
 
-def _talk(turns: Sequence[Turn], scene: Scene) -> Iterable[ChatMessage]:
+def _talk(turns: Sequence[Turn]) -> Iterable[ChatMessage]:
     for turn in turns:
-        if turn.who:
-            yield ChatMessage("user", f"{turn.who}: {turn.words}")
-        else:
-            yield ChatMessage("assistant", turn.words)
+        yield ChatMessage("user" if turn.who else "assistant", turn.words)
 
 
 def _merged(messages: Iterable[ChatMessage]) -> tuple[ChatMessage, ...]:

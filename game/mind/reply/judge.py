@@ -98,8 +98,9 @@ def spoken(answer: str, scene: Scene) -> str:
     line = next((each for each in answer.splitlines() if each.strip()), "")
     line = " ".join(visible(line).split())
     line = _LABEL.sub("", _STAGE.sub(" ", line).strip())
-    line = pattern(rf"^~?\s*{re.escape(scene.name)}\s*[:>]\s*", re.I).sub("", line)
     names = "|".join(re.escape(n) for n in (scene.partner, scene.name, *scene.others) if n)
+    line = pattern(rf"^~?\s*(?:(?:{names})\s*[:>]\s*)+", re.I).sub("", line)
+    line = pattern(rf"^{re.escape(scene.name)},\s+(?=\w)").sub("", line)
     line = pattern(rf"\s(?:{names}):\s.*$").sub("", _SAY.sub("", line))
     return " ".join(tidy_speech(line).split())
 
