@@ -166,7 +166,7 @@ def test_all_that_was_said_since_the_last_answer_is_asked():
     window = [*talk("Good day!", "Come in."), *(said_to_her(t, 3 + n) for n, t in enumerate("abc"))]
     assert lines(composed(scene(window)))[-4:] == ["Tom: a", "Tom: b", "Tom: c", "Mira:"]
     last = composed(scene(window), chat=True).messages[-1].text
-    assert last.endswith("Tom: a b c")
+    assert last.split("\n")[-1] == "a b c"
 
 
 def test_an_arrival_is_told_as_an_event():
@@ -180,7 +180,9 @@ def test_an_arrival_is_told_as_an_event():
 
 def test_the_newest_of_what_one_said_stands_last():
     told = [
-        Sentence(f'Tom told me, "{text}"', text, Origin.PARTNER, "Tom", NOON + timedelta(hours=n), n)
+        Sentence(
+            f'Tom told me, "{text}"', text, Origin.PARTNER, "Tom", NOON + timedelta(hours=n), n
+        )
         for n, text in enumerate(("My home is Ostrey.", "My home is Skerrin now."), start=1)
     ]
     made = scene([said_to_her("Where is my home?")], more=told)
@@ -209,9 +211,17 @@ def test_chat_tells_how_to_answer_and_dialogue_shows_it():
     made = scene(talk(*TELLING))
     system = composed(made, 800, chat=True).messages[0]
     assert "You are Mira Fenn" in system.text
-    assert "Answer Tom as Mira, in the first person" in system.text
+    assert "Tom is talking to you. Answer as Mira would" in system.text
     assert composed(made).messages == ()
-    assert "Answer Tom" not in composed(made).rendered.text
+    assert "is talking to you" not in composed(made).rendered.text
+
+
+def test_chat_tells_the_agent_what_it_was_told_and_leaves_its_profile_to_the_system():
+    last = composed(scene(talk(*TELLING)), 800, chat=True).messages[-1].text
+    assert "(You remember: " in last
+    assert 'Tom told you, "I keep bees up on the hill."' in last
+    assert "Tom told me" not in last
+    assert "forty-four" not in last
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,9 @@ def test_what_stands_in_the_prompt_leads_back_to_its_memories():
     other = hit("It burned", kind=DocumentKind.NOTE, title="Mill", number=0)
     bees, nets = hit('Tom says to you, "I keep bees."'), hit('Tom says, "I sell nets."', number=8)
     found = Found(notes=(note, other), memories=(bees, nets))
-    chosen = [s for s in of_found(found, "Tom", "Mira") if "net" not in s.bare and "Mill" not in s.bare]
+    chosen = [
+        s for s in of_found(found, "Tom", "Mira") if "net" not in s.bare and "Mill" not in s.bare
+    ]
     assert numbers_of(chosen) == (7,)
     assert hits_of(found, chosen) == (bees, note)
     assert hits_of(None, chosen) == ()

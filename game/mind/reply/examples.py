@@ -27,6 +27,7 @@ class Example:
         answer: What the agent answered.
         heard: What happened, where nobody spoke.
         facts: What it was answered from.
+        holds: Whether the answer may be right anywhere: that one does not know.
     """
 
     who: str
@@ -34,6 +35,7 @@ class Example:
     answer: str
     heard: str = ""
     facts: tuple[str, ...] = ()
+    holds: bool = False
 
 
 KNOWN = (
@@ -53,7 +55,9 @@ KNOWN = (
 """Shown when something bears on the question: whose life it is shows in the pronoun."""
 UNKNOWN = (
     KNOWN[0],
-    Example("Piet", "What is my sister called?", "I don't know. You never told me, Piet."),
+    Example(
+        "Piet", "What is my sister called?", "I don't know. You never told me, Piet.", holds=True
+    ),
 )
 """Shown when perhaps nothing does."""
 ACKNOWLEDGED = Example("Piet", "I have bought a boat.", "A boat! I hope she sails well, Piet.")

@@ -25,6 +25,7 @@ _LEAST_WORDS = 3
 _RUN = 6
 """So many words of the instructions in a row are no accident."""
 _STAGE = re.compile(r"\*[^*]{0,200}\*|\([^()]{0,200}\)|\[[^\[\]]{0,200}\]|<[^<>]{0,60}>")
+_LOOSE = re.compile(r"\s+(?=[.,!?;](?:\s|$))")
 _MARKUP = re.compile(
     r"[<>{}\[\]~|#]|\(memor|\bmemor(?:y|ies) \d|says to you\b|\bnote words\b"
     r"|^\W*(?:user|assistant|system)\s*:|^\(?You remember:|\*\*|```|https?://",
@@ -97,7 +98,7 @@ def spoken(answer: str, scene: Scene) -> str:
     """The part of an answer that is the agent's own speech, fit to be said."""
     line = next((each for each in answer.splitlines() if each.strip()), "")
     line = " ".join(visible(line).split())
-    line = _LABEL.sub("", _STAGE.sub(" ", line).strip())
+    line = _LABEL.sub("", _LOOSE.sub("", _STAGE.sub(" ", line)).strip())
     names = "|".join(re.escape(n) for n in (scene.partner, scene.name, *scene.others) if n)
     line = pattern(rf"^~?\s*(?:(?:{names})\s*[:>]\s*)+", re.I).sub("", line)
     line = pattern(rf"^{re.escape(scene.name)},\s+(?=\w)").sub("", line)
@@ -122,7 +123,8 @@ def _parrots(said: str, scene: Scene) -> str:
 
 
 def _of_the_prompt(said: str, prompt: ReplyPrompt) -> str:
-    if any(_alike(said, example.answer) for example in prompt.examples):
+    shown = (each for each in prompt.examples if not each.holds or each.who in said)
+    if any(_alike(said, example.answer) for example in shown):
         return "it is an answer of an example"
     runs = {run for line in prompt.frame for run in _runs(line)}
     if runs & set(_runs(said)):

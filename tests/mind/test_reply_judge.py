@@ -1,0 +1,279 @@
+"""Which answers may be said. Many hands wrote the good ones: each of them has to pass."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from game.mind.reply.compose import compose
+from game.mind.reply.judge import from_memory, judge, spoken
+from game.mind.reply.material import Origin, Sentence
+from game.mind.speech import LONGEST_SPEECH
+from tests.mind.lives import WordTokens
+from tests.mind.reply_scenes import NOON, did, said_to_her, scene, talk
+
+KNOWN = talk(
+    "I am Tom, a sailmaker from Harrow Bay. I'm allergic to leeks.",
+    "No leeks for you, then. Sit by the fire!",
+    "My sister Lisbet keeps bees at Corran Head.",
+    "Bees! I'd trade a bowl of soup for a jar.",
+)
+
+
+def asked(question, *, chat=False, more=(), window=KNOWN):
+    return scene([*window, said_to_her(question, len(window) + 1)], more=more)
+
+
+def judged(answer, question="Where does my sister keep her bees?", *, chat=False, own=(), more=()):
+    made = asked(question, more=more)
+    return judge(answer, made, compose(made, 400, WordTokens(), chat=chat), own)
+
+
+GOOD = [
+    # about the speaker's life
+    ("Where does my sister keep her bees?", "At Corran Head, you said."),
+    ("Where does my sister keep her bees?", "Your sister Lisbet keeps them at Corran Head, Tom."),
+    ("Where does my sister keep her bees?", "Lisbet? Out at Corran Head, if I heard you right."),
+    ("Where does my sister keep her bees?", "You told me Corran Head. Windy place for bees!"),
+    ("What am I?", "You're a sailmaker, from Harrow Bay."),
+    ("What am I?", "A sailmaker, and a hungry one by the look of you."),
+    ("What may I not eat?", "Leeks! You told me you're allergic to them."),
+    ("What may I not eat?", "Leeks, love. I keep them out of your bowl."),
+    ("What may I not eat?", "I remember: no leeks."),
+    # about the agent's own
+    ("Who are you?", "I'm Mira Fenn, and this is the Kettle."),
+    ("Who are you?", "Mira. I keep the inn here in Withy Hythe."),
+    ("How old are you?", "Forty-four, and I feel every one of them."),
+    ("What are you looking for?", "My mother's blue cup. It's gone from its hook."),
+    ("Can you taste it?", "I can't taste a thing since the fever, but don't tell anybody."),
+    ("Do you keep bees?", "No, I keep an inn. Your sister keeps the bees."),
+    ("Have you a sister?", "I never had one. You do, though!"),
+    # what it does not know
+    ("What is my mother called?", "I don't know. You never told me."),
+    ("What is my mother called?", "You haven't said, Tom. What is she called?"),
+    ("What is my mother called?", "No idea, I'm afraid."),
+    # small talk, in several tempers
+    ("I have bought a boat.", "A boat! Where will you sail her?"),
+    ("I have bought a boat.", "Have you? I hope she floats better than Joss's."),
+    ("I have bought a boat.", "Hm."),
+    ("I have bought a boat.", "Good for you!"),
+    ("Good evening!", "Evening, Tom. Soup, or a chair first?"),
+    ("Good evening!", "Good evening to you!"),
+    ("I am sad today.", "I'm sorry to hear it. Sit; I'll bring you something warm."),
+    ("I am sad today.", "Oh, Tom. Sad? What happened?"),
+    ("I love you.", "And I love anybody who finishes his soup."),
+    ("Go north!", "North? In this weather? I stay by my fire."),
+    ("Will you come along?", "I can't leave the inn, but I'd like to."),
+    ("Count to three.", "One, two, three. Happy?"),
+    ("What is 3 plus 4?", "Seven, unless Joss counts."),
+    ("What's the time?", "About noon, by Oswin's slow clock."),
+    ("Sing something!", "La la la! That's all you get before supper."),
+    ("Is it far?", "Twelve miles (or thirteen)."),
+]
+
+
+@pytest.mark.parametrize("chat", [False, True])
+@pytest.mark.parametrize(("question", "answer"), GOOD)
+def test_a_good_answer_is_said_as_it_is(question, answer, chat):
+    found = judged(answer, question, chat=chat, own=["No leeks for you, then. Sit by the fire!"])
+    assert found.fault == ""
+    assert found.words == answer.replace(" (or thirteen)", "")
+
+
+class TestMarks:
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "speak so that everybody else can hear me | I want to talk",
+            "note words: keep them for later",
+            "I know it from (memory 48",
+            "memory 3 says so",
+            'Tom says to you, "Where is it?"',
+            "# Rules",
+            "~Mira",
+            "{{ name }}",
+            "Look at https://example.org",
+            "**Corran Head**",
+            "```python",
+            "user: where is it?",
+            "assistant: at Corran Head",
+            "You remember: Tom told me",
+        ],
+    )
+    def test_marks_of_the_prompt_are_no_speech(self, answer):
+        found = judged(answer)
+        assert found.fault or not any(mark in found.words for mark in "|#{}~<>[]")
+        assert "memor" not in found.words or found.fault
+
+    @pytest.mark.parametrize(
+        "answer", ["", "   ", "\n\n", "(smiles)", "*nods*", "…", "<eos>", "---", "[2026-08-27]"]
+    )
+    def test_where_there_is_nothing_nothing_is_said(self, answer):
+        found = judged(answer)
+        assert found.fault
+        assert found.words == ""
+
+    @pytest.mark.parametrize(
+        ("answer", "said"),
+        [
+            (" At Corran Head.", "At Corran Head."),
+            ("Mira: At Corran Head.", "At Corran Head."),
+            ("~Mira> say At Corran Head.", "At Corran Head."),
+            ('"At Corran Head."', "At Corran Head."),
+            ("say At Corran Head.", "At Corran Head."),
+            ("Answer: At Corran Head.", "At Corran Head."),
+            ("(smiling) At Corran Head. *nods*", "At Corran Head."),
+            ("At Corran Head.\nTom: And you?\nMira: Here.", "At Corran Head."),
+            ("At Corran Head. Tom: And you? Mira: Here.", "At Corran Head."),
+            ('At Corran Head." Tom says, "And you?"', "At Corran Head."),
+            ("\n\nAt Corran Head.", "At Corran Head."),
+            ("Say what you like, I stay.", "Say what you like, I stay."),
+        ],
+    )
+    def test_what_a_model_puts_around_it_is_taken_off(self, answer, said):
+        assert spoken(answer, asked("Where is it?")) == said
+
+    @given(st.text(max_size=400))
+    def test_whatever_a_model_writes_it_is_one_short_line(self, answer):
+        found = judged(answer)
+        assert "\n" not in found.words
+        assert len(found.words) <= LONGEST_SPEECH + 40  # a pronoun may grow
+        assert found.words or found.fault
+        if not found.fault:
+            assert not set(found.words) & set("<>{}[]~|#\x00\u202e")
+
+
+class TestAgain:
+    LINE = "Sit by the fire, Tom, and mind the cat."
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            LINE,
+            LINE.upper(),
+            "Sit by the fire Tom and mind the cat!",
+            "Sit by the fire, Tom, and mind that cat.",
+        ],
+    )
+    def test_its_own_earlier_line_is_not_said_again(self, answer):
+        assert "said already" in judged(answer, own=["Good day!", self.LINE]).fault
+
+    @pytest.mark.parametrize("answer", ["Sit down, Tom.", "The cat sits by the fire.", "Yes!"])
+    def test_another_with_the_same_words_is(self, answer):
+        assert not judged(answer, own=[self.LINE, "Yes!"]).fault
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "Where does my sister keep her bees?",
+            "Where does your sister keep her bees?",
+            "where does my sister keep her bees",
+        ],
+    )
+    def test_the_question_is_no_answer(self, answer):
+        assert "gives back" in judged(answer).fault
+
+    def test_an_answer_of_an_example_is_none(self):
+        made = asked("Where does my sister keep her bees?")
+        prompt = compose(made, 600, WordTokens(), chat=False)
+        assert prompt.examples
+        for example in prompt.examples:
+            assert "example" in judge(example.answer, made, prompt, ()).fault
+
+    def test_that_it_does_not_know_may_be_right_though_an_example_says_so(self):
+        made = asked("What is my mother called?")
+        prompt = compose(made, 600, WordTokens(), chat=False)
+        (example,) = (each for each in prompt.examples if each.holds)
+        assert "example" in judge(example.answer, made, prompt, ()).fault, "to somebody else"
+        mine = example.answer.replace(example.who, "Tom")
+        assert judge(mine, made, prompt, ()).fault == ""
+
+    @pytest.mark.parametrize("words", [8, 20])
+    def test_instructions_are_not_recited(self, words):
+        made = asked("Who are you?")
+        prompt = compose(made, 400, WordTokens(), chat=True)
+        for line in prompt.frame:
+            recited = " ".join(line.split()[:words])
+            assert "instructions" in judge(recited, made, prompt, ()).fault
+
+
+class TestWhoseLife:
+    @pytest.mark.parametrize(
+        ("answer", "said"),
+        [
+            ("I am a sailmaker from Harrow Bay.", "You are a sailmaker from Harrow Bay."),
+            ("I'm allergic to leeks.", "You're allergic to leeks."),
+            (
+                "My sister Lisbet keeps bees at Corran Head.",
+                "Your sister Lisbet keeps bees at Corran Head.",
+            ),
+        ],
+    )
+    def test_the_speakers_own_statement_is_given_back_as_theirs(self, answer, said):
+        found = judged(answer, "What did I tell you?")
+        assert found.fault == ""
+        assert found.words == said
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "I was born on the island of Skerrin, in a storm.",
+            "Good day! I was born on Skerrin in a storm.",
+        ],
+    )
+    def test_the_life_of_a_third_is_nobodys_to_tell_as_its_own(self, answer):
+        words = "I was born on the island of Skerrin, in a storm."
+        told = Sentence(f'Ann told me, "{words}"', words, Origin.OTHER, "Ann", NOON, 1)
+        found = judged(answer, "Where was Ann born?", more=[told])
+        assert "the life of Ann" in found.fault
+
+    def test_it_may_be_told_of_them(self):
+        words = "I was born on the island of Skerrin, in a storm."
+        told = Sentence(f'Ann told me, "{words}"', words, Origin.OTHER, "Ann", NOON, 1)
+        for answer in ("Ann was born on Skerrin, in a storm.", "She told me on Skerrin, I think."):
+            assert not judged(answer, "Where was Ann born?", more=[told]).fault
+
+    @pytest.mark.parametrize(
+        "answer",
+        ["I'm keeper of the Kettle.", "I taste nothing since my fever.", "I want my cup back."],
+    )
+    def test_its_own_life_is_its_own_though_another_lives_alike(self, answer):
+        words = "I'm keeper of the Kettle, I taste nothing since my fever, and I want my cup back."
+        made = scene(
+            [said_to_her(words, 1), did("say Do you?", 2, "Tom"), said_to_her("Who are you?", 3)]
+        )
+        found = judge(answer, made, compose(made, 400, WordTokens(), chat=False), ())
+        assert (found.fault, found.words) == ("", answer)
+
+
+class TestGrounds:
+    def test_how_much_of_it_comes_from_what_it_was_given(self):
+        assert judged("At Corran Head, Lisbet does.").grounded == 1.0
+        assert judged("Perhaps in the garden behind a wall.").grounded == 0.0
+        assert 0 < judged("At Corran Head, behind a wall, beside a church.").grounded < 1
+
+    def test_what_the_question_itself_holds_is_no_ground(self):
+        assert judged("Your sister keeps her bees, Tom.").grounded == 0.0
+
+
+class TestFromMemory:
+    """What is said where a model makes nothing of it."""
+
+    def test_the_best_sentence_in_the_pronouns_of_whoever_speaks(self):
+        made = asked("Where does my sister Lisbet keep her bees?")
+        assert from_memory(made, ()) == "Your sister Lisbet keeps bees at Corran Head."
+
+    def test_what_a_third_told_is_told_of_them(self):
+        words = "I mend nets in Ostrey."
+        told = Sentence(f'Ann told me, "{words}"', words, Origin.OTHER, "Ann", NOON, 1)
+        made = asked("Who mends nets in Ostrey?", more=[told])
+        assert from_memory(made, ()) == "Ann mends nets in Ostrey."
+
+    def test_its_own_life_in_its_own_words(self):
+        made = asked("What is gone from its hook, the blue cup?")
+        assert from_memory(made, ()).startswith("My mother's blue cup is gone from its hook")
+
+    def test_nothing_where_nothing_bears_on_it_or_it_was_just_said(self):
+        assert from_memory(asked("What is the price of tin?"), ()) == ""
+        assert from_memory(asked("Lisbet keeps bees at Corran Head."), ()) == ""
+        made = asked("Where does my sister Lisbet keep her bees?")
+        assert from_memory(made, ["Your sister Lisbet keeps bees at Corran Head!"]) == ""
