@@ -61,7 +61,7 @@ class AgentsWorld(EvenniaTest):
     room_typeclass = Room
 
     FORMAT = "script"
-    """The form of the agents' prompts: what an answer is parsed as, unless a test says otherwise."""
+    """The form of the agents' prompts; with this one an answer is a command."""
 
     def setUp(self) -> None:
         super().setUp()

@@ -14,13 +14,12 @@ from game.mind.reply.turns import turns_with, unanswered
 from game.mind.reply.worth import Ranker, Scored
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
-PROFILE = """\
-You are Mira Fenn, forty-four, keeper of the Kettle, the only inn in Withy Hythe. You are warm
-and quick, and you feed people before you question them. Since a fever two winters ago you can
-taste nothing. Your mother's blue cup is gone from its hook and you want it back.
-Others you know.
-- Oswin: he alone knows that you taste nothing
-"""
+PROFILE = (
+    "You are Mira Fenn, forty-four, keeper of the Kettle, the only inn in Withy Hythe. You are "
+    "warm and quick, and you feed people before you question them. Since a fever two winters ago "
+    "you can taste nothing. Your mother's blue cup is gone from its hook and you want it back.\n"
+    "Others you know. Oswin: he alone knows that you taste nothing."
+)
 EXAMPLES = (
     "Piet has entered the game.",
     "~Mira> say Come in, you're letting the weather in. Soup, or a chair first? | a new face",

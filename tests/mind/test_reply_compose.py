@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -130,7 +131,7 @@ def test_chat_roles_alternate_and_the_question_is_last(made, budget, attempt):
     prompt = composed(made, budget, chat=True, attempt=attempt)
     roles = [message.role for message in prompt.messages]
     assert roles[0] == "system"
-    assert all(one != other for one, other in zip(roles, roles[1:], strict=False))
+    assert all(one != other for one, other in pairwise(roles))
     assert roles[-1] == "user"
     assert all(message.text.strip() for message in prompt.messages)
     spoken = [turn.words for turn in made.turns if not turn.who]

@@ -171,7 +171,10 @@ def _whose(sentence: str, scene: Scene, own: set[str]) -> str:
     return ""
 
 
-_ASKED = telling("remember think believe hear told say know guess suppose hope sure well")
+_ASKED = telling(
+    "remember think believe hear told say know guess suppose hope sure well"
+) | telling("I'm I've I'd I'll I’m I’ve I’d I’ll")
+"""Words that tell nothing of a life."""
 
 
 def _others_words(scene: Scene) -> Iterable[tuple[str, str]]:

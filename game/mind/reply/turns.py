@@ -76,4 +76,5 @@ def _own(memory: Memory, partner: str, spoke_last: str) -> Turn | None:
 
 
 def _turn(who: str, words: str, memory: Memory) -> Turn:
-    return Turn(who, for_prompt(words, limit=LONGEST), memory.number, memory.time)
+    # Of some lines nothing is left; a turn without words is one that no model takes.
+    return Turn(who, for_prompt(words, limit=LONGEST) or "…", memory.number, memory.time)
