@@ -152,6 +152,8 @@ class Replying:
             chat=profile.format == CHAT,
             attempt=attempt,
         )
+        # What was told has to be said again, word for word: nothing may hold runs of words back.
+        profile = replace(profile, dry_multiplier=0.0)
         warmer = profile.temperature + HOTTER * (attempt - 1)
         request = profile.request(prompt.rendered.text, cache_key=key, messages=prompt.messages)
         return replace(request, temperature=min(warmer, max(HOTTEST, profile.temperature)))
