@@ -15,7 +15,7 @@ from typeclasses.agents import (
     kept_profile,
     summary_of,
 )
-from typeclasses.components.prompting import Kept, look_up, prompt_for
+from typeclasses.components.prompting import look_up, prompt_for
 from typeclasses.components.thinker import SHORTEST_INTERVAL
 from typeclasses.services import services
 
@@ -34,7 +34,8 @@ class CmdAgent(BuilderCommand):
       @agent/pause <name>                  it remembers, but does not think
       @agent/resume <name>                 it thinks again
       @agent/interval <name> = <seconds>   how often it acts unasked; |wdefault|n
-      @agent/prompt <name>                 the very prompt it would send now
+      @agent/prompt <name>                 the very prompt it would send now, of itself
+      @agent/prompt <name> = <words>       the one with which it would answer you
       @agent/delete <name>                 take it out of the world
 
     The profile says who the agent is, best in the second person: "You are Mira,
@@ -91,11 +92,15 @@ class CmdAgent(BuilderCommand):
         mind, caller = self.mind(agent), self.caller
         context = mind.memory.context()
 
-        def show(kept: Kept) -> None:
-            prompt = prompt_for(agent, context, services(), kept).text
+        def show(prompt: str) -> None:
             EvMore(caller, plain(prompt), always_page=False, justify_kwargs=False)
 
-        look_up(agent, mind, show)
+        if self.rhs:
+            mind.thinker.show_reply(agent, caller.key, self.rhs, show)
+        else:
+            look_up(
+                agent, mind, lambda kept: show(prompt_for(agent, context, services(), kept).text)
+            )
 
     # -- making and mending
 

@@ -8,7 +8,7 @@ from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
-from game.llm.profiles import Profile
+from game.llm.profiles import SCRIPT, Profile
 from game.llm.token_counting import TokenCounter
 from game.mind.event_taps import Taps
 from game.mind.ports import GenerationRequest
@@ -19,6 +19,7 @@ from typeclasses.components.counting import Counting
 from typeclasses.components.naming import names_of
 from typeclasses.components.priming import prime
 from typeclasses.components.prompting import kept_by, prompt_for
+from typeclasses.components.replying import reply_head
 from typeclasses.components.surroundings import players_near
 from typeclasses.components.thinking import PROFILE
 from typeclasses.components.warming import Warming
@@ -72,6 +73,8 @@ def _warm(shared: Services) -> None:
 
 def _head(agent: Agent, profile: Profile) -> GenerationRequest | None:
     """An agent's prompt as it would be sent now; what changes stands at its end."""
+    if profile.format != SCRIPT:  # whoever comes speaks first, and is answered
+        return reply_head(agent, profile, services.services())
     mind = mind_of(agent)
     if mind is None:
         return None

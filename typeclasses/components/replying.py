@@ -47,6 +47,8 @@ OWN_LINES = 24
 """Own lines that an answer may not repeat."""
 WELL_GROUNDED = 0.25
 """From this on an answer uses what it was given."""
+SURE = 0.5
+"""From this worth on, a sentence answers the question: "I don't know" is wrong."""
 HOTTER, HOTTEST = 0.2, 1.0
 """What each new try adds to the temperature, and where that ends."""
 SHRUGS = (
@@ -150,13 +152,11 @@ class Replying:
             chat=profile.format == CHAT,
             attempt=attempt,
         )
+        # What was told has to be said again, word for word: nothing may hold runs of words back.
+        profile = replace(profile, dry_multiplier=0.0)
         warmer = profile.temperature + HOTTER * (attempt - 1)
-        request = profile.request(prompt.rendered.text, cache_key=key)
-        return replace(
-            request,
-            messages=prompt.messages,
-            temperature=min(warmer, max(HOTTEST, profile.temperature)),
-        )
+        request = profile.request(prompt.rendered.text, cache_key=key, messages=prompt.messages)
+        return replace(request, temperature=min(warmer, max(HOTTEST, profile.temperature)))
 
     def basis(self, reply: Reply) -> Basis:
         """What its prompt was made from, for the event log."""
@@ -185,10 +185,14 @@ class Replying:
 
     @staticmethod
     def _is_wanting(reply: Reply, found: Judged) -> bool:
-        """Whether an answer of a base model uses nothing of what bears on the question."""
+        """Whether an answer makes nothing of what bears on the question.
+
+        A model that follows instructions is believed, unless it denies what it was given.
+        """
         scene = reply.scene
-        known = scene.asks and scene.knows and not reply.trusted
-        return known and found.grounded < WELL_GROUNDED
+        if not (scene.asks and scene.knows) or found.grounded >= WELL_GROUNDED:
+            return False
+        return scene.best >= SURE and found.admits if reply.trusted else True
 
     def chosen(self, reply: Reply) -> str:
         """What is said in the end: the best answer, else what the memory itself has to say."""
@@ -216,16 +220,11 @@ class Replying:
         if not said and cause is not None and (heard_so := heard(cause)) is not None:
             said = (for_prompt(heard_so.words),)
         event = "" if said else _event(cause, partner)
-        scene = Scene(
-            name=agent.key,
-            profile=str(agent.db.profile or f"You are {agent.key}."),
-            place=agent.location.key if agent.location else "",
-            partner=partner,
+        scene = replace(
+            _scene_of(agent, partner),
             said=said,
             event=event,
-            others=tuple(p.key for p in people_near(agent) if p.key != partner),
             turns=tuple(turn for turn in turns if turn not in waiting),
-            examples=_examples(agent),
         )
         whispered = cause is not None and cause.event == "whisper"
         asked = frozenset({impulse.memory, *(turn.number for turn in waiting)})
@@ -235,25 +234,27 @@ class Replying:
         """All that could stand in the prompt, what was said in the order in which it was."""
         mind, partner, scene = self._mind, reply.partner, reply.scene
         context = mind.memory.context()
+        profiles = self._profiles_of(agent, partner)
         spoken = [
+            *(s for each in profiles for s in material.of_observations(each, partner)),
             *material.of_found(reply.found, partner, agent.key),
             *material.of_window(window, partner, agent.key),
         ]
         spoken = [each for each in spoken if each.number not in reply.asked]
-        profile = self._profile_of(agent, partner)
         noticed = mind.memory.noticed.lines_before(None)
         return [
             *material.of_profile(scene.profile),
             *material.of_place(scene.place, _described(agent)),
             *material.of_kept((*mind.keeper.shown_pins, *noticed, *mind.diary.lines)),
             *material.of_summaries(context),
-            *sorted(material.without_superseded(spoken, profile), key=lambda each: each.time),
+            *sorted(material.without_superseded(spoken, profiles), key=lambda each: each.time),
         ]
 
-    def _profile_of(self, agent: Agent, partner: str) -> Person | None:
+    def _profiles_of(self, agent: Agent, partner: str) -> list[Person]:
+        """The profiles of those who are there, as far as they are in RAM."""
         book = self._mind.acquaintances.book
-        key = next((each.key for each in present_with(agent) if each.name == partner), "")
-        return book.loaded(key) if key else None
+        found = [book.loaded(each.key) for each in present_with(agent)]
+        return [each for each in found if each is not None]
 
     def _own_lines(self, reply: Reply) -> list[str]:
         try:
@@ -262,6 +263,27 @@ class Replying:
             return []
         own = [own_words(m) for m in window if m.kind is MemoryKind.ACT]
         return [each.words for each in own if each is not None][-OWN_LINES:]
+
+
+def reply_head(agent: Agent, profile: Profile, services: Services) -> GenerationRequest:
+    """A reply to whoever is near, of which only the beginning matters: for a server's cache."""
+    near = next((person.key for person in people_near(agent) if person.has_account), "somebody")
+    scene = replace(_scene_of(agent, near), said=("Hello.",))
+    chat = profile.format == CHAT
+    prompt = compose(scene, profile.reply_tokens, services.tokens, chat=chat)
+    return profile.request(prompt.rendered.text, messages=prompt.messages)
+
+
+def _scene_of(agent: Agent, partner: str) -> Scene:
+    """What a scene has before anything is said."""
+    return Scene(
+        name=agent.key,
+        profile=str(agent.db.profile or f"You are {agent.key}."),
+        place=agent.location.key if agent.location else "",
+        partner=partner,
+        others=tuple(p.key for p in people_near(agent) if p.key != partner),
+        examples=_examples(agent),
+    )
 
 
 def _event(cause: Memory | None, partner: str) -> str:

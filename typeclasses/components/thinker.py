@@ -133,6 +133,12 @@ class Thinker:
         agent = self.agent
         return self._attention.still_wanted(_present(agent)) if agent is not None else None
 
+    def show_reply(
+        self, agent: Agent, partner: str, words: str, show: Callable[[str], None]
+    ) -> None:
+        """Hand over the prompt with which the agent would answer these words now."""
+        self._thinking.show_reply(agent, partner, words, show)
+
     def start(self) -> None:
         """Begin to have idle thoughts."""
         if self._attention.due(self._now()) is None:

@@ -196,6 +196,20 @@ class Thinking:
 
         self._parts.acquaintances.prepare(keys_with(agent), look)
 
+    def show_reply(
+        self, agent: Agent, partner: str, words: str, show: Callable[[str], None]
+    ) -> None:
+        """Hand over the prompt with which the agent would answer these words now."""
+        profile = self._services.gateway.profile(PROFILE)
+
+        def gathered(reply: Reply) -> None:
+            self._replying.request(agent, reply, profile, 1, self._key)
+            assert reply.rendered is not None
+            show(reply.rendered.text)
+
+        asked = Impulse("addressed", "player", partner)
+        self._replying.gather(agent, asked, gathered, words=words)
+
     def _recall(self, thought: Thought) -> None:
         """Look for what may matter now, then think; without it if that takes too long."""
         agent = self._agent()

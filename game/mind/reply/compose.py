@@ -244,7 +244,7 @@ def _shown(scene: Scene, attempt: int) -> list[Example]:
         general = KNOWN if scene.knows else UNKNOWN
         return [named(each, scene) for each in general]
     spoken = [each for each in own if each.heard_words]
-    return [*spoken[:2], named(ACKNOWLEDGED, scene)]
+    return [*(named(each, scene) for each in ACKNOWLEDGED), *spoken[:2]]
 
 
 def _example_text(example: Example, scene: Scene) -> str:

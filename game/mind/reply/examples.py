@@ -60,7 +60,12 @@ UNKNOWN = (
     ),
 )
 """Shown when perhaps nothing does."""
-ACKNOWLEDGED = Example("Piet", "I have bought a boat.", "A boat! I hope she sails well, Piet.")
+ACKNOWLEDGED = (
+    Example("Piet", "Good evening.", "Good evening, Piet. Come in."),
+    Example("Piet", "I have bought a boat.", "A boat! I hope she sails well, Piet."),
+    Example("Piet", "My foot hurts.", "I'm sorry to hear that. Sit down a while."),
+)
+"""Shown when nothing is asked."""
 GREETED = Example("Piet", "", "Good day to you! What brings you here?", heard="Piet comes in.")
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from game.mind.patterns import pattern
 from game.mind.perception import visible
-from game.mind.reply.compose import ReplyPrompt, Scene
+from game.mind.reply.compose import ReplyPrompt, Scene, is_question
 from game.mind.reply.material import Origin, Sentence, of_profile
 from game.mind.reply.voice import told_of, turned
 from game.mind.speech import tidy_speech
@@ -37,6 +37,13 @@ _FIRST_PERSON = re.compile(r"\b(?:I|I['’](?:m|ve|d|ll)|[Mm]y|[Mm]ine)\b")
 _OTHERS = re.compile(r"\b(?:you|your|yours|he|she|his|her|they|their)\b", re.I)
 
 
+_ADMITS = re.compile(
+    r"\b(?:(?:do|did)(?: not|n['’]t) (?:know|remember|recall)|not sure|no idea"
+    r"|can(?:not|['’]t) (?:say|remember|recall)|never told)\b",
+    re.I,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """An answer, as it would be said.
@@ -45,11 +52,13 @@ class Judged:
         words: What would be said; empty if nothing is left.
         fault: Why it may not be; empty if it may.
         grounded: How much of it comes from what was to be used, 0 to 1.
+        admits: Whether it says that the agent does not know.
     """
 
     words: str
     fault: str = ""
     grounded: float = 0.0
+    admits: bool = False
 
 
 def judge(answer: str, scene: Scene, prompt: ReplyPrompt, own_lines: Iterable[str]) -> Judged:
@@ -72,7 +81,8 @@ def judge(answer: str, scene: Scene, prompt: ReplyPrompt, own_lines: Iterable[st
         or _of_the_prompt(said, prompt)
         or _of_another(said, scene)
     )
-    return Judged(said, fault, _grounded(said, scene, prompt.chosen))
+    admits = _ADMITS.search(said) is not None
+    return Judged(said, fault, _grounded(said, scene, prompt.chosen), admits)
 
 
 def from_memory(scene: Scene, own_lines: Iterable[str]) -> str:
@@ -179,8 +189,10 @@ _ASKED = telling(
 
 def _others_words(scene: Scene) -> Iterable[tuple[str, str]]:
     """What others said of themselves: whoever speaks now first."""
-    yield from ((scene.partner, line) for line in scene.said if _FIRST_PERSON.search(line))
-    yield from ((t.who, t.words) for t in scene.turns if t.who and _FIRST_PERSON.search(t.words))
+    told = [line for line in scene.said if not is_question(line)]
+    yield from ((scene.partner, line) for line in told if _FIRST_PERSON.search(line))
+    turns = [t for t in scene.turns if t.who and not is_question(t.words)]
+    yield from ((t.who, t.words) for t in turns if _FIRST_PERSON.search(t.words))
     for each in scene.ranked:
         if each.sentence.who and _FIRST_PERSON.search(each.sentence.bare):
             yield each.sentence.who, each.sentence.bare

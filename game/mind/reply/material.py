@@ -18,6 +18,7 @@ from functools import lru_cache
 from game.mind.greetings import is_greeting
 from game.mind.heard import Utterance, heard
 from game.mind.memory import MemoryContext
+from game.mind.people.observing import HEARSAY
 from game.mind.people.profile import Profile
 from game.mind.perception import for_prompt, shorten
 from game.mind.recall.documents import Document, DocumentKind, Hit
@@ -31,6 +32,7 @@ LONGEST = 220
 _TIES = "Others you know."
 _REFERENCE = re.compile(r"\s*\(memor(?:y|ies) \d[\d ,–-]*\)")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•#>]+\s*|\d{1,3}[.)]\s+)+")
+_OBSERVED = re.compile(r"(?P<who>[^:]{1,48}?) said(?: to (?P<to>[^:]{1,48}))?: (?P<words>.+)$")
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 
@@ -103,6 +105,22 @@ def of_memory(memory: Memory, partner: str, own_name: str) -> list[Sentence]:
     return []
 
 
+def of_observations(profile: Profile | None, partner: str) -> list[Sentence]:
+    """What a profile keeps of what somebody said, and of what others said of them.
+
+    It reaches back beyond the window, and does not depend on the words of the question.
+    """
+    found: list[Sentence] = []
+    for each in profile.observations if profile is not None else ():
+        said = _OBSERVED.match(each.text.removeprefix(HEARSAY))
+        if said is None:
+            continue
+        utterance = Utterance(said["who"], said["words"], said["to"] or "you")
+        memory = Memory(each.number, each.time, MemoryKind.PERCEPTION, "")
+        found += _said(utterance, memory, partner)
+    return found
+
+
 def of_found(found: Found | None, partner: str, own_name: str) -> list[Sentence]:
     """What recall found: raw memories of others' words, and notes."""
     if found is None:
@@ -124,12 +142,11 @@ def of_kept(lines: Iterable[str]) -> list[Sentence]:
     return [Sentence(each, each, Origin.KEPT) for each in plain if each]
 
 
-def without_superseded(found: Iterable[Sentence], profile: Profile | None) -> list[Sentence]:
-    """``found`` without what the speaker has since told otherwise: a former home or work."""
-    if profile is None:
-        return list(found)
+def without_superseded(found: Iterable[Sentence], people: Iterable[Profile]) -> list[Sentence]:
+    """``found`` without what somebody has since told otherwise: a former home or work."""
     over = [
         (number, fact.value.casefold())
+        for profile in people
         for fact in profile.facts
         if not fact.holds and fact.value
         for number in fact.numbers
