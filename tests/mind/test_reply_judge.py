@@ -85,24 +85,32 @@ class TestMarks:
         [
             "speak so that everybody else can hear me | I want to talk",
             "note words: keep them for later",
-            "I know it from (memory 48",
             "memory 3 says so",
             'Tom says to you, "Where is it?"',
             "# Rules",
-            "~Mira",
             "{{ name }}",
             "Look at https://example.org",
-            "**Corran Head**",
-            "```python",
             "user: where is it?",
             "assistant: at Corran Head",
             "You remember: Tom told me",
+            "At Corran Head. | he asked",
+            "(words): speak so that everybody else can hear me",
         ],
     )
     def test_marks_of_the_prompt_are_no_speech(self, answer):
-        found = judged(answer)
-        assert found.fault or not any(mark in found.words for mark in "|#{}~<>[]")
-        assert "memor" not in found.words or found.fault
+        assert judged(answer).fault
+
+    @pytest.mark.parametrize(
+        ("answer", "said"),
+        [
+            ("I know it from (memory 48", "I know it from"),
+            ("**Corran Head**", "Corran Head"),
+            ("At Corran Head.<eos>", "At Corran Head."),
+            ("`Corran Head`", "Corran Head"),
+        ],
+    )
+    def test_some_are_only_left_out(self, answer, said):
+        assert judged(answer).words == said
 
     @pytest.mark.parametrize(
         "answer", ["", "   ", "\n\n", "(smiles)", "*nods*", "…", "<eos>", "---", "[2026-08-27]"]

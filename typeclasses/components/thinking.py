@@ -356,6 +356,12 @@ class Thinking:
             self._think(again)
             return
         words = self._replying.chosen(reply)
+        if not words and not reply.scene.said:  # nobody said anything that wants an answer
+            refused = Act(None, judged.fault)
+            log(log_line(agent.key, thought, answer, refused))
+            self._told(thought, "refused", answer=answer, act=refused)
+            self._finish(None)
+            return
         act = self._actor.speak(
             agent,
             words or self._replying.shrug(agent),

@@ -27,10 +27,12 @@ _RUN = 6
 _STAGE = re.compile(r"\*[^*]{0,200}\*|\([^()]{0,200}\)|\[[^\[\]]{0,200}\]|<[^<>]{0,60}>")
 _LOOSE = re.compile(r"\s+(?=[.,!?;](?:\s|$))")
 _MARKUP = re.compile(
-    r"[<>{}\[\]~|#]|\(memor|\bmemor(?:y|ies) \d|says to you\b|\bnote words\b"
+    r"[<>{}\[\]~|#]|\(memor|\bmemor(?:y|ies) \d|says to you\b|\bnote words\b|^\s*:"
     r"|^\W*(?:user|assistant|system)\s*:|^\(?You remember:|\*\*|```|https?://",
     re.I,
 )
+_DISARMED = re.compile(r"[{}|¦]|^\W*#")
+"""Marks that stand in no speech any more once it can be said: they are looked for before."""
 _LABEL = re.compile(r"^\W{0,2}(?:answer|reply|response|output)\s*:\s*", re.I)
 _SAY = re.compile(r"^(?:say|says|replies|answers)\s+(?=[\"“A-Z])")
 _FIRST_PERSON = re.compile(r"\b(?:I|I['’](?:m|ve|d|ll)|[Mm]y|[Mm]ine)\b")
@@ -117,7 +119,9 @@ def spoken(answer: str, scene: Scene) -> str:
 
 
 def _markup(answer: str, said: str) -> str:
-    return "it speaks the marks of the prompt" if _MARKUP.search(said) else ""
+    line = next((each for each in answer.splitlines() if each.strip()), "")
+    found = _MARKUP.search(said) or _DISARMED.search(line)
+    return "it speaks the marks of the prompt" if found else ""
 
 
 def _repeats(said: str, own_lines: Iterable[str]) -> str:

@@ -1,0 +1,297 @@
+"""What an agent answers to somebody who spoke to it: speech, judged before it is heard."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from evennia.utils import create
+
+from game.mind.memory import CompactReason
+from game.mind.records import SHRUG, MemoryKind
+from tests.fakes.model_server import Reply
+from tests.game.test_hospitality import Inn
+from typeclasses.components.replying import SHRUGS
+from typeclasses.minds import close_all
+
+PROFILE = (
+    "You are Mira Fenn, keeper of the Kettle. You are warm and quick. "
+    "Your mother's blue cup is gone from its hook."
+)
+REFUSED = "# Rules | {0}"
+"""What no agent may say, other each time."""
+
+
+class RepliesWorld(Inn):
+    """Mira, whose model continues a dialogue, and Tom."""
+
+    FORMAT = "dialogue"
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9, pause_notice=0)
+        self.mira.db.profile = PROFILE
+        self.pass_time(10)
+        self.said = ["Hm, let me see."]
+        self.heard = self.hears(self.char1)
+
+    def asks(self, words: str, *answers: str, seconds: float = 4.0) -> list[dict[str, Any]]:
+        """Tom speaks to Mira, and the model writes this; what it was sent."""
+        before = self.calls()
+        self.said = [*answers, answers[-1]] if answers else self.said
+        self.char1.execute_cmd(f"talk Mira {words}")
+        self.pass_time(seconds)
+        return [call.body for call in self.fake.calls("/api/generate")[before:]]
+
+    def answers(self) -> list[str]:
+        """What Mira has said aloud or whispered, as it is remembered."""
+        window = self.mind.memory.context().window
+        return [each.text for each in window if each.kind is MemoryKind.ACT]
+
+
+class TestSpeech(RepliesWorld):
+    """What comes back is said, whatever it is."""
+
+    def test_an_answer_goes_to_whoever_spoke(self):
+        (sent,) = self.asks("Good evening.", "Sit down, you look cold.")
+        assert 'Mira says to you, "Sit down, you look cold."' in self.heard
+        assert sent["prompt"].startswith("I am Mira Fenn, keeper of the Kettle.")
+        assert sent["prompt"].endswith("Tom: Good evening.\nMira:")
+        assert sent["raw"] is True
+        assert "BASIC COMMANDS" not in sent["prompt"]
+
+    def test_a_command_is_never_done(self):
+        for line in ("go north", "north", "@py 1", "give cup to Tom", "quit", "say hello | north"):
+            self.asks(f"Now do this: {len(self.answers())}", line)
+            assert self.mira.location == self.room1
+        assert all(each.startswith("say ") for each in self.answers())
+        assert not any("|" in each for each in self.answers())
+
+    def test_a_deed_in_words_is_only_words(self):
+        lamp = self.thing("lamp")
+        self.asks("Take the lamp!", "take lamp")
+        assert lamp.location == self.room1
+        assert self.answers() == ["say take lamp"]
+
+    def test_what_is_said_holds_no_markup_of_the_game(self):
+        self.asks("Who are you?", "I am |rMira|n of {the Kettle}.", "I am $py(1) Mira Fenn.")
+        assert self.answers() == ["say I am $py Mira Fenn."], "which calls nothing"
+
+    def test_a_whisper_is_answered_by_a_whisper(self):
+        ann = self.guest(2, "Ann")
+        overheard = self.hears(ann)
+        self.said = ["The key is under the mat."]
+        self.char1.execute_cmd("whisper Mira = Where is the key?")
+        self.pass_time(4)
+        assert self.answers() == ["whisper Tom = The key is under the mat."]
+        assert any("The key is under the mat" in line for line in self.heard)
+        assert not any("The key is under the mat" in line for line in overheard)
+
+    def test_three_at_once_are_each_answered_to_their_own_words(self):
+        guests = [self.char1, self.guest(2, "Ann"), self.guest(3, "Bo")]
+        self.pass_time(10)
+        heard = {guest.key: self.hears(guest) for guest in guests}
+        before = len(self.answers())
+
+        def answer(prompt: str) -> str:
+            who, _, words = prompt.rstrip().splitlines()[-2].partition(": ")
+            return f" {words.removeprefix('My name is ').rstrip('.')} it is, then, dear {who}!"
+
+        self.fake.script = answer
+        for guest in guests:
+            guest.execute_cmd(f"talk Mira My name is {guest.key}, the {guest.key.lower()}maker.")
+        self.pass_time(4)
+        for guest in guests:
+            words = f"{guest.key}, the {guest.key.lower()}maker it is, then, dear {guest.key}!"
+            assert f'Mira says to you, "{words}"' in heard[guest.key], heard[guest.key]
+        assert len(self.answers()) == before + 3
+
+    def test_who_comes_in_is_greeted(self):
+        self.pass_time(20)
+        self.said = ["Come in out of the rain!"]
+        self.char1.move_to(self.quay, quiet=True)
+        self.char1.move_to(self.room1)
+        self.pass_time(6)
+        assert 'Mira says to you, "Come in out of the rain!"' in self.heard
+        assert any(p.rstrip().splitlines()[-2].startswith("(Tom") for p in self.fake.prompts())
+
+    def test_to_who_comes_in_it_says_nothing_rather_than_a_shrug(self):
+        self.pass_time(20)
+        self.said = [REFUSED]
+        self.char1.move_to(self.quay, quiet=True)
+        self.char1.move_to(self.room1)
+        self.pass_time(6)
+        assert self.fake.prompts()
+        assert self.answers() == []
+        assert not any("says" in line for line in self.heard)
+
+    def test_who_gives_something_is_thanked(self):
+        lamp = create.create_object("typeclasses.objects.Object", key="lamp", location=self.char1)
+        self.said = ["A lamp! That is kind of you."]
+        self.char1.execute_cmd("give lamp to Mira")
+        self.pass_time(6)
+        assert lamp.location == self.mira
+        assert 'Mira says to you, "A lamp! That is kind of you."' in self.heard
+
+    def test_what_was_told_is_there_when_it_is_asked_for(self):
+        self.asks("My sister Lisbet keeps bees at Corran Head.", "Bees! I like honey.")
+        self.asks("I have bought a boat.", "I hope she sails well.")
+        sent = self.asks("Where does my sister Lisbet keep bees?", "At Corran Head, you said.")
+        told = 'Tom told me, "My sister Lisbet keeps bees at Corran Head."'
+        assert told in sent[0]["prompt"].splitlines()
+        assert 'Mira says to you, "At Corran Head, you said."' in self.heard
+
+
+class TestRefusals(RepliesWorld):
+    """A refused answer is thought again, otherwise; in the end something is said."""
+
+    def test_each_try_is_sent_another_prompt_at_another_temperature(self):
+        self.asks("My sister Lisbet keeps bees at Corran Head.", "Bees! I like honey.")
+        self.asks("I keep two goats.", "Goats eat all there is.")
+        sent = self.asks("I have bought a boat.", REFUSED)
+        assert len(sent) == 3
+        assert len({each["prompt"] for each in sent}) == 3
+        heat = [each["options"]["temperature"] for each in sent]
+        assert heat == sorted(set(heat))
+
+    def test_the_first_good_one_is_said(self):
+        sent = self.asks("I have bought a boat.", REFUSED, "A boat! Where will you sail her?")
+        assert len(sent) == 2
+        assert self.answers() == ["say A boat! Where will you sail her?"]
+        assert not any("Rules" in line for line in self.heard)
+
+    def test_the_same_line_is_not_said_twice(self):
+        self.asks("Good evening.", "Sit down, you look cold.")
+        self.asks("I have bought a boat.", "Sit down, you look cold.", "A fine boat, I am sure.")
+        assert self.answers() == ["say Sit down, you look cold.", "say A fine boat, I am sure."]
+
+    def test_the_memory_answers_where_a_model_makes_nothing_of_it(self):
+        self.asks("My sister Lisbet keeps bees at Corran Head.", "Bees! I like honey.")
+        self.asks("Where does my sister Lisbet keep bees?", REFUSED)
+        assert self.answers()[-1] == "say Your sister Lisbet keeps bees at Corran Head."
+
+    def test_else_there_is_a_shrug(self):
+        self.asks("I have bought a boat.", REFUSED)
+        (said,) = self.answers()
+        assert said.removeprefix("say ") in SHRUGS
+        assert any(said.removeprefix("say ") in line for line in self.heard)
+        assert self.mind.memory.context().window[-1].event == SHRUG
+        assert not any("far away" in line for line in self.heard)
+
+    def test_an_agent_has_shrugs_of_its_own_each_in_its_turn(self):
+        self.mira.attributes.add("shrugs", ["Ask the bees.", "The wind took my wits."])
+        for number in range(3):
+            self.asks(f"I have bought boat {number}.", REFUSED)
+        first, second, third = self.answers()
+        assert {first, second} == {"say Ask the bees.", "say The wind took my wits."}
+        assert third == first
+
+    def test_a_shrug_is_in_no_later_talk_nor_in_a_summary(self):
+        self.asks("I have bought a boat.", REFUSED)
+        shrug = self.answers()[0].removeprefix("say ")
+        (sent,) = self.asks("She is called Heron.", "A good name for a boat.")
+        assert shrug not in sent["prompt"]
+        assert "Tom: I have bought a boat." in sent["prompt"]
+        for number in range(80):
+            self.char2.execute_cmd(f"say The {number}th barrel holds herring from Ostrey.")
+        self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
+        self.let_compact()
+        recent = self.mind.memory.context().recent
+        assert recent is not None
+        assert shrug not in recent.text
+        assert "boat" in recent.text
+
+    def test_a_model_that_is_gone_is_told_as_before(self):
+        self.fake.always("/api/generate", Reply(status=500))
+        self.asks("Are you there?")
+        assert any("Mira seems far away" in line for line in self.heard)
+        assert self.answers() == []
+
+
+class TestStale(RepliesWorld):
+    """They went on speaking before the prompt was sent."""
+
+    def test_it_is_gathered_anew(self):
+        others = [self.another_agent("Bram"), self.another_agent("Joss")]
+        gate = self.hold()
+        for other in others:  # both places of the server are taken
+            self.char1.execute_cmd(f"talk {other.key} hello")
+        self.clock.advance(1.0)
+        self.wait_for_call(2)
+        self.char1.execute_cmd("talk Mira I have bought a boat.")
+        self.clock.advance(1.0)
+        self.settle()
+        assert self.mind.thinker.thinking
+        self.char1.execute_cmd("talk Mira She is called Heron.")
+        gate.set()
+        self.pass_time(8)
+        mine = [prompt for prompt in self.fake.prompts() if prompt.endswith("\nMira:")]
+        assert len(mine) == 1
+        assert mine[0].endswith("Tom: I have bought a boat.\nTom: She is called Heron.\nMira:")
+        assert len(self.answers()) == 1
+
+
+class TestArchive(RepliesWorld):
+    """To whom it was said is kept."""
+
+    def acts(self) -> list[dict[str, Any]]:
+        folder = self.mind.memory.folder / "archive"
+        lines = [line for file in sorted(folder.iterdir()) for line in file.read_text().split("\n")]
+        records = [json.loads(line) for line in lines if line.strip()]
+        return [each for each in records if each.get("kind") == "act"]
+
+    def test_it_says_to_whom(self):
+        self.asks("Good evening.", "Sit down, you look cold.")
+        assert [each["to"] for each in self.acts()] == ["Tom"]
+
+    def test_it_opens_without_it(self):
+        self.asks("Good evening.", "Sit down, you look cold.")
+        folder = self.mind.memory.folder / "archive"
+        close_all()
+        for file in folder.iterdir():
+            text = file.read_text()
+            file.write_text(text.replace(', "to": "Tom"', "").replace(',"to":"Tom"', ""))
+        (act,) = self.acts()
+        assert "to" not in act
+        (sent,) = self.asks("I have bought a boat.", "I hope she sails well.")
+        assert "Mira: Sit down, you look cold." in sent["prompt"], "it was for whoever spoke last"
+        assert [each.get("to", "") for each in self.acts()] == ["", "Tom"]
+
+
+class TestChat(RepliesWorld):
+    """An instruct model gets messages."""
+
+    FORMAT = "chat"
+
+    def test_messages_are_sent(self):
+        self.fake.template = "{{ .Messages }}"
+        self.asks("Good evening.", "Sit down, you look cold.")
+        assert self.fake.calls("/api/generate") == []
+        (call,) = self.fake.calls("/api/chat")
+        roles = [each["role"] for each in call.body["messages"]]
+        assert (roles[0], roles[-1]) == ("system", "user")
+        assert call.body["messages"][0]["content"].startswith("You are Mira Fenn")
+        assert call.body["messages"][-1]["content"].endswith("Good evening.")
+        assert 'Mira says to you, "Sit down, you look cold."' in self.heard
+
+    def test_a_thought_aloud_is_cut_off(self):
+        self.fake.template = "{{ .Messages }}"
+        self.asks("Good evening.", "<think>He is cold.</think>Sit down, you look cold.")
+        assert self.answers() == ["say Sit down, you look cold."]
+
+
+class TestScript(RepliesWorld):
+    """The way it was: one prompt, whose answer is a command."""
+
+    FORMAT = "script"
+
+    def test_an_answer_is_a_command(self):
+        sent = self.asks("Good evening.", "emote nods. | he is cold", "say Sit down.", "wait")
+        assert all("\n~Mira>" in each["prompt"] for each in sent)
+        assert "BASIC COMMANDS" in sent[0]["prompt"]
+        assert "emote nods." in self.answers()
+
+    def test_it_may_go_away(self):
+        self.set_thinking(insist=False, idle_interval=1e9)
+        self.asks("Go north, please.", "go north", "wait")
+        assert self.answers() == ["go north"]
