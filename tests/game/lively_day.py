@@ -126,7 +126,7 @@ class LivelyDay(AgentsWorld):
             self.time.time += step
             self._hear(line)
             if number % thought_every == 0:
-                self._think()
+                self.think()
                 self._look()
         self.day.carried = tuple(item.line for item in self.mind.memory.noticed.block.refused)
         self.day.compactions = self.mind.memory.memory.status().compactions
@@ -139,10 +139,11 @@ class LivelyDay(AgentsWorld):
         self.mind.memory.remember(line.text, line.kind, place="The Inn", source=who)
         self.settle(lambda: not self.mind.memory.memory.status().running)
 
-    def _think(self) -> None:
+    def think(self, kind: EventKind = EventKind.HEARD) -> None:
+        """Something happened: a thought with all the memory, or a reply to who is addressing it."""
         called = len(self.day.prompts) + self.day.unanswered
         thinker = self.mind.thinker
-        thinker.notice(Event(EventKind.ADDRESSED, from_player=True, source="Tom"))
+        thinker.notice(Event(kind, from_player=True, source="Tom"))
         self.clock.advance(1.0)
         self._until(lambda: not self.thinking())
         if len(self.day.prompts) + self.day.unanswered == called:
