@@ -230,6 +230,7 @@ class Living:
             reason=step.reason,
             source_id=step.source_id,
             event=step.event,
+            to=step.to,
             time=step.time,
         )
         if self.noticed.follow(memory, self.life.name):
