@@ -38,8 +38,8 @@ _OTHERS = re.compile(r"\b(?:you|your|yours|he|she|his|her|they|their)\b", re.I)
 
 _IS_A = re.compile(r"\b(?:I am|I['’]m|I was) (?:an?|the) (?P<what>[^.,;!?]+)")
 _SECRET = re.compile(
-    r"\b(?:secret(?:ly)?|hid(?:e|es|den)?|(?:nobody|no one) (?:must|may|else) know|only \w+(?: \w+)? knows?"
-    r"|few know|does not know|alone knows|own up|unsigned|do not dare)\b",
+    r"\b(?:secret(?:ly)?|hid(?:e|es|den)?|(?:nobody|no one) (?:must|may|else) know"
+    r"|only \w+(?: \w+)? knows?|few know|does not know|alone knows|own up|unsigned|do not dare)\b",
     re.I,
 )
 _ADMITS = re.compile(

@@ -47,8 +47,8 @@ _DETERMINERS = frozenset(_DETERMINER_WORDS.split())
 """Words that begin another object, or an adverbial: what stood before was no subject."""
 _DITRANSITIVE_WORDS = """
     leaves gives lends brings sends tells shows pays owes calls teaches feeds sells buys makes reads
-    offers left gave lent brought sent told showed paid owed called taught fed sold bought made fined
-    asks asked helps helped
+    offers left gave lent brought sent told showed paid owed called taught fed sold bought made
+    fined asks asked helps helped
 """
 _TO_SOMEBODY = frozenset(_DITRANSITIVE_WORDS.split())
 """Verbs of others that take a person: "somebody leaves you unsigned verses"."""
