@@ -39,6 +39,12 @@ _FIRST_PERSON = re.compile(r"\b(?:I|I['’](?:m|ve|d|ll)|[Mm]y|[Mm]ine)\b")
 _OTHERS = re.compile(r"\b(?:you|your|yours|he|she|his|her|they|their)\b", re.I)
 
 
+_IS_A = re.compile(r"\b(?:I am|I['’]m|I was) (?:an?|the) (?P<what>[^.,;!?]+)")
+_SECRET = re.compile(
+    r"\b(?:secret(?:ly)?|hid(?:e|es|den)?|(?:nobody|no one) (?:must|may|else) know"
+    r"|only \w+(?: \w+)? knows?|few know|does not know|alone knows|own up|unsigned|do not dare)\b",
+    re.I,
+)
 _ADMITS = re.compile(
     r"\b(?:(?:do|did)(?: not|n['’]t) (?:know|remember|recall)|not sure|no idea"
     r"|can(?:not|['’]t) (?:say|remember|recall)|never told)\b",
@@ -82,6 +88,7 @@ def judge(answer: str, scene: Scene, prompt: ReplyPrompt, own_lines: Iterable[st
         or _parrots(said, scene)
         or _of_the_prompt(said, prompt)
         or _of_another(said, scene)
+        or _made_up(said, scene)
     )
     admits = _ADMITS.search(said) is not None
     return Judged(said, fault, _grounded(said, scene, prompt.chosen), admits)
@@ -96,6 +103,8 @@ def from_memory(scene: Scene, own_lines: Iterable[str]) -> str:
     if not scene.asks or not scene.knows:
         return ""
     best = scene.ranked[0].sentence
+    if best.origin in (Origin.SELF, Origin.TIE) and _SECRET.search(best.text):
+        return ""  # a model may keep a secret; a memory that answers by itself cannot
     if best.who == scene.partner:
         words = turned(best.bare)
     elif best.who:
@@ -153,6 +162,17 @@ def _of_another(said: str, scene: Scene) -> str:
         whose = _whose(sentence, scene, own)
         if whose:
             return f"it tells the life of {whose} as its own"
+    return ""
+
+
+def _made_up(said: str, scene: Scene) -> str:
+    """Whether it says of itself what it is, and nothing of that is in its life or was asked."""
+    given = telling(" ".join([scene.words, *(each.sentence.text for each in scene.ranked[:8])]))
+    known = _own_words(scene) | given
+    for claim in _IS_A.finditer(said):
+        what = telling(claim["what"])
+        if what and not what & known:
+            return "it makes up a life of its own"
     return ""
 
 

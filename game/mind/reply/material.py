@@ -30,6 +30,7 @@ from game.mind.words import sentences, telling, words
 LONGEST = 220
 """Characters of one sentence, or of one quotation."""
 _TIES = "Others you know."
+_LONGEST_NAME = 40
 _REFERENCE = re.compile(r"\s*\(memor(?:y|ies) \d[\d ,–-]*\)")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•#>]+\s*|\d{1,3}[.)]\s+)+")
 _OBSERVED = re.compile(r"(?P<who>[^:]{1,48}?) said(?: to (?P<to>[^:]{1,48}))?: (?P<words>.+)$")
@@ -74,11 +75,23 @@ def of_profile(profile: str) -> tuple[Sentence, ...]:
     """The sentences of a profile, in the first person; its ties to others behind them."""
     own, _, ties = profile.partition(_TIES)
     found = [in_first_person(each) for each in _sentences(own)]
-    known = [in_first_person(each) for each in _sentences(ties)]
+    known = [_tie(in_first_person(each)) for each in _sentences(ties)]
     return (
         *(Sentence(each, each, Origin.SELF) for each in found),
         *(Sentence(each, each, Origin.TIE) for each in known),
     )
+
+
+def _tie(text: str) -> str:
+    """A tie as one says it: "Bram brings apples" for "Bram: he brings apples"."""
+    name, colon, what = text.partition(": ")
+    if not colon or len(name) > _LONGEST_NAME:
+        return text
+    first, _, rest = what.partition(" ")
+    if first.casefold() in ("he", "she", "they", "it"):
+        return f"{name} {rest}"
+    own = first in ("I", "I'm", "I’m") or first.casefold() in ("my", "his", "her", "their")
+    return f"As for {name}, {what}" if own else f"{name} is {what}"
 
 
 def of_place(place: str, description: str) -> tuple[Sentence, ...]:

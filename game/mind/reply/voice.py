@@ -45,6 +45,13 @@ _DETERMINER_WORDS = """
 """
 _DETERMINERS = frozenset(_DETERMINER_WORDS.split())
 """Words that begin another object, or an adverbial: what stood before was no subject."""
+_DITRANSITIVE_WORDS = """
+    leaves gives lends brings sends tells shows pays owes calls teaches feeds sells buys makes reads
+    offers left gave lent brought sent told showed paid owed called taught fed sold bought made
+    fined asks asked helps helped
+"""
+_TO_SOMEBODY = frozenset(_DITRANSITIVE_WORDS.split())
+"""Verbs of others that take a person: "somebody leaves you unsigned verses"."""
 _SUBJECT_FOLLOWED_BY = re.compile(
     r"(?:am|are|was|were|have|had|do|did|can|could|will|would|shall|should|may|might|must|never|"
     r"always|often|still|also|only|once|just|know|think|want|love|like|hate|live|work|keep|speak)\b",
@@ -78,11 +85,12 @@ def _is_object(before: str, gap: str, after: str, following: str) -> bool:
     if not following or not after.isspace():  # at the end of one
         return True
     word = before.casefold()
-    goes_on = following.casefold() in _DETERMINERS | _OPENS
-    if following.casefold() in _DETERMINERS and word not in _OPENS:  # "lends you her cart"
-        return True
+    if following.casefold() in _DETERMINERS and (word not in _OPENS or word in _LEADS_TO):
+        return True  # "lends you her cart", "behind you in the queue"
     if word in _OPENS:  # "before you came", but "before you and me"
-        return word in _LEADS_TO and goes_on
+        return word in _LEADS_TO and following.casefold() in _OPENS
+    if word in _TO_SOMEBODY:
+        return True
     return word in _LEADS_TO and not _SUBJECT_FOLLOWED_BY.match(following)
 
 
