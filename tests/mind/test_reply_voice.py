@@ -92,6 +92,13 @@ def test_what_somebody_told_is_told_to_another(said, told):
     assert told_of(said, "Ann") == told
 
 
+@pytest.mark.parametrize("text", ["İ", "İ am here", "MY", "İ'M", "yourſelf", "I\u0307"])
+def test_letters_of_other_languages_break_nothing(text):
+    assert in_first_person(text)
+    assert turned(text)
+    assert told_of(text, "Ann")
+
+
 @given(st.text(max_size=300))
 def test_whatever_players_say_it_comes_to_an_end(text):
     for said in (in_first_person(text), turned(text), told_of(text, "Ann")):

@@ -70,7 +70,7 @@ def _agreeing(match: re.Match[str]) -> str:
 
 
 def _form(match: re.Match[str]) -> str:
-    word = _FORMS[match[0].casefold()]
+    word = _FORMS.get(match[0].casefold(), match[0])
     return word[0].upper() + word[1:] if match[0][0].isupper() else word
 
 
@@ -121,7 +121,8 @@ def turned(text: str) -> str:
     forms: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
-        forms.append(_YOURS[match[0].casefold()])
+        # "İ" is an "i" in any case to a pattern, but no key.
+        forms.append(_YOURS.get(match[0].casefold(), match[0]))
         return chr(0xE000 + len(forms) - 1)
 
     hidden = _MINE.sub(hide, _HIDDEN.sub("", text)[:1000])
@@ -161,7 +162,9 @@ _FIRST = re.compile(rf"\b(?:{'|'.join(sorted(_THEIRS, key=len, reverse=True))})\
 def told_of(text: str, name: str) -> str:
     """What ``name`` said of themselves, as somebody else tells it: "Ann is a sailmaker."."""
     agreeing = _SUBJECT.sub(lambda match: f"I {_third_person(match)}", text)
-    told = _FIRST.sub(lambda match: _THEIRS[match[0].casefold()].format(name), agreeing)
+    told = _FIRST.sub(
+        lambda match: _THEIRS.get(match[0].casefold(), match[0]).format(name), agreeing
+    )
     return _begun(in_first_person(told))
 
 
