@@ -7,6 +7,7 @@ much else happens, somebody asks. Then they speak, and in the end the server goe
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
 import subprocess
 import sys
@@ -38,7 +39,7 @@ _LLM = """\
 FACT = "My brother Edwin mends nets in Ostrey, beside the salt house."
 PAST = "RELATED PAST EXPERIENCES:\n"
 ASKED = "@recall Mira = Where does Edwin mend nets?"
-_SUMMARY = "I met Ada, who counts boats, and I told her about the ferry."
+_SUMMARY = "It was a long evening by the fire."
 _times = itertools.count(1)
 
 
@@ -50,7 +51,9 @@ def listens(_prompt: str) -> str:
 def speaks(prompt: str) -> str:
     """What a good base model might go on with."""
     if prompt.startswith("# What Mira remembers"):
-        return _SUMMARY
+        told = re.findall(r"^- .+", prompt.partition("\n# ")[0], re.M)
+        kept = [line for line in dict.fromkeys(told) if _SUMMARY not in line]
+        return "\n".join([f"- {_SUMMARY}", *kept])
     return f" say The ferry leaves at {next(_times)} sharp. | somebody asked\n~Mira> go north"
 
 
@@ -215,7 +218,7 @@ def test_summaries_come_from_the_model_without_the_acting_stop(copy, fake):
 
     chat_until(summaries, bea)
     assert "\n" not in summaries()[0]["options"].get("stop", [])
-    wait_for(copy.here.agents_log, rf"Short-term summary updated \({len(_SUMMARY)} chars\)")
+    wait_for(copy.here.agents_log, r"Short-term summary updated \(\d+ chars\)")
     written = wait_for(copy.here.agents / "Mira" / "summaries" / "recent.md", _SUMMARY)
     assert written.count(_SUMMARY) == 1
     bea.leave()
