@@ -39,7 +39,7 @@ _LLM = """\
 FACT = "My brother Edwin mends nets in Ostrey, beside the salt house."
 PAST = "RELATED PAST EXPERIENCES:\n"
 ASKED = "@recall Mira = Where does Edwin mend nets?"
-_SUMMARY = "It was a long evening by the fire."
+_SUMMARY = "It was late."
 _times = itertools.count(1)
 
 
@@ -52,7 +52,8 @@ def speaks(prompt: str) -> str:
     """What a good base model might go on with."""
     if prompt.startswith("# What Mira remembers"):
         told = re.findall(r"^- .+", prompt.partition("\n# ")[0], re.M)
-        kept = [line for line in dict.fromkeys(told) if _SUMMARY not in line]
+        lines = [line.replace(' said, "', ": ").rstrip('"') for line in dict.fromkeys(told)]
+        kept = [line for line in lines if _SUMMARY not in line]
         return "\n".join([f"- {_SUMMARY}", *kept])
     return f" say The ferry leaves at {next(_times)} sharp. | somebody asked\n~Mira> go north"
 
