@@ -8,8 +8,9 @@ from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
-from game.llm.profiles import Profile
+from game.llm.profiles import CHAT, Profile
 from game.llm.token_counting import TokenCounter
+from game.mind.act_messages import act_messages
 from game.mind.event_taps import Taps
 from game.mind.ports import GenerationRequest
 from game.paths import places
@@ -77,7 +78,8 @@ def _head(agent: Agent, profile: Profile) -> GenerationRequest | None:
         return None
     kept = kept_by(agent, mind)
     prompt = prompt_for(agent, mind.memory.context(), services.services(), kept)
-    return profile.request(prompt.text)
+    messages = act_messages(prompt, ()) if profile.format == CHAT else ()
+    return profile.request(prompt.text, messages=messages)
 
 
 def stop(*, reload: bool) -> None:

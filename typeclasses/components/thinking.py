@@ -28,13 +28,13 @@ from typeclasses.components.replying import Reply, Replying, is_answered
 from typeclasses.components.surroundings import people_near
 from typeclasses.components.tally import LastSent, Tally
 from typeclasses.components.thought import (
+    PROFILE,
     Thought,
+    act_request,
     addressee,
-    held,
     led,
     log_line,
     second_thought,
-    temperature,
 )
 from typeclasses.services import Services, log
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from typeclasses.components.keeper import Keeper
     from typeclasses.components.memory import MemoryComponent
 
-PROFILE = "agent"
 _PRIORITIES = {"player": Priority.PLAYER, "event": Priority.EVENT, "idle": Priority.IDLE}
 
 
@@ -240,15 +239,14 @@ class Thinking:
         if thought.reply is not None:
             return self._build_reply(agent, thought, thought.reply, profile)
         kept = kept_by(agent, self._parts, thought.found)
-        prompt = self._fitting.prompt(agent, kept, thought.nudge)
-        if prompt is None:
-            return None
-        request = profile.request(f"{prompt} {thought.lead}".rstrip(), cache_key=self._key)
-        request = replace(request, temperature=temperature(profile, thought))
-        if not thought.lead:
-            request = held(request, agent, profile, self._services)
         fitting = self._fitting
-        self._sending(thought, request, fitting.rendered, fitting.costs, fitting.basis)
+        fitting.prompt(agent, kept, thought.nudge)
+        prompt = fitting.rendered
+        if prompt is None:  # it is too large
+            return None
+        request = act_request(agent, prompt, thought, profile, self._services)
+        request = replace(request, cache_key=self._key)
+        self._sending(thought, request, prompt, fitting.costs, fitting.basis)
         return request
 
     def _build_reply(
