@@ -16,6 +16,7 @@ from game.mind.prompt import Rendered
 from game.mind.recall.related import Found
 from game.mind.thinking_config import FREE, SCHEMA, ThinkingConfig
 from typeclasses.components.actor import Act
+from typeclasses.components.deeds import DeedChoice
 from typeclasses.components.happenings import Sent
 from typeclasses.components.keeper import LOOKUPS
 from typeclasses.components.options import options_of
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 PROFILE = "agent"
 """The profile that agents think with."""
+DEED = "deed"
+"""What the choice of a deed goes by in the log, in the place of a verb."""
 MOST_LOOKUPS = 2
 """How often an agent may look into its memory before it has to do something."""
 HOTTER, HOTTEST = 0.25, 1.5
@@ -44,11 +47,13 @@ class Thought:
     attempt: int = 1
     nudge: str = ""
     lead: str = ""
-    """The verb that its answer begins with; empty when it is free."""
+    """The verb that its answer begins with, or :data:`DEED`; empty when it is free."""
     lookups: int = 0
     """How often the agent has looked into its memory on the way here."""
     reply: Reply | None = None
     """The answer that it is to become; None for a thought that ends in an act."""
+    choice: DeedChoice | None = None
+    """The deed that is to be chosen after a reply; None for any other thought."""
     found: Found | None = None
     """What recall brought for it."""
     asked: bool = False
