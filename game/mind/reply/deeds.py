@@ -52,7 +52,8 @@ _LED = re.compile(
 _CLAUSE = re.compile(r"[.!?;:,]+\s*|\s+(?:but|and)\s+")
 _DECLINED = re.compile(
     r"^\W*no\b|\b(?:can(?:not|['’]t)|won['’]t|will not|shan['’]t|not going to|rather not|refuse|"
-    r"must not|mustn['’]t|another (?:day|time)|not (?:today|now|yet)|don['’]t (?:want|have|think))\b",
+    r"must not|mustn['’]t|another (?:day|time)|not (?:today|now|yet)|"
+    r"don['’]t (?:want|have|think))\b",
     re.I,
 )
 
