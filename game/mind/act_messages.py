@@ -16,7 +16,12 @@ _CHANGING = frozenset(
     {"people", "related_notes", "related_experiences", "remembered", "situation", "nudge", FRAME}
 )
 """Sections that are made anew for each thought."""
-ASK = "What do you do now? Answer with one command from the list, nothing else."
+ASK = (
+    "What do you do now, as somebody like you would? "
+    "Answer with one command from the list, in full, and nothing else."
+)
+JUST_NOW = 3
+"""Lines of the script that stand once more before the question."""
 ASK_SPEECH = "Somebody waits for your answer. Answer with: say, and your words. Nothing else."
 
 
@@ -34,8 +39,12 @@ def act_messages(
     cut = _cut(lines)
     head, last = (_text(part) for part in (lines[:cut], lines[cut:]))
     listed = "\n".join(f"- {usage}" for usage in usages)
-    asked = ASK_SPEECH if lead else f"What you can do now:\n{listed}\n{ASK}"
-    return ChatMessage("system", head), ChatMessage("user", f"{last}\n\n{asked}".lstrip())
+    recent = [line.text for line in lines if line.section == "window"][-JUST_NOW:]
+    just_now = "\n".join(["Just now:", *recent, ""]) if recent else ""
+    asked = ASK_SPEECH if lead else ASK
+    parts = (last, "" if lead else f"What you can do now:\n{listed}", f"{just_now}{asked}")
+    user = "\n\n".join(part for part in parts if part)
+    return ChatMessage("system", head), ChatMessage("user", user)
 
 
 def as_text(messages: Sequence[ChatMessage]) -> str:

@@ -52,16 +52,14 @@ class Options:
         return tuple(verb for verb in verbs if verb.takes not in NAMING or self.of(verb.takes))
 
     def usages(self, verbs: Sequence[Verb]) -> tuple[str, ...]:
-        """How each verb that is offered is written here: ``go north``, ``get cup or spoon``."""
+        """How each verb that is offered is written, with what it can be done to here."""
         return tuple(map(self._usage, self.offered(verbs)))
 
     def _usage(self, verb: Verb) -> str:
-        names = either(self.of(verb.takes))
+        names = self.of(verb.takes)[:_LISTED]
         if verb.takes is Takes.GIFT:
-            return f"{verb.name} {names} to {either(self.people)}"
-        if verb.takes is Takes.WHISPER:
-            return f"{verb.name} {names} = <words>"
-        return f"{verb.name} {names}" if names else verb.usage
+            return f"{verb.usage} ({', '.join(names)}; to {either(self.people)})"
+        return f"{verb.usage} ({', '.join(names)})" if names else verb.usage
 
 
 NAMING = frozenset({Takes.EXIT, Takes.THING, Takes.LYING, Takes.CARRIED, Takes.GIFT, Takes.WHISPER})
