@@ -28,7 +28,7 @@ def test_what_seldom_changes_is_the_system_message():
     assert "You are Mira in The Mill. It is old." in user.text
     assert "You carry: a sieve" in user.text
     assert "- say <words>\n- go north\n" in user.text
-    assert user.text.endswith(f'Just now:\nTom says, "Hello."\n{ASK}')
+    assert user.text.endswith(f'Tom says, "Hello."\n{ASK}')
     assert "~Mira>" not in user.text
 
 
