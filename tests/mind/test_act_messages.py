@@ -15,7 +15,7 @@ CONTEXT = PromptContext(
     window=(RenderedMemory('Tom says, "Hello."', datetime(2025, 3, 4, tzinfo=UTC)),),
     people=("Tom, a friend.",),
     related_notes=("mill: it needs oil",),
-    situation=Situation("The Mill", "It is old.", ("north",), ("Tom",), ("a sieve",)),
+    situation=Situation("The Mill", "It is old.", ("north",), ("Tom",)),
 )
 
 
@@ -26,7 +26,6 @@ def test_what_seldom_changes_is_the_system_message():
     assert system.text.endswith('Tom says, "Hello."')
     assert "mill: it needs oil" in user.text
     assert "You are Mira in The Mill. It is old." in user.text
-    assert "You carry: a sieve" in user.text
     assert "- say <words>\n- go north\n" in user.text
     assert user.text.endswith(f'Tom says, "Hello."\n{ASK}')
     assert "~Mira>" not in user.text
