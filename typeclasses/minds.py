@@ -19,6 +19,7 @@ from typeclasses.components.actor import Actor
 from typeclasses.components.diary import Diary
 from typeclasses.components.examining import Examiner
 from typeclasses.components.fitting import Fitting
+from typeclasses.components.following import Following
 from typeclasses.components.keeper import Keeper
 from typeclasses.components.memory import MemoryComponent
 from typeclasses.components.naming import keep_former
@@ -53,6 +54,7 @@ class Mind:
     diary: Diary
     acquaintances: Acquaintances
     sleeper: Sleeper
+    following: Following
 
     def look(self) -> None:
         """See what a person has changed in the agent's files; blocks, never raises.
@@ -170,14 +172,26 @@ def _open(agent: Agent, shared: Services) -> Mind:
     examiner = Examiner(name, memory, keeper.recaller, shared)
     actor = Actor(memory, keeper, shared)
     fitting = Fitting(name, memory, shared)
-    parts = Parts(memory, keeper, actor, fitting, diary, acquaintances)
+    following = Following()
+    parts = Parts(memory, keeper, actor, fitting, diary, acquaintances, following)
     thinker = Thinker(agent.id, parts, shared)
     works = NightWorks(
         name, folder, NightParts(memory, keeper.recaller, diary, acquaintances), shared
     )
     nights = Nights(name, folder, works, shared)
     sleeper = Sleeper(agent.id, SleepParts(memory, thinker, nights), shared)
-    mind = Mind(memory, keeper, actor, fitting, thinker, examiner, diary, acquaintances, sleeper)
+    mind = Mind(
+        memory,
+        keeper,
+        actor,
+        fitting,
+        thinker,
+        examiner,
+        diary,
+        acquaintances,
+        sleeper,
+        following,
+    )
     _connect(mind, shared.taps)
     return mind
 

@@ -24,6 +24,7 @@ from game.mind.arguments import (
     own_words,
     thing_name,
 )
+from game.mind.options import Options, either, find_named
 from game.mind.patterns import pattern
 from game.mind.perception import for_prompt, shorten, visible
 from game.mind.speech import disarm, tidy_speech
@@ -31,6 +32,7 @@ from game.mind.verbs import FORBIDDEN, Takes, Verb, find_exit, find_gesture, fin
 
 _LONGEST_LINE = 4000
 _LONGEST_REASON = 200
+_NOTHING_THERE = Options()
 
 _TOKEN_START = re.compile(r"</?(?:s|eos|bos|pad|start_of_turn|end_of_turn|\|[^<>\s]{1,30}\|)>")
 _BULLET = re.compile(r"^(?:[-*•]\s+|\d{1,2}[.)]\s+|(?:command|action|answer|output)\s*:\s*)", re.I)
@@ -97,8 +99,7 @@ def parse(
     *,
     own_name: str,
     verbs: Sequence[Verb],
-    exits: Sequence[str] = (),
-    present: Sequence[str] = (),
+    options: Options = _NOTHING_THERE,
 ) -> Command | Refusal:
     """The command in the first line of a model's answer. Never raises.
 
@@ -107,8 +108,7 @@ def parse(
             model going on with the script, and are dropped.
         own_name: Who answers.
         verbs: All the verbs that exist for it.
-        exits: The exits of its place; each alone is a command too.
-        present: Who is here; tells a name from the words said to it.
+        options: What is there: a command names nothing else. An exit alone is one too.
     """
     answer = _first_line(line)
     cursor = _CURSOR.match(answer)
@@ -116,7 +116,7 @@ def parse(
         return _refused(answer, f"You can only act for yourself, not for {for_prompt(cursor[1])}")
     text = _without_echo(answer, own_name)
     text, reason = _split_reason(text)
-    reader = _Reader(own_name, tuple(verbs), tuple(exits), tuple(present))
+    reader = _Reader(own_name, tuple(verbs), options)
     result = reader.read(text)
     if isinstance(result, str):
         return _refused(answer, result)
@@ -171,8 +171,12 @@ class _Reader:
 
     own_name: str
     verbs: tuple[Verb, ...]
-    exits: tuple[str, ...]
-    present: tuple[str, ...]
+    options: Options
+
+    @property
+    def present(self) -> tuple[str, ...]:
+        """Who is here; tells a name from the words said to it."""
+        return self.options.people
 
     def read(self, text: str) -> Command | str:
         if _VERY_STILL.match(text):
@@ -250,9 +254,25 @@ class _Reader:
             return self._gone(verb, thing)
         if verb.takes is Takes.GIFT:
             return self._given(verb, rest)
-        if not thing and verb.takes is Takes.THING:
-            return f"You tried to {verb.name}: say what. Write: {verb.usage}"
-        return Command(verb.name, "" if _plain(thing) in ("around", "here", "room") else thing)
+        if verb.takes is Takes.MAYBE_THING and _plain(thing) in ("", "around", "here", "room"):
+            return Command(verb.name)
+        return self._done_to(verb, thing)
+
+    def _done_to(self, verb: Verb, thing: str) -> Command | str:
+        names = self.options.of(verb.takes)
+        if not names:
+            return f"You tried to {verb.name}, but there is nothing to {verb.name} here"
+        if not thing:
+            return f"You tried to {verb.name}: say what. Write: {verb.name} {either(names)}"
+        if name := find_named(thing, names):
+            return Command(verb.name, name)
+        there = f"you can only {verb.name} {either(names)}"
+        return f"You tried to {verb.name} {_quoted(thing)}: {there}"
+
+    def _whom(self, verb: Verb, name: str) -> str:
+        """Why nobody of that name can be spoken to or given anything."""
+        here = either(self.present) or "nobody"
+        return f"You tried to {verb.name} to {_quoted(name)}: here is only {here}"
 
     def _spoken(self, verb: Verb, text: str) -> Command | str:
         quoted = _SAID_IN_EMOTE.match(text) if verb.name == "emote" else None
@@ -276,7 +296,8 @@ class _Reader:
         name = thing_name(name)
         if not name or not said:
             return f"You tried to {verb.name}: say to whom, and what. Write: {verb.usage}"
-        return Command(verb.name, f"{name} = {said}")
+        to = find_named(name, self.present)
+        return Command(verb.name, f"{to} = {said}") if to else self._whom(verb, name)
 
     def _kept(self, verb: Verb, rest: str) -> Command | str:
         """What goes on in the agent's own mind: notes, searches, pins."""
@@ -295,21 +316,30 @@ class _Reader:
         argument = gift(rest, self.present)
         if not argument:
             return f"You tried to {verb.name}: say what, and to whom. Write: {verb.usage}"
-        return Command(verb.name, argument)
+        thing, _, who = argument.rpartition(" to ")
+        to = find_named(who, self.present)
+        if not to:
+            return self._whom(verb, who)
+        what = self._done_to(verb, thing)
+        return what if isinstance(what, str) else Command(verb.name, f"{what.argument} to {to}")
 
-    def _way(self, text: str) -> Command | None:
+    def _way(self, text: str) -> Command | str | None:
         go = self._verb("go")
-        way = (
-            find_exit(thing_name(text), self.exits)
-            if go and len(text) <= LONGEST_ARGUMENT
-            else None
-        )
-        return Command(go.name, way) if go and way else None
+        if go is None or len(text) > LONGEST_ARGUMENT:
+            return None
+        thing = thing_name(text)
+        return self._gone(go, thing) if find_exit(thing, self.options.exits) else None
 
     def _gone(self, verb: Verb, thing: str) -> Command | str:
+        exits = either(self.options.exits) or "none"
+        if self.options.stays:
+            return f"You tried to {verb.name}, but you stay now: somebody is here with you"
         if not thing:
-            return f"You tried to {verb.name}: say where. Exits: {', '.join(self.exits) or 'none'}"
-        return Command(verb.name, find_exit(thing, self.exits) or thing)
+            return f"You tried to {verb.name}: say where. Exits: {exits}"
+        way = find_exit(thing, self.options.exits)
+        if way:
+            return Command(verb.name, way)
+        return f"You tried to {verb.name} {_quoted(thing)}: there is no such exit. Exits: {exits}"
 
     def _exactly(self, word: str) -> bool:
         return any(verb.name == word.casefold() for verb in self.verbs)
@@ -318,7 +348,7 @@ class _Reader:
         return next((verb for verb in self.verbs if verb.name == name), None)
 
     def _usages(self) -> str:
-        return ", ".join(verb.usage for verb in self.verbs)
+        return ", ".join(self.options.usages(self.verbs))
 
 
 def _first_line(answer: str) -> str:

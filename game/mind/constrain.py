@@ -11,54 +11,84 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from game.mind.options import NAMING, Options
 from game.mind.verbs import Takes, Verb
 
-_TEXT_LIMIT = 280
+_TEXT_LIMIT, _REASON_LIMIT = 280, 120
 # No angle or square brackets: a small model copies the usage lines of its prompt.
 _RULES = (
     f"text ::= [^\\x00-\\x1f|{{}}<>\\x5b\\x5d]{{1,{_TEXT_LIMIT}}}\n"
-    "thing ::= [^\\x00-\\x1f|{}@;=<>\\x5b\\x5d]{1,60}\n"
     "title ::= [^\\x00-\\x1f|{}@;=:<>\\x5b\\x5d]{1,40}\nnumber ::= [1-9] [0-9]{0,6}"
 )
+_NAMES = {
+    "way": Takes.EXIT,
+    "who": Takes.WHISPER,
+    "seen": Takes.THING,
+    "lying": Takes.LYING,
+    "carried": Takes.CARRIED,
+}
+"""The rules that are lists of names."""
 
 
-def verbs_grammar(
-    verbs: Sequence[Verb], exits: Sequence[str] = (), present: Sequence[str] = ()
-) -> str:
+def verbs_grammar(verbs: Sequence[Verb], options: Options) -> str:
     """A GBNF grammar of one command line, with a blank in front as after a cursor.
 
     A private reason may follow, behind a bar.
 
     Args:
-        verbs: The verbs that exist; at least one.
-        exits: Narrows exits to these, if there are any.
-        present: Narrows the people spoken to or given to, if there are any.
+        verbs: The verbs that exist.
+        options: What is there; a verb for which there is nothing is left out.
 
     Raises:
-        ValueError: There is no verb.
+        ValueError: Nothing is left to do.
     """
-    if not verbs:
+    offered = options.offered(verbs)
+    if not offered:
         raise ValueError("a grammar needs a verb")
-    way = " | ".join(_literal(name) for name in exits) or "thing"
-    who = " | ".join(_literal(name) for name in present) or "thing"
-    verb = " | ".join(f"v{i}" for i in range(len(verbs)))
+    verb = " | ".join(f"v{i}" for i in range(len(offered)))
     lines = [f'root ::= " "? ({verb}) (" | " text)? "\\n"?']
-    lines += [f"v{i} ::= {_form(verb)}" for i, verb in enumerate(verbs)]
-    return "\n".join([*lines, f"way ::= {way}", f"who ::= {who}", _RULES])
+    lines += [f"v{i} ::= {_form(verb, options)}" for i, verb in enumerate(offered)]
+    names = {rule: options.of(takes) for rule, takes in _NAMES.items()}
+    lines += [f"{rule} ::= {any_of(each)}" for rule, each in names.items() if each]
+    return "\n".join([*lines, _RULES])
 
 
-def verbs_schema(verbs: Sequence[Verb]) -> dict[str, Any]:
-    """A JSON schema of one command: ``{"verb": …, "argument": …, "reason": …}``."""
+def any_of(texts: Sequence[str]) -> str:
+    """The part of a GBNF rule that is any one of these texts."""
+    return " | ".join(map(_literal, texts))
+
+
+def verbs_schema(verbs: Sequence[Verb], options: Options) -> dict[str, Any]:
+    """A JSON schema of one command: ``{"verb": …, "argument": …, "reason": …}``.
+
+    What is given or whispered has ``to`` besides.
+    """
+    return {"anyOf": [_case(verb, options) for verb in options.offered(verbs)]}
+
+
+def _case(verb: Verb, options: Options) -> dict[str, Any]:
+    fields: dict[str, Any] = {"verb": {"type": "string", "enum": [verb.name]}}
+    if verb.takes in (Takes.WHISPER, Takes.GIFT):
+        fields["to"] = {"type": "string", "enum": list(options.people)}
+    fields["argument"] = _argument(verb, options)
+    required = list(fields)
+    fields["reason"] = {"type": "string", "maxLength": _REASON_LIMIT}
     return {
         "type": "object",
-        "properties": {
-            "verb": {"type": "string", "enum": [verb.name for verb in verbs]},
-            "argument": {"type": "string", "maxLength": _TEXT_LIMIT},
-            "reason": {"type": "string", "maxLength": 120},
-        },
-        "required": ["verb", "argument"],
+        "properties": fields,
+        "required": required,
         "additionalProperties": False,
     }
+
+
+def _argument(verb: Verb, options: Options) -> dict[str, Any]:
+    if verb.takes is Takes.NOTHING:
+        return {"type": "string", "enum": [""]}
+    if verb.takes is Takes.MAYBE_THING:
+        return {"type": "string", "enum": ["", *options.of(verb.takes)]}
+    if verb.takes in NAMING and verb.takes is not Takes.WHISPER:
+        return {"type": "string", "enum": list(options.of(verb.takes))}
+    return {"type": "string", "maxLength": _TEXT_LIMIT}
 
 
 def from_json(text: str) -> str:
@@ -72,21 +102,27 @@ def from_json(text: str) -> str:
         return text
     if not isinstance(answer, Mapping) or not isinstance(answer.get("verb"), str):
         return text
-    line = f"{answer['verb']} {_string(answer.get('argument'))}".rstrip()
+    argument, to = _string(answer.get("argument")), _string(answer.get("to"))
+    if to:
+        argument = f"{to} = {argument}" if answer["verb"] == "whisper" else f"{argument} to {to}"
+    line = f"{answer['verb']} {argument}".rstrip()
     reason = _string(answer.get("reason"))
     return f"{line} | {reason}" if reason else line
 
 
-def _form(verb: Verb) -> str:
+def _form(verb: Verb, options: Options) -> str:
     word = _literal(verb.name)
+    seen = options.of(verb.takes)
     forms = {
         Takes.NOTHING: word,
         Takes.TEXT: f'{word} " " text',
-        Takes.THING: f'{word} " " thing',
-        Takes.MAYBE_THING: f'{word} (" " thing)?',
+        Takes.THING: f'{word} " " seen',
+        Takes.MAYBE_THING: f'{word} (" " seen)?' if seen else word,
+        Takes.LYING: f'{word} " " lying',
+        Takes.CARRIED: f'{word} " " carried',
         Takes.EXIT: f'{word} " " way',
         Takes.WHISPER: f'{word} " " who " = " text',
-        Takes.GIFT: f'{word} " " thing " to " who',
+        Takes.GIFT: f'{word} " " carried " to " who',
         Takes.ENTRY: f'{word} " " title ": " text',
         Takes.WORDS: f'{word} " " text',
         Takes.NUMBERS: f'{word} " " number ("-" number)?',

@@ -57,7 +57,8 @@ class Thought:
         source: Who caused it, by name; empty for nobody.
         cause: Number of the memory that set it off; 0 where that is none, or not known.
         attempt: Which try at the same thought it is, from 1 on.
-        lead: The verb that the answer was made to begin with; empty when it was free.
+        lead: The verb that the answer was made to begin with; ``deed`` where a deed was chosen
+            after a reply (``wait`` is none of them); empty when it was free.
         prompt: The text that was sent; in the log its hash. Empty when none was sent.
         sections: Tokens of each section of the prompt, by our own count.
         budget: Tokens that the prompt might have, 0 when none was built.

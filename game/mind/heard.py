@@ -78,6 +78,14 @@ def own_words(memory: Memory) -> Utterance | None:
     return None
 
 
+def shown_words(line: str) -> str:
+    """What others hear or see of a command: the words of speech or a gesture; empty for none."""
+    verb, _, words = line[:LONGEST].partition(" ")
+    if verb == "whisper":
+        return words.partition(" = ")[2].strip()
+    return words.strip() if verb in ("say", "emote") else ""
+
+
 def names(text: str, name: str) -> bool:
     """Whether ``text`` holds ``name`` as a word of its own, in any case."""
     return bool(name) and pattern(rf"(?<!\w){re.escape(name)}(?!\w)", re.I).search(text) is not None

@@ -42,12 +42,14 @@ class Situation:
         description: What it looks like.
         exits: Names of its exits.
         present: Who and what is there beside the agent.
+        carried: What the agent has with it.
     """
 
     place: str = ""
     description: str = ""
     exits: tuple[str, ...] = ()
     present: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,7 @@ class PromptContext:
                 "description": for_prompt(here.description),
                 "exits": _lines(here.exits),
                 "present": _lines(here.present),
+                "carried": _lines(here.carried),
             },
             "nudge": for_prompt(self.nudge),
             "cursor": self.cursor,
@@ -145,7 +148,7 @@ _TRIAL = PromptContext(
     related_notes=("mill: it needs oil",),
     related_experiences=("Tom fell into the river.",),
     remembered=("17. Tom fell into the river.",),
-    situation=Situation("The Mill", "It is old.", ("north",), ("Tom",)),
+    situation=Situation("The Mill", "It is old.", ("north",), ("Tom",), ("a sieve",)),
     nudge="Tom waits.",
 )
 

@@ -17,8 +17,10 @@ class Takes(Enum):
 
     NOTHING = "nothing"
     TEXT = "text"  # free words: say, emote
-    THING = "thing"  # something or somebody here: get, drop, examine
+    THING = "thing"  # something or somebody here, or carried: examine
     MAYBE_THING = "maybe a thing"  # look
+    LYING = "thing that can be taken"  # get
+    CARRIED = "carried thing"  # drop
     EXIT = "exit"  # go
     WHISPER = "person = text"
     GIFT = "thing to person"
@@ -57,8 +59,8 @@ STANDARD_VERBS: tuple[Verb, ...] = (
     Verb("emote", "emote <what you do>", "do something with your body or face", Takes.TEXT),
     Verb("look", "look [thing]", "look around, or at one thing", Takes.MAYBE_THING),
     Verb("go", "go <exit>", "walk through an exit", Takes.EXIT),
-    Verb("get", "get <thing>", "pick something up", Takes.THING),
-    Verb("drop", "drop <thing>", "put something down", Takes.THING),
+    Verb("get", "get <thing>", "pick something up", Takes.LYING),
+    Verb("drop", "drop <thing>", "put something down", Takes.CARRIED),
     Verb("give", "give <thing> to <name>", "hand something over", Takes.GIFT),
     Verb("examine", "examine <thing>", "look at something closely", Takes.THING),
     Verb("inventory", "inventory", "see what you carry"),

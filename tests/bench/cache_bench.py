@@ -15,6 +15,7 @@ import frontmatter
 
 from game.llm.profiles import Profile
 from game.mind import answer, extractive
+from game.mind.options import Options
 from game.mind.ports import Generation, LanguageModel
 from game.mind.prompt import PromptContext, PromptTemplate, Situation, load_template
 from game.mind.records import MemoryKind
@@ -107,7 +108,10 @@ class _Agent:
     def act(self, text: str) -> None:
         """Remember its own act, as the game would have understood it."""
         command = answer.parse(
-            text, own_name=self.name, verbs=STANDARD_VERBS, exits=_PLACE.exits, present=PEOPLE
+            text,
+            own_name=self.name,
+            verbs=STANDARD_VERBS,
+            options=Options(exits=_PLACE.exits, people=tuple(PEOPLE)),
         )
         if isinstance(command, answer.Command) and command.verb != "wait":
             self.remember(command.line, True)

@@ -9,6 +9,7 @@ from game.llm.scripted_scene import Said, read
 from game.mind.answer import Command, parse
 from game.mind.constrain import from_json, verbs_schema
 from game.mind.errors import ModelRejected
+from game.mind.options import Options
 from game.mind.ports import GenerationRequest
 from game.mind.verbs import STANDARD_VERBS
 
@@ -29,6 +30,11 @@ Also here: Tom, Wren (asleep), spoon
 {nudge}~Mira>"""
 
 
+THERE = Options(
+    ("north", "east"), ("Tom", "Wren"), ("spoon",), ("spoon",), ("copper spoon", "blue cup")
+)
+
+
 def prompt(window, nudge=""):
     return PROMPT.format(window=window, nudge=f"{nudge}\n" if nudge else "")
 
@@ -43,8 +49,7 @@ def command(window, **settings):
         answer(window, **settings),
         own_name="Mira",
         verbs=STANDARD_VERBS,
-        exits=("north", "east"),
-        present=("Tom", "Wren"),
+        options=THERE,
     )
     assert isinstance(found, Command), found
     return found
@@ -117,7 +122,7 @@ def test_after_a_refusal_it_does_something_that_cannot_go_wrong():
 
 
 def test_it_keeps_to_a_schema_and_to_its_tokens():
-    schema = verbs_schema(STANDARD_VERBS)
+    schema = verbs_schema(STANDARD_VERBS, Options())
     window = 'Tom says to you, "Where is the ferry?"'
     given = answer(window, json_schema=schema, max_tokens=12)
     assert set(json.loads(given)) == {"verb", "argument", "reason"}

@@ -6,15 +6,22 @@ from hypothesis import strategies as st
 
 from game.mind import answer as answers
 from game.mind.answer import Command, Refusal, is_repeat_of, parse
+from game.mind.options import Options
 from game.mind.verbs import FORBIDDEN, STANDARD_VERBS, SYNONYMS, find_exit, find_verb
 
 EXITS = ["north", "the mill", "out"]
-PRESENT = ["Tom", "Old Anna", "a brass lamp"]
+OPTIONS = Options(
+    exits=tuple(EXITS),
+    people=("Tom", "Old Anna"),
+    things=("lamp", "hearth", "blue cup"),
+    lying=("lamp",),
+    carried=("brass lamp", "lamp", "rope"),
+)
 NAMES = {verb.name for verb in STANDARD_VERBS}
 
 
 def read(line, **other):
-    given = {"own_name": "Mira", "verbs": STANDARD_VERBS, "exits": EXITS, "present": PRESENT}
+    given = {"own_name": "Mira", "verbs": STANDARD_VERBS, "options": OPTIONS}
     return parse(line, **{**given, **other})
 
 

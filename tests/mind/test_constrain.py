@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given
@@ -7,13 +8,17 @@ from hypothesis import strategies as st
 
 from game.mind.answer import Command, parse
 from game.mind.constrain import from_json, verbs_grammar, verbs_schema
+from game.mind.options import Options
 from game.mind.speech import tidy_speech
 from game.mind.verbs import STANDARD_VERBS, Takes
+
+OPTIONS = Options(("north",), ("Tom",), ("cup",), ("cup",), ("rope",))
+ALL = [verb.name for verb in STANDARD_VERBS]
 
 
 @pytest.mark.parametrize("count", range(1, len(STANDARD_VERBS) + 1))
 def test_every_rule_of_the_grammar_is_there_once(count):
-    grammar = verbs_grammar(STANDARD_VERBS[:count], ["north"], ["Tom"])
+    grammar = verbs_grammar(STANDARD_VERBS[:count], OPTIONS)
     defined = re.findall(r"^(\w+) ::=", grammar, re.M)
     used = re.findall(r"\b[a-z]\w*\b", re.sub(r'"[^"]*"|\[[^\]]*\]', "", grammar))
     assert len(defined) == len(set(defined))
@@ -23,20 +28,45 @@ def test_every_rule_of_the_grammar_is_there_once(count):
 
 
 def test_names_cannot_break_out_of_the_grammar():
-    grammar = verbs_grammar(STANDARD_VERBS, ['no"rth\n\\'], ['T" | root'])
+    grammar = verbs_grammar(STANDARD_VERBS, Options(('no"rth\n\\',), ('T" | root',)))
     assert r'way ::= "no\U00000022rth\U0000000A\U0000005C"' in grammar
     assert r'who ::= "T\U00000022 \U0000007C root"' in grammar
 
 
 def test_there_is_no_grammar_without_verbs():
     with pytest.raises(ValueError, match="verb"):
-        verbs_grammar([])
+        verbs_grammar([], OPTIONS)
 
 
 def test_the_schema_names_the_verbs():
-    schema = verbs_schema(STANDARD_VERBS)
-    assert schema["properties"]["verb"]["enum"] == [verb.name for verb in STANDARD_VERBS]
-    json.dumps(schema)
+    cases = [each["properties"] for each in verbs_schema(STANDARD_VERBS, OPTIONS)["anyOf"]]
+    assert [name for case in cases for name in case["verb"]["enum"]] == ALL
+    of = {case["verb"]["enum"][0]: case for case in cases}
+    assert of["go"]["argument"]["enum"] == ["north"]
+    assert of["get"]["argument"]["enum"] == ["cup"]
+    assert of["look"]["argument"]["enum"] == ["", "Tom", "cup", "rope"]
+    assert of["give"]["argument"]["enum"] == of["drop"]["argument"]["enum"] == ["rope"]
+    assert of["give"]["to"]["enum"] == of["whisper"]["to"]["enum"] == ["Tom"]
+
+
+@pytest.mark.parametrize(
+    ("options", "gone"),
+    [
+        (replace(OPTIONS, lying=()), {"get"}),
+        (replace(OPTIONS, carried=()), {"drop", "give"}),
+        (replace(OPTIONS, people=()), {"whisper", "give"}),
+        (replace(OPTIONS, stays=True), {"go"}),
+        (replace(OPTIONS, exits=()), {"go"}),
+        (Options(), {"go", "get", "drop", "give", "whisper", "examine"}),
+    ],
+)
+def test_what_cannot_be_done_is_not_offered(options, gone):
+    left = [name for name in ALL if name not in gone]
+    cases = verbs_schema(STANDARD_VERBS, options)["anyOf"]
+    assert [case["properties"]["verb"]["enum"][0] for case in cases] == left
+    grammar = verbs_grammar(STANDARD_VERBS, options)
+    assert [name for name in ALL if f' ::= "{name}"' in grammar] == left
+    assert not (set(left) ^ {usage.split()[0] for usage in options.usages(STANDARD_VERBS)})
 
 
 @pytest.mark.parametrize(
@@ -47,6 +77,8 @@ def test_the_schema_names_the_verbs():
         ('{"verb": "wait", "argument": 3, "reason": null}', "wait"),
         ('{"verb": 3}', '{"verb": 3}'),
         ('{"verb": "sa', '{"verb": "sa'),
+        ('{"verb": "give", "to": "Tom", "argument": "rope"}', "give rope to Tom"),
+        ('{"verb": "whisper", "to": "Tom", "argument": "Hush!"}', "whisper Tom = Hush!"),
         ("say hi", "say hi"),
         ("[1]", "[1]"),
     ],
@@ -69,19 +101,20 @@ def test_whatever_is_in_the_json_a_line_of_speech_comes_of_it(text):
 @pytest.mark.parametrize("count", range(1, len(STANDARD_VERBS) + 1))
 def test_every_form_has_its_rule(count):
     verb = STANDARD_VERBS[count - 1]
-    assert f"v0 ::= {_LITERALS[verb.takes]}".replace("WORD", f'"{verb.name}"') in verbs_grammar(
-        [verb]
-    )
+    rule = f"v0 ::= {_LITERALS[verb.takes]}".replace("WORD", f'"{verb.name}"')
+    assert rule in verbs_grammar([verb], OPTIONS)
 
 
 _LITERALS = {
     Takes.NOTHING: "WORD",
     Takes.TEXT: 'WORD " " text',
-    Takes.THING: 'WORD " " thing',
-    Takes.MAYBE_THING: 'WORD (" " thing)?',
+    Takes.THING: 'WORD " " seen',
+    Takes.MAYBE_THING: 'WORD (" " seen)?',
+    Takes.LYING: 'WORD " " lying',
+    Takes.CARRIED: 'WORD " " carried',
     Takes.EXIT: 'WORD " " way',
     Takes.WHISPER: 'WORD " " who " = " text',
-    Takes.GIFT: 'WORD " " thing " to " who',
+    Takes.GIFT: 'WORD " " carried " to " who',
     Takes.ENTRY: 'WORD " " title ": " text',
     Takes.WORDS: 'WORD " " text',
     Takes.NUMBERS: 'WORD " " number ("-" number)?',

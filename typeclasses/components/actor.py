@@ -11,9 +11,13 @@ from twisted.internet.defer import Deferred
 
 from game.mind import answer, exchange, perception
 from game.mind.answer import Command, Refusal
+from game.mind.errors import KeepsakeError
+from game.mind.heard import shown_words
 from game.mind.records import SHRUG, MemoryKind
+from game.mind.reply.judge import fault_of_act
 from game.mind.verbs import PRIVATE
-from typeclasses.components.prompting import verbs_of
+from typeclasses.components.options import options_of
+from typeclasses.components.prompting import examples_of, verbs_of
 from typeclasses.components.surroundings import exits_of, people_near, things_near
 from typeclasses.services import Services
 
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 
 REMEMBERED_ACTS = 5
 """How many of its own last acts count as a repeat."""
+OWN_LINES = 24
+"""Own words and gestures that an act may not repeat."""
 _ECHOES = frozenset({"say", "talk", "whisper", "pose"})
 
 
@@ -87,14 +93,25 @@ class Actor:
             text,
             own_name=agent.key,
             verbs=verbs_of(self._services),
-            exits=exits_of(agent),
-            present=[person.key for person in people_near(agent)],
+            options=options_of(agent),
         )
         if isinstance(command, Refusal):
             return Act(None, command.reason)
         if answer.is_repeat_of(command, self._recent):
             # Without its words: a small model would only copy them from there.
             return Act(None, "You have just done that; do something else")
+        if fault := self._fault(agent, command):
+            return Act(None, f"You tried to {command.verb}, but {fault}; do something else")
+        return self.do(agent, command, addressee=addressee)
+
+    def do(self, agent: Agent, command: Command, *, addressee: str = "") -> Act:
+        """Do what was chosen, by the rules that bind a player.
+
+        Args:
+            agent: The agent.
+            command: What it does.
+            addressee: Who spoke to it last.
+        """
         self._recent.append(command)
         if command.verb == "wait":
             return Act(command)
@@ -139,6 +156,18 @@ class Actor:
         number = self._memory.last_act if saved else 0
         return Act(command, result=self._perform(agent, command, partner, place), memory=number)
 
+    def _fault(self, agent: Agent, command: Command) -> str:
+        """Why what it would say aloud, or play, may not be; empty if it may."""
+        shown = shown_words(command.line)
+        if not shown:
+            return ""
+        try:
+            window = self._memory.context().window
+        except KeepsakeError:  # its archive is closed, which is told elsewhere
+            window = ()
+        own = [shown_words(m.text) for m in window if m.kind is MemoryKind.ACT and not m.is_shrug]
+        return fault_of_act(shown, own[-OWN_LINES:], map(_of_example, examples_of(agent)))
+
     def _perform(
         self, agent: Agent, command: Command, addressee: str, place: str
     ) -> Deferred[None] | None:
@@ -175,6 +204,12 @@ class Actor:
         elif kind not in _ECHOES:
             keep(text)
         return True
+
+
+def _of_example(line: str) -> str:
+    """What others hear or see of a line such as ``~Mira> say Good day! | kind``."""
+    _, cursor, command = line.partition("> ")
+    return shown_words(command.partition(" | ")[0]) if cursor else ""
 
 
 def _typed(agent: Agent, command: Command, addressee: str) -> str:

@@ -188,7 +188,7 @@ def prompt_for(
     context = PromptContext(
         name=agent.key,
         profile=str(agent.db.profile or ""),
-        examples=_examples(agent) if kept.examples else (),
+        examples=examples_of(agent) if kept.examples else (),
         commands=tuple(f"{verb.usage}: {verb.help}" for verb in verbs_of(services)),
         pinned=kept.pinned,
         noticed=kept.noticed,
@@ -233,10 +233,11 @@ def situation_of(agent: Agent) -> Situation:
         description=str(place.db.desc or ""),
         exits=tuple(exits_of(agent)),
         present=tuple(_shown(each) for each in (*people_near(agent), *things_near(agent))),
+        carried=tuple(dict.fromkeys(str(thing.key) for thing in agent.contents)),
     )
 
 
-def _examples(agent: Agent) -> tuple[str, ...]:
+def examples_of(agent: Agent) -> tuple[str, ...]:
     """The example lines; one example may have several."""
     return tuple(line for each in agent.db.examples or () for line in str(each).splitlines())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from game.llm.profiles import Profile
@@ -22,19 +22,22 @@ from game.mind.prompt import Rendered
 from game.mind.recall.related import Found
 from typeclasses.components.acquaintances import keys_with
 from typeclasses.components.actor import Act
+from typeclasses.components.deeds import Deeds
+from typeclasses.components.following import Following
 from typeclasses.components.happenings import Basis, Sent, thought_event
 from typeclasses.components.prompting import costs_of, kept_by, question_of
 from typeclasses.components.replying import Reply, Replying, is_answered
 from typeclasses.components.surroundings import people_near
 from typeclasses.components.tally import LastSent, Tally
 from typeclasses.components.thought import (
+    DEED,
+    PROFILE,
     Thought,
+    act_request,
     addressee,
-    held,
     led,
     log_line,
     second_thought,
-    temperature,
 )
 from typeclasses.services import Services, log
 
@@ -47,7 +50,6 @@ if TYPE_CHECKING:
     from typeclasses.components.keeper import Keeper
     from typeclasses.components.memory import MemoryComponent
 
-PROFILE = "agent"
 _PRIORITIES = {"player": Priority.PLAYER, "event": Priority.EVENT, "idle": Priority.IDLE}
 
 
@@ -62,6 +64,7 @@ class Parts:
         fitting: Keeps its prompts within the budget.
         diary: What it wrote down.
         acquaintances: Whom it knows.
+        following: Whom it goes after.
     """
 
     memory: MemoryComponent
@@ -70,6 +73,7 @@ class Parts:
     fitting: Fitting
     diary: Diary
     acquaintances: Acquaintances
+    following: Following = field(default_factory=Following)
 
 
 class Thinking:
@@ -108,6 +112,7 @@ class Thinking:
         self._actor, self._fitting = parts.actor, parts.fitting
         self._parts = parts
         self._replying = Replying(parts, services)
+        self._deeds = Deeds(parts.actor, parts.following, services)
         self._closed = False
 
     def begin(self, impulse: Impulse) -> None:
@@ -132,7 +137,8 @@ class Thinking:
 
     def _think(self, thought: Thought) -> None:
         self.current = thought
-        if thought.impulse.priority == "player" and thought.notice is None:
+        waited_for = thought.impulse.priority == "player" and thought.choice is None
+        if waited_for and thought.notice is None:
             pause = self._services.thinking.current.pause_notice
             if pause:
                 thought.notice = self._services.timer.callLater(pause, self._show_thinking)
@@ -246,6 +252,11 @@ class Thinking:
         agent, thought = self._agent(), self.current
         if agent is None or thought is None or agent.location is None:
             return None
+        if thought.choice is not None:
+            request = self._deeds.request(agent, thought.choice, profile)
+            request = replace(request, cache_key=self._key)
+            self._sending(thought, request, None, None, None)
+            return request
         wanted = self.wanted(thought.impulse)
         if wanted is None or agent.db.paused or agent.db.asleep:
             thought.unwanted = True
@@ -254,15 +265,14 @@ class Thinking:
         if thought.reply is not None:
             return self._build_reply(agent, thought, thought.reply, profile)
         kept = kept_by(agent, self._parts, thought.found)
-        prompt = self._fitting.prompt(agent, kept, thought.nudge)
-        if prompt is None:
-            return None
-        request = profile.request(f"{prompt} {thought.lead}".rstrip(), cache_key=self._key)
-        request = replace(request, temperature=temperature(profile, thought))
-        if not thought.lead:
-            request = held(request, agent, profile, self._services)
         fitting = self._fitting
-        self._sending(thought, request, fitting.rendered, fitting.costs, fitting.basis)
+        fitting.prompt(agent, kept, thought.nudge)
+        prompt = fitting.rendered
+        if prompt is None:  # it is too large
+            return None
+        request = act_request(agent, prompt, thought, profile, self._services)
+        request = replace(request, cache_key=self._key)
+        self._sending(thought, request, prompt, fitting.costs, fitting.basis)
         return request
 
     def _build_reply(
@@ -302,6 +312,9 @@ class Thinking:
             self._finish(None)  # since when the model wrote: nothing comes of it
         elif isinstance(outcome, Generation):
             self._apply(agent, thought, outcome)
+        elif thought.choice is not None:  # the words were said, and that is all
+            self._told(thought, "no answer" if outcome else "dropped", problem=str(outcome or ""))
+            self._finish(None)
         elif outcome is None and thought.reply is not None and not thought.asked:
             thought.reply, thought.ticket = None, None
             self._gather(thought)
@@ -328,6 +341,13 @@ class Thinking:
         if thought.reply is not None:
             self.spent(answer.prompt_tokens + answer.completion_tokens)
             self._replied(agent, thought, thought.reply, answer)
+            return
+        if thought.choice is not None:
+            self.spent(answer.prompt_tokens + answer.completion_tokens)
+            act = self._deeds.do(agent, thought.choice, answer.text)
+            log(log_line(agent.key, thought, answer, act))
+            self._told(thought, "acted", answer=answer, act=act)
+            self._finish(act)
             return
         self._fitting.answered(answer.prompt_tokens)
         self.spent(answer.prompt_tokens + answer.completion_tokens)
@@ -372,7 +392,13 @@ class Thinking:
         log(log_line(agent.key, thought, answer, act))
         problem = "" if words else judged.fault
         self._told(thought, "acted", answer=answer, act=act, problem=problem)
-        self._finish(act)
+        said = " ".join(reply.scene.said)
+        choice = self._deeds.choice(agent, reply.partner, said, words, act) if words else None
+        if choice is None:
+            self._finish(act)
+        else:
+            self._cancel_notice(thought)
+            self._think(Thought(thought.impulse, lead=DEED, choice=choice, asked=True))
 
     def _go_on(self, thought: Thought, act: Act) -> None:
         if self.current is not thought or self._closed:
@@ -426,12 +452,15 @@ class Thinking:
             costs=costs,
         )
         self._services.events.emit(event)
-        self.tally.ended(event, came, self._services.clock.now())
+        if thought.choice is None:  # a choice is part of the reply that it follows
+            self.tally.ended(event, came, self._services.clock.now())
 
     def _now(self) -> float:
         return float(self._services.timer.seconds())
 
     def _finish(self, act: Act | None) -> None:
+        if self.current is not None and self.current.choice is not None:
+            act = self.current.choice.reply  # to the others it is all one
         self._end_thought()
         self._over(act)
 

@@ -5,24 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from game.llm.profiles import EMBEDDED, Profile
+from game.llm.profiles import CHAT, Profile
 from game.llm.queue import Ticket
+from game.mind.act_messages import act_messages, as_text
 from game.mind.attention import Impulse
 from game.mind.constrain import verbs_grammar, verbs_schema
+from game.mind.options import Options
 from game.mind.ports import Generation, GenerationRequest
+from game.mind.prompt import Rendered
 from game.mind.recall.related import Found
 from game.mind.thinking_config import FREE, SCHEMA, ThinkingConfig
 from typeclasses.components.actor import Act
+from typeclasses.components.deeds import DeedChoice
 from typeclasses.components.happenings import Sent
 from typeclasses.components.keeper import LOOKUPS
+from typeclasses.components.options import options_of
 from typeclasses.components.prompting import verbs_of
 from typeclasses.components.replying import Reply
-from typeclasses.components.surroundings import exits_of, people_near
 from typeclasses.services import Services
 
 if TYPE_CHECKING:
     from typeclasses.agents import Agent
 
+PROFILE = "agent"
+"""The profile that agents think with."""
+DEED = "deed"
+"""What the choice of a deed goes by in the log, in the place of a verb."""
 MOST_LOOKUPS = 2
 """How often an agent may look into its memory before it has to do something."""
 HOTTER, HOTTEST = 0.25, 1.5
@@ -39,11 +47,13 @@ class Thought:
     attempt: int = 1
     nudge: str = ""
     lead: str = ""
-    """The verb that its answer begins with; empty when it is free."""
+    """The verb that its answer begins with, or :data:`DEED`; empty when it is free."""
     lookups: int = 0
     """How often the agent has looked into its memory on the way here."""
     reply: Reply | None = None
     """The answer that it is to become; None for a thought that ends in an act."""
+    choice: DeedChoice | None = None
+    """The deed that is to be chosen after a reply; None for any other thought."""
     found: Found | None = None
     """What recall brought for it."""
     asked: bool = False
@@ -89,18 +99,39 @@ def temperature(profile: Profile, thought: Thought) -> float:
     return min(profile.temperature + HOTTER * (thought.attempt - 1), HOTTEST)
 
 
-def held(
-    request: GenerationRequest, agent: Agent, profile: Profile, services: Services
+def act_request(
+    agent: Agent, prompt: Rendered, thought: Thought, profile: Profile, services: Services
 ) -> GenerationRequest:
-    """The request, held to the commands that make sense here as far as its server can."""
+    """What the model is sent for an act, in the form that it was made for.
+
+    Args:
+        agent: Who acts.
+        prompt: Its prompt as a script.
+        thought: The thought; what it is to begin with counts.
+        profile: Of the model, its form decided.
+        services: Where the configuration is.
+    """
+    options = options_of(agent)
+    if profile.format == CHAT:
+        usages = options.usages(verbs_of(services))
+        messages = act_messages(prompt, usages, lead=thought.lead)
+        request = profile.request(as_text(messages), messages=messages)
+    else:
+        request = profile.request(f"{prompt.text} {thought.lead}".rstrip())
+    request = replace(request, temperature=temperature(profile, thought))
+    return request if thought.lead else held(request, options, services)
+
+
+def held(request: GenerationRequest, options: Options, services: Services) -> GenerationRequest:
+    """The request, held to what makes sense here as far as its server can."""
     constraint, verbs = services.thinking.current.constrain, verbs_of(services)
-    if constraint != FREE and profile.provider == EMBEDDED:
-        present = [person.key for person in people_near(agent)]
-        return replace(request, grammar=verbs_grammar(verbs, exits_of(agent), present))
+    takes = services.gateway.capabilities(PROFILE)
+    if constraint != FREE and takes.grammar:
+        return replace(request, grammar=verbs_grammar(verbs, options))
     if constraint == SCHEMA:
         # JSON may be written over several lines, and its marks and names cost tokens.
         longer = request.max_tokens + JSON_TOKENS
-        schema = verbs_schema(verbs)
+        schema = verbs_schema(verbs, options)
         return replace(request, json_schema=schema, stop=(), max_tokens=longer)
     return request
 

@@ -249,3 +249,16 @@ def _alike(one: str, other: str) -> bool:
 def _runs(line: str) -> list[tuple[str, ...]]:
     low = [word.casefold() for word in words(line)]
     return [tuple(low[i : i + _RUN]) for i in range(len(low) - _RUN + 1)]
+
+
+def fault_of_act(shown: str, own_lines: Iterable[str], examples: Iterable[str]) -> str:
+    """Why the words of an act that is no reply may not be said or played; empty if they may.
+
+    Args:
+        shown: What others would hear or see.
+        own_lines: What the agent said and played lately.
+        examples: The same of the lines that show its voice.
+    """
+    if any(_alike(shown, line) for line in examples):
+        return "it is a line of your examples"
+    return _markup(shown, shown) or _repeats(shown, own_lines)

@@ -25,6 +25,8 @@ SUMMARISED = -0.05
 IN_CONTEXT = 0.6
 """What a question is worth together with the line before it, beside what it is worth alone."""
 _STANDS_ALONE = 2
+NEAR = 0.7
+"""What is worth this share of the best may be about the same."""
 _POINTS_BACK = re.compile(r"^\W*and\b|\b(?:she|he|her|him|hers|they|them|their|it|its)\b", re.I)
 _MOST_KEPT = 8192
 _MINE = re.compile(r"\b(?:my|mine|i|i['’](?:m|ve|ll|d)|me|myself)\b", re.I)
@@ -74,7 +76,7 @@ class Ranker:
                 max(one, IN_CONTEXT * other) for one, other in zip(worth, with_before, strict=True)
             ]
         scored = [Scored(each, value) for each, value in zip(found, worth, strict=True)]
-        return sorted(scored, key=lambda each: -each.worth)
+        return _newest_first(sorted(scored, key=lambda each: -each.worth))
 
     def _worth(self, question: str, found: Sequence[Sentence]) -> list[float]:
         meant = self._meaning(question, [each.bare for each in found])
@@ -106,6 +108,25 @@ class Ranker:
             while len(self._vectors) > _MOST_KEPT:
                 self._vectors.popitem(last=False)
         return [have[text] for text in texts]
+
+
+def _newest_first(ranked: list[Scored]) -> list[Scored]:
+    """With what the best one's speaker said last before what they said earlier of the same.
+
+    "Make it five nights" says less of nights than "I'd like to stay for two nights" and holds.
+    """
+    if not ranked or not ranked[0].sentence.who:
+        return ranked
+    best = ranked[0]
+    same = [
+        each
+        for each in ranked
+        if each.sentence.who == best.sentence.who and each.worth >= NEAR * best.worth
+    ]
+    newest = sorted(same, key=lambda each: each.sentence.time, reverse=True)
+    worths = [each.worth for each in same]
+    first = [Scored(each.sentence, worth) for each, worth in zip(newest, worths, strict=True)]
+    return [*first, *(each for each in ranked if each not in same)]
 
 
 def leans(question: str) -> bool:
