@@ -78,7 +78,7 @@ def scene(
         place="The Kettle",
         partner=partner,
         said=said,
-        event="" if said else for_prompt(event or f"{partner} comes in."),
+        event="" if said else for_prompt(event or f"{partner} comes in.", limit=material.LONGEST),
         others=others,
         ranked=tuple(ranked),
         turns=tuple(turn for turn in turns if turn not in waiting),
