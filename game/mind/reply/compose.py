@@ -330,7 +330,9 @@ def _as_messages(examples: Sequence[Example]) -> Iterable[ChatMessage]:
 
 
 def _talk(turns: Sequence[Turn]) -> Iterable[ChatMessage]:
-    for turn in turns:
+    """From the first words of the other on: many templates want a user's message first."""
+    first = next((place for place, turn in enumerate(turns) if turn.who), len(turns))
+    for turn in turns[first:]:
         yield ChatMessage("user" if turn.who else "assistant", turn.words)
 
 
