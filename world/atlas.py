@@ -110,6 +110,7 @@ class Person:
         keeps: Whether it keeps its home open for guests, as an innkeeper does.
         profile: Who it is, in the second person.
         examples: Script lines that show its voice.
+        shrugs: What it says when it has no answer; none for the general ones.
         loves: Ids of things that matter to it.
         ties: What the others are to it, by name, in the second person.
     """
@@ -124,6 +125,7 @@ class Person:
     loves: tuple[str, ...]
     ties: Mapping[str, str]
     keeps: bool = False
+    shrugs: tuple[str, ...] = ()
 
     @property
     def whole_profile(self) -> str:
@@ -275,6 +277,7 @@ def _person(path: Path, places: Mapping[str, Place]) -> Person:
         loves=source.words(source.data, name, "loves"),
         ties=dict(source.data.get("ties") or {}),
         keeps=_flag(source, "keeps"),
+        shrugs=source.words(source.data, name, "shrugs"),
     )
 
 

@@ -65,8 +65,11 @@ def add_new_attributes(atlas: Atlas | None = None) -> None:
     """
     for person in (atlas or read_atlas()).people.values():
         agent = find("agent", person.id)
-        if agent is not None and not agent.attributes.has("keeps"):
-            agent.db.keeps = person.keeps
+        if agent is None:
+            continue
+        for name, value in (("keeps", person.keeps), ("shrugs", list(person.shrugs))):
+            if not agent.attributes.has(name):
+                agent.attributes.add(name, value)
 
 
 def _mark(obj: ObjectDB, kind: str, key: str, built: Built) -> None:
@@ -122,6 +125,7 @@ def _build_person(person: Person, built: Built) -> None:
         talkativeness=person.talkativeness,
     )
     agent.db.desc, agent.db.keeps = person.look, person.keeps
+    agent.db.shrugs = list(person.shrugs)
     _mark(agent, "agent", person.id, built)
 
 

@@ -50,6 +50,8 @@ class DeedsWorld(AgentsWorld):
 
 
 class TestDeeds(DeedsWorld):
+    FORMAT = "auto"
+
     def test_what_is_asked_for_is_given(self):
         cup = self.holds("blue cup")
         self.deed = "gives blue cup to Tom"
@@ -110,6 +112,8 @@ class TestDeeds(DeedsWorld):
 
 
 class TestFollowing(DeedsWorld):
+    FORMAT = "auto"
+
     def follow(self) -> None:
         self.deed = "follows Tom"
         self.says("Come with me!")
