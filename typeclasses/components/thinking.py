@@ -278,8 +278,10 @@ class Thinking:
     def _build_reply(
         self, agent: Agent, thought: Thought, reply: Reply, profile: Profile
     ) -> GenerationRequest | None:
-        if thought.attempt == 1 and self._replying.is_stale(agent, thought.impulse, reply):
+        fresh = thought.attempt == 1 and thought.restarts < MOST_RESTARTS
+        if fresh and self._replying.is_stale(agent, thought.impulse, reply):
             thought.asked = False  # they went on speaking: it is gathered anew, see _done
+            thought.restarts += 1
             return None
         request = self._replying.request(agent, reply, profile, thought.attempt, self._key)
         assert reply.prompt is not None
@@ -375,10 +377,15 @@ class Thinking:
             again.notice = thought.notice
             self._think(again)
             return
+        self._say(agent, thought, reply, answer, judged.fault)
+
+    def _say(
+        self, agent: Agent, thought: Thought, reply: Reply, answer: Generation | None, fault: str
+    ) -> None:
+        """Say the best there is, and see whether a deed was asked for."""
         words = self._replying.chosen(reply)
         if not words and not reply.scene.said:  # nobody said anything that wants an answer
-            refused = Act(None, judged.fault)
-            log(log_line(agent.key, thought, answer, refused))
+            refused = Act(None, fault)
             self._told(thought, "refused", answer=answer, act=refused)
             self._finish(None)
             return
@@ -389,8 +396,9 @@ class Thinking:
             whispered=reply.whispered,
             shrug=not words,
         )
-        log(log_line(agent.key, thought, answer, act))
-        problem = "" if words else judged.fault
+        if answer is not None:
+            log(log_line(agent.key, thought, answer, act))
+        problem = "" if words else fault
         self._told(thought, "acted", answer=answer, act=act, problem=problem)
         said = " ".join(reply.scene.said)
         choice = self._deeds.choice(agent, reply.partner, said, words, act) if words else None
@@ -412,6 +420,10 @@ class Thinking:
             self._finish(act)
 
     def _unanswered(self, agent: Agent, thought: Thought, error: ModelError | None) -> None:
+        if error is not None and thought.reply is not None and thought.attempt > 1:
+            log(f"[Thinker] {agent.key}: No answer to another try: {error}")
+            self._say(agent, thought, thought.reply, None, str(error))
+            return
         if error is not None:
             log(f"[Thinker] {agent.key}: No answer: {error}")
             self.show_absent(agent, thought.impulse)

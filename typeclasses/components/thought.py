@@ -54,6 +54,8 @@ class Thought:
     """The answer that it is to become; None for a thought that ends in an act."""
     choice: DeedChoice | None = None
     """The deed that is to be chosen after a reply; None for any other thought."""
+    restarts: int = 0
+    """How often it was gathered anew, since they went on speaking."""
     found: Found | None = None
     """What recall brought for it."""
     asked: bool = False
