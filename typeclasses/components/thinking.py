@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from typeclasses.components.keeper import Keeper
     from typeclasses.components.memory import MemoryComponent
 
+MOST_RESTARTS = 2
+"""How often a reply waits for somebody who goes on speaking; then it answers what there is."""
 _PRIORITIES = {"player": Priority.PLAYER, "event": Priority.EVENT, "idle": Priority.IDLE}
 
 
