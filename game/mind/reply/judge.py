@@ -34,6 +34,7 @@ _MARKUP = re.compile(
 _DISARMED = re.compile(r"[{}|¦]|^\W*#")
 """Marks that stand in no speech any more once it can be said: they are looked for before."""
 _LABEL = re.compile(r"^\W{0,2}(?:answer|reply|response|output)\s*:\s*", re.I)
+_SPEAKER = re.compile(r"^[A-Z][\w'’-]{1,23}(?: [A-Z][\w'’-]{1,23})?:\s+(?=\S)")
 _SAY = re.compile(r"^(?:say|says|replies|answers)\s+(?=[\"“A-Z])")
 _FIRST_PERSON = re.compile(r"\b(?:I|I['’](?:m|ve|d|ll)|[Mm]y|[Mm]ine)\b")
 _OTHERS = re.compile(r"\b(?:you|your|yours|he|she|his|her|they|their)\b", re.I)
@@ -111,7 +112,7 @@ def from_memory(scene: Scene, own_lines: Iterable[str]) -> str:
         words = told_of(best.bare, best.who)
     else:
         words = best.text
-    said = tidy_speech(words)
+    said = _paired(_SPEAKER.sub("", tidy_speech(words)))
     return "" if any(_alike(said, line) for line in (*own_lines, *scene.said)) else said
 
 
@@ -123,8 +124,13 @@ def spoken(answer: str, scene: Scene) -> str:
     names = "|".join(re.escape(n) for n in (scene.partner, scene.name, *scene.others) if n)
     line = pattern(rf"^~?\s*(?:(?:{names})\s*[:>]\s*)+", re.I).sub("", line)
     line = pattern(rf"^{re.escape(scene.name)},\s+(?=\w)").sub("", line)
-    line = pattern(rf"\s(?:{names}):\s.*$").sub("", _SAY.sub("", line))
-    return " ".join(tidy_speech(line).split())
+    line = pattern(rf"\s(?:{names}):\s.*$").sub("", _SAY.sub("", _SPEAKER.sub("", line)))
+    return _paired(tidy_speech(line))
+
+
+def _paired(said: str) -> str:
+    """Without quotation marks where one has lost its fellow."""
+    return " ".join((said.replace('"', "") if said.count('"') % 2 else said).split())
 
 
 def _markup(answer: str, said: str) -> str:
