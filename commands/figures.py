@@ -11,7 +11,7 @@ from evennia.utils.ansi import strip_ansi
 from commands.builder import plain
 from game.mind.memory import CompactionResult, Load, RungStep
 from game.mind.roundtrip import Rate
-from game.mind.verify import Verdict
+from game.mind.verify import SummaryVerdict
 
 LINE = 78
 """Signs of a line."""
@@ -44,7 +44,7 @@ def cost(calls: int, prompt_tokens: int, completion_tokens: int, seconds: float)
     )
 
 
-def verdict(found: Verdict | None) -> str:
+def verdict(found: SummaryVerdict | None) -> str:
     """What the check found: ``good: 3 of 3 must-keeps kept, 2 of 17 details lost …``."""
     if found is None:
         return "not checked"

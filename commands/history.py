@@ -12,7 +12,7 @@ from game.mind import history
 from game.mind.archive import Archive
 from game.mind.errors import KeepsakeError
 from game.mind.journal.book import Journal
-from game.mind.sleep.history import Event, events
+from game.mind.sleep.history import HistoryEvent, events
 from game.mind.sleep.log import SleepLog
 from game.mind.sleep.steps import Step
 from typeclasses.services import services
@@ -55,11 +55,11 @@ class CmdHistory(RecallCommand):
         self.answer(lambda: _told(name, _all(archive, log, journal), kind, now))
 
 
-def _all(archive: Archive, log: SleepLog, journal: Journal) -> tuple[Event, ...]:
+def _all(archive: Archive, log: SleepLog, journal: Journal) -> tuple[HistoryEvent, ...]:
     return events(log, history.compactions(archive), journal)
 
 
-def _told(name: str, found: Sequence[Event], kind: str, now: datetime) -> str:
+def _told(name: str, found: Sequence[HistoryEvent], kind: str, now: datetime) -> str:
     wanted = [each for each in found if kind in ("", each.kind)]
     if not wanted:
         what = f"of the kind {kind}" if kind else "but living"
@@ -70,14 +70,14 @@ def _told(name: str, found: Sequence[Event], kind: str, now: datetime) -> str:
     return "\n".join([title, *(_line(each, now) for each in wanted[:MOST])])
 
 
-def _counted(found: Sequence[Event]) -> list[str]:
+def _counted(found: Sequence[HistoryEvent]) -> list[str]:
     """``3 compactions``, ``2 sleeps``: the kinds that are no part of another."""
     kinds = [each.kind for each in found]
     whole = [kind for kind in _COLOURS if kind in kinds] or list(dict.fromkeys(kinds))
     return [f"{kinds.count(k)} {k}{'s' if kinds.count(k) > 1 else ''}" for k in whole]
 
 
-def _line(event: Event, now: datetime) -> str:
+def _line(event: HistoryEvent, now: datetime) -> str:
     colour = _COLOURS.get(event.kind, "|n")
     when = f"{event.time.astimezone():%Y-%m-%d %H:%M}"
     title = hung(f"{event.title} ({ago(event.time, now)})", _INDENT)

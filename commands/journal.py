@@ -11,7 +11,7 @@ from commands.figures import hung
 from commands.recall import RecallCommand
 from game.mind.errors import KeepsakeError
 from game.mind.journal.book import Journal
-from game.mind.journal.entries import Entry
+from game.mind.journal.entries import JournalEntry
 from game.mind.words import telling
 
 NEWEST = 30
@@ -70,7 +70,7 @@ def _shown(name: str, journal: Journal, words: str) -> str:
     return "\n".join([title, *entry_lines(found[-MOST:]), *problems])
 
 
-def _asked(entries: Sequence[Entry], words: str) -> tuple[Sequence[Entry], str]:
+def _asked(entries: Sequence[JournalEntry], words: str) -> tuple[Sequence[JournalEntry], str]:
     """The entries that are meant, oldest first, and what that is, in words."""
     if not words:
         newest = entries[-NEWEST:]
@@ -101,16 +101,16 @@ def _day(words: str) -> date | None:
         ) from error
 
 
-def _local(entry: Entry) -> date:
+def _local(entry: JournalEntry) -> date:
     return entry.time.astimezone().date()
 
 
-def _terms(entry: Entry) -> set[str]:
+def _terms(entry: JournalEntry) -> set[str]:
     text = " ".join((entry.text, *entry.tags))
     return telling(text) | set(text.casefold().split())
 
 
-def entry_lines(entries: Sequence[Entry]) -> Iterator[str]:
+def entry_lines(entries: Sequence[JournalEntry]) -> Iterator[str]:
     """Two lines an entry, with the day before those of a new day."""
     day: date | None = None
     for entry in entries:
@@ -124,7 +124,7 @@ def entry_lines(entries: Sequence[Entry]) -> Iterator[str]:
         yield f"{' ' * _INDENT}|x{hung('; '.join(_facts(entry)), _INDENT)}|n"
 
 
-def _facts(entry: Entry) -> Iterator[str]:
+def _facts(entry: JournalEntry) -> Iterator[str]:
     why = f" ({', '.join(entry.importance.reasons)})" if entry.importance.reasons else ""
     yield f"{entry.id}, judged by {_JUDGES[entry.importance.judge]}{why}"
     yield f"{entry.origin.value}, trust {entry.trust}"

@@ -14,7 +14,7 @@ from game.mind.memory import CompactReason, Load, MemoryContext, MemoryStatus, O
 from game.mind.records import Summary
 from typeclasses.agents import Agent, all_agents
 from typeclasses.components.memory import Compacted, MemoryComponent
-from typeclasses.components.prompting import Kept, costs_of, look_up, prompt_for
+from typeclasses.components.prompting import PromptExtras, costs_of, look_up, prompt_for
 from typeclasses.services import services
 
 
@@ -105,7 +105,7 @@ class CmdMemoryStatus(BuilderCommand):
         context, config = mind.memory.context(), shared.compaction.current
         marks = {"low": config.low, "high": config.high, "emergency": config.emergency}
 
-        def show(kept: Kept) -> None:
+        def show(kept: PromptExtras) -> None:
             prompt = prompt_for(agent, context, shared, kept)
             lines = chart(costs_of(prompt, shared.tokens, config.budget), marks)
             if mind.fitting.counted:

@@ -13,13 +13,13 @@ from commands.recall import RecallCommand
 from game.mind.errors import KeepsakeError
 from game.mind.people.acquaintance import closeness, feeling
 from game.mind.people.book import Light, PeopleBook
-from game.mind.people.profile import Fact, Kind, Profile
+from game.mind.people.profile import Fact, Profile, ProfileKind
 from typeclasses.components.acquaintances import Acquaintances
 from typeclasses.services import services
 
 MOST = 300
-_KINDS = {"": Kind.PERSON, "places": Kind.PLACE, "things": Kind.THING}
-_NOUNS = {Kind.PERSON: "people", Kind.PLACE: "places", Kind.THING: "things"}
+_KINDS = {"": ProfileKind.PERSON, "places": ProfileKind.PLACE, "things": ProfileKind.THING}
+_NOUNS = {ProfileKind.PERSON: "people", ProfileKind.PLACE: "places", ProfileKind.THING: "things"}
 
 
 class CmdPeople(RecallCommand):
@@ -60,13 +60,13 @@ class CmdPeople(RecallCommand):
         self.answer(lambda: _shown(name, known, kind, who, now))
 
 
-def _shown(name: str, known: Acquaintances, kind: Kind, who: str, now: datetime) -> str:
+def _shown(name: str, known: Acquaintances, kind: ProfileKind, who: str, now: datetime) -> str:
     known.settle()  # what happened a moment ago is wanted too
     text = _one(name, known.book, kind, who, now) if who else _all(name, known.book, kind, now)
     return "\n".join([text, *(f"|r{plain(problem)}|n" for problem in known.book.problems)])
 
 
-def _all(name: str, book: PeopleBook, kind: Kind, now: datetime) -> str:
+def _all(name: str, book: PeopleBook, kind: ProfileKind, now: datetime) -> str:
     found = [each for each in book.all(now) if each.kind is kind]
     if not found:
         return f"{name} knows no {_NOUNS[kind]} yet."
@@ -75,8 +75,8 @@ def _all(name: str, book: PeopleBook, kind: Kind, now: datetime) -> str:
     return f"|w{name} knows {len(found)} {noun}|n{cut}\n{_table(found[:MOST], kind, now)}"
 
 
-def _table(found: Sequence[Light], kind: Kind, now: datetime) -> str:
-    person = kind is Kind.PERSON
+def _table(found: Sequence[Light], kind: ProfileKind, now: datetime) -> str:
+    person = kind is ProfileKind.PERSON
     rows = table("Who" if person else "What", "Was called", "Last met", *["Is"] * person)
     for each in found:
         earlier = ", ".join(name.name for name in each.names[:-1])
@@ -85,7 +85,7 @@ def _table(found: Sequence[Light], kind: Kind, now: datetime) -> str:
     return str(rows)
 
 
-def _one(name: str, book: PeopleBook, kind: Kind, who: str, now: datetime) -> str:
+def _one(name: str, book: PeopleBook, kind: ProfileKind, who: str, now: datetime) -> str:
     found = [each for each in book.find(who) if each.kind is kind]
     if not found:
         raise KeepsakeError(
@@ -95,8 +95,8 @@ def _one(name: str, book: PeopleBook, kind: Kind, who: str, now: datetime) -> st
     return "\n\n".join("\n".join(profile_lines(each, now)) for each in found)
 
 
-def _switch(kind: Kind) -> str:
-    return "" if kind is Kind.PERSON else f"/{_NOUNS[kind]}"
+def _switch(kind: ProfileKind) -> str:
+    return "" if kind is ProfileKind.PERSON else f"/{_NOUNS[kind]}"
 
 
 def profile_lines(profile: Profile, now: datetime) -> Iterator[str]:
@@ -124,7 +124,7 @@ def _figures(profile: Profile, now: datetime) -> Iterator[tuple[str, str]]:
     last = ago(profile.last_met, now)
     yield "Last met", f"{profile.last_met.astimezone():%Y-%m-%d %H:%M} ({last})"
     yield "Meetings", f"{profile.meetings}, {profile.exchanges} exchanges"
-    if profile.kind is Kind.PERSON:
+    if profile.kind is ProfileKind.PERSON:
         felt = feeling(profile)
         warm = f"warmth {profile.warmth:+.2f}{f': {felt}' if felt else ''}"
         yield "Is to it", f"{closeness(profile, now).value} ({warm})"

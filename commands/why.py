@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from commands.builder import plain, shortened, when
 from commands.recall import RecallCommand, memory_lines
 from commands.wording import quoted
-from game.mind.budget import Costs, Section, chart
+from game.mind.budget import Costs, PromptSection, chart
 from game.mind.errors import KeepsakeError
 from game.mind.event_log import EventLog
 from game.mind.event_taps import Tapped
 from game.mind.events import Events
-from game.mind.reasons import Cost, Leant, Shown, Under, Why
+from game.mind.reasons import Cost, Leant, PromptSource, Under, Why
 from game.mind.why_log import why_did
 from typeclasses.agents import Agent, find_agents
 from typeclasses.components.naming import names_of
@@ -136,7 +136,7 @@ def _cause(why: Why) -> Iterator[str]:
         yield from memory_lines([why.cause])
 
 
-def _recalled(found: tuple[Shown, ...]) -> Iterator[str]:
+def _recalled(found: tuple[PromptSource, ...]) -> Iterator[str]:
     if not found:
         yield "|wRecalled|n     nothing that stood in the prompt"
         return
@@ -148,11 +148,11 @@ def _recalled(found: tuple[Shown, ...]) -> Iterator[str]:
             yield f"          |xwhy:|n {plain(_line(each.why))}"
 
 
-def _score(found: Shown) -> str:
+def _score(found: PromptSource) -> str:
     return f"{found.score:6.2f}" if found.kind != "called back" else "   -  "
 
 
-def _title(found: Shown) -> str:
+def _title(found: PromptSource) -> str:
     if found.kind == "note":
         return f"|ynote {plain(found.title)}|n"
     if found.kind == "called back":
@@ -204,7 +204,7 @@ def _under(found: tuple[Under, ...], *, deep: bool) -> Iterator[str]:
 
 def _cost(cost: Cost) -> Iterator[str]:
     if cost.sections and cost.budget:
-        sections = tuple(Section(name, tokens) for name, tokens in cost.sections.items())
+        sections = tuple(PromptSection(name, tokens) for name, tokens in cost.sections.items())
         lines = chart(Costs(sections, cost.budget, cost.counted_by))
         yield "|wIts prompt|n"
         yield from (f"  {plain(line)}" for line in lines)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from game.mind.event_taps import Taps
-from game.mind.journal.importance import Circumstances
+from game.mind.journal.importance import ImportanceContext
 from game.mind.records import Memory
 from typeclasses.components.acquaintances import Acquaintances
 from typeclasses.components.actor import Actor
@@ -20,7 +20,7 @@ from typeclasses.components.diary import Diary
 from typeclasses.components.examining import Examiner
 from typeclasses.components.fitting import Fitting
 from typeclasses.components.following import Following
-from typeclasses.components.keeper import Keeper
+from typeclasses.components.keeper import MemoryTools
 from typeclasses.components.memory import MemoryComponent
 from typeclasses.components.naming import keep_former
 from typeclasses.components.night_works import NightParts, NightWorks
@@ -46,7 +46,7 @@ class Mind:
     """The components of one agent."""
 
     memory: MemoryComponent
-    keeper: Keeper
+    keeper: MemoryTools
     actor: Actor
     fitting: Fitting
     thinker: Thinker
@@ -168,7 +168,7 @@ def _open(agent: Agent, shared: Services) -> Mind:
     memory = MemoryComponent(name, folder, shared)
     diary = Diary(name, folder, memory, shared)
     acquaintances = Acquaintances(name, folder, memory, shared)
-    keeper = Keeper(name, folder, memory, diary, shared)
+    keeper = MemoryTools(name, folder, memory, diary, shared)
     examiner = Examiner(name, memory, keeper.recaller, shared)
     actor = Actor(memory, keeper, shared)
     fitting = Fitting(name, memory, shared)
@@ -223,9 +223,9 @@ def _home_of(agent: Agent | None) -> str:
     return str(agent.home.key) if agent is not None and agent.home is not None else ""
 
 
-def _circumstances(memory: Memory, acquaintances: Acquaintances) -> Circumstances:
+def _circumstances(memory: Memory, acquaintances: Acquaintances) -> ImportanceContext:
     """Whether who caused a memory, and where it was, are new to the agent."""
-    return Circumstances(
+    return ImportanceContext(
         met=not memory.source_id or acquaintances.met(memory.source_id),
         been_here=not memory.place or acquaintances.been(memory.place),
     )

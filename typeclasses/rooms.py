@@ -7,7 +7,7 @@ from typing import Any
 
 from evennia.objects.objects import DefaultRoom
 
-from game.mind.impulses import Event, EventKind
+from game.mind.impulses import EventKind, PerceivedEvent
 from typeclasses.appearance import RoomAppearance
 from typeclasses.components.hosts import awake_in, greeter, hosts_of
 from typeclasses.components.identity import identity_of
@@ -38,7 +38,7 @@ class Room(RoomAppearance, ObjectParent, DefaultRoom):
         is_agent = getattr(somebody, "is_agent", None)
         if is_agent is None or somebody.unannounced:
             return
-        event = Event(kind, not is_agent, somebody.key, source_id=identity_of(somebody))
+        event = PerceivedEvent(kind, not is_agent, somebody.key, source_id=identity_of(somebody))
         seen = replace(event, kind=EventKind.SEEN) if kind is EventKind.ARRIVAL else event
         first = greeter(self, somebody)
         for agent in self.contents_get(exclude=somebody, content_type="character"):

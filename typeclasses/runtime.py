@@ -8,8 +8,8 @@ from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
-from game.llm.profiles import SCRIPT, Profile
-from game.llm.token_counting import TokenCounter
+from game.llm.profiles import SCRIPT, ModelProfile
+from game.llm.token_counting import ServerTokenCounter
 from game.mind.event_taps import Taps
 from game.mind.ports import GenerationRequest
 from game.paths import places
@@ -49,7 +49,7 @@ def start(taps: Taps | None = None) -> None:
 def live(shared: Services) -> None:
     """Open every agent's memory over these services, and let all of them think."""
     global _housekeeping  # noqa: PLW0603 - one a process, like the services it looks after
-    counter = TokenCounter(shared.gateway)
+    counter = ServerTokenCounter(shared.gateway)
     shared.counting = Counting(shared.tokens, counter, shared.counters, shared.timer)
     shared.counting.start()
     counted = []
@@ -71,7 +71,7 @@ def _warm(shared: Services) -> None:
         shared.warming.want([*near, *(each for each in awake if each.db.keeps)])
 
 
-def _head(agent: Agent, profile: Profile) -> GenerationRequest | None:
+def _head(agent: Agent, profile: ModelProfile) -> GenerationRequest | None:
     """An agent's prompt as it would be sent now; what changes stands at its end."""
     if profile.format != SCRIPT:  # whoever comes speaks first, and is answered
         return reply_head(agent, profile, services.services())

@@ -37,7 +37,7 @@ from game.mind.reply.worth import Ranker
 from game.mind.sleep.config import SleepConfig, load_sleep_config
 from game.mind.strategy import NARRATIVE, Strategies, Strategy
 from game.mind.thinking_config import ThinkingConfig, load_thinking_config
-from game.mind.tokens import Heuristic, Ledger
+from game.mind.tokens import Heuristic, TokenLedger
 from game.paths import REPOSITORY, Places
 from typeclasses import logged_events
 from typeclasses.logged_events import FaultHandler
@@ -215,7 +215,7 @@ class Services:
     searchers: Executor = field(default_factory=lambda: _pool(4, "recall"))
     learners: Executor = field(default_factory=lambda: _pool(1, "profiles"))
     names: tuple[float | None, frozenset[str]] = (None, frozenset())
-    tokens: Ledger = field(default_factory=lambda: Ledger(Heuristic()))
+    tokens: TokenLedger = field(default_factory=lambda: TokenLedger(Heuristic()))
     counting: Counting | None = None
     warming: Warming | None = None
     counters: Executor = field(default_factory=lambda: _pool(1, "tokens"))

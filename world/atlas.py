@@ -17,7 +17,7 @@ import frontmatter
 import yaml
 
 from game.mind.errors import ConfigError
-from world.source import Source, bad_yaml, unreadable
+from world.source import DataFile, bad_yaml, unreadable
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -152,20 +152,20 @@ def read_atlas(folder: Path = FOLDER) -> Atlas:
         ConfigError: A file is missing, is no YAML, lacks a field, or names
             something that does not exist; with file, line and reason.
     """
-    chart = Source(folder / "map.yaml")
+    chart = DataFile(folder / "map.yaml")
     places = {key: _place(chart, key, raw) for key, raw in chart.table("rooms").items()}
     ways = tuple(_ways(chart, places))
     start = chart.known("start", chart.data.get("start"), places, "room")
     _check_walk(chart, start, places, ways)
     people = _people(folder / "agents", places)
-    goods = Source(folder / "things.yaml")
+    goods = DataFile(folder / "things.yaml")
     holders = {*places, *people}
     things = {key: _thing(goods, key, raw, holders) for key, raw in goods.data.items()}
     _check_bonds(folder / "agents", people, things)
     return Atlas(start, places, ways, things, people)
 
 
-def _place(source: Source, key: str, raw: Any) -> Place:
+def _place(source: DataFile, key: str, raw: Any) -> Place:
     details: dict[str, str] = {}
     for words, text in (raw.get("details") or {}).items() if isinstance(raw, dict) else ():
         for word in str(words).split(","):
@@ -179,7 +179,7 @@ def _place(source: Source, key: str, raw: Any) -> Place:
     )
 
 
-def _ways(source: Source, places: Mapping[str, Place]) -> Iterable[Way]:
+def _ways(source: DataFile, places: Mapping[str, Place]) -> Iterable[Way]:
     taken: set[tuple[str, str]] = set()
     for link in source.data.get("links") or ():
         if not isinstance(link, list) or len(link) != 3:
@@ -201,7 +201,7 @@ _ALL_WAYS = ", ".join(OPPOSITE)
 
 
 def _check_walk(
-    source: Source, start: str, places: Mapping[str, Place], ways: Iterable[Way]
+    source: DataFile, start: str, places: Mapping[str, Place], ways: Iterable[Way]
 ) -> None:
     """Walk everywhere from ``start``: all is reachable, and the compass agrees."""
     by_room: dict[str, list[Way]] = {key: [] for key in places}
@@ -224,7 +224,7 @@ def _check_walk(
     _check_overlap(source, at)
 
 
-def _check_overlap(source: Source, at: Mapping[str, tuple[int, int, int]]) -> None:
+def _check_overlap(source: DataFile, at: Mapping[str, tuple[int, int, int]]) -> None:
     rooms: dict[tuple[int, int, int], str] = {}
     for room, spot in at.items():
         other = rooms.setdefault(spot, room)
@@ -232,7 +232,7 @@ def _check_overlap(source: Source, at: Mapping[str, tuple[int, int, int]]) -> No
             raise source.error(f"{room}:", f"{room!r} stands on the spot of {other!r}")
 
 
-def _thing(source: Source, key: str, raw: Any, holders: Iterable[str]) -> Thing:
+def _thing(source: DataFile, key: str, raw: Any, holders: Iterable[str]) -> Thing:
     return Thing(
         id=key,
         name=source.text_of(raw, key, "name"),
@@ -261,7 +261,7 @@ def _person(path: Path, places: Mapping[str, Place]) -> Person:
         raise unreadable(path, error) from error
     except yaml.YAMLError as error:
         raise bad_yaml(path, error) from error
-    source = Source(path, data=dict(post.metadata))
+    source = DataFile(path, data=dict(post.metadata))
     name = source.text_of(source.data, "name", "name")
     profile = " ".join(post.content.split())
     if not profile:
@@ -281,21 +281,21 @@ def _person(path: Path, places: Mapping[str, Place]) -> Person:
     )
 
 
-def _share(source: Source, field: str) -> float:
+def _share(source: DataFile, field: str) -> float:
     value = source.data.get(field, 0.5)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise source.error(f"{field}:", f"{field!r} is {value!r}", "Use a number from 0 to 1")
     return float(value)
 
 
-def _flag(source: Source, field: str) -> bool:
+def _flag(source: DataFile, field: str) -> bool:
     value = source.data.get(field, False)
     if not isinstance(value, bool):
         raise source.error(f"{field}:", f"{field!r} is {value!r}", "Use true or false")
     return value
 
 
-def _example(source: Source, name: str, raw: Any) -> str:
+def _example(source: DataFile, name: str, raw: Any) -> str:
     lines = str(raw).strip().splitlines()
     if len(lines) < 2 or not lines[-1].startswith(f"~{name}> "):
         raise source.error(
@@ -310,7 +310,7 @@ def _check_bonds(folder: Path, people: Mapping[str, Person], things: Mapping[str
     """What people love exists, and whom they know lives here."""
     names = {person.name for person in people.values()}
     for person in people.values():
-        source = Source(folder / f"{person.id}.md", data={"name": person.name})
+        source = DataFile(folder / f"{person.id}.md", data={"name": person.name})
         for thing in person.loves:
             source.known("loves", thing, things, "thing")
         for other in person.ties:

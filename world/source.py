@@ -11,7 +11,7 @@ import yaml
 from game.mind.errors import ConfigError
 
 
-class Source:
+class DataFile:
     """One YAML mapping with the text it came from, to find lines for errors."""
 
     def __init__(self, path: Path, data: Any = None) -> None:

@@ -18,7 +18,7 @@ from game.cli import logs as event_logs
 from game.cli import status as statuses
 from game.cli import talk as talking
 from game.cli.evennia_entry import ADMIN
-from game.cli.progress import Progress
+from game.cli.progress import ProgressDisplay
 from game.mind.errors import KeepsakeError
 from game.paths import Places, places
 
@@ -64,7 +64,7 @@ def main() -> None:
 def start() -> None:
     """Start the world in the background and wait until a login works."""
     here = places()
-    with Progress(out) as progress:
+    with ProgressDisplay(out) as progress:
         started = starting.start(here, progress.step)
     out.print("Keepsake already runs." if started.already_ran else "Keepsake runs.")
     _print_addresses(here)
@@ -78,7 +78,7 @@ def start() -> None:
 @app.command()
 def stop() -> None:
     """End the world and the model server."""
-    with Progress(out) as progress:
+    with ProgressDisplay(out) as progress:
         anything = stopping.stop(places(), progress.step)
     out.print("Keepsake has stopped." if anything else "Keepsake was not running.")
 
@@ -86,7 +86,7 @@ def stop() -> None:
 @app.command()
 def reload() -> None:
     """Load changed code; players stay connected."""
-    with Progress(out) as progress:
+    with ProgressDisplay(out) as progress:
         starting.reload(places(), progress.step)
     out.print("Keepsake runs the present code.")
 
@@ -178,7 +178,7 @@ def simulate(
 ) -> None:
     """Live through days in a world of its own, as fast as the models answer."""
     from game.cli import simulate as simulating  # noqa: PLC0415 - other commands need not wait
-    from game.lab.plan import Plan  # noqa: PLC0415 - the same
+    from game.lab.plan import SimulationPlan  # noqa: PLC0415 - the same
 
     here = places()
     if resume:
@@ -188,7 +188,7 @@ def simulate(
         if back:
             raise KeepsakeError("--back goes with --resume alone", "Name the simulation there")
         length = 24.0 if hours is None else hours
-        plan = Plan(name, agents, length, seed, start, zone, model, visitors)
+        plan = SimulationPlan(name, agents, length, seed, start, zone, model, visitors)
         lab = simulating.new(here, plan)
     raise typer.Exit(0 if simulating.show(out, lab) else 1)
 

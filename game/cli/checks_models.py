@@ -20,7 +20,7 @@ from game.llm.profiles import (
     DIALOGUE,
     EMBEDDED,
     EXTRACTIVE,
-    Profile,
+    ModelProfile,
     Profiles,
     embedded_profile,
 )
@@ -88,7 +88,7 @@ def embedding(here: Places) -> Iterator[Finding]:
         asked.close()
 
 
-def _server(here: Places, profile: Profile, embedded: Embedded, address: str) -> Finding:
+def _server(here: Places, profile: ModelProfile, embedded: Embedded, address: str) -> Finding:
     subject = f"Model server {profile.provider} at {address}"
     found = processes.running(here)
     if profile.provider == EMBEDDED and processes.one(found, Component.MODEL) is None:

@@ -11,7 +11,7 @@ from game.cli.processes import Component
 from game.llm.embedded import Embedded
 from game.llm.embedded_server import CONTEXT
 from game.llm.local_tokenizer import cache_folder, cached, installed
-from game.llm.profiles import EMBEDDED, EXTRACTIVE, OLLAMA, Profile, Profiles
+from game.llm.profiles import EMBEDDED, EXTRACTIVE, OLLAMA, ModelProfile, Profiles
 from game.llm.servers import build
 from game.llm.wrappers import Recorder
 from game.mind.compaction_config import CompactionConfig, load_compaction_config
@@ -69,7 +69,7 @@ def _config(here: Places) -> CompactionConfig | None:
         return None
 
 
-def _answer_room(config: CompactionConfig, profile: Profile) -> Iterator[Finding]:
+def _answer_room(config: CompactionConfig, profile: ModelProfile) -> Iterator[Finding]:
     if profile.max_tokens > config.reserve_tokens:
         yield Finding(
             "Token budget",
@@ -80,7 +80,7 @@ def _answer_room(config: CompactionConfig, profile: Profile) -> Iterator[Finding
         )
 
 
-def _context_room(config: CompactionConfig, profile: Profile) -> Iterator[Finding]:
+def _context_room(config: CompactionConfig, profile: ModelProfile) -> Iterator[Finding]:
     """The embedded model refuses a prompt longer than its context; Ollama cuts its head off."""
     wanted = config.context_tokens
     what = f"prompts and answers may have {wanted:,} tokens, and the agents' model looks at "
@@ -107,7 +107,7 @@ def _writer(config: CompactionConfig, profiles: Profiles) -> Iterator[Finding]:
         )
 
 
-def _without_server(profile: Profile) -> str:
+def _without_server(profile: ModelProfile) -> str:
     """Who counts for a server that lets nobody use its tokenizer."""
     if names := cached(cache_folder()) if installed() else []:
         return f"by {TIKTOKEN} ({', '.join(names)}); {profile.provider} has no tokenizer for others"

@@ -19,7 +19,7 @@ _POLL_SECONDS = 0.1
 
 
 @dataclass(slots=True)
-class Entry:
+class LauncherOperation:
     """One operation of Evennia's launcher, at work.
 
     Attributes:
@@ -58,7 +58,7 @@ class Entry:
         self.process.wait()
 
 
-def run(here: Places, operation: str, on_step: Callable[[str], None]) -> Entry:
+def run(here: Places, operation: str, on_step: Callable[[str], None]) -> LauncherOperation:
     """Start an operation.
 
     Args:
@@ -77,13 +77,13 @@ def run(here: Places, operation: str, on_step: Callable[[str], None]) -> Entry:
         errors="replace",
         start_new_session=True,  # Ctrl-C is ours to handle, not the Portal's
     )
-    entry = Entry(process)
+    entry = LauncherOperation(process)
     log = here.logs / f"{operation}.log"
     threading.Thread(target=_listen, args=(entry, log, on_step), daemon=True).start()
     return entry
 
 
-def _listen(entry: Entry, log: Path, on_step: Callable[[str], None]) -> None:
+def _listen(entry: LauncherOperation, log: Path, on_step: Callable[[str], None]) -> None:
     output = entry.process.stdout
     if output is None:
         raise AssertionError("the child was started with a pipe")

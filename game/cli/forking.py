@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from game.cli import ports
-from game.cli.progress import Progress
+from game.cli.progress import ProgressDisplay
 from game.lab.fork import ANEW, AS_NOW, Forked, fork
 from game.lab.lab_fork import fork_lab, fork_lab_world
 from game.lab.plan import lab_of
@@ -46,7 +46,7 @@ def fork_world(here: Places, target: str, at: str, lab: str) -> None:
     Raises:
         KeepsakeError: There is no such world or point, the target is there, or there is no room.
     """
-    with Progress(out) as progress:
+    with ProgressDisplay(out) as progress:
         if not lab:
             forked = fork(here, _folder(target), point_at(here, at), progress.step)
         elif _is_name(target):

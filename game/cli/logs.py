@@ -11,7 +11,7 @@ from rich.console import Console
 from game.cli import log_files
 from game.cli.event_lines import as_line, plain
 from game.mind.errors import KeepsakeError
-from game.mind.event_reader import Filter, Follower, follow, last
+from game.mind.event_reader import EventFollower, Filter, follow, last
 from game.mind.events import KINDS
 from game.paths import Places
 
@@ -102,7 +102,7 @@ def wanted_events(agents: Collection[str], kinds: Collection[str]) -> Filter:
 
 def _events(here: Places, wanted: Filter, lines: int, *, go_on: bool) -> Iterator[dict[str, Any]]:
     # First where the end is, then what stands before it: what comes meanwhile is not missed.
-    follower = Follower(here.events) if go_on else None
+    follower = EventFollower(here.events) if go_on else None
     found: Iterable[dict[str, Any]] = last(here.events, lines, wanted)
     yield from (each for each in found if follower is None or each["seq"] <= follower.after)
     if follower is not None:

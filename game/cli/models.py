@@ -14,7 +14,7 @@ from rich.table import Table
 from game.cli import home
 from game.llm import catalogue
 from game.llm.catalogue import SHIPPED, CatalogueModel
-from game.llm.profiles import AUTO, EMBEDDED, Profile, Profiles, load
+from game.llm.profiles import AUTO, EMBEDDED, ModelProfile, Profiles, load
 from game.mind import vault_files
 from game.mind.errors import ConfigError, KeepsakeError, ModelMissing
 from game.mind.markdown_config import with_settings
@@ -125,7 +125,7 @@ def _file(here: Places, name: str) -> Path:
     return path if path.exists() else home.SHIPPED_CONFIG / name
 
 
-def _state(model: CatalogueModel, here: Places, profile: Profile) -> str:
+def _state(model: CatalogueModel, here: Places, profile: ModelProfile) -> str:
     own = Path() if model.name == SHIPPED else model.path(here.models)
     named = here.models / profile.model_file if profile.model_file else Path()
     if profile.provider == EMBEDDED and named == own:

@@ -14,7 +14,7 @@ from rich.status import Status
 _WORTH_TELLING = 1.0
 
 
-class Progress:
+class ProgressDisplay:
     """A spinner for the step at work and a line for each one that is done.
 
     Used as a context manager; :meth:`step` may be called from any thread.

@@ -10,10 +10,10 @@ from typing import Any, TextIO
 
 from rich.table import Table
 
-from game.index.conversation import Conversation, Marked, Turn, read_questions
+from game.index.conversation import Conversation, ConversationTurn, MarkedQuestion, read_questions
 from game.mind.errors import KeepsakeError
 from game.mind.ports import Embedder
-from game.mind.recall.measure import DEPTHS, Answered, Score, scores
+from game.mind.recall.measure import DEPTHS, Answered, RetrievalScore, scores
 from game.mind.words import writable
 
 _MOST_HITS = 1000
@@ -60,7 +60,7 @@ class RecallServer:
         raise UnreadableRequest(f"The op {request.get('op')!r} is unknown", _REQUESTS)
 
 
-def read_turns(data: Any) -> list[Turn]:
+def read_turns(data: Any) -> list[ConversationTurn]:
     """The turns of a request or a data file.
 
     Raises:
@@ -70,10 +70,10 @@ def read_turns(data: Any) -> list[Turn]:
     turns = data.get("turns") if isinstance(data, dict) else None
     if not isinstance(turns, list):
         raise UnreadableRequest('There is no list of "turns"', _REQUESTS)
-    return [Turn.read(turn) for turn in turns]
+    return [ConversationTurn.read(turn) for turn in turns]
 
 
-def evaluate(path: Path, embedder: Embedder) -> list[Score]:
+def evaluate(path: Path, embedder: Embedder) -> list[RetrievalScore]:
     """Ask each question of a data file and measure what comes back, by kind of question.
 
     Raises:
@@ -88,7 +88,7 @@ def evaluate(path: Path, embedder: Embedder) -> list[Score]:
     )
 
 
-def read_data(path: Path) -> tuple[list[Turn], list[Marked]]:
+def read_data(path: Path) -> tuple[list[ConversationTurn], list[MarkedQuestion]]:
     """Turns and questions of a data file.
 
     Raises:
@@ -107,7 +107,7 @@ _DATA = (
 )
 
 
-def as_table(found: Iterable[Score]) -> Table:
+def as_table(found: Iterable[RetrievalScore]) -> Table:
     """The scores as a table, in per cent."""
     table = Table(box=None, pad_edge=False)
     headings = ("kind", "questions", *(f"recall@{depth}" for depth in DEPTHS), "MRR")
@@ -118,12 +118,12 @@ def as_table(found: Iterable[Score]) -> Table:
     return table
 
 
-def as_json(found: Iterable[Score]) -> list[dict[str, Any]]:
+def as_json(found: Iterable[RetrievalScore]) -> list[dict[str, Any]]:
     """The scores for other programs, 0 to 1."""
     return [asdict(score) for score in found]
 
 
-def _cells(score: Score) -> Iterator[str]:
+def _cells(score: RetrievalScore) -> Iterator[str]:
     yield from (score.kind, str(score.questions))
     yield from (f"{100 * score.recall[depth]:.1f}" for depth in DEPTHS)
     yield f"{100 * score.mrr:.1f}"

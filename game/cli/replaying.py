@@ -18,12 +18,12 @@ from rich.progress import Progress as Bars
 from game.cli.lab import ReplayOptions
 from game.lab.cells import Cell, axes, cells, lived_for, settings_of
 from game.lab.chart import chart, check_form
-from game.lab.course import EVERY, Course, course
+from game.lab.course import EVERY, LifeCourse, course
 from game.lab.exam import set_exam
-from game.lab.figures import LIVED, Figures, Lived, all_figures, as_csv, lived
+from game.lab.figures import LIVED, Figures, LifeFigures, all_figures, as_csv, lived
 from game.lab.grid import Failed, Result, Task, run
-from game.lab.lived import Life, find_agent, read_life
-from game.lab.replay import Circumstances
+from game.lab.lived import ArchivedLife, find_agent, read_life
+from game.lab.replay import LifeSetup
 from game.lab.tables import as_table
 from game.lab.told import Log, read_log
 from game.lab.writers import NONE, writer
@@ -48,12 +48,12 @@ class Past:
         course: Its order, of both.
     """
 
-    life: Life
+    life: ArchivedLife
     log: Log
-    course: Course
+    course: LifeCourse
 
     @property
-    def lived(self) -> Lived | None:
+    def lived(self) -> LifeFigures | None:
         """What it came to; None where the log does not tell of all of it."""
         return lived(self.log, self.life.memories) if self.course.whole else None
 
@@ -73,7 +73,7 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ReplayReport:
     """A replay that is done.
 
     Attributes:
@@ -88,7 +88,7 @@ class Report:
     past: Past
     results: Sequence[Result]
     same: Mapping[str, str]
-    given: Circumstances
+    given: LifeSetup
     model: str
 
     @property
@@ -122,7 +122,7 @@ def replay(here: Places, options: ReplayOptions) -> bool:
     by_cell: dict[Cell, Result] = {each.cell: each for each in found} | unusable
     results = [replace(by_cell[lived_as[cell]], cell=cell) for cell in grid]
     same = {cell.name: lived_as[cell].name for cell in grid if lived_as[cell] is not cell}
-    report = Report(past, results, same, given, options.model)
+    report = ReplayReport(past, results, same, given, options.model)
     _show(report, unusable, as_json=options.as_json)
     _write_files(report, found, options)
     return _any(results[1:] or results)
@@ -184,18 +184,18 @@ def _past(here: Places, folder: Path, name: str) -> Past:
     return Past(life, log, course(life, log))
 
 
-def _given(here: Places, log: Log, overhead: int | None) -> Circumstances:
+def _given(here: Places, log: Log, overhead: int | None) -> LifeSetup:
     path = here.config / "recall.md"
     recall = load_recall_config(path) if path.exists() else RecallConfig()
     if overhead is not None:
-        return Circumstances(overhead, fixed=True, log=log, recall=recall)
-    return Circumstances(log.overhead, log=log, recall=recall)
+        return LifeSetup(overhead, fixed=True, log=log, recall=recall)
+    return LifeSetup(log.overhead, log=log, recall=recall)
 
 
 # -- what is said
 
 
-def _notes(report: Report) -> Iterator[str]:
+def _notes(report: ReplayReport) -> Iterator[str]:
     """What has to be known to read the figures."""
     past = report.past
     yield f"{_beside(past, report.given)}; {_writer(report.model)}"
@@ -214,7 +214,7 @@ def _notes(report: Report) -> Iterator[str]:
         yield f"{cell!r} comes to the same as {other!r}"
 
 
-def _beside(past: Past, given: Circumstances) -> str:
+def _beside(past: Past, given: LifeSetup) -> str:
     """Tokens of a prompt that are no memory, and where that is from."""
     prompts = len(past.log.prompts)
     if given.fixed:
@@ -239,7 +239,7 @@ def _written_otherwise(log: Log, model: str) -> str:
     return ", ".join(sorted({each.model for each in log.made if each.model} - by_rules))
 
 
-def _show(report: Report, unusable: Mapping[Cell, Result], *, as_json: bool) -> None:
+def _show(report: ReplayReport, unusable: Mapping[Cell, Result], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps([dict(each) for each in report.figures], indent=2))
         return
@@ -259,7 +259,7 @@ def _show(report: Report, unusable: Mapping[Cell, Result], *, as_json: bool) -> 
             err.print(f"[yellow]![/yellow] {escape(each.cell.name)}: {escape(told)}")
 
 
-def _write_files(report: Report, found: Sequence[Result], options: ReplayOptions) -> None:
+def _write_files(report: ReplayReport, found: Sequence[Result], options: ReplayOptions) -> None:
     """Write what was asked for; one that cannot be written does not keep the other back."""
     problems: list[KeepsakeError] = []
     if options.csv is not None:

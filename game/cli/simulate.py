@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Column, Table
 
-from game.lab.plan import HOUR, Lab, Plan, free_name
-from game.lab.simulate import Report, Run, create, resumed
+from game.lab.plan import HOUR, Lab, SimulationPlan, free_name
+from game.lab.simulate import Run, SimulationReport, create, resumed
 from game.mind.event_reader import Record, last
 from game.mind.perception import shorten
 from game.paths import Places
@@ -38,7 +38,7 @@ _ROWS = {
 }
 
 
-def new(places: Places, plan: Plan) -> Lab:
+def new(places: Places, plan: SimulationPlan) -> Lab:
     """Make a simulation; without a name it gets one that is free."""
     if not plan.name:
         plan = replace(plan, name=free_name(places, plan.seed))
@@ -72,7 +72,7 @@ def show(out: Console, lab: Lab) -> bool:
     Raises:
         KeepsakeError: It could not go on.
     """
-    shown = _Shown(out, lab)
+    shown = _RunDisplay(out, lab)
     try:
         with Run(lab) as running, shown.bar(), shown.interrupts(running):
             for report in running.reports():
@@ -83,7 +83,7 @@ def show(out: Console, lab: Lab) -> bool:
     return lab.made and lab.lived() >= lab.plan().seconds and not shown.unanswered
 
 
-class _Shown:
+class _RunDisplay:
     """What is on the screen of a run."""
 
     def __init__(self, out: Console, lab: Lab) -> None:
@@ -127,7 +127,7 @@ class _Shown:
         finally:
             signal.signal(signal.SIGINT, before)
 
-    def take(self, report: Report) -> None:
+    def take(self, report: SimulationReport) -> None:
         """Show how far it is."""
         if report.op in _SAYS:
             self._say(_SAYS[report.op])

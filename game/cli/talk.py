@@ -15,9 +15,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from game.lab.plan import MOST_SEED
-from game.lab.talk.evaluation import AGENT, Said, Talk, evaluate
+from game.lab.talk.evaluation import AGENT, Talk, TalkUtterance, evaluate
 from game.lab.talk.job import Job
-from game.lab.talk.scores import CHECKED, EVERYTHING, Answer, Score, scores
+from game.lab.talk.scores import CHECKED, EVERYTHING, Answer, QuestionScore, scores
 from game.lab.talk.talk_set import ALL, PARTS
 from game.mind.errors import KeepsakeError
 from game.paths import places
@@ -51,7 +51,10 @@ def talk(
         raise KeepsakeError(f"--part is {part!r}", f"Use one of: {', '.join((*PARTS, ALL))}")
     job = Job(str(file.resolve()), part, agent, limit, seed)
     asked = sum(len(each.questions) for each in job.sets())
-    with _Shown(asked) as shown, suppress(KeyboardInterrupt):  # what was graded by then counts
+    with (
+        _ProgressBar(asked) as shown,
+        suppress(KeyboardInterrupt),
+    ):  # what was graded by then counts
         evaluate(places(), job, profile, shown.take)
     talks = shown.talks
     answers = [answer for each in talks for answer in each.answers]
@@ -67,7 +70,7 @@ def talk(
     out.print(as_table(found))
 
 
-class _Shown:
+class _ProgressBar:
     """A bar on the screen while it goes on.
 
     Args:
@@ -88,7 +91,7 @@ class _Shown:
         self._bar: AbstractContextManager[Any] = self._progress or nullcontext()
         self.talks: list[Talk] = []
 
-    def __enter__(self) -> _Shown:
+    def __enter__(self) -> _ProgressBar:
         self._bar.__enter__()
         return self
 
@@ -104,7 +107,7 @@ class _Shown:
             self._progress.update(self._task, completed=done, description=talk.scene)
 
 
-def as_table(found: Sequence[Score]) -> Table:
+def as_table(found: Sequence[QuestionScore]) -> Table:
     """The figures as a table."""
     table = Table(box=None, pad_edge=False, collapse_padding=True)  # 80 columns
     for heading in _HEADINGS:
@@ -116,7 +119,7 @@ def as_table(found: Sequence[Score]) -> Table:
     return table
 
 
-def _cells(score: Score) -> Iterator[str]:
+def _cells(score: QuestionScore) -> Iterator[str]:
     low, high = score.interval
     yield from (score.kind, str(score.n), f"{100 * score.right:.0f}%")
     yield f"{100 * low:.0f}-{100 * high:.0f}"
@@ -126,7 +129,7 @@ def _cells(score: Score) -> Iterator[str]:
 
 
 def as_json(
-    answers: Sequence[Answer], found: Sequence[Score], *, prompts: bool = False
+    answers: Sequence[Answer], found: Sequence[QuestionScore], *, prompts: bool = False
 ) -> dict[str, Any]:
     """The figures and each answer, for other programs."""
     return {
@@ -135,7 +138,7 @@ def as_json(
     }
 
 
-def _score_json(score: Score) -> dict[str, Any]:
+def _score_json(score: QuestionScore) -> dict[str, Any]:
     return {
         "kind": score.kind,
         "n": score.n,
@@ -180,10 +183,10 @@ def _transcript(talks: Sequence[Talk]) -> Iterator[str]:
         yield from ("",) * bool(number)
         yield f"== {each.scene}: {each.agent} ({each.part}) =="
         for what in each.course:
-            yield _said(what) if isinstance(what, Said) else _graded(what)
+            yield _said(what) if isinstance(what, TalkUtterance) else _graded(what)
 
 
-def _said(said: Said) -> str:
+def _said(said: TalkUtterance) -> str:
     if not said.who:
         return f"    ({said.words})"
     to = f" to {said.to}" if said.to else ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from game.index.current import CurrentVectors, CurrentWords, Gate
-from game.index.follower import Follower, Lived, Meaning, Report, Store
+from game.index.follower import AgentSources, IndexFollower, Meaning, Report, Store
 from game.index.tail import ArchiveChanged
 from game.index.vectors import ChromaVectors
 from game.index.words import Fts5Index
@@ -64,7 +64,7 @@ class AgentIndex:
     """
 
     def __init__(
-        self, folder: Path, lived: Lived, meaning: Meaning | None, log: Callable[[str], None]
+        self, folder: Path, lived: AgentSources, meaning: Meaning | None, log: Callable[[str], None]
     ) -> None:
         self.problem: KeepsakeError | None = None
         self.window = 1
@@ -73,7 +73,7 @@ class AgentIndex:
         self._path = folder / "words.db"
         self._lived, self._meaning, self._log = lived, meaning, log
         self._store: Store | None = None
-        self._follower: Follower | None = None
+        self._follower: IndexFollower | None = None
         self._opening, self._working = threading.Lock(), threading.Lock()
         self._gate = Gate()
         self.words: WordIndex = CurrentWords(self._gate, self._words)
@@ -134,7 +134,7 @@ class AgentIndex:
             _delete(fresh)
             store = Store(fresh)
             try:
-                follower = Follower(store, self._lived, self._meaning, self._log, spared=old)
+                follower = IndexFollower(store, self._lived, self._meaning, self._log, spared=old)
                 follower.follow_words(window, report)
                 follower.follow_vectors(report)
             except BaseException:
@@ -201,10 +201,10 @@ class AgentIndex:
             store.close()
         return False
 
-    def _following(self) -> Follower:
+    def _following(self) -> IndexFollower:
         store = self._opened()
         if self._follower is None:
-            self._follower = Follower(
+            self._follower = IndexFollower(
                 store, self._lived, self._meaning, lambda line: self._log(f"[Index] {line}")
             )
         return self._follower

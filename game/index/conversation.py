@@ -16,7 +16,7 @@ from game.mind.errors import KeepsakeError
 from game.mind.ports import Embedder
 from game.mind.recall.documents import Document, DocumentKind
 from game.mind.recall.fusion import Weights
-from game.mind.recall.recall import Recall
+from game.mind.recall.recall import MemorySearch
 from game.mind.recall.times import moment
 from game.mind.words import writable
 
@@ -28,7 +28,7 @@ class UnreadableTurns(KeepsakeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ConversationTurn:
     """One line of a conversation.
 
     Attributes:
@@ -47,7 +47,7 @@ class Turn:
     place: str = ""
 
     @classmethod
-    def read(cls, data: object) -> Turn:
+    def read(cls, data: object) -> ConversationTurn:
         """A turn from JSON.
 
         Raises:
@@ -88,7 +88,7 @@ class Conversation:
         """When the conversation ended: "last week" in a question is relative to it."""
         return self._now
 
-    def ingest(self, turns: Sequence[Turn]) -> None:
+    def ingest(self, turns: Sequence[ConversationTurn]) -> None:
         """Hold these turns instead of those before.
 
         Raises:
@@ -125,7 +125,7 @@ class Conversation:
         if self.embedder is not None:
             vectors_there.add(documents, vectors)
         self.words, self.vectors = words_there, vectors_there
-        self.recall = Recall(
+        self.recall = MemorySearch(
             self.words,
             self.vectors,
             self.embedder,
@@ -135,7 +135,7 @@ class Conversation:
         )
 
 
-def _documents(turns: Sequence[Turn]) -> list[Document]:
+def _documents(turns: Sequence[ConversationTurn]) -> list[Document]:
     time, found = _NO_TIME, []
     for number, turn in enumerate(turns, 1):
         time = moment(turn.time, time) or time
@@ -155,7 +155,7 @@ def _documents(turns: Sequence[Turn]) -> list[Document]:
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class MarkedQuestion:
     """A question with the turns that answer it."""
 
     text: str
@@ -163,7 +163,7 @@ class Marked:
     kind: str
 
 
-def read_questions(data: Any, ids: Collection[str]) -> list[Marked]:
+def read_questions(data: Any, ids: Collection[str]) -> list[MarkedQuestion]:
     """Questions from JSON: ``{"text": …, "evidence": [ids], "kind": …}``.
 
     Raises:
@@ -177,14 +177,14 @@ def read_questions(data: Any, ids: Collection[str]) -> list[Marked]:
 _ASKED = 'A question looks like {"kind": "fact", "text": "…?", "evidence": ["D1:3"]}'
 
 
-def _marked(data: Any, ids: Collection[str]) -> Marked:
+def _marked(data: Any, ids: Collection[str]) -> MarkedQuestion:
     try:
         text, evidence, kind = data["text"], data["evidence"], data.get("kind", "all")
     except (TypeError, KeyError, AttributeError) as error:
         raise UnreadableTurns(f"The question {data!r:.60} cannot be read", _ASKED) from error
     if not isinstance(evidence, list) or not all(isinstance(e, str) for e in (text, *evidence)):
         raise UnreadableTurns(f"The question {data!r:.60} cannot be read", _ASKED)
-    found = Marked(text, frozenset(evidence), str(kind))
+    found = MarkedQuestion(text, frozenset(evidence), str(kind))
     if not found.evidence or found.evidence.difference(ids):
         raise UnreadableTurns(
             f"The question {found.text!r} has no evidence or names unknown turns", _ASKED

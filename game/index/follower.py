@@ -28,7 +28,7 @@ from game.index.sources import (
     taken_back_by,
     text_of,
 )
-from game.index.state import Progress, State
+from game.index.state import IndexProgress, IndexState
 from game.index.tail import Record
 from game.index.vectors import Chroma, ChromaVectors, CollectionMissing
 from game.index.words import Fts5Index
@@ -74,7 +74,7 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True)
-class Lived:
+class AgentSources:
     """Where the truth about an agent is.
 
     Attributes:
@@ -105,12 +105,12 @@ class Store:
         self.words = Fts5Index(path)
         with ExitStack() as undo:
             undo.callback(self.words.close)
-            self.state = State(path)
+            self.state = IndexState(path)
             undo.callback(self.state.close)
             self.progress = self.state.load()
             undo.pop_all()
 
-    def save(self, progress: Progress) -> None:
+    def save(self, progress: IndexProgress) -> None:
         """Go on from here after a restart."""
         self.state.save(progress)
         self.progress = progress
@@ -121,7 +121,7 @@ class Store:
         self.words.close()
 
 
-class Follower:
+class IndexFollower:
     """Catches up; for one thread at a time.
 
     Args:
@@ -135,7 +135,7 @@ class Follower:
     def __init__(
         self,
         store: Store,
-        lived: Lived,
+        lived: AgentSources,
         meaning: Meaning | None,
         log: Callable[[str], None],
         spared: str = "",
@@ -201,8 +201,8 @@ class Follower:
         self._write(batch, done, gone)
 
     def _read(
-        self, record: Record, progress: Progress, *, held: bool
-    ) -> tuple[Document | None, Progress]:
+        self, record: Record, progress: IndexProgress, *, held: bool
+    ) -> tuple[Document | None, IndexProgress]:
         """The document that a line brings, if any, and the progress with it."""
         try:
             match record:
@@ -226,7 +226,7 @@ class Follower:
             pass  # a line that this code cannot read; `@memory-check` tells people of it
         return None, progress
 
-    def _write(self, batch: Sequence[Document], progress: Progress, gone: set[str]) -> None:
+    def _write(self, batch: Sequence[Document], progress: IndexProgress, gone: set[str]) -> None:
         kept = self._store.state.kept()
         if lost := [key for key in gone if key in kept and kept[key].digest]:
             self._store.words.remove(lost)

@@ -21,7 +21,7 @@ from typing import Any
 
 from game.index.agent_index import AgentIndex, IndexStatus
 from game.index.chroma_server import ChromaServer
-from game.index.follower import Lived, Meaning, Notes
+from game.index.follower import AgentSources, Meaning, Notes
 from game.index.vectors import Chroma
 from game.mind.errors import IndexUnavailable, KeepsakeError
 from game.mind.notes import NoteBook
@@ -130,7 +130,7 @@ class IndexService:
             notes: Its notes.
         """
         if agent not in self._agents:
-            lived = Lived(agent, archive, notes)
+            lived = AgentSources(agent, archive, notes)
             index = AgentIndex(self._places.index / agent, lived, self._meaning, self._log)
             index.on_lost = lambda: self.schedule_follow(agent)
             self._agents[agent] = index

@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS kept (
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class IndexProgress:
     """What of an agent is indexed.
 
     Attributes:
@@ -52,7 +52,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class IndexedDocument:
     """A summary or note in the index.
 
     Attributes:
@@ -66,7 +66,7 @@ class Kept:
     embedded: str
 
 
-class State:
+class IndexState:
     """The two tables; safe to use from several threads.
 
     Args:
@@ -88,24 +88,24 @@ class State:
             self._database.close()
             raise
 
-    def load(self) -> Progress:
+    def load(self) -> IndexProgress:
         """How far the index is."""
         with self._using(self._database) as database:
             row = database.execute("SELECT state FROM progress").fetchone()
-            return Progress() if row is None else _progress(json.loads(row[0]))
+            return IndexProgress() if row is None else _progress(json.loads(row[0]))
 
-    def save(self, progress: Progress) -> None:
+    def save(self, progress: IndexProgress) -> None:
         """Remember how far it is."""
         with self._using(self._database) as database:
             database.execute(
                 "INSERT OR REPLACE INTO progress VALUES (1, ?)", [json.dumps(asdict(progress))]
             )
 
-    def kept(self) -> dict[str, Kept]:
+    def kept(self) -> dict[str, IndexedDocument]:
         """All summaries and notes, those too that are gone but still have a vector."""
         with self._using(self._database) as database:
             rows = database.execute("SELECT key, digest, embedded FROM kept").fetchall()
-        return {row[0]: Kept(*row) for row in rows}
+        return {row[0]: IndexedDocument(*row) for row in rows}
 
     def keep(self, digests: Mapping[str, str]) -> None:
         """Their words are indexed; an empty digest says that they are gone."""
@@ -116,7 +116,7 @@ class State:
                 list(digests.items()),
             )
 
-    def embedded(self, done: Iterable[Kept]) -> None:
+    def embedded(self, done: Iterable[IndexedDocument]) -> None:
         """Their vectors are indexed, or removed for what is gone."""
         rows = [(each.digest, each.key) for each in done]
         with self._using(self._database) as database:
@@ -147,6 +147,6 @@ class State:
             ) from error
 
 
-def _progress(found: dict[str, Any]) -> Progress:
+def _progress(found: dict[str, Any]) -> IndexProgress:
     mark, (number, first, last) = Mark(**found.pop("mark")), found.pop("summary")
-    return Progress(mark=mark, summary=(number, first, last), **found)
+    return IndexProgress(mark=mark, summary=(number, first, last), **found)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from game.lab.ledger import Ledger, Made
+from game.lab.ledger import CompactionCost, CostLedger
 from game.mind.agent_memory import AgentMemory
 from game.mind.memory import CompactionResult, CompactReason, MemoryContext, Rung
 from game.mind.ports import Tokens
 from game.mind.prompt import kept_script
 from game.mind.records import Memory, MemoryKind
 from game.mind.script import RenderedMemory
-from game.mind.summarize import Draft, ExtractiveSummarizer, Source
+from game.mind.summarize import Draft, ExtractiveSummarizer, SummarySource
 from game.mind.tokens import estimate_tokens
 from game.mind.window_script import WindowScript
 
@@ -23,7 +23,7 @@ _AROUND_A_LINE, _AROUND_A_PROMPT = 1, 40
 class Charged:
     """An extractive summarizer that is charged as a model would be."""
 
-    def summarize(self, source: Source) -> Draft:
+    def summarize(self, source: SummarySource) -> Draft:
         """The extractive summary, with the tokens that a model would have taken."""
         draft = ExtractiveSummarizer().summarize(source)
         lines = sum(estimate_tokens(line) + _AROUND_A_LINE for line in source.lines)
@@ -31,7 +31,7 @@ class Charged:
         return replace(draft, calls=1, prompt_tokens=read, completion_tokens=written)
 
 
-def compacted(memory: AgentMemory, reason: CompactReason, ledger: Ledger) -> CompactionResult:
+def compacted(memory: AgentMemory, reason: CompactReason, ledger: CostLedger) -> CompactionResult:
     """Compact, and write down what it saved and cost.
 
     Raises:
@@ -45,7 +45,7 @@ def compacted(memory: AgentMemory, reason: CompactReason, ledger: Ledger) -> Com
     }
     if result.number:
         ledger.made.append(
-            Made(
+            CompactionCost(
                 at=ledger.thoughts,
                 saving=result.tokens_before - result.tokens_after,
                 rungs=rungs,
@@ -57,7 +57,9 @@ def compacted(memory: AgentMemory, reason: CompactReason, ledger: Ledger) -> Com
     return result
 
 
-def thought(memory: AgentMemory, overhead: int, ledger: Ledger, before: Sequence[str]) -> list[str]:
+def thought(
+    memory: AgentMemory, overhead: int, ledger: CostLedger, before: Sequence[str]
+) -> list[str]:
     """Write down what one thought costs now.
 
     Args:

@@ -128,7 +128,7 @@ def _parts(option: str, written: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class CellSettings:
     """What one configuration comes to.
 
     Attributes:
@@ -140,7 +140,7 @@ class Settings:
     strategy: Strategy
 
 
-def settings_of(cell: Cell, folder: Path) -> Settings:
+def settings_of(cell: Cell, folder: Path) -> CellSettings:
     """The settings of a cell over those in ``vault/config``.
 
     Raises:
@@ -154,7 +154,7 @@ def settings_of(cell: Cell, folder: Path) -> Settings:
             f"There are: {', '.join(ways.names)}",
         )
     config = _config_of(cell, folder)
-    return Settings(config, ways.get(config.strategy))
+    return CellSettings(config, ways.get(config.strategy))
 
 
 def _config_of(cell: Cell, folder: Path) -> CompactionConfig:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from game.lab.lived import Life
+from game.lab.lived import ArchivedLife
 from game.lab.told import (
     AskedFor,
     Awake,
@@ -45,7 +45,7 @@ type Happening = (
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class LifeCourse:
     """A life in its order.
 
     Attributes:
@@ -67,7 +67,7 @@ class Course:
         return not self.untold
 
 
-def course(life: Life, log: Log) -> Course:
+def course(life: ArchivedLife, log: Log) -> LifeCourse:
     """The order in which a life is lived.
 
     Args:
@@ -80,7 +80,7 @@ def course(life: Life, log: Log) -> Course:
 class _Course:
     """A course that is being put together."""
 
-    def __init__(self, life: Life, log: Log) -> None:
+    def __init__(self, life: ArchivedLife, log: Log) -> None:
         self._life, self._log = life, log
         self._made: list[Happening] = []
         self._next = 0
@@ -89,11 +89,11 @@ class _Course:
         """The number of the last step, and how often in a row it has happened."""
         self._nights: list[Dozing | Awake] = list(_nights(life, log.since))
 
-    def made(self) -> Course:
+    def made(self) -> LifeCourse:
         for each in self._log.told:
             self._tell(each)
         self._go_on_to(len(self._life.steps))
-        return Course(tuple(self._made), self._untold)
+        return LifeCourse(tuple(self._made), self._untold)
 
     def _tell(self, each: Told) -> None:
         if isinstance(each, Remembered):
@@ -180,7 +180,7 @@ class _Course:
         return self._next % EVERY == EVERY - 1
 
 
-def _nights(life: Life, since: datetime | None) -> Iterator[Dozing | Awake]:
+def _nights(life: ArchivedLife, since: datetime | None) -> Iterator[Dozing | Awake]:
     for asleep, woke in life.nights:
         if since is None or asleep < since:
             yield Dozing(asleep)

@@ -20,7 +20,7 @@ from game.index import tail
 from game.index.tail import Mark, Record
 from game.lab.lived import FOLDER as ARCHIVE
 from game.mind.journal import day_file
-from game.mind.noticed import NoticedBlock
+from game.mind.noticed import Commitments
 from game.mind.noticed_file import changed, parsed, without
 from game.mind.people.page import PageUnreadable, parse_page
 from game.mind.people.shelf import FOLDERS
@@ -192,7 +192,7 @@ def _cut_noticed(folder: Path, name: str, last: int) -> None:
     before = _text(path)
     if before is None and path.exists():
         return  # nobody reads it, in the original either
-    block = NoticedBlock(folder / ".none.md")
+    block = Commitments(folder / ".none.md")
     for memory in _memories(folder, last):
         block.follow(memory, name)
     if before is None and not block.items:

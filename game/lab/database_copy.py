@@ -22,7 +22,7 @@ _FORGOTTEN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AgentPlacement:
     """Where an agent is to be in the copy.
 
     Attributes:
@@ -49,7 +49,7 @@ class Placed:
     woken: tuple[str, ...] = ()
 
 
-def copy_database(source: Path, target: Path, wanted: Mapping[str, Wanted]) -> Placed:
+def copy_database(source: Path, target: Path, wanted: Mapping[str, AgentPlacement]) -> Placed:
     """Copy the database as of this moment, and put the agents where they were.
 
     Args:
@@ -94,7 +94,7 @@ def _reading(source: Path) -> Iterator[sqlite3.Connection]:
         )
 
 
-def _placed(copy: sqlite3.Connection, wanted: Mapping[str, Wanted]) -> Placed:
+def _placed(copy: sqlite3.Connection, wanted: Mapping[str, AgentPlacement]) -> Placed:
     rooms = _rooms(copy)
     moved: list[tuple[str, str]] = []
     lost: list[str] = []

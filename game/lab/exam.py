@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from game.index.sources import memory_document, summary_document
 from game.index.words import Fts5Index
-from game.lab.lived import Life
+from game.lab.lived import ArchivedLife
 from game.mind import history
 from game.mind.agent_memory import AgentMemory
 from game.mind.details import details, vocabulary
@@ -19,10 +19,10 @@ from game.mind.memory import MemoryContext
 from game.mind.ports import Clock
 from game.mind.recall.config import RecallConfig
 from game.mind.recall.documents import Document, DocumentKind
-from game.mind.recall.recall import Recall, Wanted
-from game.mind.recall.related import Found, related
+from game.mind.recall.recall import MemorySearch, SearchRequest
+from game.mind.recall.related import SearchResult, related
 from game.mind.records import Memory
-from game.mind.roundtrip import Question, answered, draw, rate
+from game.mind.roundtrip import RoundtripQuestion, answered, draw, rate
 from game.mind.verify import judge
 
 NEWEST = 20
@@ -42,12 +42,12 @@ class Exam:
         details: The keys of each name, place and number that the life holds.
     """
 
-    questions: tuple[Question, ...]
+    questions: tuple[RoundtripQuestion, ...]
     details: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RetentionResult:
     """What a configuration has kept of a life.
 
     Attributes:
@@ -69,7 +69,7 @@ class Kept:
     rules_kept: int
 
 
-def set_exam(life: Life, most: int) -> Exam:
+def set_exam(life: ArchivedLife, most: int) -> Exam:
     """Draw the questions of a life; the same ones each time.
 
     A long life is drawn from in stretches; a question that a memory of another stretch answers
@@ -85,7 +85,7 @@ def set_exam(life: Life, most: int) -> Exam:
     return Exam(tuple(_drawn(asked, most)), tuple(found))
 
 
-def _drawn(memories: Sequence[Memory], most: int) -> Iterator[Question]:
+def _drawn(memories: Sequence[Memory], most: int) -> Iterator[RoundtripQuestion]:
     stretches = -(-len(memories) // _STRETCH)
     size = -(-len(memories) // stretches)
     for place in range(stretches):
@@ -98,7 +98,7 @@ def _drawn(memories: Sequence[Memory], most: int) -> Iterator[Question]:
         yield from sorted(_spread(once or drawn, share), key=lambda q: q.number)
 
 
-def _spread(questions: Sequence[Question], most: int) -> list[Question]:
+def _spread(questions: Sequence[RoundtripQuestion], most: int) -> list[RoundtripQuestion]:
     """So many of them, evenly."""
     if len(questions) <= most:
         return list(questions)
@@ -111,7 +111,7 @@ def examine(
     visible: Sequence[str],
     wanted: Sequence[str],
     search: Callable[[str], Sequence[str]],
-) -> Kept:
+) -> RetentionResult:
     """Ask a memory at the end of its life; blocks.
 
     Args:
@@ -124,7 +124,7 @@ def examine(
     told = rate(exam.questions, visible, search)
     seen = vocabulary(visible)
     verdict = judge(summaries=(), sources=(), visible=visible, must_keep=wanted)
-    return Kept(
+    return RetentionResult(
         asked=told.asked,
         in_prompt=told.prompt,
         with_recall=told.prompt if told.recalled is None else told.recalled,
@@ -145,11 +145,13 @@ class WordRecall:
         config: How much recall may say.
     """
 
-    def __init__(self, life: Life, memory: AgentMemory, clock: Clock, config: RecallConfig) -> None:
+    def __init__(
+        self, life: ArchivedLife, memory: AgentMemory, clock: Clock, config: RecallConfig
+    ) -> None:
         self._index = Fts5Index()
         self._index.add(_documents(life.name, memory))
         self._context, self._config = memory.context(), config
-        self._recall = Recall(
+        self._recall = MemorySearch(
             self._index, None, None, names=lambda: life.names, clock=clock, agent=life.name
         )
 
@@ -159,12 +161,12 @@ class WordRecall:
         limits = {DocumentKind.SUMMARY: config.summaries, DocumentKind.MEMORY: config.memories}
         found = self._recall.search_each(
             text,
-            [Wanted(limit + _SPARE, (kind,)) for kind, limit in limits.items()],
+            [SearchRequest(limit + _SPARE, (kind,)) for kind, limit in limits.items()],
             before=window[0].number if window else None,
         )
         if found is None:
             return ()
-        hits = Found(summaries=tuple(found[0]), memories=tuple(found[1]))
+        hits = SearchResult(summaries=tuple(found[0]), memories=tuple(found[1]))
         return related(hits, self._context, config).experiences
 
     def close(self) -> None:

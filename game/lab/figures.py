@@ -18,7 +18,7 @@ type Figures = Mapping[str, str | int | float]
 
 
 @dataclass(frozen=True, slots=True)
-class Lived:
+class LifeFigures:
     """What the event log tells of a life as it was lived, all of it; tokens are sums.
 
     Attributes:
@@ -50,10 +50,10 @@ class Lived:
         return tokens / max(self.thoughts, 1)
 
 
-def lived(log: Log, memories: int) -> Lived:
+def lived(log: Log, memories: int) -> LifeFigures:
     """The figures of a life of which the log tells from its first memory to its last."""
     prompts, made = log.prompts, log.compactions
-    return Lived(
+    return LifeFigures(
         memories=memories,
         thoughts=len(prompts),
         sent=sum(each.used for each in prompts),
@@ -109,7 +109,7 @@ def as_figures(each: Result, same_as: str = "") -> Figures:
 _SETTINGS = tuple(field.name for field in fields(CompactionConfig))
 
 
-def lived_figures(each: Lived) -> Figures:
+def lived_figures(each: LifeFigures) -> Figures:
     """The life itself, with the figures of the same names as far as the log tells them."""
     return {
         "name": LIVED,
@@ -129,7 +129,9 @@ def lived_figures(each: Lived) -> Figures:
 
 
 def all_figures(
-    results: Sequence[Result], same: Mapping[str, str] | None = None, told: Lived | None = None
+    results: Sequence[Result],
+    same: Mapping[str, str] | None = None,
+    told: LifeFigures | None = None,
 ) -> list[Figures]:
     """All configurations, and beside the present one what was lived.
 

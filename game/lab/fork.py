@@ -16,11 +16,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from game.lab.cuts import Cut, Until, copy_agent
-from game.lab.database_copy import Placed, Wanted, copy_database
+from game.lab.database_copy import AgentPlacement, Placed, copy_database
 from game.lab.lived import FOLDER as ARCHIVE
 from game.lab.lived import name_of
 from game.lab.log_cut import copy_log
-from game.lab.points import Point
+from game.lab.points import LogPoint
 from game.lab.settings import with_models_of
 from game.mind.errors import KeepsakeError
 from game.paths import Places, Ports
@@ -62,7 +62,7 @@ class Forked:
     """
 
     places: Places
-    point: Point
+    point: LogPoint
     agents: dict[str, Cut]
     events: int
     placed: Placed | None
@@ -71,7 +71,7 @@ class Forked:
 def fork(
     here: Places,
     target: Path,
-    point: Point,
+    point: LogPoint,
     say: Say = lambda _: None,
     *,
     config: Path | None = None,
@@ -129,7 +129,7 @@ def _check(here: Places, target: Path) -> None:
         )
 
 
-def _copied(here: Places, part: Path, target: Path, point: Point, say: Say) -> Forked:
+def _copied(here: Places, part: Path, target: Path, point: LogPoint, say: Say) -> Forked:
     there = Places(part / HOME, part / VAULT, Ports())
     there.home.mkdir()
     there.vault.mkdir()
@@ -155,7 +155,7 @@ def _copy_config(source: Path, vault: Path, models: Path) -> None:
         profiles.write_text(found, encoding="utf-8")
 
 
-def _copy_agents(here: Places, there: Places, point: Point, say: Say) -> dict[str, Cut]:
+def _copy_agents(here: Places, there: Places, point: LogPoint, say: Say) -> dict[str, Cut]:
     agents: dict[str, Cut] = {}
     there.agents.mkdir()
     for folder in sorted(here.agents.iterdir()):
@@ -167,17 +167,17 @@ def _copy_agents(here: Places, there: Places, point: Point, say: Say) -> dict[st
     return agents
 
 
-def _until(point: Point, name: str) -> Until | None:
+def _until(point: LogPoint, name: str) -> Until | None:
     if point.time is None:
         return None
     return Until(point.time, point.numbers.get(name.casefold()))
 
 
-def _wanted(agents: dict[str, Cut]) -> dict[str, Wanted]:
-    return {name: Wanted(cut.place, cut.asleep) for name, cut in agents.items()}
+def _wanted(agents: dict[str, Cut]) -> dict[str, AgentPlacement]:
+    return {name: AgentPlacement(cut.place, cut.asleep) for name, cut in agents.items()}
 
 
-def _write_about(part: Path, here: Places, point: Point) -> None:
+def _write_about(part: Path, here: Places, point: LogPoint) -> None:
     about = {
         "of": {"home": str(here.home), "vault": str(here.vault)},
         "point": point.told,

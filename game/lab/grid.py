@@ -22,9 +22,9 @@ from pathlib import Path
 
 from game.lab.cells import Cell, settings_of
 from game.lab.exam import Exam
-from game.lab.lived import Life
-from game.lab.replay import Circumstances, Replayed, replay
-from game.lab.writers import Writer, writer
+from game.lab.lived import ArchivedLife
+from game.lab.replay import LifeSetup, Replayed, replay
+from game.lab.writers import SummaryAuthor, writer
 from game.mind.errors import KeepsakeError
 from game.paths import Places
 
@@ -58,16 +58,16 @@ class Task:
     """
 
     here: Places
-    life: Life
+    life: ArchivedLife
     exam: Exam
     model: str
-    given: Circumstances
+    given: LifeSetup
 
 
 class _Worker:
     """What one process keeps between two cells."""
 
-    def __init__(self, task: Task, hand: Writer) -> None:
+    def __init__(self, task: Task, hand: SummaryAuthor) -> None:
         self._task, self._writer = task, hand
 
     def run(self, cell: Cell) -> Result:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from game.lab import checkpoints
 from game.lab.fork import Forked, Say, fork
-from game.lab.plan import Lab, Plan, lab_of
-from game.lab.points import Point, point_at
+from game.lab.plan import Lab, SimulationPlan, lab_of
+from game.lab.points import LogPoint, point_at
 from game.mind.errors import KeepsakeError
 from game.paths import Places, Ports
 
@@ -36,7 +36,7 @@ def fork_lab(here: Places, name: str, target: str, at: str, say: Say) -> Forked:
     lab, new = lab_of(here, name), lab_of(here, target)
     plan = lab.plan()
 
-    def finish(part: Path, source: Lab, point: Point) -> None:
+    def finish(part: Path, source: Lab, point: LogPoint) -> None:
         Lab(part).write_plan(replace(plan, name=target))
         Lab(part).write_lived(_lived(plan, source, point))
 
@@ -69,7 +69,7 @@ def fork_lab_world(here: Places, name: str, target: Path, at: str, say: Say) -> 
 
 
 def _fork(
-    lab: Lab, target: Path, at: str, say: Say, finish: Callable[[Path, Lab, Point], None]
+    lab: Lab, target: Path, at: str, say: Say, finish: Callable[[Path, Lab, LogPoint], None]
 ) -> Forked:
     """Copy a simulation that nobody lives on in meanwhile: one that runs waits for an hour."""
     with checkpoints.held(lab, by_reader=True):
@@ -90,7 +90,7 @@ def _fork(
         )
 
 
-def _lived(plan: Plan, source: Lab, point: Point) -> float:
+def _lived(plan: SimulationPlan, source: Lab, point: LogPoint) -> float:
     """How many seconds the copy has lived through."""
     lived = source.lived()
     if point.time is None:

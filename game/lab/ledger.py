@@ -12,7 +12,7 @@ HORIZON = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CompactionCost:
     """One compaction.
 
     Attributes:
@@ -33,7 +33,7 @@ class Made:
 
 
 @dataclass
-class Ledger:
+class CostLedger:
     """What lives cost and saved, in tokens.
 
     Attributes:
@@ -56,7 +56,7 @@ class Ledger:
     evaluated: int = 0
     masked: int = 0
     window: int = 0
-    made: list[Made] = field(default_factory=list)
+    made: list[CompactionCost] = field(default_factory=list)
     over: int = 0
     largest: float = 0.0
     net: list[int] = field(default_factory=list)
@@ -96,9 +96,9 @@ class Ledger:
         return sum(self.net) / max(len(self.net), 1)
 
 
-def together(ledgers: Iterable[Ledger]) -> Ledger:
+def together(ledgers: Iterable[CostLedger]) -> CostLedger:
     """Several lives as one account; they are closed already."""
-    total = Ledger()
+    total = CostLedger()
     for each in ledgers:
         total.memories += each.memories
         total.thoughts += each.thoughts

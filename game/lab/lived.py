@@ -23,7 +23,7 @@ FOLDER = "archive"
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class ArchivedLife:
     """What one agent lived through, in order.
 
     Attributes:
@@ -59,7 +59,7 @@ class Life:
         return tuple(sorted(found - {""}))
 
 
-def read_life(folder: Path, name: str) -> Life:
+def read_life(folder: Path, name: str) -> ArchivedLife:
     """Read what stands in an agent's archive now, up to its last whole line.
 
     Args:
@@ -88,7 +88,7 @@ def read_life(folder: Path, name: str) -> Life:
             "Let the world run for a while, or name another agent",
         )
     nights = _nights(folder, steps[-1].time)
-    return Life(name, tuple(steps), frozenset(cleared), nights, unreadable, weighed(folder))
+    return ArchivedLife(name, tuple(steps), frozenset(cleared), nights, unreadable, weighed(folder))
 
 
 def _records(archive: Path) -> Iterator[Record | None]:

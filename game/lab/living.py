@@ -15,9 +15,9 @@ from evennia.server.models import ServerConfig
 from game.lab.backdating import backdate
 from game.lab.inhabitants import atlas_for
 from game.lab.machinery import machinery
-from game.lab.plan import Plan
+from game.lab.plan import SimulationPlan
 from game.lab.players import Visitors, make_visitors
-from game.lab.tallies import Tally
+from game.lab.tallies import EventTally
 from game.lab.timeline import Timeline
 from game.lab.visits import visits
 from game.mind.errors import KeepsakeError
@@ -43,7 +43,7 @@ _PATIENCE = 600.0
 _log = logging.getLogger("keepsake.lab")
 
 
-def build(plan: Plan) -> None:
+def build(plan: SimulationPlan) -> None:
     """Build the world with all who live in it; its services do not run meanwhile."""
     password = read_or_create(places().admin_password, nbytes=_PASSWORD_BYTES)
     AccountDB.objects.create_superuser(ADMIN, "admin@example.org", password)
@@ -63,7 +63,9 @@ def _of_the_admin() -> ObjectDB:
     return ObjectDB.objects.get(id=1)
 
 
-def live(plan: Plan, since: float, until: float, tell: Callable[[dict[str, object]], None]) -> None:
+def live(
+    plan: SimulationPlan, since: float, until: float, tell: Callable[[dict[str, object]], None]
+) -> None:
     """Let the world live from one second of the simulation to another.
 
     Its minds are opened at the beginning and closed at the end, as at a reload of the game, so
@@ -73,7 +75,7 @@ def live(plan: Plan, since: float, until: float, tell: Callable[[dict[str, objec
         KeepsakeError: The model is gone or the disk is full; says what to do.
     """
     timeline = Timeline(plan.moment(since), _broken)
-    taps, tally = Taps(), Tally(plan.name)
+    taps, tally = Taps(), EventTally(plan.name)
     taps.on_event(tally.count)
     shared = services.start_on(machinery(timeline, f"{plan.seed} {since:g}"), places(), taps)
     try:
@@ -116,8 +118,8 @@ def _run(
 
 
 def _look(
-    tally: Tally,
-    plan: Plan,
+    tally: EventTally,
+    plan: SimulationPlan,
     timeline: Timeline,
     since: float,
     tell: Callable[[dict[str, object]], None],

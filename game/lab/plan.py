@@ -30,7 +30,7 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SimulationPlan:
     """A simulation as it was asked for.
 
     Attributes:
@@ -69,7 +69,7 @@ class Plan:
         return utc.astimezone(ZoneInfo(self.zone))
 
 
-def checked(plan: Plan) -> Plan:
+def checked(plan: SimulationPlan) -> SimulationPlan:
     """The plan, if it can be lived.
 
     Raises:
@@ -96,7 +96,7 @@ def _within(what: str, value: int, least: int, most: int) -> None:
         raise KeepsakeError(f"--{what} is {value}", f"Use a number from {least} to {most}")
 
 
-def _check_start(plan: Plan) -> None:
+def _check_start(plan: SimulationPlan) -> None:
     try:
         ZoneInfo(plan.zone)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
@@ -148,7 +148,7 @@ class Lab:
 
     # -- what it is, and how far it has come
 
-    def plan(self) -> Plan:
+    def plan(self) -> SimulationPlan:
         """What it is.
 
         Raises:
@@ -161,7 +161,7 @@ class Lab:
                 f"There is no simulation {self.folder.name!r}", f"There are: {there or 'none'}"
             )
         try:
-            return checked(Plan(**written))
+            return checked(SimulationPlan(**written))
         except TypeError as error:
             raise _spoilt(self.folder / PLAN, error) from error
 
@@ -182,7 +182,7 @@ class Lab:
         """Whether its world is there."""
         return (self.folder / PROGRESS).exists()
 
-    def write_plan(self, plan: Plan) -> None:
+    def write_plan(self, plan: SimulationPlan) -> None:
         """Write down what it is."""
         _write(self.folder / PLAN, asdict(plan))
 
@@ -197,7 +197,7 @@ def lab_of(places: Places, name: str) -> Lab:
     Raises:
         KeepsakeError: No simulation can have that name.
     """
-    checked(Plan(name))
+    checked(SimulationPlan(name))
     return Lab(places.home / FOLDER / name)
 
 
@@ -210,7 +210,7 @@ def free_name(places: Places, seed: int) -> str:
     return name
 
 
-def longer(plan: Plan, hours: float | None) -> Plan:
+def longer(plan: SimulationPlan, hours: float | None) -> SimulationPlan:
     """The plan, to live through so many hours in all; None leaves it as it is."""
     return plan if hours is None else checked(replace(plan, hours=hours))
 

@@ -20,7 +20,7 @@ _APPENDED = "append"
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class LogPoint:
     """Where a world is cut.
 
     Attributes:
@@ -37,10 +37,10 @@ class Point:
     told: str = "as it is now"
 
 
-NOW = Point()
+NOW = LogPoint()
 
 
-def point_at(here: Places, written: str) -> Point:
+def point_at(here: Places, written: str) -> LogPoint:
     """The point that somebody names; reads the whole event log, so it blocks.
 
     Args:
@@ -67,7 +67,7 @@ def point_at(here: Places, written: str) -> Point:
         ) from error
 
 
-def _at_event(here: Places, seq: int) -> Point:
+def _at_event(here: Places, seq: int) -> LogPoint:
     first = last = 0
     time: datetime | None = None
     numbers: dict[str, int] = {}
@@ -81,10 +81,10 @@ def _at_event(here: Places, seq: int) -> Point:
     if time is None or seq > last:
         there = f"events {first:,} to {last:,}" if last else "no events"
         raise KeepsakeError(f"There is no event {seq:,}: {here.events} has {there}", _CURE)
-    return Point(time, seq, numbers, f"at event {seq:,}, {_short(time)}")
+    return LogPoint(time, seq, numbers, f"at event {seq:,}, {_short(time)}")
 
 
-def _at_memory(here: Places, agent: str, number: int) -> Point:
+def _at_memory(here: Places, agent: str, number: int) -> LogPoint:
     folder, name = find_agent(here.agents, agent)
     steps = read_life(folder, name).steps
     step = next((each for each in reversed(steps) if each.number == number), None)
@@ -97,8 +97,8 @@ def _at_memory(here: Places, agent: str, number: int) -> Point:
     for record in filter(Filter([name], ["memory"]), events(here.events)):
         if record.get("op") == _APPENDED and record.get("n") == number:
             found = _at_event(here, _thought_of(here, record) or int(record["seq"]))
-            return Point(found.time, found.seq, {**found.numbers, name.casefold(): number}, told)
-    return Point(step.time, _last_before(here, step.time).seq, {name.casefold(): number}, told)
+            return LogPoint(found.time, found.seq, {**found.numbers, name.casefold(): number}, told)
+    return LogPoint(step.time, _last_before(here, step.time).seq, {name.casefold(): number}, told)
 
 
 def _thought_of(here: Places, appended: Mapping[str, Any]) -> int:
@@ -116,7 +116,7 @@ def _thought_of(here: Places, appended: Mapping[str, Any]) -> int:
     return 0
 
 
-def _at_time(here: Places, written: str) -> Point:
+def _at_time(here: Places, written: str) -> LogPoint:
     try:
         time = datetime.fromisoformat(written)
     except ValueError as error:
@@ -128,7 +128,7 @@ def _at_time(here: Places, written: str) -> Point:
     told = f"at {_short(time)}"
     if found.is_newest and found.time is not None:
         told += f", after its last event, which was at {_short(found.time)}"
-    return Point(time, found.seq, {}, told)
+    return LogPoint(time, found.seq, {}, told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from game.lab.accounting import WindowMarks, compacted, thought
-from game.lab.cells import Settings
+from game.lab.cells import CellSettings
 from game.lab.course import Cleared, Happening, Thinks, course
-from game.lab.ledger import Ledger
-from game.lab.lived import Life
+from game.lab.ledger import CostLedger
+from game.lab.lived import ArchivedLife
 from game.lab.told import (
     ASSUMED,
     AskedFor,
@@ -27,14 +27,14 @@ from game.lab.told import (
     Prompted,
 )
 from game.lab.weighing import Weighing
-from game.lab.writers import Writer
+from game.lab.writers import SummaryAuthor
 from game.mind import keeping
 from game.mind.agent_memory import AgentMemory
 from game.mind.archive import Archive
 from game.mind.cascade import CascadeMemory
 from game.mind.errors import CompactionError, KeepsakeError
 from game.mind.memory import CompactReason
-from game.mind.noticed import NoticedBlock
+from game.mind.noticed import Commitments
 from game.mind.recall.config import RecallConfig
 from game.mind.records import Memory
 from game.mind.sliding import SlidingMemory
@@ -64,7 +64,7 @@ class LifeClock:
 
 
 @dataclass(frozen=True, slots=True)
-class Circumstances:
+class LifeSetup:
     """What is the same for every configuration.
 
     Attributes:
@@ -103,9 +103,14 @@ class Living:
     """
 
     def __init__(
-        self, folder: Path, settings: Settings, life: Life, writer: Writer, given: Circumstances
+        self,
+        folder: Path,
+        settings: CellSettings,
+        life: ArchivedLife,
+        writer: SummaryAuthor,
+        given: LifeSetup,
     ) -> None:
-        self.life, self.ledger = life, Ledger()
+        self.life, self.ledger = life, CostLedger()
         self.clock = LifeClock(life.steps[0].time)
         self.failures = self.put_back = 0
         self.last_failure = ""
@@ -116,7 +121,7 @@ class Living:
         self._beside = self._off = 0
         self._before: list[str] = []
         self._weighing = Weighing(life.name, life.weights, self.clock)
-        self.noticed = NoticedBlock(folder / "noticed.md")
+        self.noticed = Commitments(folder / "noticed.md")
         self._tokens = Heuristic()
         self._marks = WindowMarks(life.name, self._tokens)
         self.memory = self._opened()
@@ -156,7 +161,7 @@ class Living:
     def _must_keep(self) -> Sequence[str]:
         """What no compaction may lose; as in the game, but for pins, whose times nobody knows."""
         refused = [item.line for item in self.noticed.refused]
-        carried = keeping.to_carry(self.memory.context(), refused, self.life.name)
+        carried = keeping.carried_over(self.memory.context(), refused, self.life.name)
         return tuple(dict.fromkeys((*self.noticed.lines, *carried)))
 
     def live(self) -> None:
@@ -215,7 +220,7 @@ class Living:
         self._weighing.opened()
         self._tokens = Heuristic()
         self._marks = WindowMarks(self.life.name, self._tokens)
-        self.noticed = NoticedBlock(self._folder / "noticed.md")
+        self.noticed = Commitments(self._folder / "noticed.md")
         self.memory, self._beside, self._off = self._opened(), 0, 0
         self._since = self.clock.time
         self.noticed.catch_up(self.memory.context().window, self.life.name)

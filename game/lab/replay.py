@@ -10,16 +10,16 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from game.lab.cells import Cell, Settings
-from game.lab.exam import Exam, Kept, WordRecall, examine, visible_lines
-from game.lab.ledger import Ledger
-from game.lab.lived import Life
-from game.lab.reliving import Circumstances, Living
-from game.lab.writers import Writer
+from game.lab.cells import Cell, CellSettings
+from game.lab.exam import Exam, RetentionResult, WordRecall, examine, visible_lines
+from game.lab.ledger import CostLedger
+from game.lab.lived import ArchivedLife
+from game.lab.reliving import LifeSetup, Living
+from game.lab.writers import SummaryAuthor
 from game.mind.compaction_config import CompactionConfig
 from game.mind.recall.config import RecallConfig
 
-__all__ = ["Circumstances", "Replayed", "replay"]
+__all__ = ["LifeSetup", "Replayed", "replay"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Replayed:
     """
 
     cell: Cell
-    ledger: Ledger
-    kept: Kept
+    ledger: CostLedger
+    kept: RetentionResult
     config: CompactionConfig
     failures: int = 0
     put_back: int = 0
@@ -47,12 +47,12 @@ class Replayed:
 
 def replay(
     cell: Cell,
-    settings: Settings,
-    life: Life,
+    settings: CellSettings,
+    life: ArchivedLife,
     exam: Exam,
-    writer: Writer,
+    writer: SummaryAuthor,
     *,
-    given: Circumstances,
+    given: LifeSetup,
 ) -> Replayed:
     """Live a life at one configuration, and ask what is left of it; blocks.
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from game.lab import checkpoints
-from game.lab.plan import FOLDER, Lab, Plan, checked, lab_of, longer
+from game.lab.plan import FOLDER, Lab, SimulationPlan, checked, lab_of, longer
 from game.lab.played import refuse_if_played
 from game.lab.serving import check_servers
 from game.lab.settings import check_model, copy_config
@@ -29,7 +29,7 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SimulationReport:
     """How far a simulation is.
 
     Attributes:
@@ -46,7 +46,7 @@ class Report:
     counts: dict[str, int]
 
 
-def create(places: Places, plan: Plan) -> Lab:
+def create(places: Places, plan: SimulationPlan) -> Lab:
     """Make the folder of a new simulation; its world is made when it is first run.
 
     Args:
@@ -190,7 +190,7 @@ class Run:
             except BrokenPipeError:  # it is over already
                 return
 
-    def reports(self) -> Iterator[Report]:
+    def reports(self) -> Iterator[SimulationReport]:
         """How far it is, until it ends.
 
         Raises:
@@ -216,7 +216,7 @@ class Run:
         )
 
 
-def run(lab: Lab, told: Callable[[Report], None] = lambda _: None) -> None:
+def run(lab: Lab, told: Callable[[SimulationReport], None] = lambda _: None) -> None:
     """Run a simulation to its end.
 
     Args:
@@ -231,9 +231,9 @@ def run(lab: Lab, told: Callable[[Report], None] = lambda _: None) -> None:
             told(report)
 
 
-def _report(told: dict[str, Any]) -> Report:
+def _report(told: dict[str, Any]) -> SimulationReport:
     counts = {k: v for k, v in told.items() if isinstance(v, int) and k != "seconds"}
-    return Report(
+    return SimulationReport(
         str(told.get("op", "")),
         float(told.get("seconds", 0.0)),
         str(told.get("moment", "")),
@@ -261,7 +261,7 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def environment_of(lab: Lab, plan: Plan, environ: dict[str, str]) -> dict[str, str]:
+def environment_of(lab: Lab, plan: SimulationPlan, environ: dict[str, str]) -> dict[str, str]:
     """The environment of its process: the same wherever it is run."""
     return {
         **environ,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.markup import escape
 from rich.table import Table
 
-from game.lab.figures import LIVED, Lived
+from game.lab.figures import LIVED, LifeFigures
 from game.lab.grid import Failed, Result
 from game.lab.replay import Replayed
 
@@ -24,7 +24,7 @@ class _Row:
     short: str
     cell: Callable[[Replayed], str]
     matters: Callable[[Replayed], bool] = lambda _: True
-    lived: Callable[[Lived], str] = lambda _: "–"
+    lived: Callable[[LifeFigures], str] = lambda _: "–"
 
 
 def _a_thought(tokens: Callable[[Replayed], int]) -> Callable[[Replayed], str]:
@@ -107,10 +107,10 @@ _LEGEND = (
 )
 
 
-type Column = Result | Lived
+type Column = Result | LifeFigures
 
 
-def as_table(results: Sequence[Result], told: Lived | None = None) -> Table:
+def as_table(results: Sequence[Result], told: LifeFigures | None = None) -> Table:
     """Side by side: a column a configuration, or a row where there are many.
 
     Args:
@@ -148,10 +148,10 @@ def _lines(results: Sequence[Column], rows: Sequence[_Row]) -> Table:
 
 
 def _name(each: Column) -> str:
-    return LIVED if isinstance(each, Lived) else each.cell.name
+    return LIVED if isinstance(each, LifeFigures) else each.cell.name
 
 
 def _cell(row: _Row, each: Column) -> str:
     if isinstance(each, Failed):
         return "–"
-    return row.lived(each) if isinstance(each, Lived) else row.cell(each)
+    return row.lived(each) if isinstance(each, LifeFigures) else row.cell(each)

@@ -11,7 +11,7 @@ MOST_FAILURES = 12
 """Thoughts without an answer in a row, of whatever agents, after which nobody waits any more."""
 
 
-class Tally:
+class EventTally:
     """Counts the events of one stretch; told in any thread.
 
     Args:

@@ -131,7 +131,7 @@ type Told = Remembered | Prompted | Opened | Dozing | Awake | AskedFor | Counted
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CompactionOutcome:
     """A compaction as it was made, or failed.
 
     Attributes:
@@ -165,7 +165,7 @@ class Log:
     """
 
     told: tuple[Told, ...] = ()
-    compactions: tuple[Made, ...] = ()
+    compactions: tuple[CompactionOutcome, ...] = ()
     since: datetime | None = None
     counters: frozenset[str] = frozenset()
 
@@ -175,7 +175,7 @@ class Log:
         return tuple(each for each in self.told if isinstance(each, Prompted))
 
     @property
-    def made(self) -> tuple[Made, ...]:
+    def made(self) -> tuple[CompactionOutcome, ...]:
         """The compactions that came off, those that were taken back later too."""
         return tuple(each for each in self.compactions if each.number)
 
@@ -202,7 +202,7 @@ def read_log(folder: Path, agent: str) -> Log:
         agent: The agent's name.
     """
     told: list[Told] = []
-    made: list[Made] = []
+    made: list[CompactionOutcome] = []
     since: datetime | None = None
     counters: set[str] = set()
     try:
@@ -289,11 +289,11 @@ def _prompted(record: Record, time: datetime) -> Prompted:
     )
 
 
-def _made(record: Record) -> Iterable[Made]:
+def _made(record: Record) -> Iterable[CompactionOutcome]:
     if record["kind"] != "compaction":
         return []
     return [
-        Made(
+        CompactionOutcome(
             reason=str(record["reason"]),
             number=int(record["number"]),
             last=int(record["last"]),

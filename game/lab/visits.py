@@ -47,7 +47,7 @@ _THINGS = ("blue lantern", "tide table", "brass key", "ledger")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class VisitAction:
     """One thing that a visitor does.
 
     Attributes:
@@ -73,7 +73,7 @@ class Visit:
     visitor: int
     begins: float
     host: int
-    lines: tuple[Line, ...]
+    lines: tuple[VisitAction, ...]
 
 
 def visits(seed: int, visitors: int, agents: int, first: float, last: float) -> list[Visit]:
@@ -101,12 +101,12 @@ def _of_one(seed: int, visitor: int, agents: int, last: float) -> Iterator[Visit
         hour += rng.choice((3, 4, 6, 9, 22))
 
 
-def _lines(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[Line]:
+def _lines(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[VisitAction]:
     at = 0.0
     for words in _said(rng, facts, number):
         at += rng.uniform(15.0, 90.0)
-        yield Line(at, words)
-    yield Line(at + rng.uniform(15.0, 60.0), "")
+        yield VisitAction(at, words)
+    yield VisitAction(at + rng.uniform(15.0, 60.0), "")
 
 
 def _said(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from game.mind.journal.book import Journal
-from game.mind.journal.importance import Circumstances, importance
+from game.mind.journal.importance import ImportanceContext, importance
 from game.mind.ports import Clock
 from game.mind.records import Memory
 
@@ -60,7 +60,7 @@ class Weighing:
         if memory.repeats > 1:
             return
         at_home = not self._places
-        new = Circumstances(
+        new = ImportanceContext(
             met=not memory.source_id or memory.source_id in self._seen,
             been_here=not memory.place or at_home or memory.place in self._places,
         )

@@ -25,7 +25,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from game.lab import checkpoints, world
-from game.lab.plan import Lab, Plan
+from game.lab.plan import Lab, SimulationPlan
 from game.lab.played import refuse_if_running
 from game.mind.errors import KeepsakeError
 
@@ -46,7 +46,7 @@ def main() -> None:
         sys.exit(1)
 
 
-def _simulate(lab: Lab, plan: Plan) -> None:
+def _simulate(lab: Lab, plan: SimulationPlan) -> None:
     refuse_if_running(lab)
     if lab.unsettled.exists():
         _tell({"op": "going back"})

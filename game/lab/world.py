@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from game.lab.plan import HOUR, Lab, Plan
+from game.lab.plan import HOUR, Lab, SimulationPlan
 
 
 def set_up() -> None:
@@ -32,7 +32,7 @@ def set_up() -> None:
     gc.freeze()  # no child looks through, and so copies, what all of them share
 
 
-def make(lab: Lab, plan: Plan) -> None:
+def make(lab: Lab, plan: SimulationPlan) -> None:
     """Make the world: tables, rooms, things, agents, visitors.
 
     Raises:
@@ -46,7 +46,7 @@ def make(lab: Lab, plan: Plan) -> None:
     lab.write_lived(0.0)
 
 
-def live_on(lab: Lab, plan: Plan, tell: Callable[[dict[str, object]], None]) -> None:
+def live_on(lab: Lab, plan: SimulationPlan, tell: Callable[[dict[str, object]], None]) -> None:
     """Live up to the next full hour, or to the end of the plan.
 
     Args:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from game.lab.accounting import Charged
 from game.lab.cells import CURRENT, Cell, settings_of
 from game.llm.embedded import Embedded
-from game.llm.profiles import EMBEDDED, EXTRACTIVE, Profile, Profiles
-from game.llm.servers import Guarded, build
+from game.llm.profiles import EMBEDDED, EXTRACTIVE, ModelProfile, Profiles
+from game.llm.servers import GuardedModel, build
 from game.llm.wrappers import Recorder
 from game.mind.errors import ConfigError, KeepsakeError, ModelError
 from game.mind.ports import Generation, LanguageModel
@@ -23,7 +23,7 @@ _CONTEXT = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class SummaryAuthor:
     """Who writes the summaries.
 
     Attributes:
@@ -39,7 +39,7 @@ class Writer:
     close: Callable[[], None] = lambda: None
 
 
-def writer(here: Places, name: str) -> Writer:
+def writer(here: Places, name: str) -> SummaryAuthor:
     """The writer of that name.
 
     Args:
@@ -51,14 +51,14 @@ def writer(here: Places, name: str) -> Writer:
             server does not answer.
     """
     if name == NONE:
-        return Writer(Charged(), priced=_asks_a_model(here))
+        return SummaryAuthor(Charged(), priced=_asks_a_model(here))
     profiles = Profiles(here.config / "llm.md")
     profile = _profile(profiles, name)
     if profiles.problem is not None and profiles.path.exists():
         # The game goes on with what held before; a figure must not come of another model.
         raise profiles.problem
     if profile.provider == EXTRACTIVE:
-        return Writer(ExtractiveSummarizer(), priced=False)
+        return SummaryAuthor(ExtractiveSummarizer(), priced=False)
     guarded = build(profile, Embedded(here), os.environ, Recorder())
     try:
         guarded.client.check()
@@ -72,7 +72,7 @@ def writer(here: Places, name: str) -> Writer:
     return _asking(profile, guarded)
 
 
-def _profile(profiles: Profiles, name: str) -> Profile:
+def _profile(profiles: Profiles, name: str) -> ModelProfile:
     try:
         return profiles.get(name)
     except ConfigError as error:  # of the command line, not of a line of the file
@@ -91,7 +91,7 @@ def _asks_a_model(here: Places) -> bool:
         return True
 
 
-def _asking(profile: Profile, guarded: Guarded) -> Writer:
+def _asking(profile: ModelProfile, guarded: GuardedModel) -> SummaryAuthor:
     # The embedded model is a process of the world's; nobody here waits until it is loaded.
     embedded = profile.provider == EMBEDDED
     model: LanguageModel = guarded.client if embedded else guarded.model
@@ -101,4 +101,4 @@ def _asking(profile: Profile, guarded: Guarded) -> Writer:
 
     context = profile.context_tokens or _CONTEXT
     summarizer = ModelSummarizer(generate, context_tokens=context)
-    return Writer(summarizer, model=True, close=guarded.client.close)
+    return SummaryAuthor(summarizer, model=True, close=guarded.client.close)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from game.llm import weights
 from game.mind.errors import ConfigError, ModelMissing
-from game.mind.markdown_config import Section, parse
+from game.mind.markdown_config import ConfigSection, parse
 
 SHIPPED = "shipped"
 """The name of the model that comes with Keepsake."""
@@ -100,7 +100,7 @@ def named(catalogue: Mapping[str, CatalogueModel], name: str) -> CatalogueModel:
     return catalogue[name.lower()]
 
 
-def _model(section: Section) -> CatalogueModel:
+def _model(section: ConfigSection) -> CatalogueModel:
     section.only(_KEYS)
     name = section.name.lower()
     shipped = name == SHIPPED
@@ -119,13 +119,13 @@ def _model(section: Section) -> CatalogueModel:
     )
 
 
-def _hex(section: Section, key: str) -> str:
+def _hex(section: ConfigSection, key: str) -> str:
     if not section.text(key, ""):
         return ""
     return _matching(section, key, _HEX[key], "is not the full number in hexadecimal digits")
 
 
-def _matching(section: Section, key: str, pattern: re.Pattern[str], wrong: str) -> str:
+def _matching(section: ConfigSection, key: str, pattern: re.Pattern[str], wrong: str) -> str:
     written = section.text(key)
     if not pattern.fullmatch(written):
         raise section.refuse(key, f"{written!r} {wrong}")

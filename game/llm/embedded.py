@@ -12,7 +12,7 @@ from game.llm import gguf, weights
 from game.llm.capabilities import Capabilities, is_chat_template, of_kind, thinks_aloud
 from game.llm.embedded_server import CONTEXT, POOL
 from game.llm.gguf import ModelInfo
-from game.llm.profiles import EMBEDDED, LLAMA_CPP, Profile
+from game.llm.profiles import EMBEDDED, LLAMA_CPP, ModelProfile
 from game.mind.errors import ModelError, ModelUnavailable
 from game.paths import Places
 
@@ -136,7 +136,7 @@ class Embedded(Supervisor[ModelError]):
         return [*words, "--swa-full"] if model.info.window else words
 
 
-def model_name(profile: Profile) -> str:
+def model_name(profile: ModelProfile) -> str:
     """The name of a profile's model, for people."""
     if profile.provider == EMBEDDED:
         return Path(profile.model_file).name or weights.NAME

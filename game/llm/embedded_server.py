@@ -24,7 +24,7 @@ POOL = 24576
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class EmbeddedServerSettings:
     """What the process was told on its command line.
 
     Attributes:
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return serving.serve("embedded model server", settings.tied, lambda: _start(settings))
 
 
-def _settings(arguments: Sequence[str] | None) -> Settings:
+def _settings(arguments: Sequence[str] | None) -> EmbeddedServerSettings:
     parser = serving.parser("game.llm.embedded_server")
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--context", type=int, default=CONTEXT)
@@ -71,10 +71,10 @@ def _settings(arguments: Sequence[str] | None) -> Settings:
     parser.add_argument("--cache-mib", type=int, default=1024)
     parser.add_argument("--swa-full", action="store_true")
     given = vars(parser.parse_args(arguments))
-    return Settings(tied=serving.leash(given), **given)
+    return EmbeddedServerSettings(tied=serving.leash(given), **given)
 
 
-def _start(settings: Settings) -> str:
+def _start(settings: EmbeddedServerSettings) -> str:
     """Load the model and start llama.cpp's own HTTP server in threads of this process."""
     # Imported here as it takes a second, which comes after the lock; it has no stubs.
     import xllamacpp  # type: ignore[import-untyped]  # noqa: PLC0415
@@ -87,7 +87,7 @@ def _start(settings: Settings) -> str:
     return f"listening on {_server.listening_address}"
 
 
-def _parameters(settings: Settings, params: Any) -> Any:
+def _parameters(settings: EmbeddedServerSettings, params: Any) -> Any:
     """How llama.cpp runs so that agents who take turns keep their cached prompts.
 
     Some models, as Gemma, look back only 512 tokens in most layers; llama.cpp then keeps

@@ -8,7 +8,7 @@ from pathlib import Path
 from game.llm.embedders import OllamaEmbedder, OpenAIEmbedder
 from game.llm.minilm import MiniLMEmbedder
 from game.llm.profiles import EMBEDDED, EMBEDDER, OLLAMA, OPENAI, host_of, require_server
-from game.mind.markdown_config import Section, parse
+from game.mind.markdown_config import ConfigSection, parse
 
 type AnyEmbedder = MiniLMEmbedder | OllamaEmbedder | OpenAIEmbedder
 """Each is a :class:`game.mind.ports.Embedder` that can also be closed."""
@@ -52,7 +52,7 @@ def embedder(profile: EmbedderProfile) -> AnyEmbedder:
     return MiniLMEmbedder()
 
 
-def _profile(section: Section) -> EmbedderProfile:
+def _profile(section: ConfigSection) -> EmbedderProfile:
     section.only(field.name for field in fields(EmbedderProfile))
     default = EmbedderProfile()
     profile = EmbedderProfile(

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from game.llm.capabilities import Capabilities
 from game.llm.embedded import Embedded, model_name
-from game.llm.profiles import EMBEDDED, EXTRACTIVE, Profile, Profiles, embedded_profile
+from game.llm.profiles import EMBEDDED, EXTRACTIVE, ModelProfile, Profiles, embedded_profile
 from game.llm.queue import Done, ModelQueue, Outcome, Post, Priority, Ticket
-from game.llm.servers import Guarded, ServerKey, build, server_key
+from game.llm.servers import GuardedModel, ServerKey, build, server_key
 from game.llm.wrappers import Figures, Recorder, Sink
 from game.mind.errors import BadAnswer, ConfigError, ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
@@ -23,7 +23,7 @@ from game.paths import Places
 
 log = logging.getLogger("keepsake.llm")
 
-BuildFor = Callable[[Profile], GenerationRequest | None]
+BuildFor = Callable[[ModelProfile], GenerationRequest | None]
 """Makes the request with the profile as it is when the turn has come."""
 
 WATCH_SECONDS = 1.0
@@ -130,8 +130,8 @@ class Gateway:
         self._executor = executor or ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="model")
         self._clock = clock
         self._servers: dict[ServerKey, _Server] = {}
-        self._models: dict[str, Guarded] = {}
-        self._replaced: list[Guarded] = []
+        self._models: dict[str, GuardedModel] = {}
+        self._replaced: list[GuardedModel] = []
         self._lock = threading.Lock()
         self._blocked: set[Future[Generation]] = set()
         self._closed: ModelError | None = None
@@ -151,7 +151,7 @@ class Gateway:
                 log.error("[Model] %s", error)
         threading.Thread(target=self._look_after, name="model-watch", daemon=True).start()
 
-    def profile(self, name: str) -> Profile:
+    def profile(self, name: str) -> ModelProfile:
         """The profile of that name, as a prompt is made for it: with its form decided.
 
         Raises:
@@ -275,7 +275,7 @@ class Gateway:
         if stop_embedded:
             self.embedded.stop()
 
-    def _guarded(self, name: str) -> Guarded:
+    def _guarded(self, name: str) -> GuardedModel:
         """The model of a profile, built anew when the profile has changed."""
         profile = self.profiles.get(name)
         known = self._models.get(name)
@@ -293,7 +293,7 @@ class Gateway:
         self._built.set()  # to be asked soon what it takes
         return guarded
 
-    def _server(self, profile: Profile) -> _Server:
+    def _server(self, profile: ModelProfile) -> _Server:
         key = self._key(profile)
         if key not in self._servers:
             queue = ModelQueue(None, self._executor, self._post, clock=self._clock)
@@ -303,10 +303,10 @@ class Gateway:
         self._servers[key].queue.in_flight = max(same, default=profile.in_flight)
         return self._servers[key]
 
-    def _key(self, profile: Profile) -> ServerKey:
+    def _key(self, profile: ModelProfile) -> ServerKey:
         return server_key(profile, self.embedded, self._environ)
 
-    def _used(self) -> list[Profile]:
+    def _used(self) -> list[ModelProfile]:
         return [profile for profile in self.profiles if profile.provider != EXTRACTIVE]
 
     def _blocked_call(self) -> Future[Generation]:
@@ -348,7 +348,7 @@ class Gateway:
             figures=server.recorder.figures(),
         )
 
-    def _asking(self, key: ServerKey) -> list[Guarded]:
+    def _asking(self, key: ServerKey) -> list[GuardedModel]:
         """The models behind one server."""
         return [each for each in self._models.values() if self._key(each.profile) == key]
 
@@ -402,7 +402,7 @@ class Gateway:
             each.breaker.close()
 
 
-def _health(asking: list[Guarded]) -> str:
+def _health(asking: list[GuardedModel]) -> str:
     """What is wrong with the server, by the first of its models that has a complaint."""
     for each in asking:
         try:
@@ -412,7 +412,7 @@ def _health(asking: list[Guarded]) -> str:
     return READY
 
 
-def _kind(asking: list[Guarded]) -> str:
+def _kind(asking: list[GuardedModel]) -> str:
     """What a server is, and the forms of its prompts, for people."""
     if not asking or not asking[0].capabilities().known:
         return "not known yet"

@@ -1,7 +1,7 @@
 """Profiles: which model answers, and how, read from ``vault/config/llm.md``.
 
 A section of the file is a profile; what it does not say is taken from
-:class:`Profile`. The file is read again when it changes; a file that cannot be
+:class:`ModelProfile`. The file is read again when it changes; a file that cannot be
 used is refused as a whole and the last good one stays.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from game.mind.errors import ConfigError
-from game.mind.markdown_config import ConfigFile, Section, parse
+from game.mind.markdown_config import ConfigFile, ConfigSection, parse
 from game.mind.ports import ChatMessage, GenerationRequest
 
 EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE = "embedded", "ollama", "openai", "extractive"
@@ -34,7 +34,7 @@ either: agents that follow rules, see :mod:`game.llm.scripted_model`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class ModelProfile:
     """How one kind of call is made.
 
     Attributes:
@@ -111,13 +111,13 @@ class Profile:
 EMBEDDER = "embedder"
 """The section that names what embeds texts."""
 
-SHIPPED: Mapping[str, Profile] = {
-    "agent": Profile("agent", stop=("\n",), max_tokens=60),
-    "summarizer": Profile("summarizer", max_tokens=200),
+SHIPPED: Mapping[str, ModelProfile] = {
+    "agent": ModelProfile("agent", stop=("\n",), max_tokens=60),
+    "summarizer": ModelProfile("summarizer", max_tokens=200),
 }
 """What counts until a good ``llm.md`` has been read."""
 
-_KEYS = frozenset(each.name for each in fields(Profile)) - {"name"}
+_KEYS = frozenset(each.name for each in fields(ModelProfile)) - {"name"}
 
 
 class Profiles:
@@ -136,7 +136,9 @@ class Profiles:
         *,
         rest: float = 0.0,
     ) -> None:
-        self._file = ConfigFile[Mapping[str, Profile]](path, load, SHIPPED, on_problem, rest=rest)
+        self._file = ConfigFile[Mapping[str, ModelProfile]](
+            path, load, SHIPPED, on_problem, rest=rest
+        )
 
     @property
     def problem(self) -> ConfigError | None:
@@ -148,11 +150,11 @@ class Profiles:
         """The file."""
         return self._file.path
 
-    def all(self) -> Mapping[str, Profile]:
+    def all(self) -> Mapping[str, ModelProfile]:
         """Every profile by name."""
         return self._file.current
 
-    def get(self, name: str) -> Profile:
+    def get(self, name: str) -> ModelProfile:
         """The profile of that name.
 
         Raises:
@@ -168,17 +170,17 @@ class Profiles:
             )
         return known[name]
 
-    def __iter__(self) -> Iterator[Profile]:
+    def __iter__(self) -> Iterator[ModelProfile]:
         return iter(self.all().values())
 
 
-def load(path: Path) -> Mapping[str, Profile]:
+def load(path: Path) -> Mapping[str, ModelProfile]:
     """Read every profile of a file.
 
     Raises:
         ConfigError: The file cannot be read, or a value in it cannot be used.
     """
-    found: dict[str, Profile] = {}
+    found: dict[str, ModelProfile] = {}
     for section in parse(path):
         if section.name.lower() == EMBEDDER:
             continue  # no model that writes: see game.llm.embedding
@@ -193,7 +195,7 @@ def load(path: Path) -> Mapping[str, Profile]:
     return found
 
 
-def embedded_profile(path: Path, profiles: Iterable[Profile]) -> Profile | None:
+def embedded_profile(path: Path, profiles: Iterable[ModelProfile]) -> ModelProfile | None:
     """The profile that says what the embedded server loads; None when nothing uses it.
 
     All embedded profiles share one server: those without ``model_file`` use the file of the
@@ -219,10 +221,10 @@ def embedded_profile(path: Path, profiles: Iterable[Profile]) -> Profile | None:
     return replace((naming or embedded)[0], context_tokens=max(contexts, default=None))
 
 
-def _profile(section: Section) -> Profile:
+def _profile(section: ConfigSection) -> ModelProfile:
     section.only(_KEYS)
-    default = SHIPPED.get(section.name.lower(), Profile(section.name))
-    profile = Profile(
+    default = SHIPPED.get(section.name.lower(), ModelProfile(section.name))
+    profile = ModelProfile(
         name=section.name.lower(),
         provider=section.choice("provider", PROVIDERS, default.provider),
         host=host_of(section),
@@ -252,12 +254,12 @@ def _profile(section: Section) -> Profile:
     return profile
 
 
-def _context(section: Section) -> int | None:
+def _context(section: ConfigSection) -> int | None:
     written = section.text("context_tokens", "")
     return section.integer("context_tokens", low=256) if written else None
 
 
-def require_server(section: Section, provider: str, model: str, host: str) -> None:
+def require_server(section: ConfigSection, provider: str, model: str, host: str) -> None:
     """Refuse a section that names a server of one's own without all it takes to ask it.
 
     Raises:
@@ -269,7 +271,7 @@ def require_server(section: Section, provider: str, model: str, host: str) -> No
         raise section.refuse("host", "provider openai needs one", "Such as http://127.0.0.1:8000")
 
 
-def host_of(section: Section) -> str:
+def host_of(section: ConfigSection) -> str:
     """The server's base address; empty when the section names none.
 
     Raises:
@@ -288,7 +290,7 @@ def host_of(section: Section) -> str:
     return parts.geturl()
 
 
-def _stop(section: Section, default: tuple[str, ...]) -> tuple[str, ...]:
+def _stop(section: ConfigSection, default: tuple[str, ...]) -> tuple[str, ...]:
     if "stop" not in section.entries:
         return default
     written = section.text("stop", "[]").strip("`")

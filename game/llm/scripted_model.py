@@ -20,7 +20,7 @@ from itertools import takewhile
 from game.llm import scripted_lines as lines
 from game.llm.capabilities import of_kind
 from game.llm.profiles import SCRIPTED
-from game.llm.scripted_scene import Said, Scene, read
+from game.llm.scripted_scene import PromptScene, SceneUtterance, read
 from game.mind.errors import ModelRejected
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.tokens import Heuristic
@@ -136,7 +136,7 @@ class Dice:
         return self.below(100) < percent
 
 
-def _act(scene: Scene, dice: Dice) -> tuple[str, str]:
+def _act(scene: PromptScene, dice: Dice) -> tuple[str, str]:
     """What the agent does, and why; nothing that it has only just done, if it can help it."""
     reason = dice.one_of(lines.REASONS) if dice.chance(60) else ""
     tries = (_turn(scene, dice) for _ in range(_TRIES))
@@ -144,7 +144,7 @@ def _act(scene: Scene, dice: Dice) -> tuple[str, str]:
     return command.removeprefix(f"{scene.lead} ") if scene.lead else command, reason
 
 
-def _turn(scene: Scene, dice: Dice) -> str:
+def _turn(scene: PromptScene, dice: Dice) -> str:
     """One idea of what to do."""
     if scene.lead:
         return _say(scene, dice, _last_said(scene))
@@ -158,14 +158,14 @@ def _turn(scene: Scene, dice: Dice) -> str:
     return _unasked(scene, dice)
 
 
-def _last_said(scene: Scene) -> Said | None:
+def _last_said(scene: PromptScene) -> SceneUtterance | None:
     """What was said to the agent last; else what was said at all."""
     to_me = [said for said in scene.said if said.to_me]
     heard = to_me or list(scene.said)
     return heard[-1] if heard else None
 
 
-def _answer(scene: Scene, dice: Dice, said: Said) -> str:
+def _answer(scene: PromptScene, dice: Dice, said: SceneUtterance) -> str:
     """What it does when somebody has spoken."""
     topic = _topic(said.words)
     if not said.to_me and dice.chance(55):
@@ -177,7 +177,7 @@ def _answer(scene: Scene, dice: Dice, said: Said) -> str:
     return _say(scene, dice, said)
 
 
-def _say(scene: Scene, dice: Dice, said: Said | None) -> str:
+def _say(scene: PromptScene, dice: Dice, said: SceneUtterance | None) -> str:
     """Something to say, to whoever spoke last or to anybody."""
     if said is None:
         who = dice.one_of(scene.people) if scene.people else ""
@@ -194,7 +194,7 @@ def _say(scene: Scene, dice: Dice, said: Said | None) -> str:
     return f"say {_filled(dice.one_of(fitting), scene, dice, said.who, topic=_topic(said.words))}"
 
 
-def _unasked(scene: Scene, dice: Dice) -> str:
+def _unasked(scene: PromptScene, dice: Dice) -> str:
     """What it does of itself."""
     who = dice.one_of(scene.people) if scene.people else "nobody"
     done = f"emote {_filled(dice.one_of(lines.EMOTES), scene, dice, who)}"
@@ -217,7 +217,13 @@ def _unasked(scene: Scene, dice: Dice) -> str:
 
 
 def _filled(
-    line: str, scene: Scene, dice: Dice, who: str = "", *, topic: str = "weather", thing: str = ""
+    line: str,
+    scene: PromptScene,
+    dice: Dice,
+    who: str = "",
+    *,
+    topic: str = "weather",
+    thing: str = "",
 ) -> str:
     """The line with its gaps filled; without a name where there is nobody."""
     if not thing:
@@ -228,7 +234,7 @@ def _filled(
     return re.sub(r"\{(\w+)\}", lambda gap: words[gap[1]], line).replace("|", "/")
 
 
-def _of_itself(scene: Scene, dice: Dice) -> str:
+def _of_itself(scene: PromptScene, dice: Dice) -> str:
     """A sentence of the profile, in the first person."""
     told = [
         f"{sentence}."

@@ -23,7 +23,7 @@ _LATELY = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SceneUtterance:
     """Something that somebody said.
 
     Attributes:
@@ -38,7 +38,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class PromptScene:
     """A prompt, as far as the scripted model understands it.
 
     Attributes:
@@ -63,7 +63,7 @@ class Scene:
     exits: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
-    said: tuple[Said, ...] = ()
+    said: tuple[SceneUtterance, ...] = ()
     came: tuple[str, ...] = ()
     gave: tuple[tuple[str, str], ...] = ()
     holds: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class Scene:
     lately: tuple[str, ...] = ()
 
 
-def read(prompt: str) -> Scene | None:
+def read(prompt: str) -> PromptScene | None:
     """The scene of a prompt; None for one that is no thought of an agent."""
     lines = prompt.rstrip().split("\n")
     turn = _CURSOR.match(lines[-1])
@@ -84,7 +84,7 @@ def read(prompt: str) -> Scene | None:
     last = max((n for n, line in enumerate(window) if line.startswith(own)), default=-1)
     new = window[last + 1 :]
     awake = [each for each in here if not each.endswith(_ASLEEP)]
-    return Scene(
+    return PromptScene(
         name=name,
         lead=turn["lead"],
         profile=lines[0],
@@ -92,7 +92,7 @@ def read(prompt: str) -> Scene | None:
         people=tuple(each for each in awake if each[:1].isupper()),
         things=tuple(each for each in awake if not each[:1].isupper()),
         said=tuple(
-            Said(found["who"], found["words"], bool(found["to"]))
+            SceneUtterance(found["who"], found["words"], bool(found["to"]))
             for line in new
             if (found := _SAID.match(line)) and found["who"] != name
         ),

@@ -13,7 +13,7 @@ from game.llm.capabilities import Capabilities
 from game.llm.embedded import Embedded
 from game.llm.ollama_client import OllamaModel, ollama_host
 from game.llm.openai_client import OpenAIModel, api_key
-from game.llm.profiles import AUTO, EMBEDDED, LLAMA_CPP, OLLAMA, SCRIPTED, Profile
+from game.llm.profiles import AUTO, EMBEDDED, LLAMA_CPP, OLLAMA, SCRIPTED, ModelProfile
 from game.llm.scripted_model import ScriptedModel
 from game.llm.wrappers import CircuitBreaker, Recorder, Recording, Retry, TimeLimit
 from game.mind.errors import ModelError, ModelUnavailable
@@ -27,7 +27,7 @@ IN_PROCESS = "in this process"
 """The address of a model that needs no server."""
 
 
-class Client(LanguageModel, Protocol):
+class ModelClient(LanguageModel, Protocol):
     """What the clients have beside ``generate``."""
 
     capabilities: Capabilities
@@ -72,7 +72,7 @@ class WhenReady:
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
+class GuardedModel:
     """One profile's model, ready to be asked.
 
     Attributes:
@@ -84,14 +84,14 @@ class Guarded:
         capabilities: Gives what the server takes, as far as it is known; quick.
     """
 
-    profile: Profile
+    profile: ModelProfile
     model: LanguageModel
-    client: Client
+    client: ModelClient
     breaker: CircuitBreaker
     limit: TimeLimit
     capabilities: Callable[[], Capabilities]
 
-    def resolved(self) -> Profile:
+    def resolved(self) -> ModelProfile:
         """The profile, with the form of its model's prompts in place of ``auto``."""
         if self.profile.format != AUTO:
             return self.profile
@@ -107,14 +107,14 @@ class Guarded:
         threading.Thread(target=self.client.close, name="model-close", daemon=True).start()
 
 
-def server_key(profile: Profile, embedded: Embedded, environ: Mapping[str, str]) -> ServerKey:
+def server_key(profile: ModelProfile, embedded: Embedded, environ: Mapping[str, str]) -> ServerKey:
     """Which server answers a profile."""
     return profile.provider, _address(profile, embedded, environ)
 
 
 def build(
-    profile: Profile, embedded: Embedded, environ: Mapping[str, str], recorder: Recorder
-) -> Guarded:
+    profile: ModelProfile, embedded: Embedded, environ: Mapping[str, str], recorder: Recorder
+) -> GuardedModel:
     """The model of a profile, guarded; connects to nothing yet.
 
     Raises:
@@ -134,7 +134,7 @@ def build(
     limit = TimeLimit(inner, profile.time_limit)
     breaker = CircuitBreaker(limit)
     own = profile.provider == EMBEDDED  # its file says what its server would not
-    return Guarded(
+    return GuardedModel(
         profile,
         Recording(breaker, recorder),
         client,
@@ -144,7 +144,7 @@ def build(
     )
 
 
-def _client(profile: Profile, address: str, environ: Mapping[str, str]) -> Client:
+def _client(profile: ModelProfile, address: str, environ: Mapping[str, str]) -> ModelClient:
     if profile.provider == SCRIPTED:
         return ScriptedModel(profile.seed or 0)
     if profile.provider == OLLAMA:
@@ -167,7 +167,7 @@ def _client(profile: Profile, address: str, environ: Mapping[str, str]) -> Clien
     )
 
 
-def _address(profile: Profile, embedded: Embedded, environ: Mapping[str, str]) -> str:
+def _address(profile: ModelProfile, embedded: Embedded, environ: Mapping[str, str]) -> str:
     if profile.provider == EMBEDDED:
         return embedded.address
     if profile.provider == OLLAMA:

@@ -10,7 +10,7 @@ from game.mind.errors import KeepsakeError
 from game.mind.tokens import MODEL_SERVER, TIKTOKEN
 
 
-class TokenCounter:
+class ServerTokenCounter:
     """Counts for the model of one profile; :meth:`count` blocks, for worker threads only.
 
     Args:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from game.mind.marks import FRAME, Line
+from game.mind.marks import FRAME, PromptLine
 from game.mind.ports import ChatMessage
 from game.mind.prompt import Rendered
 
@@ -52,11 +52,11 @@ def as_text(messages: Sequence[ChatMessage]) -> str:
     return "\n\n".join(f"{each.role}: {each.text}" for each in messages)
 
 
-def _cut(lines: Sequence[Line]) -> int:
+def _cut(lines: Sequence[PromptLine]) -> int:
     """Where what changes begins: behind the last line of what does not."""
     stable = (i for i, line in enumerate(lines) if line.section not in _CHANGING)
     return max(stable, default=-1) + 1
 
 
-def _text(lines: Sequence[Line]) -> str:
+def _text(lines: Sequence[PromptLine]) -> str:
     return "\n".join(line.text for line in lines).strip("-\n ")

@@ -15,7 +15,7 @@ from game.mind.memory import (
     Undone,
 )
 from game.mind.records import Memory, MemoryKind
-from game.mind.roundtrip import Question, Rate
+from game.mind.roundtrip import Rate, RoundtripQuestion
 
 
 class AgentMemory(Protocol):
@@ -27,7 +27,7 @@ class AgentMemory(Protocol):
 
     archive: Archive
     """Where everything is kept."""
-    questions: tuple[Question, ...]
+    questions: tuple[RoundtripQuestion, ...]
     """Drawn before the last compaction from what it summarised, for the caller to ask."""
 
     def append(

@@ -116,7 +116,7 @@ def parse(
         return _refused(answer, f"You can only act for yourself, not for {for_prompt(cursor[1])}")
     text = _without_echo(answer, own_name)
     text, reason = _split_reason(text)
-    reader = _Reader(own_name, tuple(verbs), options)
+    reader = _AnswerReader(own_name, tuple(verbs), options)
     result = reader.read(text)
     if isinstance(result, str):
         return _refused(answer, result)
@@ -166,7 +166,7 @@ def _words(said: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _AnswerReader:
     """Reads one cleaned line; every method gives a command, or why there is none."""
 
     own_name: str

@@ -18,17 +18,17 @@ from game.mind.impulses import (
     ELSE,
     IDLE,
     MOVES,
-    Event,
     EventKind,
     Impulse,
     Pending,
+    PerceivedEvent,
     Priority,
     impulse_of,
     merged,
 )
 from game.mind.thinking_config import ThinkingConfig
 
-__all__ = ["Attention", "Event", "EventKind", "Impulse", "Priority"]
+__all__ = ["Attention", "EventKind", "Impulse", "PerceivedEvent", "Priority"]
 
 
 class Attention:
@@ -67,7 +67,7 @@ class Attention:
             return False
         return next_one.impulse.priority == "player"
 
-    def notice(self, event: Event, now: float) -> None:
+    def notice(self, event: PerceivedEvent, now: float) -> None:
         """Something happened; it may lead to a thought, also to one after the current one."""
         self._count_chatter(event, now)
         self._last_event = now
@@ -83,7 +83,7 @@ class Attention:
         waits = event.from_player and event.kind in DIRECT
         self._plan(event, now, "player" if waits else "event")
 
-    def _asks_for_nothing(self, event: Event, now: float) -> bool:
+    def _asks_for_nothing(self, event: PerceivedEvent, now: float) -> bool:
         """Whether it is not worth a thought."""
         if event.kind is EventKind.SEEN:
             return True
@@ -93,7 +93,7 @@ class Attention:
             return event.kind is EventKind.ARRIVAL and greeted
         return bool(event.source) and self._chatter >= self.config.chatter_turns
 
-    def _player_spoke(self, event: Event, now: float) -> None:
+    def _player_spoke(self, event: PerceivedEvent, now: float) -> None:
         """Whoever speaks needs no greeting; nor does anybody else once a talk begins."""
         self._spoke_meanwhile.add(event.who)
         direct = event.kind in DIRECT
@@ -199,7 +199,7 @@ class Attention:
         """Whether it has been quiet so long that talk may start anew."""
         return now - self._last_event > self.config.chatter_pause
 
-    def _count_chatter(self, event: Event, now: float) -> None:
+    def _count_chatter(self, event: PerceivedEvent, now: float) -> None:
         """Count lines exchanged by agents since something else happened."""
         if event.from_player or self._paused(now):
             self._chatter = 0
@@ -215,7 +215,7 @@ class Attention:
 
     # -- what is pending
 
-    def _plan(self, event: Event, now: float, priority: Priority) -> None:
+    def _plan(self, event: PerceivedEvent, now: float, priority: Priority) -> None:
         self._pending.add(
             impulse_of(event, priority),
             at=now + self._delay(event),
@@ -234,7 +234,7 @@ class Attention:
             return replace(impulse, priority="idle")
         return impulse
 
-    def _delay(self, event: Event) -> float:
+    def _delay(self, event: PerceivedEvent) -> float:
         delay = self.config.gather * self._rng.uniform(0.5, 1.5)
         if not event.from_player:
             return delay * 4.0

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from game.mind.extractive import echoes
 from game.mind.perception import shorten
-from game.mind.retelling import Told, retell
+from game.mind.retelling import ToldSentence, retell
 from game.mind.survival import canon
 from game.mind.words import COMMON_WORDS, words
 
@@ -161,7 +161,7 @@ def _supports(known: _Claim, claim: _Claim) -> bool:
 # -- taking sentences apart
 
 
-def _claims(told: Told, *, strictly: bool = False) -> Iterator[_Claim]:
+def _claims(told: ToldSentence, *, strictly: bool = False) -> Iterator[_Claim]:
     """The claims of one sentence.
 
     Args:
@@ -180,7 +180,7 @@ def _claims(told: Told, *, strictly: bool = False) -> Iterator[_Claim]:
     yield from _runs(text, teller, strictly=strictly)
 
 
-def _teller(told: Told) -> str:
+def _teller(told: ToldSentence) -> str:
     if told.own:
         return OWN
     speaker = _SPEAKER.match(told.speaker)

@@ -11,7 +11,7 @@ _FULL, _PARTS = "█", " ▏▎▍▌▋▊▉"
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PromptSection:
     """One part of a prompt.
 
     Attributes:
@@ -33,7 +33,7 @@ class Costs:
         source: Who counted.
     """
 
-    sections: tuple[Section, ...]
+    sections: tuple[PromptSection, ...]
     budget: int
     source: str
 
@@ -79,7 +79,7 @@ def scale(marks: Mapping[str, float], width: int = BAR) -> str:
 
 def chart(found: Costs, marks: Mapping[str, float] | None = None, width: int = BAR) -> list[str]:
     """The costs as lines of text: a bar for each section, the sum, the marks, who counted."""
-    rows = [*found.sections, Section("together", found.used)]
+    rows = [*found.sections, PromptSection("together", found.used)]
     names = max(len(row.name) for row in rows)
     lines = [
         f"{row.name:<{names}}  {bar(row.tokens, found.budget, width)} {row.tokens:>6,}"

@@ -16,14 +16,14 @@ from datetime import datetime
 
 from game.mind import history, integrity
 from game.mind.archive import Archive
-from game.mind.compacting import Compacting, Outside
+from game.mind.compacting import CompactionRun, Dependencies
 from game.mind.compaction_config import CompactionConfig
 from game.mind.copies import VaultCopies
 from game.mind.errors import CompactionError, CompactionRunning, KeepsakeError
 from game.mind.events import MemoryChange
 from game.mind.integrity import IntegrityReport
 from game.mind.journal.importance import importance as by_rules
-from game.mind.mattering import Mattering
+from game.mind.mattering import ImportanceCache
 from game.mind.memory import (
     CompactionResult,
     CompactReason,
@@ -36,7 +36,7 @@ from game.mind.memory import (
 from game.mind.ports import Clock, Embedder, Tokens
 from game.mind.records import Memory, MemoryKind, Tier
 from game.mind.results import nothing_left
-from game.mind.roundtrip import Question, Rate
+from game.mind.roundtrip import Rate, RoundtripQuestion
 from game.mind.strategy import NARRATIVE, Layout, Strategy
 from game.mind.summaries import SummaryFolder
 from game.mind.summarize import Summarizer
@@ -45,7 +45,7 @@ from game.mind.tokens import Heuristic
 from game.mind.triggers import Triggers
 from game.mind.undoing import Undoing
 from game.mind.view import View
-from game.mind.weights import Scale
+from game.mind.weights import TokenCounter
 
 Log = Callable[[str], None]
 
@@ -101,7 +101,7 @@ class CascadeMemory:
         self.agent = agent
         self.archive = archive
         self.summaries = summaries
-        self.questions: tuple[Question, ...] = ()
+        self.questions: tuple[RoundtripQuestion, ...] = ()
         self._config = config
         self._strategy = strategy or (lambda: NARRATIVE)
         self._clock, self._ticks, self._tell = clock, ticks, tell
@@ -113,8 +113,8 @@ class CascadeMemory:
         self._tiers = load_tiers(archive)
         for report in archive.reports:
             self._log(report)
-        scale = Scale(agent, tokens or Heuristic())
-        self._mattering = Mattering(
+        scale = TokenCounter(agent, tokens or Heuristic())
+        self._mattering = ImportanceCache(
             importance or (lambda memory: by_rules(memory, agent).score), self._log
         )
         self._view = View(self._tiers, scale, config, self._log, self._mattering)
@@ -135,13 +135,13 @@ class CascadeMemory:
             log=self._log,
             edited=self._edited,
         )
-        self._compacting = Compacting(
+        self._compacting = CompactionRun(
             self._tiers,
             self._lock,
             archive,
             copies=self._copies,
             scale=scale,
-            outside=Outside(
+            outside=Dependencies(
                 summarizer, must_keep, standing, embedder, clock, ticks, self._log, self._mattering
             ),
         )

@@ -16,21 +16,21 @@ from game.mind import mattering, roundtrip
 from game.mind.archive import Archive
 from game.mind.compaction_config import CompactionConfig
 from game.mind.copies import VaultCopies
-from game.mind.cycle import Plan
+from game.mind.cycle import CompactionPlan
 from game.mind.errors import ArchiveError, ArchiveUnwritable, CompactionError, KeepsakeError
-from game.mind.mattering import Mattering, picked
+from game.mind.mattering import ImportanceCache, picked
 from game.mind.memory import CompactionResult, CompactReason, Outcome
 from game.mind.ports import Clock, Embedder
 from game.mind.records import Memory, Position
 from game.mind.results import details_of, result_of
-from game.mind.roundtrip import Question
-from game.mind.rungs import Climb, Made
+from game.mind.roundtrip import RoundtripQuestion
+from game.mind.rungs import LadderRun, PreparedCompaction
 from game.mind.strategy import Layout, Strategy
 from game.mind.summarize import ExtractiveSummarizer, Summarizer
 from game.mind.tier_lines import Compacted
 from game.mind.tiers import Tiers
-from game.mind.weights import Scale
-from game.mind.writing import Writer
+from game.mind.weights import TokenCounter
+from game.mind.writing import SummaryWriter
 
 RETRY_SECONDS = 30.0
 """Wait after the first failed compaction; doubled with each further one."""
@@ -38,7 +38,7 @@ RETRY_LIMIT_SECONDS = 1800.0
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class Dependencies:
     """What a compaction needs from outside; see :class:`game.mind.cascade.CascadeMemory`."""
 
     summarizer: Callable[[], Summarizer]
@@ -48,10 +48,10 @@ class Outside:
     clock: Clock
     ticks: Callable[[], float]
     log: Callable[[str], None]
-    mattering: Mattering
+    mattering: ImportanceCache
 
 
-class Compacting:
+class CompactionRun:
     """Compactions of one memory, one at a time; the caller sees to that.
 
     Args:
@@ -70,15 +70,15 @@ class Compacting:
         archive: Archive,
         *,
         copies: VaultCopies,
-        scale: Scale,
-        outside: Outside,
+        scale: TokenCounter,
+        outside: Dependencies,
     ) -> None:
         self.failures = 0
         """Failed tries since the last success."""
         self.retry_at: datetime | None = None
         """No automatic try before this time."""
         self.last_failure = ""
-        self.questions: tuple[Question, ...] = ()
+        self.questions: tuple[RoundtripQuestion, ...] = ()
         self._unwritten = 0
         self._past: dict[int, Memory] = {}
         self._tiers, self._lock, self._archive = tiers, lock, archive
@@ -113,7 +113,7 @@ class Compacting:
 
     def run(
         self,
-        plan: Plan | None,
+        plan: CompactionPlan | None,
         reason: CompactReason,
         config: CompactionConfig,
         strategy: Strategy,
@@ -133,11 +133,13 @@ class Compacting:
             position, number = self._commit(plan, made, result, strategy)
         return replace(result, number=number, position=position)
 
-    def _made(self, plan: Plan, config: CompactionConfig, strategy: Strategy) -> Made | None:
+    def _made(
+        self, plan: CompactionPlan, config: CompactionConfig, strategy: Strategy
+    ) -> PreparedCompaction | None:
         outside = self._outside
         self._announce(plan)
         self.questions = roundtrip.draw(plan.leaving)
-        writer = Writer(
+        writer = SummaryWriter(
             summarizer=self._summarizer(plan, config, strategy),
             forgiving=plan.reason is CompactReason.EMERGENCY,
             must_keep=tuple(outside.must_keep()),
@@ -147,11 +149,11 @@ class Compacting:
         )
         now = outside.clock.now()
         mattered = self._mattered(plan)
-        return Climb(
+        return LadderRun(
             plan, config, strategy, self._scale, writer, now, outside.mattering, mattered
         ).make()
 
-    def _mattered(self, plan: Plan) -> list[Memory]:
+    def _mattered(self, plan: CompactionPlan) -> list[Memory]:
         """The memories that matter, of those that both summaries of before still tell."""
         both = (plan.before.longterm, plan.before.recent)
         numbers = sorted({number for each in both if each for number in each.mattered})
@@ -173,7 +175,7 @@ class Compacting:
             return {}
         return {memory.number: memory for memory in read}
 
-    def _announce(self, plan: Plan) -> None:
+    def _announce(self, plan: CompactionPlan) -> None:
         log = self._outside.log
         warning = "Emergency: " if plan.reason is CompactReason.EMERGENCY else ""
         log(
@@ -186,7 +188,9 @@ class Compacting:
                 f"{len(plan.staying)} of them stay"
             )
 
-    def _summarizer(self, plan: Plan, config: CompactionConfig, strategy: Strategy) -> Summarizer:
+    def _summarizer(
+        self, plan: CompactionPlan, config: CompactionConfig, strategy: Strategy
+    ) -> Summarizer:
         """The configured one, or the one that needs no model where that one keeps failing."""
         if config.fallback_after and self._unwritten >= config.fallback_after:
             self._outside.log(
@@ -203,7 +207,7 @@ class Compacting:
             self._outside.log(f"{error}; a summary without a model stands in")
             return ExtractiveSummarizer()
 
-    def _in_haste(self, plan: Plan, config: CompactionConfig) -> bool:
+    def _in_haste(self, plan: CompactionPlan, config: CompactionConfig) -> bool:
         """Whether a thought waits, and a model would keep it waiting for too long.
 
         One that has just failed would; so would any where more is to be read than fits into
@@ -228,7 +232,11 @@ class Compacting:
     # -- committing
 
     def _commit(
-        self, plan: Plan, made: Made, result: CompactionResult, strategy: Strategy
+        self,
+        plan: CompactionPlan,
+        made: PreparedCompaction,
+        result: CompactionResult,
+        strategy: Strategy,
     ) -> tuple[Position, int]:
         tiers = self._tiers
         with self._lock:
@@ -257,7 +265,7 @@ class Compacting:
         self._outside.log(f"Compaction complete ({result.outcome})")
         return position, compacted.number
 
-    def _write_files(self, made: Made, position: Position) -> None:
+    def _write_files(self, made: PreparedCompaction, position: Position) -> None:
         log = self._outside.log
         for name, summary in (("Long-term", made.longterm), ("Short-term", made.recent)):
             if summary is None:

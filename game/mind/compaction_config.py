@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from game.mind import noticed_room, pinned
-from game.mind.markdown_config import Entry, Section, merged
+from game.mind.markdown_config import ConfigSection, Setting, merged
 from game.mind.strategy import strategy_names
 from game.mind.tokens import CHARACTERS_PER_TOKEN
 
@@ -113,7 +113,7 @@ def load_compaction_config(
             which line, why, and what to do.
     """
     settings = merged(path)
-    given = {key: Entry(value, 1) for key, value in (changes or {}).items()}
+    given = {key: Setting(value, 1) for key, value in (changes or {}).items()}
     settings = replace(settings, entries={**settings.entries, **given})
     settings.only(field.name for field in fields(CompactionConfig))
     values = {field.name: _value(settings, field) for field in fields(CompactionConfig)}
@@ -129,7 +129,7 @@ def strategies(folder: Path) -> list[str]:
     return sorted({*strategy_names(folder), CompactionConfig().strategy})
 
 
-def _value(settings: Section, field: Field[Any]) -> Any:
+def _value(settings: ConfigSection, field: Field[Any]) -> Any:
     """One setting, as its field's type and bounds want it."""
     key, default = field.name, field.default
     if isinstance(default, bool):
@@ -142,7 +142,7 @@ def _value(settings: Section, field: Field[Any]) -> Any:
     return settings.text(key, str(default))
 
 
-def _share(settings: Section, key: str, default: float) -> float:
+def _share(settings: ConfigSection, key: str, default: float) -> float:
     share = settings.number(key, default)
     nothing = share == 0.0 and key == "preserve_share"  # the number of memories says enough
     if not (0.0 < share < 1.0 or nothing):
@@ -152,7 +152,7 @@ def _share(settings: Section, key: str, default: float) -> float:
     return share
 
 
-def _check_strategy(settings: Section, name: str) -> None:
+def _check_strategy(settings: ConfigSection, name: str) -> None:
     known = strategies(settings.path.parent / FOLDER)
     if name in known:
         return
@@ -167,7 +167,7 @@ def _check_strategy(settings: Section, name: str) -> None:
     )
 
 
-def _check_marks(settings: Section, config: CompactionConfig) -> None:
+def _check_marks(settings: ConfigSection, config: CompactionConfig) -> None:
     """The marks stand in their order; one whose trigger is off may stand anywhere."""
     wanted = (
         ("low", "high", config.on_high, "a compaction would end where it begins"),
@@ -198,7 +198,7 @@ def _cure_of_marks(smaller: str, larger: str) -> str:
     return cure
 
 
-def _check_room(settings: Section, config: CompactionConfig) -> None:
+def _check_room(settings: ConfigSection, config: CompactionConfig) -> None:
     """The budget holds at least all that no compaction takes out of a prompt."""
     if config.reserve_tokens >= config.context_tokens:
         raise settings.refuse(
@@ -221,6 +221,6 @@ def _check_room(settings: Section, config: CompactionConfig) -> None:
         )
 
 
-def _written(settings: Section, *keys: str) -> str:
+def _written(settings: ConfigSection, *keys: str) -> str:
     """The first of the keys that the file names, so that a message points to a line."""
     return next((key for key in keys if key in settings.entries), keys[0])

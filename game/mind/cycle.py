@@ -29,7 +29,7 @@ and of the way from the low mark to the high one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class MemorySnapshot:
     """A memory at one moment, weighed.
 
     Attributes:
@@ -75,7 +75,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CompactionPlan:
     """What flows where.
 
     Attributes:
@@ -91,7 +91,7 @@ class Plan:
 
     reason: CompactReason
     layout: Layout
-    before: Snapshot
+    before: MemorySnapshot
     leaving: tuple[Memory, ...]
     staying: tuple[Memory, ...]
     worth: Worth
@@ -104,8 +104,8 @@ class Plan:
 
 
 def make_plan(
-    reason: CompactReason, layout: Layout, config: CompactionConfig, now: Snapshot
-) -> Plan | None:
+    reason: CompactReason, layout: Layout, config: CompactionConfig, now: MemorySnapshot
+) -> CompactionPlan | None:
     """Decide what a compaction would do; None if there is nothing to do.
 
     Args:
@@ -125,7 +125,7 @@ def make_plan(
     )
     if not leave and not shrinks:
         return None
-    return Plan(
+    return CompactionPlan(
         reason=reason,
         layout=layout,
         before=now,
@@ -139,7 +139,7 @@ def make_plan(
 class _Room:
     """What a prompt would cost, for every number of memories that could leave."""
 
-    def __init__(self, layout: Layout, config: CompactionConfig, now: Snapshot) -> None:
+    def __init__(self, layout: Layout, config: CompactionConfig, now: MemorySnapshot) -> None:
         self.layout, self.config, self.now = layout, config, now
         self.count = len(now.window)
         self._sums = [0, *accumulate(now.weights)]

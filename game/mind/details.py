@@ -72,7 +72,7 @@ _TOKEN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Detail:
     """A name or a number that stands in a text.
 
     Attributes:
@@ -105,7 +105,7 @@ class _Token(NamedTuple):
         return self.text[0].isupper()
 
 
-def details(texts: Iterable[str]) -> dict[tuple[str, ...], Found]:
+def details(texts: Iterable[str]) -> dict[tuple[str, ...], Detail]:
     """The names and numbers in ``texts``, by their keys, in order of appearance.
 
     A name of several words (``Corran Head``) is one. Months and days of the week are
@@ -114,7 +114,7 @@ def details(texts: Iterable[str]) -> dict[tuple[str, ...], Found]:
     """
     read = [_tokens(text) for text in texts]
     named, plain = _named(read)
-    found: dict[tuple[str, ...], Found] = {}
+    found: dict[tuple[str, ...], Detail] = {}
     for tokens in read:
         for each in (*_names(tokens, named, plain), *_numbers(tokens)):
             found.setdefault(each.keys, each)
@@ -133,7 +133,7 @@ def vocabulary(texts: Iterable[str]) -> set[str]:
     return keys
 
 
-def numbers(text: str) -> tuple[Found, ...]:
+def numbers(text: str) -> tuple[Detail, ...]:
     """The numbers in ``text``, in order; ``one`` and the like as in :func:`details`."""
     return tuple(_numbers(_tokens(text)))
 
@@ -191,7 +191,7 @@ def _may_be_name(token: _Token) -> bool:
     return not (shouted or usual or low in _NOT_NAMES or low in _VALUES or len(low) < 2)
 
 
-def _names(tokens: Sequence[_Token], named: set[str], plain: set[str]) -> Iterator[Found]:
+def _names(tokens: Sequence[_Token], named: set[str], plain: set[str]) -> Iterator[Detail]:
     """Runs of words that are names."""
     run: list[_Token] = []
     for index, token in enumerate(tokens):
@@ -217,29 +217,29 @@ def _is_name(tokens: Sequence[_Token], index: int, named: set[str], plain: set[s
     return after is not None and not after.gap and after.low in _PEOPLE_DO
 
 
-def _name(run: list[_Token]) -> Found:
+def _name(run: list[_Token]) -> Detail:
     shown = re.sub(r"['’]s?$", "", _as_written(run))
-    return Found(shown, tuple(key(token.low) for token in run))
+    return Detail(shown, tuple(key(token.low) for token in run))
 
 
 def _as_written(run: Sequence[_Token]) -> str:
     return run[0].text + "".join(f"{token.before}{token.text}" for token in run[1:])
 
 
-def _numbers(tokens: Sequence[_Token], *, vague: bool = False) -> Iterator[Found]:
+def _numbers(tokens: Sequence[_Token], *, vague: bool = False) -> Iterator[Detail]:
     """The numbers among ``tokens``, words put together: two hundred and five."""
     index = 0
     while index < len(tokens):
         token = tokens[index]
         if token.text[0].isdigit():
-            yield Found(token.text, (_digits(token.text),), number=True)
+            yield Detail(token.text, (_digits(token.text),), number=True)
             index += 1
         elif token.low in _VALUES:
             end, value = _in_words(tokens, index)
             alone = end == index + 1 and token.low in _VAGUE
             if vague or not alone or _dated(tokens, index):
                 shown = _as_written(tokens[index:end])
-                yield Found(shown, (str(value),), number=True)
+                yield Detail(shown, (str(value),), number=True)
             index = end
         else:
             index += 1

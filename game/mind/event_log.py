@@ -17,8 +17,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from game.mind.event_secrets import Scrubber
-from game.mind.event_taps import Written
-from game.mind.event_writer import FILE_BYTES, Taken, Writer
+from game.mind.event_taps import WrittenEvent
+from game.mind.event_writer import FILE_BYTES, EventWriter, Taken
 from game.mind.events import Event, World
 from game.mind.ports import Clock, SystemClock
 
@@ -59,7 +59,7 @@ class EventLog:
         file_bytes: int = FILE_BYTES,
         buffer: int = BUFFER,
         retry: float = RETRY_SECONDS,
-        written: Callable[[Sequence[Written]], None] = lambda _: None,
+        written: Callable[[Sequence[WrittenEvent]], None] = lambda _: None,
     ) -> None:
         self.folder = folder
         self.problem = ""
@@ -74,7 +74,7 @@ class EventLog:
         self._marks: list[threading.Event] = []
         self._lost, self._lost_ever, self._counting = 0, 0, threading.Lock()
         self._closing = threading.Event()
-        self._writer = Writer(folder, Scrubber(secrets), file_bytes, written)
+        self._writer = EventWriter(folder, Scrubber(secrets), file_bytes, written)
         self._thread = threading.Thread(target=self._run, name="event-log", daemon=True)
         self._thread.start()
         threading.Thread(target=self._keep_synced, name="event-log-sync", daemon=True).start()

@@ -93,7 +93,7 @@ def newest_first(
                 yield from _records([line])
 
 
-class Follower:
+class EventFollower:
     """Gives each event that is added, once and in order.
 
     Args:
@@ -140,7 +140,7 @@ class Follower:
                 yield record
 
 
-def follow(follower: Follower, poll: float = 0.2) -> Iterator[Record]:
+def follow(follower: EventFollower, poll: float = 0.2) -> Iterator[Record]:
     """Each event that is added; never ends.
 
     Args:

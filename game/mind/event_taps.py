@@ -21,7 +21,7 @@ _log = logging.getLogger("keepsake.events")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenEvent:
     """A line of the event log, as it was written.
 
     Attributes:
@@ -38,7 +38,7 @@ class Written:
 
 
 type OnEvent = Callable[[Event], None]
-type OnWritten = Callable[[Sequence[Written]], None]
+type OnWritten = Callable[[Sequence[WrittenEvent]], None]
 type OnMemory = Callable[[str, Memory], None]
 type Stop = Callable[[], None]
 """Ends the listening; a second call does nothing."""
@@ -80,7 +80,7 @@ class Taps:
 
     def __init__(self) -> None:
         self._events = _Listeners[Event]()
-        self._written = _Listeners[Sequence[Written]]()
+        self._written = _Listeners[Sequence[WrittenEvent]]()
         self._memories = _Listeners[str, Memory]()
 
     def on_event(self, listener: OnEvent) -> Stop:
@@ -102,7 +102,7 @@ class Taps:
         """Tell of an event."""
         self._events.tell(event)
 
-    def written(self, lines: Sequence[Written]) -> None:
+    def written(self, lines: Sequence[WrittenEvent]) -> None:
         """Tell of lines of the log."""
         self._written.tell(lines)
 

@@ -16,7 +16,7 @@ from game.mind.errors import EventLogInUse
 from game.mind.event_files import LineWriter
 from game.mind.event_prompts import PromptWriter
 from game.mind.event_secrets import SHORTEST, Cleaned, Scrubber
-from game.mind.event_taps import Written
+from game.mind.event_taps import WrittenEvent
 from game.mind.events import Event, Fault, Thought, World, to_record
 
 STEM = "events"
@@ -38,7 +38,7 @@ type Taken = tuple[Event, datetime]
 """An event that waits to be written, and when it happened; no class, for it is made for each."""
 
 
-class Writer:
+class EventWriter:
     """Writes events; for one thread, but for :meth:`sync`.
 
     Args:
@@ -53,7 +53,7 @@ class Writer:
         folder: Path,
         scrubber: Scrubber,
         limit: int,
-        written: Callable[[Sequence[Written]], None] = lambda _: None,
+        written: Callable[[Sequence[WrittenEvent]], None] = lambda _: None,
     ) -> None:
         self._written = written
         self._folder, self._scrubber, self._limit = folder, scrubber, limit
@@ -77,7 +77,7 @@ class Writer:
         lines, prompts = self._opened(waiting)
         while waiting:
             chunk, day = bytearray(), waiting[0][1].astimezone(UTC).date()
-            told: list[Written] = []
+            told: list[WrittenEvent] = []
             for event, taken in waiting:
                 time = taken.astimezone(UTC)
                 line, today = self._line(event, time, len(told) + 1, prompts), time.date()
@@ -138,7 +138,7 @@ class Writer:
         prompts, lines = self._prompts, self._lines
         return [each for each in (prompts.lines if prompts else None, lines) if each is not None]
 
-    def _line(self, event: Event, time: datetime, nth: int, prompts: PromptWriter) -> Written:
+    def _line(self, event: Event, time: datetime, nth: int, prompts: PromptWriter) -> WrittenEvent:
         """The line of the ``nth`` event that is about to be written."""
         number = self._number + nth
         try:
@@ -150,7 +150,7 @@ class Writer:
             record = to_record(fault, time, number)
             text = _json(record)
         line = text.encode("utf-8", "replace")
-        return Written(number, str(record["kind"]), str(record.get("agent", "")), line)
+        return WrittenEvent(number, str(record["kind"]), str(record.get("agent", "")), line)
 
     def _record(
         self, event: Event, time: datetime, number: int, prompts: PromptWriter

@@ -48,7 +48,7 @@ def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
 
 
 @dataclass(slots=True)
-class _Turn:
+class _WaitingTurn:
     """What one person said since the agent answered them."""
 
     first: int
@@ -62,7 +62,7 @@ class _Talk:
     own_name: str
     alone: bool
     """Whether all that happened came from one person."""
-    waiting: dict[str, _Turn] = field(default_factory=dict)
+    waiting: dict[str, _WaitingTurn] = field(default_factory=dict)
     promised: dict[Noticed, int] = field(default_factory=dict)
     """What is still to be done, and with which memory it began."""
 
@@ -83,7 +83,7 @@ class _Talk:
             # Of what one says to nobody by name, alone with the agent, a question waits.
             asks = self.alone and "?" in said.words
             if meant_for(said, self.own_name, alone=asks):
-                turn = self.waiting.setdefault(said.who, _Turn(memory.number, memory.number))
+                turn = self.waiting.setdefault(said.who, _WaitingTurn(memory.number, memory.number))
                 turn.last = memory.number
         elif memory.source and _left(memory):
             self.waiting.pop(memory.source, None)

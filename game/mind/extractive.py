@@ -22,7 +22,7 @@ from itertools import groupby
 
 from game.mind.noticing import promises, rules_in
 from game.mind.perception import shorten
-from game.mind.retelling import Told, as_line, as_list, is_private, retell
+from game.mind.retelling import ToldSentence, as_line, as_list, is_private, retell
 from game.mind.weighty import counting
 from game.mind.words import COMMON_WORDS, stem, telling, words
 
@@ -58,7 +58,7 @@ _NOISE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    told: Told
+    told: ToldSentence
     terms: dict[str, float]
     factor: float
 
@@ -82,7 +82,7 @@ class Text:
 class _Placed:
     """A sentence, the text that it stands in and where in it, and what it matters."""
 
-    told: Told
+    told: ToldSentence
     text: int
     position: int
     matters: int
@@ -93,7 +93,7 @@ def summarize(
     *,
     max_chars: int,
     own_name: str,
-    weigh: Callable[[int, Told], int] = lambda known, _: known,
+    weigh: Callable[[int, ToldSentence], int] = lambda known, _: known,
 ) -> str:
     """The most telling sentences of ``texts``, in their order, as lines.
 
@@ -116,7 +116,7 @@ def select(
     *,
     max_chars: int,
     own_name: str,
-    weigh: Callable[[int, Told], int] = lambda known, _: known,
+    weigh: Callable[[int, ToldSentence], int] = lambda known, _: known,
 ) -> list[Text]:
     """The lines of :func:`summarize` without their sign, with what each matters.
 
@@ -134,7 +134,7 @@ def select(
     return fitting or (_lines(told, [len(told) - 1]) if told else [])
 
 
-def echoes(told: Sequence[Told]) -> set[int]:
+def echoes(told: Sequence[ToldSentence]) -> set[int]:
     """Positions of own words that only say again what somebody else said.
 
     A promise to somebody is none: it says what the agent will do, in whatever words it was asked.
@@ -153,7 +153,7 @@ def echoes(told: Sequence[Told]) -> set[int]:
     }
 
 
-def _promised(told: Told) -> bool:
+def _promised(told: ToldSentence) -> bool:
     return bool(promises(told.words)) and _TO_SOMEBODY.search(told.words) is not None
 
 
@@ -169,7 +169,7 @@ def is_noise(sentence: str) -> bool:
 
 
 def ranking(
-    told: Sequence[Told], own_name: str, characters: int, importance: Sequence[int] = ()
+    told: Sequence[ToldSentence], own_name: str, characters: int, importance: Sequence[int] = ()
 ) -> list[int]:
     """Positions in ``told``, the most telling first, about ``characters`` characters of them.
 
@@ -180,7 +180,7 @@ def ranking(
 
 
 def _weighed(
-    told: Sequence[Told], own_name: str, importance: Sequence[int] = ()
+    told: Sequence[ToldSentence], own_name: str, importance: Sequence[int] = ()
 ) -> list[_Sentence]:
     """Each sentence with what every word of it is worth: rare words more than frequent ones."""
     kinds = [_kinds(t, own_name) for t in told]
@@ -215,7 +215,7 @@ def _rarity(occurrences: int, count: int) -> float:
     return 1.0 + 0.5 * math.log(1.0 + count / occurrences) / math.log(2.0 + count)
 
 
-def _kinds(told: Told, own_name: str) -> dict[str, float]:
+def _kinds(told: ToldSentence, own_name: str) -> dict[str, float]:
     """The telling words of a sentence, by stem, each with the weight of its kind."""
     own = {stem(word) for word in words(own_name)}
     terms: dict[str, float] = {}
@@ -234,7 +234,7 @@ def _kinds(told: Told, own_name: str) -> dict[str, float]:
     return terms
 
 
-def _binds(told: Told) -> bool:
+def _binds(told: ToldSentence) -> bool:
     """Whether it is a rule from somebody, or a promise of one's own."""
     if not told.speaker or _NOISE.search(told.words):
         return False

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from game.mind import headings, note_forms, noting, structured, verdict, weighty
 from game.mind.errors import SummaryRefused
 from game.mind.ports import Generation
-from game.mind.retelling import Told
-from game.mind.source import CURE, Calls, Source, cut_into_parts
+from game.mind.retelling import ToldSentence
+from game.mind.source import CURE, Calls, SummarySource, cut_into_parts
 from game.mind.structured import Structured
-from game.mind.weighty import Found, Weighty
+from game.mind.weighty import KeyMemory, SentenceMatcher
 from game.mind.words import stem, telling, words
 
 _MANY_LINES, _LEAST_WORDS = 8, 4
@@ -22,7 +22,7 @@ _LIKE_NOTICED = re.compile(r"(?:[^:]{1,48} (?:told|asked) you|you promised\b[^:]
 """How the lines of the noticed block begin."""
 
 
-def by_rules(source: Source) -> Structured:
+def by_rules(source: SummarySource) -> Structured:
     """Every heading filled by rules, older notes among them."""
     older, lines, numbers = _split(source)
     notes = [note for summary in older for note in noting.notes_in(summary)]
@@ -30,7 +30,7 @@ def by_rules(source: Source) -> Structured:
     return _fitted(source, notes)
 
 
-def _fitted(source: Source, notes: Sequence[noting.Note]) -> Structured:
+def _fitted(source: SummarySource, notes: Sequence[noting.ClassifiedNote]) -> Structured:
     kept = noting.with_kept(notes, source.must_keep)
     found = _found(source)
     return headings.fill(
@@ -43,14 +43,14 @@ def _fitted(source: Source, notes: Sequence[noting.Note]) -> Structured:
     )
 
 
-def _found(source: Source) -> Found:
+def _found(source: SummarySource) -> SentenceMatcher:
     """Says what a note matters, by the number of its memory or by its words."""
     lines = zip(source.numbers, source.lines, source.judged, strict=False)
-    of_lines = [Weighty(number, line, score) for number, line, score in lines if number and score]
-    return Found([*source.weighty, *of_lines], source.agent)
+    of_lines = [KeyMemory(number, line, score) for number, line, score in lines if number and score]
+    return SentenceMatcher([*source.weighty, *of_lines], source.agent)
 
 
-def by_model(source: Source, call: Calls, part_tokens: int) -> str:
+def by_model(source: SummarySource, call: Calls, part_tokens: int) -> str:
     """Notes by the model; older notes are only put together, as long as they fit.
 
     Raises:
@@ -75,7 +75,7 @@ def by_model(source: Source, call: Calls, part_tokens: int) -> str:
     return _fitted(source, noting.notes_in(together)).text
 
 
-def _split(source: Source) -> tuple[list[Structured], list[str], list[int | None]]:
+def _split(source: SummarySource) -> tuple[list[Structured], list[str], list[int | None]]:
     """What is notes already, and the other lines with their numbers."""
     numbers = [number or None for number in source.numbers]
     if len(numbers) != len(source.lines):
@@ -95,7 +95,7 @@ def _split(source: Source) -> tuple[list[Structured], list[str], list[int | None
 
 
 def _note_parts(
-    source: Source,
+    source: SummarySource,
     lines: Sequence[str],
     numbers: Sequence[int | None],
     call: Calls,
@@ -109,7 +109,7 @@ def _note_parts(
 
 
 def _note_part(
-    source: Source, lines: Sequence[str], numbers: Sequence[int | None], call: Calls
+    source: SummarySource, lines: Sequence[str], numbers: Sequence[int | None], call: Calls
 ) -> Structured:
     """Notes of one part; headings that the first answer lacks are asked for again."""
     way = source.way
@@ -144,12 +144,12 @@ def _note_part(
 
 
 def _mattered(
-    source: Source, lines: Sequence[str], numbers: Sequence[int | None]
+    source: SummarySource, lines: Sequence[str], numbers: Sequence[int | None]
 ) -> list[tuple[int, str]]:
     """What of these lines matters most: position and words."""
     found = _found(source)
 
-    def importance(position: int, told: Told) -> int:
+    def importance(position: int, told: ToldSentence) -> int:
         bare = structured.number_of(lines[position])
         return found.importance_of(told, numbers[position] or bare)
 

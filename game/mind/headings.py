@@ -9,17 +9,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from game.mind import extractive, structured
-from game.mind.noting import Kind, Note, kind_of
+from game.mind.noting import ClassifiedNote, NoteKind, kind_of
 from game.mind.structured import Structured
 
 _SHARE = {
-    Kind.CONSTRAINTS: 0.30,
-    Kind.OPEN: 0.30,
-    Kind.ERRORS: 0.08,
-    Kind.GOALS: 0.10,
-    Kind.DECISIONS: 0.12,
-    Kind.PEOPLE: 1.0,
-    Kind.FACTS: 1.0,
+    NoteKind.CONSTRAINTS: 0.30,
+    NoteKind.OPEN: 0.30,
+    NoteKind.ERRORS: 0.08,
+    NoteKind.GOALS: 0.10,
+    NoteKind.DECISIONS: 0.12,
+    NoteKind.PEOPLE: 1.0,
+    NoteKind.FACTS: 1.0,
 }
 """The share of the space that notes of a kind may have at most."""
 _KEPT_SHARE = 0.5
@@ -29,7 +29,7 @@ _MOST_OF_ONE, _MOST_ASKED = 6, 3
 
 
 def fill(
-    notes: Sequence[Note],
+    notes: Sequence[ClassifiedNote],
     headings: Sequence[str],
     own_name: str,
     fits: Callable[[str], bool],
@@ -79,13 +79,16 @@ def moved(summary: Structured, headings: Sequence[str]) -> Structured:
     places = _places(headings)
     sections: dict[str, tuple[str, ...]] = {}
     for heading, notes in summary.sections.items():
-        name = structured.match(heading, headings) or places[kind_of(heading) or Kind.FACTS]
+        name = structured.match(heading, headings) or places[kind_of(heading) or NoteKind.FACTS]
         sections[name] = (*sections.get(name, ()), *notes)
     return Structured(tuple(headings), sections)
 
 
 def _written(
-    notes: Sequence[Note], chosen: Sequence[int], headings: Sequence[str], places: dict[Kind, str]
+    notes: Sequence[ClassifiedNote],
+    chosen: Sequence[int],
+    headings: Sequence[str],
+    places: dict[NoteKind, str],
 ) -> Structured:
     sections: dict[str, list[str]] = {heading: [] for heading in headings}
     for position in sorted(chosen):
@@ -93,18 +96,18 @@ def _written(
     return Structured(tuple(headings), {name: tuple(lines) for name, lines in sections.items()})
 
 
-def _places(headings: Sequence[str]) -> dict[Kind, str]:
+def _places(headings: Sequence[str]) -> dict[NoteKind, str]:
     """The heading for each kind: its own, else that of the facts, else the first."""
-    own: dict[Kind, str] = {}
+    own: dict[NoteKind, str] = {}
     for heading in headings:
         if kind := kind_of(heading):
             own.setdefault(kind, heading)
-    spare = own.get(Kind.FACTS, headings[0])
-    return {kind: own.get(kind, spare) for kind in Kind}
+    spare = own.get(NoteKind.FACTS, headings[0])
+    return {kind: own.get(kind, spare) for kind in NoteKind}
 
 
 def _order(
-    notes: Sequence[Note], own_name: str, characters: int, importance: Sequence[int]
+    notes: Sequence[ClassifiedNote], own_name: str, characters: int, importance: Sequence[int]
 ) -> list[int]:
     """Positions, those first that should be kept first."""
     told = [note.told for note in notes]
@@ -115,7 +118,7 @@ def _order(
     return list(dict.fromkeys([*first, *_binding(notes), *rest]))
 
 
-def _binding(notes: Sequence[Note]) -> list[int]:
+def _binding(notes: Sequence[ClassifiedNote]) -> list[int]:
     """Positions of what binds: rules, the oldest first, then promises and some questions.
 
     Nobody has many of them: else one player's rules would push out those of all others. Of
@@ -126,11 +129,11 @@ def _binding(notes: Sequence[Note]) -> list[int]:
     promised: list[int] = []
     asked: list[int] = []
     for position, note in enumerate(notes):
-        if note.sure and note.kind is Kind.CONSTRAINTS:
+        if note.sure and note.kind is NoteKind.CONSTRAINTS:
             said_by[note.told.speaker] += 1
             if said_by[note.told.speaker] <= _MOST_OF_ONE:
                 rules.append((said_by[note.told.speaker], position))
-        elif note.sure and note.kind is Kind.OPEN:
+        elif note.sure and note.kind is NoteKind.OPEN:
             (asked if note.text.endswith("?") else promised).append(position)
     # Everybody's first rule comes before anybody's second.
     first = [position for _, position in sorted(rules)]

@@ -15,10 +15,10 @@ from typing import Any
 from game.mind.archive import Archive, Record
 from game.mind.memory import Outcome, Rung, RungStep
 from game.mind.records import Position, Summary, Tier
-from game.mind.roundtrip import Question, Rate
+from game.mind.roundtrip import Rate, RoundtripQuestion
 from game.mind.tier_lines import Compacted, TakenBack
 from game.mind.tiers import EDITED
-from game.mind.verify import Verdict
+from game.mind.verify import SummaryVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ class PastCompaction:
     prompt_tokens: int
     completion_tokens: int
     steps: tuple[RungStep, ...]
-    verdict: Verdict | None
-    questions: tuple[Question, ...]
+    verdict: SummaryVerdict | None
+    questions: tuple[RoundtripQuestion, ...]
     rate: Rate | None
     before: Texts
     after: Texts
@@ -232,10 +232,10 @@ def _step(record: Mapping[str, Any]) -> RungStep:
     )
 
 
-def question_record(question: Question) -> Record:
+def question_record(question: RoundtripQuestion) -> Record:
     """A question as it stands in the archive."""
     return {"text": question.text, "answer": question.answer, "n": question.number}
 
 
-def _question(record: Mapping[str, Any]) -> Question:
-    return Question(str(record["text"]), str(record["answer"]), int(record["n"]))
+def _question(record: Mapping[str, Any]) -> RoundtripQuestion:
+    return RoundtripQuestion(str(record["text"]), str(record["answer"]), int(record["n"]))

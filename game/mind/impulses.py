@@ -38,7 +38,7 @@ ELSE = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class PerceivedEvent:
     """Something that an agent noticed.
 
     Attributes:
@@ -103,7 +103,7 @@ class Impulse:
 IDLE = Impulse("idle", "idle", "")
 
 
-def impulse_of(event: Event, priority: Priority) -> Impulse:
+def impulse_of(event: PerceivedEvent, priority: Priority) -> Impulse:
     """What an event asks of the agent that noticed it."""
     return Impulse(
         trigger=event.kind.value,

@@ -28,7 +28,7 @@ _LINE = re.compile(
 """A rule or a promise as :attr:`game.mind.noticing.Noticed.line` has it."""
 
 
-def to_carry(context: MemoryContext, refused: Iterable[str], own_name: str) -> tuple[str, ...]:
+def carried_over(context: MemoryContext, refused: Iterable[str], own_name: str) -> tuple[str, ...]:
     """What the next compaction must not lose beside what stands in every prompt.
 
     Args:

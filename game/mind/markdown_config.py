@@ -34,7 +34,7 @@ _NO = frozenset({"no", "false", "off"})
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Setting:
     """One setting as it was written, and the line (from 1) that it stands on."""
 
     value: str
@@ -42,7 +42,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ConfigSection:
     """What stands under one heading.
 
     Attributes:
@@ -55,7 +55,7 @@ class Section:
     path: Path
     name: str
     line: int
-    entries: Mapping[str, Entry] = field(default_factory=dict)
+    entries: Mapping[str, Setting] = field(default_factory=dict)
 
     def text(self, key: str, default: str | None = None) -> str:
         """The setting as it was written.
@@ -160,7 +160,7 @@ class Section:
         return f"section {self.name!r}" if self.name else "the file"
 
 
-def parse(path: Path) -> list[Section]:
+def parse(path: Path) -> list[ConfigSection]:
     """The sections of a markdown file that hold settings, in order.
 
     Raises:
@@ -170,17 +170,17 @@ def parse(path: Path) -> list[Section]:
     return [section for section in _sections(path, _read(path)) if section.entries]
 
 
-def merged(path: Path) -> Section:
+def merged(path: Path) -> ConfigSection:
     """All settings of a file as one section, for files whose headings mean nothing.
 
     Raises:
         ConfigError: As :func:`parse`, and when two sections have the same key.
     """
-    together: dict[str, Entry] = {}
+    together: dict[str, Setting] = {}
     for section in parse(path):
         for key, entry in section.entries.items():
             _add(path, together, key, entry)
-    return Section(path, "", 1, together)
+    return ConfigSection(path, "", 1, together)
 
 
 def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:
@@ -224,15 +224,15 @@ def _read(path: Path) -> str:
         raise ConfigError(path, line, "is not UTF-8", "Save it as UTF-8") from error
 
 
-def _sections(path: Path, text: str) -> Iterator[Section]:
-    name, start, entries = "", 1, dict[str, Entry]()
+def _sections(path: Path, text: str) -> Iterator[ConfigSection]:
+    name, start, entries = "", 1, dict[str, Setting]()
     for number, line in _outside_fences(text):
         if heading := _HEADING.match(line):
-            yield Section(path, name, start, entries)
+            yield ConfigSection(path, name, start, entries)
             name, start, entries = heading["name"], number, {}
         elif setting := _SETTING.match(line):
-            _add(path, entries, setting["key"], Entry(setting["value"].strip(), number))
-    yield Section(path, name, start, entries)
+            _add(path, entries, setting["key"], Setting(setting["value"].strip(), number))
+    yield ConfigSection(path, name, start, entries)
 
 
 def _outside_fences(text: str) -> Iterator[tuple[int, str]]:
@@ -247,7 +247,7 @@ def _outside_fences(text: str) -> Iterator[tuple[int, str]]:
             yield number, line.rstrip()
 
 
-def _add(path: Path, entries: dict[str, Entry], key: str, entry: Entry) -> None:
+def _add(path: Path, entries: dict[str, Setting], key: str, entry: Setting) -> None:
     if key in entries:
         first = entries[key].line
         raise ConfigError(

@@ -20,7 +20,7 @@ _FIRST = 0xE000
 _MOST_SEEN = 8192
 
 
-class Line(NamedTuple):
+class PromptLine(NamedTuple):
     """One line of a prompt.
 
     Attributes:
@@ -32,7 +32,7 @@ class Line(NamedTuple):
     section: str
 
 
-class Marked(str):
+class MarkedText(str):
     """A value that says where it comes from when it is printed, and else is a plain string."""
 
     __slots__ = ("printed",)
@@ -66,33 +66,33 @@ class Marks:
         if isinstance(value, str):
             return self.one(name, value) if name in self._of else value
         if isinstance(value, list):
-            if value and isinstance(value[0], Marked):
+            if value and isinstance(value[0], MarkedText):
                 return value
             return [self.on(name, each) for each in value]
         if isinstance(value, dict):
             return {key: self.on(name, each) for key, each in value.items()}
         return value
 
-    def one(self, name: str, text: str) -> Marked:
+    def one(self, name: str, text: str) -> MarkedText:
         """``text`` marked as coming from the variable ``name``."""
-        marked = Marked(text)
+        marked = MarkedText(text)
         marked.printed = f"{self._of[name]}{text}{_END}"
         return marked
 
-    def line(self, name: str, text: str) -> tuple[Marked, Line | None]:
+    def line(self, name: str, text: str) -> tuple[MarkedText, PromptLine | None]:
         """``text`` marked, and what :meth:`read` makes of a line that is it and nothing else.
 
         None for a text that is no whole line, so that nothing can be said of it alone.
         """
         marked = self.one(name, text)
         if text.isprintable() and self._of[name] in self._telling:  # it has no mark in it
-            return marked, Line(text, name)
+            return marked, PromptLine(text, name)
         if "\n" in text:
             return marked, None
         line, inside = self._line(marked.printed, "")
         return marked, None if inside else line
 
-    def read(self, printed: str, known: Mapping[str, Line]) -> tuple[Line, ...]:
+    def read(self, printed: str, known: Mapping[str, PromptLine]) -> tuple[PromptLine, ...]:
         """The lines of a printed text; what is blank at its very end is left out.
 
         Args:
@@ -110,7 +110,7 @@ class Marks:
         lines[-1] = lines[-1]._replace(text=lines[-1].text.rstrip())
         return tuple(lines)
 
-    def _line(self, printed: str, inside: str) -> tuple[Line, str]:
+    def _line(self, printed: str, inside: str) -> tuple[PromptLine, str]:
         """One line, and the mark of the value that goes on behind it.
 
         Args:
@@ -118,9 +118,9 @@ class Marks:
             inside: The mark of the value in the midst of which it begins, if there is one.
         """
         if printed.isascii():  # no mark is: a line of the template, or of a longer value
-            return Line(printed, self._names.get(inside, FRAME)), inside
+            return PromptLine(printed, self._names.get(inside, FRAME)), inside
         marks = self._any.findall(printed)
         first = inside or next((mark for mark in marks if mark in self._telling), "")
         if marks:
             inside = "" if marks[-1] == _END else marks[-1]
-        return Line(self._any.sub("", printed), self._names.get(first, FRAME)), inside
+        return PromptLine(self._any.sub("", printed), self._names.get(first, FRAME)), inside

@@ -31,7 +31,7 @@ _ONE_GO = 2048
 """Memories that are sooner read than a segment of the archive is begun anew."""
 
 
-class Mattering:
+class ImportanceCache:
     """How much memories matter, each judged once; it never fails.
 
     Args:

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from game.mind.records import Memory, Position, Summary
 from game.mind.roundtrip import Rate
-from game.mind.verify import Verdict
+from game.mind.verify import SummaryVerdict
 
 
 class CompactReason(StrEnum):
@@ -158,7 +158,7 @@ class CompactionResult:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     steps: tuple[RungStep, ...] = ()
-    verdict: Verdict | None = None
+    verdict: SummaryVerdict | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,5 +214,5 @@ class MemoryStatus:
     retry_at: datetime | None = None
     last_failure: str = ""
     last_number: int = 0
-    last_verdict: Verdict | None = None
+    last_verdict: SummaryVerdict | None = None
     last_rate: Rate | None = None

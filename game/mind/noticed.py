@@ -6,7 +6,7 @@ people may change, add and take out lines, and other text in the file stays as i
 
 Nobody can fill the block: what one person may have in it is bounded, the first rules stay,
 and promises and questions give way. Following a memory costs microseconds and writes
-nothing; :meth:`NoticedBlock.save` writes, and belongs in a worker thread.
+nothing; :meth:`Commitments.save` writes, and belongs in a worker thread.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ __all__ = [
     "PATIENCE",
     "PERSON_LIMIT",
     "PERSON_MOST",
+    "Commitments",
     "Noticed",
-    "NoticedBlock",
     "NoticedKind",
     "is_lasting",
     "notice",
@@ -55,7 +55,7 @@ _MOST_REFUSED, _PERSON_REFUSED = 8, 2
 """What is listed of that for which there is no room: in all, and of one person."""
 
 
-class NoticedBlock:
+class Commitments:
     """The noticed block of one agent; safe to use from several threads.
 
     Args:

@@ -15,13 +15,13 @@ from enum import StrEnum
 from game.mind import extractive, structured, verify
 from game.mind.noticing import promises, questions, rules_in
 from game.mind.perception import for_prompt
-from game.mind.retelling import Told, retell
+from game.mind.retelling import ToldSentence, retell
 from game.mind.script import cursor
 from game.mind.structured import Structured
 from game.mind.words import telling
 
 
-class Kind(StrEnum):
+class NoteKind(StrEnum):
     """What a note is about, and the order in which notes may claim space."""
 
     CONSTRAINTS = "constraints"
@@ -33,20 +33,20 @@ class Kind(StrEnum):
     FACTS = "facts"
 
 
-_KNOWN: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
+_KNOWN: tuple[tuple[NoteKind, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(rf"\b(?:{pattern})", re.I))
     for kind, pattern in (
-        (Kind.CONSTRAINTS, "constraint|rule|must|limit|preference"),
-        (Kind.OPEN, "open|question|promise|pending|to-?do|unfinished|next|loop"),
-        (Kind.ERRORS, "error|fail|problem|mistake"),
-        (Kind.GOALS, "goal|aim|want|plan|wish"),
-        (Kind.DECISIONS, "decision|decided|choice"),
-        (Kind.PEOPLE, "people|person|who|friend|relation"),
-        (Kind.FACTS, "fact|knowledge|known|thing|event|what"),
+        (NoteKind.CONSTRAINTS, "constraint|rule|must|limit|preference"),
+        (NoteKind.OPEN, "open|question|promise|pending|to-?do|unfinished|next|loop"),
+        (NoteKind.ERRORS, "error|fail|problem|mistake"),
+        (NoteKind.GOALS, "goal|aim|want|plan|wish"),
+        (NoteKind.DECISIONS, "decision|decided|choice"),
+        (NoteKind.PEOPLE, "people|person|who|friend|relation"),
+        (NoteKind.FACTS, "fact|knowledge|known|thing|event|what"),
     )
 )
 
-_NUMBERED = frozenset({Kind.CONSTRAINTS, Kind.OPEN, Kind.FACTS})
+_NUMBERED = frozenset({NoteKind.CONSTRAINTS, NoteKind.OPEN, NoteKind.FACTS})
 """Kinds whose notes name the memory that they came from."""
 _LONGEST_LINE = 20_000
 _ANSWERED_WITHIN = 8
@@ -80,7 +80,7 @@ _SPOKE = re.compile(r"^~[^~<>]{1,40}>\s*(?:say|whisper|shout|ask|emote|pose)\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class ClassifiedNote:
     """One sentence that may be kept.
 
     Attributes:
@@ -92,9 +92,9 @@ class Note:
         kept: Whether it has to be kept.
     """
 
-    kind: Kind
+    kind: NoteKind
     text: str
-    told: Told
+    told: ToldSentence
     number: int | None = None
     sure: bool = False
     kept: bool = False
@@ -106,12 +106,14 @@ class Note:
         return structured.numbered(self.text, number)
 
 
-def kind_of(heading: str) -> Kind | None:
+def kind_of(heading: str) -> NoteKind | None:
     """What belongs under a heading, by the first word in it that is known."""
     return next((kind for kind, pattern in _KNOWN if pattern.search(heading)), None)
 
 
-def notes_of(lines: Sequence[str], own_name: str, numbers: Sequence[int | None] = ()) -> list[Note]:
+def notes_of(
+    lines: Sequence[str], own_name: str, numbers: Sequence[int | None] = ()
+) -> list[ClassifiedNote]:
     """Every sentence of memories, or of summaries in prose, as a note.
 
     Args:
@@ -121,25 +123,29 @@ def notes_of(lines: Sequence[str], own_name: str, numbers: Sequence[int | None] 
     """
     known: Sequence[int | None] = numbers if len(numbers) == len(lines) else [None] * len(lines)
     answered = _answered(lines)
-    notes: dict[str, Note] = {}
+    notes: dict[str, ClassifiedNote] = {}
     for line, number, settled in zip(lines, known, answered, strict=True):
         for note in _of_line(line, own_name, number, settled):
             notes.setdefault(f"{note.kind} {structured.same(note.text)}", note)
     return list(notes.values())
 
 
-def notes_in(summary: Structured) -> list[Note]:
+def notes_in(summary: Structured) -> list[ClassifiedNote]:
     """The notes of a structured summary, each of its heading's kind."""
     found = []
     for heading, notes in summary.sections.items():
         for text in notes:
             bare = structured.unnumbered(text)
             speaker = _PREFIX.match(bare)
-            told = Told(bare[speaker.end() :], speaker["who"]) if speaker else Told(bare)
-            kind = kind_of(heading) or Kind.FACTS
+            told = (
+                ToldSentence(bare[speaker.end() :], speaker["who"])
+                if speaker
+                else ToldSentence(bare)
+            )
+            kind = kind_of(heading) or NoteKind.FACTS
             # What an older summary still has as a rule or as open was sure when it was new.
-            sure = kind in (Kind.CONSTRAINTS, Kind.OPEN)
-            found.append(Note(kind, bare, told, structured.number_of(text), sure))
+            sure = kind in (NoteKind.CONSTRAINTS, NoteKind.OPEN)
+            found.append(ClassifiedNote(kind, bare, told, structured.number_of(text), sure))
     return found
 
 
@@ -149,7 +155,7 @@ def lost(must_keep: Sequence[str], text: str) -> tuple[str, ...]:
     return judged.put_back
 
 
-def with_kept(notes: Sequence[Note], must_keep: Iterable[str]) -> list[Note]:
+def with_kept(notes: Sequence[ClassifiedNote], must_keep: Iterable[str]) -> list[ClassifiedNote]:
     """The notes, those marked that say what has to be kept; what none says is put before them."""
     found, added = list(notes), []
     terms = [telling(note.line) for note in found]
@@ -163,9 +169,11 @@ def with_kept(notes: Sequence[Note], must_keep: Iterable[str]) -> list[Note]:
         if there is not None:
             found[there] = replace(found[there], kept=True)
         else:
-            kind = Kind.OPEN if _OPEN_LINE.search(bare) else Kind.CONSTRAINTS
+            kind = NoteKind.OPEN if _OPEN_LINE.search(bare) else NoteKind.CONSTRAINTS
             number = structured.number_of(line)
-            added.append(Note(kind, bare, Told(bare), number, sure=True, kept=True))
+            added.append(
+                ClassifiedNote(kind, bare, ToldSentence(bare), number, sure=True, kept=True)
+            )
     return added + found
 
 
@@ -178,7 +186,9 @@ def _answered(lines: Sequence[str]) -> list[bool]:
     return answered
 
 
-def _of_line(line: str, own_name: str, number: int | None, settled: bool) -> Iterator[Note]:
+def _of_line(
+    line: str, own_name: str, number: int | None, settled: bool
+) -> Iterator[ClassifiedNote]:
     act = line.startswith(cursor(own_name))
     if not act:
         # Only the agent's own cursor makes an act; another's is somebody's words.
@@ -190,23 +200,25 @@ def _of_line(line: str, own_name: str, number: int | None, settled: bool) -> Ite
             continue
         if _TRIED.match(line):
             if position == 0:
-                yield _note(Kind.ERRORS, sentence, number, sure=True)
+                yield _note(NoteKind.ERRORS, sentence, number, sure=True)
             continue
         if not reason and extractive.is_noise(sentence.words):
             continue
         kind, sure = _kind(sentence, own=act or sentence.own, settled=settled)
-        if reason and kind is Kind.FACTS and position == len(told) - 1:
+        if reason and kind is NoteKind.FACTS and position == len(told) - 1:
             why = for_prompt(reason["reason"], limit=120).rstrip(".")
-            yield _note(Kind.DECISIONS, sentence, number, sure=True, reason=why)
+            yield _note(NoteKind.DECISIONS, sentence, number, sure=True, reason=why)
         else:
             yield _note(kind, sentence, number, sure=sure)
 
 
-def _note(kind: Kind, told: Told, number: int | None, *, sure: bool, reason: str = "") -> Note:
+def _note(
+    kind: NoteKind, told: ToldSentence, number: int | None, *, sure: bool, reason: str = ""
+) -> ClassifiedNote:
     text = f"{_spoken_by(told.speaker)}{told.words}"
     if reason:
         text = f"{text.rstrip('.')} (because: {reason})"
-    return Note(kind, for_prompt(text, limit=structured.LONGEST_NOTE), told, number, sure)
+    return ClassifiedNote(kind, for_prompt(text, limit=structured.LONGEST_NOTE), told, number, sure)
 
 
 def _spoken_by(speaker: str) -> str:
@@ -219,28 +231,28 @@ def _spoken_by(speaker: str) -> str:
     return f"{parts['who']}{'' if parts['how'] in ('said', 'asked') else ' ' + parts['how']}: "
 
 
-def _kind(told: Told, *, own: bool, settled: bool) -> tuple[Kind, bool]:
+def _kind(told: ToldSentence, *, own: bool, settled: bool) -> tuple[NoteKind, bool]:
     """The kind of a sentence, and whether the rules are sure of it."""
     words, spoken = told.words, bool(told.speaker)
     if not spoken:
-        return Kind.FACTS, False
+        return NoteKind.FACTS, False
     if words.rstrip("\"”' ").endswith("?"):
         waits = not own and not settled and bool(questions(words))
-        return (Kind.OPEN if waits else Kind.FACTS), waits
+        return (NoteKind.OPEN if waits else NoteKind.FACTS), waits
     if own:
         return _own_kind(words)
     if rules_in(words):
-        return Kind.CONSTRAINTS, True
+        return NoteKind.CONSTRAINTS, True
     if promises(words) and re.search(r"\byour?\b", words, re.I):
-        return Kind.OPEN, False
+        return NoteKind.OPEN, False
     if _SELF.search(words):
-        return Kind.PEOPLE, False
-    return (Kind.CONSTRAINTS if _RULE_WORD.search(words) else Kind.FACTS), False
+        return NoteKind.PEOPLE, False
+    return (NoteKind.CONSTRAINTS if _RULE_WORD.search(words) else NoteKind.FACTS), False
 
 
-def _own_kind(words: str) -> tuple[Kind, bool]:
+def _own_kind(words: str) -> tuple[NoteKind, bool]:
     if promises(words):
-        return Kind.OPEN, bool(_VOW.search(words))
+        return NoteKind.OPEN, bool(_VOW.search(words))
     if _WANT.search(words):
-        return Kind.GOALS, False
-    return (Kind.DECISIONS if _DECIDED.search(words) else Kind.FACTS), False
+        return NoteKind.GOALS, False
+    return (NoteKind.DECISIONS if _DECIDED.search(words) else NoteKind.FACTS), False

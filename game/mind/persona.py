@@ -48,7 +48,7 @@ _NEW_SELF = (
 )
 
 
-def kept_as(
+def attribute_quote(
     text: str, lately: Iterable[Memory], own_name: str, *, may_address: bool = False
 ) -> str:
     """``text`` as the agent may keep it: its own, or as what somebody said.

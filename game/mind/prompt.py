@@ -21,11 +21,11 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from game.mind import structured
 from game.mind.errors import ConfigError
 from game.mind.markdown_config import ConfigFile
-from game.mind.marks import Line, Marks
+from game.mind.marks import Marks, PromptLine
 from game.mind.perception import for_prompt
 from game.mind.records import Memory
 from game.mind.script import RenderedMemory, cursor, script
-from game.mind.window_script import Script, WindowScript
+from game.mind.window_script import RenderedWindow, WindowScript
 
 _LONGEST_SUMMARY = 20_000
 _ENVIRONMENT = ImmutableSandboxedEnvironment(
@@ -85,7 +85,7 @@ class PromptContext:
     journal: tuple[str, ...] = ()
     longterm_summary: str = ""
     recent_summary: str = ""
-    window: tuple[RenderedMemory, ...] | Script = ()
+    window: tuple[RenderedMemory, ...] | RenderedWindow = ()
     people: tuple[str, ...] = ()
     related_notes: tuple[str, ...] = ()
     related_experiences: tuple[str, ...] = ()
@@ -113,7 +113,9 @@ class PromptContext:
             "journal": _lines(self.journal),
             "longterm_summary": _told(self.longterm_summary),
             "recent_summary": _told(self.recent_summary),
-            "window": window.lines if isinstance(window, Script) else script(window, self.name),
+            "window": window.lines
+            if isinstance(window, RenderedWindow)
+            else script(window, self.name),
             "people": _lines(self.people),
             "related_notes": _lines(self.related_notes),
             "related_experiences": _lines(self.related_experiences),
@@ -177,7 +179,7 @@ class Rendered:
     """
 
     text: str
-    lines: tuple[Line, ...]
+    lines: tuple[PromptLine, ...]
 
 
 class PromptTemplate:
@@ -211,7 +213,7 @@ class PromptTemplate:
             printed = self._template.render(variables)
         except Exception as error:  # a template can raise whatever its expressions raise
             raise _refused(self._path, error) from error
-        known = context.window.known if isinstance(context.window, Script) else {}
+        known = context.window.known if isinstance(context.window, RenderedWindow) else {}
         # A line break is only ever the template's own or a profile's.
         lines = _MARKS.read(printed, known)
         return Rendered("\n".join([line.text for line in lines]), lines)

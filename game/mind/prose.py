@@ -11,7 +11,7 @@ from game.mind.errors import SummaryRefused
 from game.mind.extractive import Text
 from game.mind.perception import for_prompt
 from game.mind.retelling import as_list, day_in, without_day
-from game.mind.source import CURE, Calls, Source, cut_into_parts
+from game.mind.source import CURE, Calls, SummarySource, cut_into_parts
 from game.mind.words import telling
 
 _SHOWN = 1.2
@@ -20,7 +20,7 @@ _TO_YOU = re.compile(r"^(?P<who>[^:]{1,48} (?:told|asked)) you\b(?=[^:]{0,48}:)"
 _YOU_PROMISED = re.compile(r"^You promised\b")
 
 
-def by_rules(source: Source) -> str:
+def by_rules(source: SummarySource) -> str:
     """The most telling sentences as lines, what must be kept before them."""
     lines = _texts(source)
     text = _selected(source, lines, source.characters)
@@ -34,13 +34,13 @@ def by_rules(source: Source) -> str:
     return f"{head}\n{_selected(source, lines, source.characters - len(head) - 1, head)}".strip()
 
 
-def _texts(source: Source) -> list[Text]:
+def _texts(source: SummarySource) -> list[Text]:
     """The lines of a source, one of an older summary for each line of its own."""
     known = zip(source.lines, source.judged, source.dated, strict=True)
     return [Text(line, score, day) for text, score, day in known for line in structured.plain(text)]
 
 
-def _selected(source: Source, lines: Sequence[Text], characters: int, head: str = "") -> str:
+def _selected(source: SummarySource, lines: Sequence[Text], characters: int, head: str = "") -> str:
     """As many sentences as fit, by the count of tokens in the end."""
     text, weigh = "", source.weigh()
     for _ in range(12):
@@ -61,7 +61,7 @@ def _line(kept: str) -> str:
     return f"- {line}" if line.endswith((".", "!", "?", "…", ")")) else f"- {line}."
 
 
-def by_model(source: Source, call: Calls, part_tokens: int) -> str:
+def by_model(source: SummarySource, call: Calls, part_tokens: int) -> str:
     """Lines by a model, part by part; what is too long is cut to what tells most.
 
     It is shown more than there is room for, chosen without it: a small model that is to choose
@@ -92,7 +92,7 @@ def by_model(source: Source, call: Calls, part_tokens: int) -> str:
     return _selected(source, parts, source.characters) or written[: source.characters]
 
 
-def _together(source: Source) -> str:
+def _together(source: SummarySource) -> str:
     """Older summaries one after the other, if they are lines and fit; that needs no model."""
     lists = all(text.startswith("- ") for text in source.lines)
     lines = [line for text in source.lines for line in structured.plain(text)]
@@ -100,7 +100,7 @@ def _together(source: Source) -> str:
     return text if lists and source.fits(text) else ""
 
 
-def _part(source: Source, texts: Sequence[Text], lines: Sequence[str], call: Calls) -> str:
+def _part(source: SummarySource, texts: Sequence[Text], lines: Sequence[str], call: Calls) -> str:
     way = source.way
     prompt = way.prompt(
         source.tier,

@@ -10,7 +10,7 @@ from game.mind.records import Memory
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PromptSource:
     """Something that was looked up and stood in the prompt.
 
     Attributes:
@@ -141,7 +141,7 @@ class Why:
     source: str = ""
     cause: Memory | None = None
     act: Memory | None = None
-    recalled: tuple[Shown, ...] = ()
+    recalled: tuple[PromptSource, ...] = ()
     summaries: tuple[Leant, ...] = ()
     under: tuple[Under, ...] = ()
     window: tuple[int, int] | None = None

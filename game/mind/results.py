@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from game.mind.cycle import Plan
+from game.mind.cycle import CompactionPlan
 from game.mind.errors import CompactionError
 from game.mind.history import question_record, step_record
 from game.mind.memory import CompactionResult, Load, Outcome, Rung
-from game.mind.roundtrip import Question
-from game.mind.rungs import Made
+from game.mind.roundtrip import RoundtripQuestion
+from game.mind.rungs import PreparedCompaction
 from game.mind.strategy import Layout, Strategy
-from game.mind.weights import Scale
+from game.mind.weights import TokenCounter
 
 
-def result_of(plan: Plan, made: Made, scale: Scale, seconds: float) -> CompactionResult:
+def result_of(
+    plan: CompactionPlan, made: PreparedCompaction, scale: TokenCounter, seconds: float
+) -> CompactionResult:
     """What a compaction is told as, before it has its number."""
     first, last = (plan.leaving[0].number, plan.leaving[-1].number) if plan.leaving else (0, 0)
     return CompactionResult(
@@ -36,7 +38,7 @@ def result_of(plan: Plan, made: Made, scale: Scale, seconds: float) -> Compactio
     )
 
 
-def _outcome(plan: Plan, made: Made) -> Outcome:
+def _outcome(plan: CompactionPlan, made: PreparedCompaction) -> Outcome:
     if not plan.leaving:
         return Outcome.SHORTENED
     if plan.layout is Layout.REPLACE:
@@ -44,7 +46,7 @@ def _outcome(plan: Plan, made: Made) -> Outcome:
     return Outcome.WATERFALL if made.longterm else Outcome.FIRST
 
 
-def _detail(plan: Plan, made: Made) -> str:
+def _detail(plan: CompactionPlan, made: PreparedCompaction) -> str:
     recent, longterm = made.recent, made.longterm
     if not plan.leaving:
         told = "no memory left the window; the summaries were made shorter"
@@ -59,13 +61,13 @@ def _detail(plan: Plan, made: Made) -> str:
 
 
 def details_of(
-    plan: Plan,
-    made: Made,
+    plan: CompactionPlan,
+    made: PreparedCompaction,
     result: CompactionResult,
     strategy: Strategy,
     *,
     counted_by: str,
-    questions: Sequence[Question],
+    questions: Sequence[RoundtripQuestion],
 ) -> dict[str, Any]:
     """The figures in the archive line, which the tiers do not need."""
     return {

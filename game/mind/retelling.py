@@ -49,7 +49,7 @@ _TOLD_ME = re.compile(r" (?:said|told) (?:to )?me$")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldSentence:
     """One sentence of a summary.
 
     Attributes:
@@ -87,7 +87,7 @@ def without_day(line: str) -> str:
     return _DAY.sub("", line).removeprefix("- ")
 
 
-def retell(text: str, own_name: str) -> list[Told]:
+def retell(text: str, own_name: str) -> list[ToldSentence]:
     """The sentences of one memory, or of a summary.
 
     Args:
@@ -113,11 +113,11 @@ def is_private(text: str) -> bool:
     return is_private_result(text)
 
 
-def join(told: Iterable[Told]) -> str:
+def join(told: Iterable[ToldSentence]) -> str:
     """Sentences as a paragraph; what one speaker says in a row stands in one pair of quotes."""
     parts: list[str] = []
     speaker, speech = "", [""]
-    for sentence in [*told, Told("")]:
+    for sentence in [*told, ToldSentence("")]:
         if speaker and sentence.speaker == speaker:
             speech.append(sentence.words)
             continue
@@ -145,7 +145,7 @@ def as_list(lines: Iterable[str]) -> str:
     return "\n".join(written)
 
 
-def as_line(told: Sequence[Told]) -> str:
+def as_line(told: Sequence[ToldSentence]) -> str:
     """Neighbouring sentences of one memory, by one speaker, as a line of a summary but its sign."""
     first = told[0]
     said = " ".join(each.words for each in told)
@@ -153,7 +153,7 @@ def as_line(told: Sequence[Told]) -> str:
     return f'{day}{first.teller}, "{said}"' if first.speaker else f"{day}{said}"
 
 
-def _one(sentence: str) -> list[Told]:
+def _one(sentence: str) -> list[ToldSentence]:
     """One sentence, with its speech taken apart and "you" outside of it told as "I"."""
     if speech := _SPEECH.match(sentence):
         who = "I" if speech["who"] in ("You", "I") else speech["who"]
@@ -163,27 +163,30 @@ def _one(sentence: str) -> list[Told]:
             to = " me" if how.startswith("ask") else " to me"
         how = _PAST.get(how.removesuffix("s"), how)
         return [
-            Told(_closed(words).replace('"', "'"), f"{who} {how}{to}")
+            ToldSentence(_closed(words).replace('"', "'"), f"{who} {how}{to}")
             for words in sentences(speech["words"].strip())
         ]
-    return [Told(_closed(_first_person(sentence)))]
+    return [ToldSentence(_closed(_first_person(sentence)))]
 
 
-def _act(verb: str, rest: str) -> list[Told]:
+def _act(verb: str, rest: str) -> list[ToldSentence]:
     if verb in ("say", "shout", "ask"):
-        return [Told(_closed(s).replace('"', "'"), f"I {_PAST[verb]}") for s in sentences(rest)]
+        return [
+            ToldSentence(_closed(s).replace('"', "'"), f"I {_PAST[verb]}") for s in sentences(rest)
+        ]
     if verb == "whisper" and "=" in rest:
         name, _, said = (part.strip() for part in rest.partition("="))
         return [
-            Told(_closed(s).replace('"', "'"), f"I whispered to {name}") for s in sentences(said)
+            ToldSentence(_closed(s).replace('"', "'"), f"I whispered to {name}")
+            for s in sentences(said)
         ]
     if verb in ("emote", "pose"):
         first, _, others = rest.partition(" ")
-        return [Told(_closed(f"I {_plain_form(first)} {others}".rstrip()))] if rest else []
+        return [ToldSentence(_closed(f"I {_plain_form(first)} {others}".rstrip()))] if rest else []
     did = _DID.get(verb, f"did this: {verb}")
     if verb == "look" and not rest:
         did = "looked around"
-    return [Told(_closed(f"I {did} {rest}".rstrip()))]
+    return [ToldSentence(_closed(f"I {did} {rest}".rstrip()))]
 
 
 def _first_person(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from game.mind.details import counts, details, numbers
 from game.mind.perception import for_prompt
 from game.mind.records import Memory, MemoryKind
-from game.mind.retelling import Told, retell
+from game.mind.retelling import ToldSentence, retell
 from game.mind.survival import canon, split_sentences
 from game.mind.words import COMMON_WORDS, words
 
@@ -32,7 +32,7 @@ _OBJECT_AT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RoundtripQuestion:
     """A question that one memory answers.
 
     Attributes:
@@ -75,21 +75,21 @@ class Rate:
         )
 
 
-type _Marks = set[int | Told | frozenset[str]]
+type _Marks = set[int | ToldSentence | frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     """A question that could be asked, and how good it is."""
 
-    question: Question
-    told: Told
+    question: RoundtripQuestion
+    told: ToldSentence
     context: frozenset[str]
     keys: frozenset[str]
     value: float
 
 
-def draw(memories: Sequence[Memory], most: int = 8) -> tuple[Question, ...]:
+def draw(memories: Sequence[Memory], most: int = 8) -> tuple[RoundtripQuestion, ...]:
     """Questions with known answers from what ``memories`` tell; the same ones each time.
 
     A sentence that somebody said, with a name, a number or a thing taken out. Left out are
@@ -116,7 +116,7 @@ def draw(memories: Sequence[Memory], most: int = 8) -> tuple[Question, ...]:
     return tuple(sorted(_spread_out(good, memories, most), key=lambda q: q.number))
 
 
-def answered(question: Question, texts: Iterable[str]) -> bool:
+def answered(question: RoundtripQuestion, texts: Iterable[str]) -> bool:
     """Whether one sentence of ``texts`` holds the answer, and enough of what it is about.
 
     Two words of the question must stand beside the answer; for a name or a thing, one of
@@ -127,7 +127,7 @@ def answered(question: Question, texts: Iterable[str]) -> bool:
 
 
 def rate(
-    questions: Sequence[Question],
+    questions: Sequence[RoundtripQuestion],
     visible: Sequence[str],
     search: Callable[[str], Sequence[str] | None] | None,
 ) -> Rate:
@@ -170,7 +170,7 @@ class _Asked:
 
 
 @lru_cache(maxsize=256)
-def _asked(question: Question) -> _Asked:
+def _asked(question: RoundtripQuestion) -> _Asked:
     speaker, quote, said = question.text.partition(', "')
     if not quote:
         speaker, said = "", question.text
@@ -183,7 +183,7 @@ def _asked(question: Question) -> _Asked:
     )
 
 
-def _sentences(memory: Memory) -> list[Told]:
+def _sentences(memory: Memory) -> list[ToldSentence]:
     """What somebody says in ``memory``; nothing of what a tool or a look brought."""
     text = for_prompt(memory.text)
     if memory.kind is MemoryKind.RESULT or memory.is_shrug:
@@ -194,7 +194,7 @@ def _sentences(memory: Memory) -> list[Told]:
 
 
 def _candidates(
-    memory: Memory, told: Told, spread: Counter[str], count: int
+    memory: Memory, told: ToldSentence, spread: Counter[str], count: int
 ) -> Iterator[_Candidate]:
     """The questions that one sentence allows."""
     for answer, worth, common in _answers(told.words):
@@ -209,7 +209,7 @@ def _candidates(
             continue
         rare = sum(1 / spread[term] for term in context if spread[term])
         value = worth + min(rare, 3.0) + 1 / often
-        asked = Question(question, answer, memory.number)
+        asked = RoundtripQuestion(question, answer, memory.number)
         yield _Candidate(asked, told, context, keys, value)
 
 
@@ -242,7 +242,7 @@ def _ambiguous(candidate: _Candidate, terms: Sequence[frozenset[str]]) -> bool:
 
 def _spread_out(
     found: Sequence[_Candidate], memories: Sequence[Memory], most: int
-) -> list[Question]:
+) -> list[RoundtripQuestion]:
     """The best of each stretch of the memories, then the best of the rest.
 
     No memory, no sentence and no answer is asked for twice, and nothing that its own memory
@@ -253,7 +253,7 @@ def _spread_out(
     first, length = memories[0].number, memories[-1].number - memories[0].number + 1
     texts = {memory.number: memory.text for memory in memories}
     ranked = sorted(found, key=lambda c: (-c.value, c.question.number, c.question.text))
-    chosen: list[Question] = []
+    chosen: list[RoundtripQuestion] = []
     stretches: set[int] = set()
     taken: _Marks = set()
     for everywhere in (False, True):

@@ -13,22 +13,22 @@ from datetime import datetime
 
 from game.mind import cut, ladder, mattering, verify
 from game.mind.compaction_config import CompactionConfig
-from game.mind.cycle import LEAST_SUMMARY, Plan, source_line
+from game.mind.cycle import LEAST_SUMMARY, CompactionPlan, source_line
 from game.mind.masking import Mask
-from game.mind.mattering import Mattering
+from game.mind.mattering import ImportanceCache
 from game.mind.memory import Rung, RungStep
 from game.mind.records import Memory, Summary, Tier
 from game.mind.retelling import day_of
 from game.mind.strategy import Layout, Strategy
-from game.mind.summarize import Source
-from game.mind.verify import Verdict
-from game.mind.weights import Scale
-from game.mind.weighty import Found, Weighty
-from game.mind.writing import Writer, Written
+from game.mind.summarize import SummarySource
+from game.mind.verify import SummaryVerdict
+from game.mind.weights import TokenCounter
+from game.mind.weighty import KeyMemory, SentenceMatcher
+from game.mind.writing import SummaryWriter, WrittenSummary
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class PreparedCompaction:
     """What a compaction came to, before it is committed.
 
     Attributes:
@@ -45,7 +45,7 @@ class Made:
     longterm: Summary | None
     recent: Summary
     steps: tuple[RungStep, ...]
-    verdict: Verdict
+    verdict: SummaryVerdict
     calls: int
     prompt_tokens: int
     completion_tokens: int
@@ -53,7 +53,7 @@ class Made:
 
 
 @dataclass(slots=True)
-class Climb:
+class LadderRun:
     """One compaction on its way up the ladder.
 
     Attributes:
@@ -67,22 +67,22 @@ class Climb:
         mattered: The memories that matter, of those that the summaries of before still tell.
     """
 
-    plan: Plan
+    plan: CompactionPlan
     config: CompactionConfig
     strategy: Strategy
-    scale: Scale
-    writer: Writer
+    scale: TokenCounter
+    writer: SummaryWriter
     now: datetime
-    mattering: Mattering
+    mattering: ImportanceCache
     mattered: Sequence[Memory] = ()
     _summaries: dict[Tier, Summary | None] = field(default_factory=dict)
     _steps: list[RungStep] = field(default_factory=list)
-    _written: list[Written] = field(default_factory=list)
+    _written: list[WrittenSummary] = field(default_factory=list)
     _sources: list[str] = field(default_factory=list)
     _earlier: dict[Tier, str] = field(default_factory=dict)
     _window: int = 0
 
-    def make(self) -> Made | None:
+    def make(self) -> PreparedCompaction | None:
         """Go up until the prompt is under the low mark; None if nothing could be changed.
 
         Raises:
@@ -167,7 +167,7 @@ class Climb:
 
     # -- the check
 
-    def _checked(self) -> Made:
+    def _checked(self) -> PreparedCompaction:
         verdict = self._verdict()
         if verdict.put_back:
             self._put_back(verdict.put_back)
@@ -175,7 +175,7 @@ class Climb:
             self._truncate(ladder.emergency_tokens(self.config))
         recent = self._summaries[Tier.RECENT]
         assert recent is not None  # there is one before, or memories leave and become one
-        return Made(
+        return PreparedCompaction(
             longterm=self._summaries[Tier.LONGTERM],
             recent=recent,
             steps=tuple(self._steps),
@@ -186,7 +186,7 @@ class Climb:
             earlier=dict(self._earlier),
         )
 
-    def _verdict(self) -> Verdict:
+    def _verdict(self) -> SummaryVerdict:
         texts = [cut.without_note(each.text) for each in self._present()]
         last = self.plan.leaving[-1].number if self.plan.leaving else 0
         window = [memory.line for memory in self.plan.before.shown if memory.number > last]
@@ -209,7 +209,7 @@ class Climb:
 
     # -- what the rungs are made of
 
-    def _new_sources(self) -> list[Source]:
+    def _new_sources(self) -> list[SummarySource]:
         pruned, agent = self._pruned(), self.scale.agent
         memories = tuple(memory for memory in pruned if not memory.is_shrug) or pruned
         lines = tuple(source_line(agent, memory) for memory in memories)
@@ -230,10 +230,10 @@ class Climb:
 
     def _source(
         self, tier: Tier, lines: tuple[str, ...], memories: Sequence[Memory] = (), limit: int = 0
-    ) -> Source:
+    ) -> SummarySource:
         """What a summary is made of; the last of ``lines`` are ``memories``, those before older."""
         older = (0,) * (len(lines) - len(memories))
-        return Source(
+        return SummarySource(
             tier=tier,
             agent=self.scale.agent,
             lines=lines,
@@ -247,11 +247,11 @@ class Climb:
             must_keep=self.writer.held_by(lines),
         )
 
-    def _weighty(self, memories: Sequence[Memory]) -> tuple[Weighty, ...]:
+    def _weighty(self, memories: Sequence[Memory]) -> tuple[KeyMemory, ...]:
         agent, of = self.scale.agent, self.mattering.of
-        return tuple(Weighty(m.number, source_line(agent, m), of(m)) for m in memories)
+        return tuple(KeyMemory(m.number, source_line(agent, m), of(m)) for m in memories)
 
-    def _again(self, summary: Summary, limit: int) -> Source:
+    def _again(self, summary: Summary, limit: int) -> SummarySource:
         source = self._source(summary.tier, (cut.without_added(summary.text),), limit=limit)
         return replace(source, weighty=self._weighty([*self.mattered, *self._leaving_mattered()]))
 
@@ -275,7 +275,11 @@ class Climb:
         return replace(summary, text=text, model=model, time=self.now, tokens_after=tokens)
 
     def _summary(
-        self, tier: Tier, spans: Mapping[Tier, tuple[int, int]], written: Written, weight: int
+        self,
+        tier: Tier,
+        spans: Mapping[Tier, tuple[int, int]],
+        written: WrittenSummary,
+        weight: int,
     ) -> Summary:
         first, last = spans[tier]
         tokens = self.scale.text(written.text)
@@ -286,13 +290,13 @@ class Climb:
         """Numbers of what matters and stands in a new summary: what the next one goes by."""
         known = [*self.mattered, *self._leaving_mattered()]
         covered = [memory for memory in known if summary.first <= memory.number <= summary.last]
-        told = Found(self._weighty(covered), self.scale.agent).numbers_in(
+        told = SentenceMatcher(self._weighty(covered), self.scale.agent).numbers_in(
             summary.text, self.scale.agent
         )
         there = (memory for memory in covered if memory.number in told)
         return tuple(m.number for m in mattering.remembered(there, self.mattering.of))
 
-    def _step(self, rung: Rung, before: int, *written: Written) -> None:
+    def _step(self, rung: Rung, before: int, *written: WrittenSummary) -> None:
         if self._tokens != before or written:
             calls = sum(each.calls for each in written)
             self._steps.append(RungStep(rung, before, self._tokens, calls))

@@ -18,7 +18,7 @@ from game.mind.compaction_config import CompactionConfig
 from game.mind.errors import CompactionError
 from game.mind.events import MemoryChange
 from game.mind.journal.importance import importance as by_rules
-from game.mind.mattering import Mattering
+from game.mind.mattering import ImportanceCache
 from game.mind.memory import (
     CompactionResult,
     CompactReason,
@@ -30,9 +30,9 @@ from game.mind.memory import (
 )
 from game.mind.ports import Clock, Tokens
 from game.mind.records import Memory, MemoryKind
-from game.mind.roundtrip import Question, Rate
+from game.mind.roundtrip import Rate, RoundtripQuestion
 from game.mind.tokens import Heuristic
-from game.mind.weights import Scale
+from game.mind.weights import TokenCounter
 
 LEAST_VERBATIM = 4
 """So many of the newest memories stand in the prompt, however little room there is."""
@@ -53,7 +53,7 @@ class SlidingMemory:
         tell: Takes the event of a clearing.
     """
 
-    questions: tuple[Question, ...] = ()
+    questions: tuple[RoundtripQuestion, ...] = ()
 
     def __init__(
         self,
@@ -70,8 +70,8 @@ class SlidingMemory:
         self.archive, self._tell = archive, tell
         self.agent = agent
         self._config = config
-        self._scale = Scale(agent, tokens or Heuristic())
-        self._mattering = Mattering(
+        self._scale = TokenCounter(agent, tokens or Heuristic())
+        self._mattering = ImportanceCache(
             importance or (lambda memory: by_rules(memory, agent).score), most=4 * size
         )
         self._mask = masking.Mask(matters=self._mattering.unshortened)

@@ -8,10 +8,10 @@ from typing import Protocol
 
 from game.mind.ports import Generation
 from game.mind.records import Tier
-from game.mind.retelling import Told
+from game.mind.retelling import ToldSentence
 from game.mind.strategy import NARRATIVE, Layout, Strategy
 from game.mind.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
-from game.mind.weighty import Found, Weighty
+from game.mind.weighty import KeyMemory, SentenceMatcher
 
 MAX_CHARACTERS = {Tier.RECENT: 1200, Tier.LONGTERM: 1800}
 """How long a summary of each tier may get that nobody set a limit for."""
@@ -25,7 +25,7 @@ _WORDS_PER_TOKEN = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SummarySource:
     """What one summary is to be made of.
 
     Attributes:
@@ -55,7 +55,7 @@ class Source:
     must_keep: tuple[str, ...] = ()
     tokens: Callable[[str], int] = estimate_tokens
     importance: tuple[int, ...] = ()
-    weighty: tuple[Weighty, ...] = ()
+    weighty: tuple[KeyMemory, ...] = ()
     days: tuple[str, ...] = ()
 
     @property
@@ -93,13 +93,13 @@ class Source:
         known = len(self.days) == len(self.lines)
         return self.days if known else ("",) * len(self.lines)
 
-    def weigh(self) -> Callable[[int, Told], int]:
+    def weigh(self) -> Callable[[int, ToldSentence], int]:
         """What says how much a sentence matters: of a line that matters so much, or 0.
 
         A line of known importance gives it to each of its sentences; those of older summaries
         are known by the words they share with what mattered.
         """
-        found = Found(self.weighty, self.agent)
+        found = SentenceMatcher(self.weighty, self.agent)
         return lambda importance, told: importance or found.importance_of(told)
 
     def fits(self, text: str) -> bool:
@@ -133,7 +133,7 @@ class Draft:
 class Summarizer(Protocol):
     """Writes summaries; called from worker threads, two at a time."""
 
-    def summarize(self, source: Source) -> Draft:
+    def summarize(self, source: SummarySource) -> Draft:
         """Summarise ``source``.
 
         Raises:

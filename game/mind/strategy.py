@@ -20,7 +20,7 @@ from jinja2 import meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from game.mind.errors import ConfigError
-from game.mind.markdown_config import ConfigFile, Section, merged
+from game.mind.markdown_config import ConfigFile, ConfigSection, merged
 from game.mind.records import Tier
 
 LONGEST_NAME = 60
@@ -77,7 +77,7 @@ class Layout(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TemplateLine:
     """What a template sees of one line that is to be summarised.
 
     Attributes:
@@ -147,10 +147,10 @@ class Strategy:
             return self.templates[tier].render(
                 agent=agent,
                 tier=TIER_NAMES[tier],
-                memories=[Line(_one_line(a), n) for a, n in zip(lines, known, strict=True)],
+                memories=[TemplateLine(_one_line(a), n) for a, n in zip(lines, known, strict=True)],
                 headings=list(self.headings if headings is None else headings),
                 must_keep=[_one_line(line) for line in must_keep],
-                mattered=[Line(_one_line(text), known[at]) for at, text in mattered],
+                mattered=[TemplateLine(_one_line(text), known[at]) for at, text in mattered],
                 words=words or USUAL_WORDS[tier],
             )
         except Exception as error:  # a template can raise whatever its expressions raise
@@ -349,7 +349,7 @@ def _try_out(strategy: Strategy, prompts: Mapping[Tier, _Prompt]) -> None:
             raise ConfigError(strategy.path, line, f"the prompt lacks {', '.join(lost)}", cure)
 
 
-def _headings(settings: Section) -> tuple[str, ...]:
+def _headings(settings: ConfigSection) -> tuple[str, ...]:
     if "headings" not in settings.entries:
         return ()
     written = settings.text("headings")
@@ -365,7 +365,7 @@ def _headings(settings: Section) -> tuple[str, ...]:
     return headings
 
 
-def _stop(settings: Section) -> tuple[str, ...]:
+def _stop(settings: ConfigSection) -> tuple[str, ...]:
     if "stop" not in settings.entries:
         return DEFAULT_STOP
     cure = 'Write a JSON list of strings, such as ["\\n\\n"]'

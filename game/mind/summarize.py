@@ -18,7 +18,7 @@ from game.mind.ports import Generation
 from game.mind.recall.related import about_memory
 from game.mind.records import Memory, MemoryKind
 from game.mind.script import cursor
-from game.mind.source import MAX_CHARACTERS, Calls, Draft, Source, Summarizer
+from game.mind.source import MAX_CHARACTERS, Calls, Draft, Summarizer, SummarySource
 
 __all__ = [
     "EXTRACTIVE",
@@ -27,8 +27,8 @@ __all__ = [
     "Draft",
     "ExtractiveSummarizer",
     "ModelSummarizer",
-    "Source",
     "Summarizer",
+    "SummarySource",
 ]
 
 EXTRACTIVE = "extractive"
@@ -42,7 +42,7 @@ _LEAST_PART_TOKENS = 250
 class ExtractiveSummarizer:
     """Picks the most telling sentences; never fails and never invents."""
 
-    def summarize(self, source: Source) -> Draft:
+    def summarize(self, source: SummarySource) -> Draft:
         """Summarise ``source`` without a model, as its strategy wants it."""
         began = time.perf_counter()
         source = _relevant(source)
@@ -71,7 +71,7 @@ class ModelSummarizer:
         self._part_tokens = max(context_tokens * 3 // 4, _LEAST_PART_TOKENS)
         self._tries = tries
 
-    def summarize(self, source: Source) -> Draft:
+    def summarize(self, source: SummarySource) -> Draft:
         """Summarise ``source``, part by part where it is too long for one prompt.
 
         Raises:
@@ -93,7 +93,7 @@ class ModelSummarizer:
         )
 
 
-def _relevant(source: Source) -> Source:
+def _relevant(source: SummarySource) -> SummarySource:
     """Without what the agent did with its own memory, unless there is nothing else."""
     lines = source.lines
     kept = [i for i, line in enumerate(lines) if not _about_memory(line, source.agent)]

@@ -100,7 +100,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ConstraintMatch:
     """How far a sentence says what a constraint says.
 
     Attributes:
@@ -207,12 +207,12 @@ def split_sentences(line: str) -> list[str]:
     return [without_day(part) for part in parts if part.strip()]
 
 
-def compare(constraint: Constraint, unit: Unit) -> Kept:
+def compare(constraint: Constraint, unit: Unit) -> ConstraintMatch:
     """How far ``unit`` says what ``constraint`` says, by words."""
     wanted = constraint.unit.signs
     shared = wanted.keys() & unit.signs.keys()
     agreed = {stem for stem in shared if wanted[stem] & unit.signs[stem]}
-    return Kept(
+    return ConstraintMatch(
         coverage=len(agreed) / max(len(wanted), 1),
         firm=_firmly(constraint, unit, agreed),
         contrary=(len(shared) - len(agreed)) / max(len(shared), 1),

@@ -9,7 +9,7 @@ from typing import Any
 from game.mind.archive import Record
 from game.mind.records import Summary, Tier
 from game.mind.roundtrip import Rate
-from game.mind.verify import Verdict
+from game.mind.verify import SummaryVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Compacted:
     number: int
     step: int
     time: datetime
-    verdict: Verdict | None = None
+    verdict: SummaryVerdict | None = None
 
     def to_record(self, **details: Any) -> Record:
         """The archive line; ``details`` are figures that the tiers do not need."""
@@ -51,7 +51,7 @@ class Compacted:
             number=int(record["id"]),
             step=int(record.get("step") or record["id"]),
             time=datetime.fromisoformat(record["t"]),
-            verdict=Verdict.from_record(verdict) if verdict else None,
+            verdict=SummaryVerdict.from_record(verdict) if verdict else None,
         )
 
 
@@ -84,7 +84,7 @@ class TakenBack:
     total: int
     time: datetime
     last_compaction: datetime | None = None
-    verdict: Verdict | None = None
+    verdict: SummaryVerdict | None = None
     rate: Rate | None = None
 
     def to_record(self) -> Record:
@@ -125,7 +125,7 @@ class TakenBack:
             total=int(record["total"]),
             time=datetime.fromisoformat(record["t"]),
             last_compaction=datetime.fromisoformat(last) if last else None,
-            verdict=Verdict.from_record(verdict) if verdict else None,
+            verdict=SummaryVerdict.from_record(verdict) if verdict else None,
             rate=Rate.from_record(rate) if rate else None,
         )
 

@@ -15,7 +15,7 @@ from game.mind.archive import Archive, Record
 from game.mind.records import Memory, Summary, Tier
 from game.mind.roundtrip import Rate
 from game.mind.tier_lines import Compacted, TakenBack
-from game.mind.verify import Verdict
+from game.mind.verify import SummaryVerdict
 
 EDITED = "edited by hand"
 """The ``model`` of a summary that a person changed in the vault."""
@@ -50,7 +50,7 @@ class Tiers:
     last_compaction: datetime | None = None
     step: int = 0
     standing: int = 0
-    verdict: Verdict | None = None
+    verdict: SummaryVerdict | None = None
     rate: Rate | None = None
     undone_at: int | None = None
 

@@ -1,7 +1,7 @@
 """What texts cost in tokens: a calibrated estimate, and the ledger of true counts.
 
 Tokens are counted by whoever knows best (see :mod:`game.llm.token_counting`), in worker
-threads. The reactor asks the :class:`Ledger`, which looks the text up; one that nobody
+threads. The reactor asks the :class:`TokenLedger`, which looks the text up; one that nobody
 has counted yet is estimated by a :class:`Heuristic` and noted for the next round.
 
 A text is counted as it stands in a prompt: as a line, with its line end. So what lines
@@ -112,7 +112,7 @@ class Heuristic:
             self._factor += weight * (seen - self._factor)
 
 
-class Ledger:
+class TokenLedger:
     """True counts of texts, each counted once and kept; safe in any thread.
 
     Args:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from game.mind import ladder
 from game.mind.compaction_config import CompactionConfig
-from game.mind.cycle import Plan, make_plan
+from game.mind.cycle import CompactionPlan, make_plan
 from game.mind.ladder import Streak
 from game.mind.memory import CompactReason, Load
 from game.mind.strategy import Layout, Strategy
@@ -86,7 +86,7 @@ class Triggers:
 
     def plan(
         self, reason: CompactReason, config: CompactionConfig, strategy: Strategy
-    ) -> Plan | None:
+    ) -> CompactionPlan | None:
         """What a compaction would do now; None if there is nothing to do."""
         return make_plan(reason, strategy.layout, config, self._view.snapshot())
 

@@ -18,7 +18,7 @@ from game.mind.ports import Clock
 from game.mind.records import Memory
 from game.mind.tier_lines import TakenBack
 from game.mind.tiers import Tiers
-from game.mind.weights import Scale
+from game.mind.weights import TokenCounter
 
 
 class Undoing:
@@ -41,7 +41,7 @@ class Undoing:
         archive: Archive,
         *,
         copies: VaultCopies,
-        scale: Scale,
+        scale: TokenCounter,
         clock: Clock,
         log: Callable[[str], None],
     ) -> None:

@@ -22,24 +22,24 @@ type Stamp = tuple[int, int, int]
 _TRIES = 5
 
 
-class _Turn:
+class _FileLock:
     """One thread at a time changes a file."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
 
 
-_turns: WeakValueDictionary[str, _Turn] = WeakValueDictionary()
+_turns: WeakValueDictionary[str, _FileLock] = WeakValueDictionary()
 _turns_lock = threading.Lock()
 
 
-def _turn_for(path: Path) -> _Turn:
+def _turn_for(path: Path) -> _FileLock:
     """Whoever changes ``path`` now shares it; it goes when the last of them is done."""
     with _turns_lock:
         name = os.path.realpath(path)
         turn = _turns.get(name)
         if turn is None:
-            turn = _turns[name] = _Turn()
+            turn = _turns[name] = _FileLock()
         return turn
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from game.mind import verdict
 from game.mind.attribution import swapped
-from game.mind.details import Found, details, vocabulary
+from game.mind.details import Detail, details, vocabulary
 from game.mind.extractive import binding
 from game.mind.perception import shorten
 from game.mind.ports import Embedder
@@ -35,7 +35,7 @@ _MOST_SHOWN = 6
 _MOST_WORDS = 0.6
 """The share of the words of a rule or promise that tell it still."""
 
-type Details = Mapping[tuple[str, ...], Found]
+type Details = Mapping[tuple[str, ...], Detail]
 
 _FURNITURE = re.compile(
     r"^[ \t]*#+[^\n]*$|^[ \t]*[-*•][ \t]+|[ \t]*\(memor(?:y|ies) [\d ,–-]+\)", re.M
@@ -44,7 +44,7 @@ _FURNITURE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SummaryVerdict:
     """What the check of a compaction found.
 
     Attributes:
@@ -83,7 +83,7 @@ class Verdict:
         }
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Verdict:
+    def from_record(cls, record: Mapping[str, Any]) -> SummaryVerdict:
         """Read it back; what an older line lacks is empty."""
         return cls(
             wanted=int(record.get("wanted", 0)),
@@ -104,7 +104,7 @@ def judge(
     must_keep: Sequence[str],
     embedder: Embedder | None = None,
     agent: str = "",
-) -> Verdict:
+) -> SummaryVerdict:
     """Check what a compaction leaves of what it was given; blocks if there is an embedder.
 
     What must be kept is looked for by words, then by meaning
@@ -146,7 +146,7 @@ def judge(
         *_turned_round(constraints, texts, sources),
         *(each for text in summaries if agent for each in swapped(text, sources, agent)),
     ]
-    return Verdict(
+    return SummaryVerdict(
         wanted=len(wanted),
         put_back=_lost(constraints, Seen(visible), embedder),
         details=len(there),

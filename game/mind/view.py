@@ -7,11 +7,11 @@ from operator import is_
 
 from game.mind import exchange, masking
 from game.mind.compaction_config import CompactionConfig
-from game.mind.cycle import Snapshot
-from game.mind.mattering import Mattering
+from game.mind.cycle import MemorySnapshot
+from game.mind.mattering import ImportanceCache
 from game.mind.memory import Load, MemoryContext
 from game.mind.tiers import Tiers
-from game.mind.weights import RunningWeight, Scale
+from game.mind.weights import RunningWeight, TokenCounter
 
 
 class View:
@@ -28,10 +28,10 @@ class View:
     def __init__(
         self,
         tiers: Tiers,
-        scale: Scale,
+        scale: TokenCounter,
         config: Callable[[], CompactionConfig],
         log: Callable[[str], None],
-        mattering: Mattering,
+        mattering: ImportanceCache,
     ) -> None:
         self.overhead = 0
         """Tokens of the prompt beside summaries and window, as last heard."""
@@ -103,12 +103,12 @@ class View:
         summaries = self._scale.summaries(tiers.longterm, tiers.recent)
         return Load(self.overhead, summaries, window, self._config().budget)
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> MemorySnapshot:
         """All of it, weighed memory by memory, for a plan."""
         tiers, scale, context = self._tiers, self._scale, self.context()
         numbers = [memory.number for memory in context.shown]
         weights = dict(zip(numbers, scale.each(context.shown), strict=True))
-        return Snapshot(
+        return MemorySnapshot(
             longterm=tiers.longterm,
             recent=tiers.recent,
             window=context.window,

@@ -26,7 +26,7 @@ def prompt_line(agent: str, memory: Memory) -> str:
     return f"{cursor(agent)} {for_prompt(text)}"
 
 
-class Scale:
+class TokenCounter:
     """Weighs for one agent.
 
     Args:
@@ -73,7 +73,7 @@ class RunningWeight:
         scale: Weighs one memory.
     """
 
-    def __init__(self, scale: Scale) -> None:
+    def __init__(self, scale: TokenCounter) -> None:
         self._scale = scale
         self._sum = 0
         self._left = 0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from game.mind import structured
 from game.mind.perception import shorten
-from game.mind.retelling import Told, join, retell
+from game.mind.retelling import ToldSentence, join, retell
 from game.mind.words import telling
 
 MATTERS = 6
@@ -33,7 +33,7 @@ _LEAST, _ENOUGH = 2, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Weighty:
+class KeyMemory:
     """A memory that matters, as a line that a summarizer reads.
 
     Attributes:
@@ -47,7 +47,7 @@ class Weighty:
     importance: int
 
 
-class Found:
+class SentenceMatcher:
     """Says how much the sentences of a text matter.
 
     Args:
@@ -55,16 +55,16 @@ class Found:
         own_name: Whose memories they are.
     """
 
-    def __init__(self, weighty: Iterable[Weighty], own_name: str) -> None:
+    def __init__(self, weighty: Iterable[KeyMemory], own_name: str) -> None:
         self._by_number: dict[int, int] = {}
-        self._terms: list[tuple[frozenset[str], Weighty]] = []
+        self._terms: list[tuple[frozenset[str], KeyMemory]] = []
         for each in weighty:
             self._by_number[each.number] = each.importance
             for told in retell(each.line, own_name):
                 if len(terms := _terms(told)) >= _LEAST:
                     self._terms.append((terms, each))
 
-    def importance_of(self, told: Told, number: int | None = None) -> int:
+    def importance_of(self, told: ToldSentence, number: int | None = None) -> int:
         """How much a sentence matters; 0 if it is made of nothing that does.
 
         Args:
@@ -89,7 +89,7 @@ class Found:
         return tuple(sorted(numbers))
 
 
-def counting(told: Sequence[Told], importance: Sequence[int]) -> list[float]:
+def counting(told: Sequence[ToldSentence], importance: Sequence[int]) -> list[float]:
     """By what each sentence's worth is multiplied for what it matters; 1 for most.
 
     Of one speaker only so many count for more, those that matter most.
@@ -111,7 +111,7 @@ def counting(told: Sequence[Told], importance: Sequence[int]) -> list[float]:
 
 
 def named(
-    lines: Sequence[str], importance: Callable[[int, Told], int], own_name: str
+    lines: Sequence[str], importance: Callable[[int, ToldSentence], int], own_name: str
 ) -> list[tuple[int, str]]:
     """What of ``lines`` matters most, in their order: the line's position, and words.
 
@@ -126,7 +126,7 @@ def named(
         for told in retell(line, own_name)
     ]
     count: Counter[str] = Counter()
-    chosen: dict[int, list[Told]] = {}
+    chosen: dict[int, list[ToldSentence]] = {}
     for score, position, told in sorted(found, key=lambda each: (-each[0], -each[1])):
         if score < MATTERS or (position not in chosen and len(chosen) == MOST_NAMED):
             break
@@ -136,7 +136,7 @@ def named(
     return [(at, shorten(join(chosen[at]), LONGEST_NAMED)) for at in sorted(chosen)]
 
 
-def _terms(told: Told) -> frozenset[str]:
+def _terms(told: ToldSentence) -> frozenset[str]:
     return frozenset(telling(f"{told.speaker} {told.words}"))
 
 

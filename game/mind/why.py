@@ -15,7 +15,7 @@ from datetime import datetime
 from game.mind.archive import Archive
 from game.mind.event_reader import Record
 from game.mind.history import PastCompaction, Texts, compactions
-from game.mind.reasons import Cost, Leant, Shown, Under, Why
+from game.mind.reasons import Cost, Leant, PromptSource, Under, Why
 from game.mind.records import Memory, MemoryKind, Summary
 from game.mind.words import sentences, stem, telling, words
 
@@ -162,7 +162,7 @@ def _cause(archive: Archive, recent: Sequence[Memory], told: _Record) -> Memory 
 
 def _shown(
     record: Record, archive: Archive, past: Sequence[PastCompaction], prompt: str | None
-) -> Iterable[Shown]:
+) -> Iterable[PromptSource]:
     found = record.get("recalled")
     for each in found if isinstance(found, list) else ():
         if not isinstance(each, dict):
@@ -177,7 +177,7 @@ def _shown(
                 text, title = stood.text, f"memories {stood.first}-{stood.last}"
         elif (memory := _one(archive, n)) is not None:
             text = memory.line
-        yield Shown(kind, n, title, told.seconds("score"), told.text("why"), text)
+        yield PromptSource(kind, n, title, told.seconds("score"), told.text("why"), text)
 
 
 def _line_of(prompt: str | None, head: str) -> str:

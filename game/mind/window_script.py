@@ -13,13 +13,13 @@ from itertools import chain
 from operator import attrgetter, is_
 from typing import NamedTuple
 
-from game.mind.marks import Line, Marked
+from game.mind.marks import MarkedText, PromptLine
 from game.mind.records import Memory
 from game.mind.script import RenderedMemory, folded, told
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class RenderedWindow:
     """A window as a template sees it.
 
     Attributes:
@@ -27,11 +27,11 @@ class Script:
         known: What a prompt is to make of each of them where it stands alone on a line.
     """
 
-    lines: list[Marked]
-    known: Mapping[str, Line]
+    lines: list[MarkedText]
+    known: Mapping[str, PromptLine]
 
 
-class _Told(NamedTuple):
+class _RenderedSpan(NamedTuple):
     """What stands for one memory, or for several that say the same in a row.
 
     Attributes:
@@ -42,7 +42,7 @@ class _Told(NamedTuple):
 
     times: int
     first: RenderedMemory
-    lines: tuple[Marked, ...]
+    lines: tuple[MarkedText, ...]
 
 
 class WindowScript:
@@ -59,7 +59,7 @@ class WindowScript:
     def __init__(
         self,
         rendered: Callable[[Memory], RenderedMemory],
-        marked: Callable[[str], tuple[Marked, Line | None]],
+        marked: Callable[[str], tuple[MarkedText, PromptLine | None]],
     ) -> None:
         self._render, self._marked = rendered, marked
         self._forget("")
@@ -68,11 +68,11 @@ class WindowScript:
         self._name = name
         self._shown: tuple[Memory, ...] = ()
         self._rendered: list[RenderedMemory] = []
-        self._told: list[_Told] = []
-        self._known: dict[str, Line] = {}
-        self._script = Script([], {})
+        self._told: list[_RenderedSpan] = []
+        self._known: dict[str, PromptLine] = {}
+        self._script = RenderedWindow([], {})
 
-    def of(self, shown: Sequence[Memory], name: str) -> Script:
+    def of(self, shown: Sequence[Memory], name: str) -> RenderedWindow:
         """The script of a window.
 
         Args:
@@ -126,26 +126,26 @@ class WindowScript:
 
     def _tell(
         self, memories: Sequence[RenderedMemory], before: RenderedMemory | None
-    ) -> Iterator[_Told]:
+    ) -> Iterator[_RenderedSpan]:
         for memory, count in folded(memories):
             lines = tuple(map(self._line, told(before, memory, count, self._name)))
-            yield _Told(count, memory, lines)
+            yield _RenderedSpan(count, memory, lines)
             before = memory
 
-    def _line(self, text: str) -> Marked:
+    def _line(self, text: str) -> MarkedText:
         marked, alone = self._marked(text)
         if alone is not None:
             self._known[marked.printed] = alone
         return marked
 
-    def _put_together(self) -> Script:
+    def _put_together(self) -> RenderedWindow:
         lines = list(chain.from_iterable(map(_lines, self._told)))
         if len(self._known) > 2 * len(lines) + _FEW:  # most of them have left by now
             known = self._known
             self._known = {
                 each.printed: known[each.printed] for each in lines if each.printed in known
             }
-        return Script(lines, self._known)
+        return RenderedWindow(lines, self._known)
 
 
 _FEW = 64

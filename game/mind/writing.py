@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from game.mind import cut, verify
 from game.mind.errors import KeepsakeError, SummaryRefused
 from game.mind.ports import Embedder
-from game.mind.summarize import EXTRACTIVE, Draft, ExtractiveSummarizer, Source, Summarizer
+from game.mind.summarize import EXTRACTIVE, Draft, ExtractiveSummarizer, Summarizer, SummarySource
 
 _TRIES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenSummary:
     """A summary, and what it took.
 
     Attributes:
@@ -35,7 +35,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class SummaryWriter:
     """Writes the summaries of one compaction; called from several threads at once.
 
     Attributes:
@@ -55,7 +55,7 @@ class Writer:
     embedder: Embedder | None
     log: Callable[[str], None]
 
-    def write(self, source: Source, *, forgiving: bool = False) -> Written:
+    def write(self, source: SummarySource, *, forgiving: bool = False) -> WrittenSummary:
         """The summary of ``source``; a bad one is written once more, then made by rules.
 
         Bad is also one that keeps less than the summary without a model.
@@ -82,7 +82,7 @@ class Writer:
             self.log(f"A summary was refused: {'; '.join(problems)}")
         return _written([*drafts, self.by_rules(source)])
 
-    def by_rules(self, source: Source) -> Draft:
+    def by_rules(self, source: SummarySource) -> Draft:
         """The summary that needs no model."""
         draft = ExtractiveSummarizer().summarize(source)
         return replace(draft, text=cut.unmarked(draft.text))
@@ -95,7 +95,7 @@ class Writer:
         told = verify.judge(summaries=(), sources=(), visible=lines, must_keep=wanted)
         return tuple(line for line in wanted if line not in told.put_back)
 
-    def _problems(self, draft: Draft, source: Source) -> tuple[str, ...]:
+    def _problems(self, draft: Draft, source: SummarySource) -> tuple[str, ...]:
         judged = verify.judge(
             summaries=(draft.text,),
             sources=source.lines,
@@ -109,8 +109,8 @@ class Writer:
         return verify.falls_short(draft.text, extract, source.lines, source.agent)
 
 
-def _written(drafts: list[Draft]) -> Written:
-    return Written(
+def _written(drafts: list[Draft]) -> WrittenSummary:
+    return WrittenSummary(
         text=cut.unmarked(drafts[-1].text),
         model=drafts[-1].model,
         tries=len(drafts),

@@ -34,7 +34,7 @@ LONGEST_BODY = 10_000
 """Bytes: far more than any request has to say."""
 
 
-class Account(Protocol):
+class RequestAccount(Protocol):
     """What is asked of whoever sends a request."""
 
     is_authenticated: bool
@@ -43,7 +43,7 @@ class Account(Protocol):
     is_superuser: bool
 
 
-def may_watch(account: Account | None) -> bool:
+def may_watch(account: RequestAccount | None) -> bool:
     """Whether that account may look into the agents: staff, and builders.
 
     Reads the database, in any thread but the reactor's.
@@ -51,7 +51,7 @@ def may_watch(account: Account | None) -> bool:
     return account is not None and _known(account) and (account.is_staff or may_act(account))
 
 
-def may_act(account: Account | None) -> bool:
+def may_act(account: RequestAccount | None) -> bool:
     """Whether it may pause agents, compact and so on: whoever has the in-game commands for it.
 
     Reads the database, in any thread but the reactor's.
@@ -59,7 +59,7 @@ def may_act(account: Account | None) -> bool:
     return account is not None and _known(account) and (account.is_superuser or _builds(account))
 
 
-def _known(account: Account) -> bool:
+def _known(account: RequestAccount) -> bool:
     return account.is_authenticated and account.is_active
 
 

@@ -131,7 +131,7 @@ def _names_and_now(number: int) -> tuple[Names, datetime]:
     return names_of(snapshots.agent_with(number)), services().clock.now()
 
 
-def _life(number: int) -> snapshots.Life:
+def _life(number: int) -> snapshots.ArchiveAccess:
     return on_reactor(lambda: snapshots.life(number))
 
 

@@ -81,7 +81,7 @@ def _is_loopback(request: Request) -> bool:
         return False
 
 
-class Guarded(Resource):
+class GuardedResource(Resource):
     """Lets through to ``inner`` whoever may read the metrics; all others learn nothing.
 
     Args:

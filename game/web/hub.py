@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from game.mind.called import time_of
 from game.mind.event_secrets import Scrubber
-from game.mind.event_taps import Taps, Written
+from game.mind.event_taps import Taps, WrittenEvent
 from game.mind.events import MemoryChange
 from game.mind.records import Memory
 
@@ -64,7 +64,7 @@ class Stream(Protocol):
         ...
 
 
-class Shown:
+class StreamRecord:
     """A record as a browser is shown it; cheap until its line is asked for.
 
     Args:
@@ -74,7 +74,7 @@ class Shown:
 
     __slots__ = ("_hub", "_line", "agent", "kind", "number")
 
-    def __init__(self, written: Written, hub: Hub) -> None:
+    def __init__(self, written: WrittenEvent, hub: Hub) -> None:
         self.number, self.kind, self.agent = written.number, written.kind, written.agent
         self._line, self._hub = written.line, hub if written.kind == MemoryChange.kind else None
 
@@ -100,7 +100,7 @@ class Since:
         last: The newest number there is; as far as the stream is if that is not known yet.
     """
 
-    records: Sequence[Shown]
+    records: Sequence[StreamRecord]
     gap: bool
     last: int
 
@@ -133,7 +133,7 @@ class Hub:
         self._reactor, self._most = reactor, most
         self.timing = timing or Timing()
         self._scrubber = Scrubber(secrets)
-        self._records: deque[Shown] = deque(maxlen=kept)
+        self._records: deque[StreamRecord] = deque(maxlen=kept)
         self._memories: OrderedDict[tuple[str, int], Memory] = OrderedDict()
         self._window_of, self._asked = window_of, set[str]()
         self._streams: list[Stream] = []
@@ -148,7 +148,7 @@ class Hub:
 
     # -- what comes in
 
-    def written(self, lines: Sequence[Written]) -> None:
+    def written(self, lines: Sequence[WrittenEvent]) -> None:
         """Lines of the log; from any thread."""
         self._reactor.callFromThread(self._take, tuple(lines))
 
@@ -177,22 +177,24 @@ class Hub:
                 self._memories.setdefault((agent, memory.number), memory)
         return self._memories.get((agent, number))
 
-    def prime(self, before: Sequence[Written]) -> None:
+    def prime(self, before: Sequence[WrittenEvent]) -> None:
         """Take what was written before this process began; whoever waits is served from now on.
 
         The words of those memories are with the agents.
         """
         first = self._records[0].number if self._records else None
-        known = [Shown(each, self) for each in before if first is None or each.number < first]
+        known = [
+            StreamRecord(each, self) for each in before if first is None or each.number < first
+        ]
         room = (self._records.maxlen or 0) - len(self._records)
         self._records.extendleft(reversed(known[-room:] if room else []))
         self._primed = True
         self._serve_soon()
 
-    def _take(self, lines: Sequence[Written]) -> None:
+    def _take(self, lines: Sequence[WrittenEvent]) -> None:
         if self._records and lines[0].number <= self._records[-1].number:
             self._records.clear()  # the log was thrown away, and counts from 1 again
-        self._records.extend(Shown(each, self) for each in lines)
+        self._records.extend(StreamRecord(each, self) for each in lines)
         self._serve_soon()
 
     def _serve_soon(self) -> None:

@@ -27,7 +27,7 @@ _KEPT = frozenset({b"server", b"date"})
 _BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 
 
-class Client(ProxyClient):
+class DisconnectingClient(ProxyClient):
     """Asks the Server for one answer, and lets it go when the browser has gone."""
 
     transport: Any  # as in game.web.gate
@@ -70,7 +70,7 @@ class Client(ProxyClient):
 class ClientFactory(ProxyClientFactory):
     """Makes one for each request."""
 
-    protocol: Any = Client
+    protocol: Any = DisconnectingClient
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -21,8 +21,8 @@ from zope.interface import implementer
 
 from game.mind.called import Names
 from game.web.gate import gone
-from game.web.hub import KEPT, Hub, Shown
-from game.web.wanted import BadQuery, Wanted
+from game.web.hub import KEPT, Hub, StreamRecord
+from game.web.wanted import BadQuery, StreamQuery
 
 type Allowed = Callable[[bytes], Deferred[bool]]
 """Whether whoever sends these cookies may watch; looked up elsewhere than on the reactor."""
@@ -83,7 +83,7 @@ class LiveResource(Resource):
         if not allowed:
             return _refuse(request, HTTPStatus.FORBIDDEN, self._forbidden)
         try:
-            wanted = Wanted.of(request)
+            wanted = StreamQuery.of(request)
         except BadQuery as error:
             return _refuse(request, HTTPStatus.BAD_REQUEST, str(error))
         if self._is_gone(wanted):
@@ -94,7 +94,7 @@ class LiveResource(Resource):
             return _refuse(request, HTTPStatus.SERVICE_UNAVAILABLE, busy)
         return self._stream(request, cookies, wanted)
 
-    def _stream(self, request: Request, cookies: bytes, wanted: Wanted) -> None:
+    def _stream(self, request: Request, cookies: bytes, wanted: StreamQuery) -> None:
         request.setHeader(b"content-type", b"text/event-stream; charset=utf-8")
         request.setHeader(b"x-accel-buffering", b"no")  # nginx passes each event on at once
         if request.method == b"HEAD":
@@ -105,11 +105,11 @@ class LiveResource(Resource):
             lambda: self._still(wanted, cookies)
         )
 
-    def _still(self, wanted: Wanted, cookies: bytes) -> Deferred[bool]:
+    def _still(self, wanted: StreamQuery, cookies: bytes) -> Deferred[bool]:
         """Whether there is still something to watch, and for whom it was opened still may."""
         return succeed(False) if self._is_gone(wanted) else self._allowed(cookies)
 
-    def _is_gone(self, wanted: Wanted) -> bool:
+    def _is_gone(self, wanted: StreamQuery) -> bool:
         return wanted.agent is not None and self._missing(wanted.agent)
 
 
@@ -144,7 +144,7 @@ class LiveStream:
     """
 
     def __init__(
-        self, hub: Hub, request: Request, wanted: Wanted, names_of: NamesOf, reactor: Any
+        self, hub: Hub, request: Request, wanted: StreamQuery, names_of: NamesOf, reactor: Any
     ) -> None:
         self._hub, self._request, self._wanted = hub, request, wanted
         self._names_of, self._reactor = names_of, reactor
@@ -239,7 +239,7 @@ class LiveStream:
             if not gone(self._request):
                 self._request.unregisterProducer()
 
-    def _before(self) -> list[Shown]:
+    def _before(self) -> list[StreamRecord]:
         names = self._names()
         records = self._hub.since(max(self._hub.last - KEPT, 0)).records
         return [each for each in records if self._wanted.takes(each, names)][-self._wanted.last :]
@@ -248,7 +248,7 @@ class LiveStream:
         return self._names_of(self._wanted.agent) if self._wanted.agent is not None else None
 
 
-def _event(record: Shown) -> bytes:
+def _event(record: StreamRecord) -> bytes:
     # A JSON line has no line breaks but those that it escapes.
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (record.number, record.kind.encode(), record.line)
 

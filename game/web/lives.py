@@ -13,7 +13,7 @@ from game.mind.history import PastCompaction, Texts
 from game.mind.memory import MemoryContext
 from game.mind.records import Memory, Summary
 from game.mind.tokens import Heuristic
-from game.mind.verify import Verdict
+from game.mind.verify import SummaryVerdict
 from game.web.shapes_memory import (
     Compactions,
     CompactionView,
@@ -21,7 +21,7 @@ from game.web.shapes_memory import (
     MemoryView,
     SummaryView,
 )
-from game.web.snapshots import Life, iso, summary, window_first
+from game.web.snapshots import ArchiveAccess, iso, summary, window_first
 
 _HEURISTIC = Heuristic()
 MOST_MEMORIES = 200
@@ -31,7 +31,7 @@ MOST_LIVES = 8
 """Lives whose compactions are kept in RAM: about 2 MB for each 10,000 memories."""
 
 
-def memories(life: Life, first: int, last: int) -> Memories:
+def memories(life: ArchiveAccess, first: int, last: int) -> Memories:
     """Memories by number, and which summaries stood for them before.
 
     Args:
@@ -99,7 +99,7 @@ def memory_view(memory: Memory, bounds: Bounds) -> MemoryView:
     )
 
 
-def _before(life: Life, first: int, last: int) -> list[SummaryView]:
+def _before(life: ArchiveAccess, first: int, last: int) -> list[SummaryView]:
     """Summaries of some of these that stand no more, the newest first.
 
     One that several compactions left as it was is told once. Where only some of these were taken
@@ -130,7 +130,7 @@ class _Past:
         self._most, self._lock = most, threading.Lock()
         self._kept: OrderedDict[Path, tuple[object, Sequence[PastCompaction]]] = OrderedDict()
 
-    def of(self, life: Life) -> Sequence[PastCompaction]:
+    def of(self, life: ArchiveAccess) -> Sequence[PastCompaction]:
         """All compactions of a life, oldest first."""
         folder, context = life.archive.folder, life.context
         # Whatever changes what the archive tells of them changes one of these as well.
@@ -151,7 +151,7 @@ class _Past:
 _PAST = _Past(MOST_LIVES)
 
 
-def compactions(life: Life, limit: int, before: int | None = None) -> Compactions:
+def compactions(life: ArchiveAccess, limit: int, before: int | None = None) -> Compactions:
     """The newest compactions, newest first, those taken back included.
 
     Args:
@@ -197,7 +197,7 @@ def _texts(texts: Texts, undone: Collection[int]) -> Iterator[SummaryView]:
             yield past_summary(each, texts.standing, undone=texts.standing in undone)
 
 
-def _told(verdict: Verdict | None) -> str:
+def _told(verdict: SummaryVerdict | None) -> str:
     """What the check of a compaction found, in words."""
     if verdict is None:
         return "not checked"

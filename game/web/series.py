@@ -17,7 +17,7 @@ from typing import Any
 
 from game.mind.called import Names
 from game.mind.event_files import files_of
-from game.mind.event_reader import Follower, events
+from game.mind.event_reader import EventFollower, events
 from game.mind.event_writer import STEM
 from game.web.shapes import Point, Series
 from game.web.slices import SLOT, Slice, Sums
@@ -145,7 +145,7 @@ class Charts:
         return 0, 0.0
 
     def _follow(self, after: int) -> None:
-        follower = Follower(self._folder, after)
+        follower = EventFollower(self._folder, after)
         while not self._closing.wait(POLL_SECONDS):
             self._take(follower.added())
             self._settle()

@@ -33,7 +33,7 @@ from typeclasses.agents import Agent, all_agents
 from typeclasses.components.naming import names_of
 from typeclasses.components.prompting import title_of
 from typeclasses.components.tally import LastSent
-from typeclasses.components.thinker import State
+from typeclasses.components.thinker import AgentState
 from typeclasses.minds import Mind
 from typeclasses.services import services
 
@@ -42,7 +42,7 @@ AT_A_TIME = 50
 LONGEST_PROBLEM = 160
 """Characters of what is wrong with an agent that are shown beside it; the log has all."""
 _GOING = "going home to sleep"
-STATES = (*(each.value for each in State), _GOING)
+STATES = (*(each.value for each in AgentState), _GOING)
 """What an agent may be about."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
@@ -342,7 +342,7 @@ def summary(found: Summary, compaction: int, tokens: int) -> SummaryView:
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class ArchiveAccess:
     """What a view's thread needs to read what an agent lived through.
 
     Attributes:
@@ -364,7 +364,7 @@ class Life:
     rate: Rate | None
 
 
-def life(number: int) -> Life:
+def life(number: int) -> ArchiveAccess:
     """The same.
 
     Raises:
@@ -374,7 +374,7 @@ def life(number: int) -> Life:
     agent, component = agent_with(number), mind_with(number).memory
     memory = component.memory
     status = memory.status()
-    return Life(
+    return ArchiveAccess(
         name=component.name,
         names=names_of(agent),
         archive=memory.archive,

@@ -10,7 +10,7 @@ from twisted.web.http import Request
 from game.mind.called import Names
 from game.mind.errors import KeepsakeError
 from game.mind.events import KINDS
-from game.web.hub import Shown
+from game.web.hub import StreamRecord
 
 _MOST_LAST = 500
 _NUMBER = re.compile(r"[0-9]{1,16}")
@@ -21,7 +21,7 @@ class BadQuery(KeepsakeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class StreamQuery:
     """What a stream shows.
 
     Attributes:
@@ -37,7 +37,7 @@ class Wanted:
     after: int | None = None
 
     @classmethod
-    def of(cls, request: Request) -> Wanted:
+    def of(cls, request: Request) -> StreamQuery:
         """Read the query and the header ``Last-Event-ID``.
 
         Raises:
@@ -56,7 +56,7 @@ class Wanted:
             after=int(after) if _NUMBER.fullmatch(after) else None,
         )
 
-    def takes(self, record: Shown, names: Names | None) -> bool:
+    def takes(self, record: StreamRecord, names: Names | None) -> bool:
         """Whether it shows this record; ``names`` are what the agent is and was called."""
         if self.kinds and record.kind not in self.kinds:
             return False

@@ -27,11 +27,11 @@ from game.mind.called import Names
 from game.mind.errors import KeepsakeError
 from game.mind.event_reader import Record, last
 from game.mind.event_secrets import Scrubber
-from game.mind.event_taps import Taps, Written
+from game.mind.event_taps import Taps, WrittenEvent
 from game.mind.records import Memory
 from game.paths import Places
 from game.web.access import FORBIDDEN, may_watch
-from game.web.gate import Door, Guarded, gone
+from game.web.gate import Door, GuardedResource, gone
 from game.web.headers import HEADERS
 from game.web.hub import KEPT, Hub
 from game.web.lag import Lag
@@ -95,7 +95,7 @@ class Watching:
         )
         root.putChild(b"agents-live", live)
         door = Door(os.environ.get(TOKEN_VARIABLE, ""))
-        root.putChild(b"metrics", Guarded(door, MetricsResource(self, root.pool)))
+        root.putChild(b"metrics", GuardedResource(door, MetricsResource(self, root.pool)))
 
     def now(self) -> Now:
         """What is so now; on the reactor thread."""
@@ -138,7 +138,7 @@ class Watching:
 
     def _read_before(self) -> None:
         """Let the hub know the end of the log of before, so that nobody misses what came then."""
-        records: list[Written] = []
+        records: list[WrittenEvent] = []
         try:
             records = [_written(each) for each in last(self._places.events, KEPT, lambda _: True)]
         except OSError as error:
@@ -254,6 +254,6 @@ def _memories(mind: Mind) -> int:
         return 0
 
 
-def _written(record: Record) -> Written:
+def _written(record: Record) -> WrittenEvent:
     line = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    return Written(record["seq"], str(record.get("kind")), str(record.get("agent", "")), line)
+    return WrittenEvent(record["seq"], str(record.get("kind")), str(record.get("agent", "")), line)

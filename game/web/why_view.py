@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from game.mind.errors import KeepsakeError
-from game.mind.reasons import Leant, Shown, Under, Why
+from game.mind.reasons import Leant, PromptSource, Under, Why
 from game.mind.why_log import why_did
 from game.web.lives import Bounds, memory_view
 from game.web.shapes_memory import HitView, LeantView, UnderView, WhyView
-from game.web.snapshots import Life, iso
+from game.web.snapshots import ArchiveAccess, iso
 
 
 class NoSuchAct(KeepsakeError):
     """The agent has not done so much, as far as anything tells of it."""
 
 
-def why(life: Life, log: Path, nth: int, *, everything: bool) -> WhyView:
+def why(life: ArchiveAccess, log: Path, nth: int, *, everything: bool) -> WhyView:
     """The ``nth`` last act of an agent, with all that led to it.
 
     Args:
@@ -62,7 +62,7 @@ def _view(found: Why, bounds: Bounds) -> WhyView:
     )
 
 
-def _hit(shown: Shown) -> HitView:
+def _hit(shown: PromptSource) -> HitView:
     is_memory = shown.kind in ("memory", "called back")
     return HitView(
         kind=shown.kind,
@@ -74,7 +74,7 @@ def _hit(shown: Shown) -> HitView:
     )
 
 
-def _title(shown: Shown) -> str:
+def _title(shown: PromptSource) -> str:
     match shown.kind:
         case "note":
             return f"note: {shown.title}"

@@ -13,7 +13,7 @@ from random import Random
 
 import frontmatter
 
-from game.llm.profiles import Profile
+from game.llm.profiles import ModelProfile
 from game.mind import answer, extractive
 from game.mind.options import Options
 from game.mind.ports import Generation, LanguageModel
@@ -130,7 +130,7 @@ def measure() -> Iterator[Figure]:
         yield from _cycle(profile, model)
 
 
-def _cycle(profile: Profile, model: LanguageModel) -> Iterator[Figure]:
+def _cycle(profile: ModelProfile, model: LanguageModel) -> Iterator[Figure]:
     """One agent at the shipped sizes from one compaction through the next."""
     agent = _agent(0, _VARIANTS[0], *_SHIPPED)
     _thought(agent, profile, model)
@@ -162,7 +162,7 @@ def _agent(number: int, variant: _Variant, immediate: int, recent: int) -> _Agen
     return agent
 
 
-def _thought(agent: _Agent, profile: Profile, model: LanguageModel) -> Generation:
+def _thought(agent: _Agent, profile: ModelProfile, model: LanguageModel) -> Generation:
     agent.hear(_HEARD)
     note = agent.window[-1].text[:60]
     generation = model.generate(profile.request(agent.prompt(note), cache_key=agent.name))

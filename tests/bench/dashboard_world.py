@@ -28,7 +28,7 @@ import psutil
 
 from game.cli import processes
 from game.index.agent_index import AgentIndex
-from game.index.follower import Lived
+from game.index.follower import AgentSources
 from game.mind.archive import Archive
 from game.mind.cascade import CascadeMemory
 from game.mind.compaction_config import CompactionConfig
@@ -102,7 +102,7 @@ def write_lives(here: Places, names: Sequence[str], memories: int = MEMORIES) ->
         lived = archive.read(first, first + _AT_ONCE - 1)
         book.take(lived, names[0], lambda memory: judged(memory, names[0]))
     archive.close()
-    words = AgentIndex(index, Lived(names[0], life / "archive"), None, print)
+    words = AgentIndex(index, AgentSources(names[0], life / "archive"), None, print)
     words.follow()
     words.close()
     for name in names[1:]:

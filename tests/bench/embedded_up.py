@@ -10,7 +10,7 @@ from pathlib import Path
 
 from game.cli.ports import free_base
 from game.llm.embedded import Embedded
-from game.llm.profiles import Profile, Profiles
+from game.llm.profiles import ModelProfile, Profiles
 from game.llm.servers import build
 from game.llm.wrappers import Recorder
 from game.mind.ports import LanguageModel
@@ -39,7 +39,7 @@ def embedded_server(first_base: int = FIRST_BASE) -> Iterator[Embedded]:
 
 
 @contextmanager
-def embedded_model(profile_name: str) -> Iterator[tuple[Profile, LanguageModel]]:
+def embedded_model(profile_name: str) -> Iterator[tuple[ModelProfile, LanguageModel]]:
     """A shipped profile and its model, with all the guards that it has in the game."""
     with embedded_server() as server:
         profile = _profile(profile_name)
@@ -48,7 +48,7 @@ def embedded_model(profile_name: str) -> Iterator[tuple[Profile, LanguageModel]]
         guarded.client.close()
 
 
-def _profile(name: str) -> Profile:
+def _profile(name: str) -> ModelProfile:
     """The profile of the shipped ``llm.md``, if it uses the embedded model; else the default."""
     shipped = Profiles(REPOSITORY / "vault" / "config" / "llm.md").get(name)
-    return shipped if shipped.provider == "embedded" else Profile(name, max_tokens=200)
+    return shipped if shipped.provider == "embedded" else ModelProfile(name, max_tokens=200)

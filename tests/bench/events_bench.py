@@ -21,7 +21,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from game.mind.attention import Impulse
-from game.mind.budget import Costs, Section
+from game.mind.budget import Costs, PromptSection
 from game.mind.event_files import files_of
 from game.mind.event_log import EventLog
 from game.mind.event_taps import Tapped
@@ -195,19 +195,19 @@ def _thoughts() -> Callable[[int], ThoughtEvent]:
         basis_of,
         thought_event,
     )
-    from typeclasses.components.prompting import Kept  # noqa: PLC0415
-    from typeclasses.components.thought import Thought  # noqa: PLC0415
+    from typeclasses.components.prompting import PromptExtras  # noqa: PLC0415
+    from typeclasses.components.thought import ThoughtInProgress  # noqa: PLC0415
 
     lines = [line.text for line in islice(talk.talk(Random(5)), 600)]
     heads = [f"You are agent {n}.\n" + "\n".join(lines[n : n + 20]) for n in range(AGENTS)]
     prompts = [_prompt(heads[n % AGENTS], lines, n // AGENTS) for n in range(EVENTS)]
     requests = list(map(GenerationRequest, prompts))  # what the model is asked is no event
     names = _SECTIONS.split(",")
-    costs = Costs(tuple(Section(each, 120) for each in names), 3_400, "model server")
-    thought, act = Thought(Impulse("addressed", "player", "Tom")), Act(None, "no")
+    costs = Costs(tuple(PromptSection(each, 120) for each in names), 3_400, "model server")
+    thought, act = ThoughtInProgress(Impulse("addressed", "player", "Tom")), Act(None, "no")
     answer = Generation("say The leek soup.", "stop", 1_200, 1_100, 9, 0.4, "a-model")
     names_of = [f"Agent{n}" for n in range(AGENTS)]
-    kept, context = Kept(related=Related(hits=_hits())), MemoryContext(None, None, ())
+    kept, context = PromptExtras(related=Related(hits=_hits())), MemoryContext(None, None, ())
 
     def make(n: int) -> ThoughtEvent:
         basis = basis_of(context, kept)

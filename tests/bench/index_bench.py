@@ -29,12 +29,12 @@ import psutil
 
 from game.cli.recall import read_data
 from game.index.chroma_server import ChromaServer
-from game.index.conversation import Turn
+from game.index.conversation import ConversationTurn
 from game.index.vectors import Chroma, ChromaVectors
 from game.index.words import Fts5Index
 from game.llm.minilm import MiniLMEmbedder
 from game.mind.recall.documents import Document, DocumentKind
-from game.mind.recall.recall import Recall, Wanted
+from game.mind.recall.recall import MemorySearch, SearchRequest
 from game.paths import REPOSITORY, Places, Ports
 from tests.bench.figures import Figure, percentile
 
@@ -44,9 +44,9 @@ MEMORIES, FEW_MEMORIES = 10_000, 1_000
 A_SUMMARY, A_NOTE = 64, 250
 """So many memories for each summary, and for each note."""
 WANTED = (
-    Wanted(6, (DocumentKind.NOTE,)),
-    Wanted(5, (DocumentKind.SUMMARY,)),
-    Wanted(8, (DocumentKind.MEMORY,)),
+    SearchRequest(6, (DocumentKind.NOTE,)),
+    SearchRequest(5, (DocumentKind.SUMMARY,)),
+    SearchRequest(8, (DocumentKind.MEMORY,)),
 )
 """What a thought asks for with the shipped configuration."""
 DIMENSION = 384
@@ -184,12 +184,14 @@ def _scale(server: ChromaServer, folder: Path) -> Iterator[Figure]:
     for memories in (FEW_MEMORIES, MEMORIES):
         lines = _lived(memories, turns, speakers)
         rows = embedder.embed([line.text for line in lines])
-        agents: list[Recall] = []
+        agents: list[MemorySearch] = []
         for count in AGENTS:
             began, before = time.perf_counter(), len(agents)
             for number in range(before, count):
                 words, vectors = _index(f"{memories}-{number}", lines, rows, folder, chroma)
-                recall = Recall(words, vectors, embedder, names=lambda: speakers, clock=Clock())
+                recall = MemorySearch(
+                    words, vectors, embedder, names=lambda: speakers, clock=Clock()
+                )
                 agents.append(recall)
             cost = (time.perf_counter() - began) / ((count - before) * memories) * 1000
             times = _times(agents, asked)
@@ -233,7 +235,9 @@ def _index(
     return words, vectors
 
 
-def _lived(memories: int, turns: Sequence[Turn], speakers: Sequence[str]) -> list[Document]:
+def _lived(
+    memories: int, turns: Sequence[ConversationTurn], speakers: Sequence[str]
+) -> list[Document]:
     """So many memories, with the summaries and notes that come with them."""
     random = Random(memories)
 
@@ -266,7 +270,7 @@ def _document(kind: DocumentKind, first: int, last: int, text: str, speaker: str
     return Document(key, kind, text, when, first, last, speaker, place)
 
 
-def _times(agents: list[Recall], questions: list[str]) -> list[float]:
+def _times(agents: list[MemorySearch], questions: list[str]) -> list[float]:
     """Milliseconds of recalls that go to the agents in turn; the first of each only warms it."""
     for question in questions:  # embedded now, and not while the time runs
         agents[0].search_each(question, WANTED)

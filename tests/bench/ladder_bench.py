@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from game.lab.accounting import Charged, compacted, thought
-from game.lab.ledger import HORIZON, Ledger, together
+from game.lab.ledger import HORIZON, CostLedger, together
 from game.mind import masking
 from game.mind.archive import Archive
 from game.mind.cascade import CascadeMemory
@@ -79,7 +79,7 @@ def settings() -> Iterator[Setting]:
 
 def measure() -> Iterator[Figure]:
     """Tokens saved and spent, by life and setting; writes the charts."""
-    results: dict[tuple[str, str, str], Ledger] = {}
+    results: dict[tuple[str, str, str], CostLedger] = {}
     same: dict[tuple[CompactionConfig, int], str] = {}
     for setting in settings():
         # Several rows of the grid cross at the shipped marks: lived through once.
@@ -98,7 +98,7 @@ def measure() -> Iterator[Figure]:
     chart(results)
 
 
-def _summed(name: str, results: dict[tuple[str, str, str], Ledger]) -> Figure:
+def _summed(name: str, results: dict[tuple[str, str, str], CostLedger]) -> Figure:
     total = together(ledger for key, ledger in results.items() if key[0] == name)
     return Figure(
         f"tokens a thought, {name}",
@@ -113,7 +113,7 @@ def _summed(name: str, results: dict[tuple[str, str, str], Ledger]) -> Figure:
     )
 
 
-def _figure(name: str, ledger: Ledger) -> Figure:
+def _figure(name: str, ledger: CostLedger) -> Figure:
     rungs = ", ".join(
         f"{rung} {ledger.a_thought(kept):.0f}" for rung, kept in ledger.kept.items() if kept
     )
@@ -132,7 +132,7 @@ def _first_by_count(size: int) -> Figure:
     config = replace(
         SHIPPED, immediate_window=size, recent_window=size, preserve_memories=min(size, 20)
     )
-    ledger = Ledger()
+    ledger = CostLedger()
     with tempfile.TemporaryDirectory() as scratch:
         memory = _open(Path(scratch), config)
         try:
@@ -148,7 +148,7 @@ def _first_by_count(size: int) -> Figure:
     )
 
 
-def _until_first(memory: CascadeMemory, ledger: Ledger) -> int:
+def _until_first(memory: CascadeMemory, ledger: CostLedger) -> int:
     """Live until something is compacted; returns how many memories that took."""
     lines = life(OUTPUTS[0], 400)
     for number, line in enumerate(lines, start=1):
@@ -159,7 +159,7 @@ def _until_first(memory: CascadeMemory, ledger: Ledger) -> int:
     return len(lines)
 
 
-def lived(setting: Setting, outputs: Outputs, length: int) -> Ledger:
+def lived(setting: Setting, outputs: Outputs, length: int) -> CostLedger:
     """Live one life at one setting."""
     with tempfile.TemporaryDirectory() as scratch, _mask_moves_by(setting.step):
         memory = _open(Path(scratch), setting.config)
@@ -178,8 +178,8 @@ def _mask_moves_by(step: int) -> Iterator[None]:
         masking.STEP = shipped
 
 
-def _lived(memory: CascadeMemory, outputs: Outputs, length: int) -> Ledger:
-    ledger, before = Ledger(memories=length), [""]
+def _lived(memory: CascadeMemory, outputs: Outputs, length: int) -> CostLedger:
+    ledger, before = CostLedger(memories=length), [""]
     for number, line in enumerate(life(outputs, length), start=1):
         memory.append(line.text, line.kind)
         if reason := memory.next_turn():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 from matplotlib.figure import Figure as Picture
 
-from game.lab.ledger import HORIZON, Ledger, together
+from game.lab.ledger import HORIZON, CostLedger, together
 from game.mind.memory import Rung
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _RUNGS = {
     Rung.TRUNCATE: "#ca3c25",
 }
 
-type Results = Mapping[tuple[str, str, str], Ledger]
+type Results = Mapping[tuple[str, str, str], CostLedger]
 
 
 def chart(results: Results, picture: Path = PICTURE, text: Path = TEXT) -> None:
@@ -56,19 +56,19 @@ def chart(results: Results, picture: Path = PICTURE, text: Path = TEXT) -> None:
     drawn.savefig(picture, dpi=100)
 
 
-def _totals(results: Results) -> dict[str, Ledger]:
+def _totals(results: Results) -> dict[str, CostLedger]:
     """All lives of each setting together."""
     names = dict.fromkeys(name for name, _, _ in results)
     return {name: together(v for k, v in results.items() if k[0] == name) for name in names}
 
 
-def _by_outputs(results: Results) -> dict[tuple[str, str], Ledger]:
+def _by_outputs(results: Results) -> dict[tuple[str, str], CostLedger]:
     """Lives of all lengths together, by setting and kind of tool output."""
     pairs = dict.fromkeys(key[:2] for key in results)
     return {pair: together(v for k, v in results.items() if k[:2] == pair) for pair in pairs}
 
 
-def _as_shipped(results: Results) -> dict[str, Ledger]:
+def _as_shipped(results: Results) -> dict[str, CostLedger]:
     return {f"{key[1]}, {key[2]}": v for key, v in results.items() if key[0] == SHIPPED_NAME}
 
 
@@ -79,7 +79,7 @@ def _text(results: Results) -> list[str]:
     return [*_text_grid(_totals(results)), "", *_text_rungs(_as_shipped(results))]
 
 
-def _text_grid(totals: Mapping[str, Ledger]) -> list[str]:
+def _text_grid(totals: Mapping[str, CostLedger]) -> list[str]:
     """A bar for what a thought costs, and beside it what else speaks for a setting."""
     lines = [
         "All lives together. Cost: tokens evaluated (█) or spent on summaries (▒) for one thought.",
@@ -98,7 +98,7 @@ def _text_grid(totals: Mapping[str, Ledger]) -> list[str]:
     return lines
 
 
-def _text_rungs(lives: Mapping[str, Ledger]) -> list[str]:
+def _text_rungs(lives: Mapping[str, CostLedger]) -> list[str]:
     lines = [
         f"As shipped: tokens a thought that were not sent, a compaction's over its next {HORIZON}"
         " thoughts,",
@@ -114,7 +114,7 @@ def _text_rungs(lives: Mapping[str, Ledger]) -> list[str]:
 # -- as a picture
 
 
-def _draw_cost(axes: Axes, totals: Mapping[str, Ledger]) -> None:
+def _draw_cost(axes: Axes, totals: Mapping[str, CostLedger]) -> None:
     evaluated = [each.a_thought(each.evaluated) for each in totals.values()]
     spent = [each.a_thought(each.spent) for each in totals.values()]
     rows = range(len(totals))
@@ -139,7 +139,7 @@ def _draw_net(axes: Axes, results: Results) -> None:
     axes.set_xlabel(f"thousand tokens over the next {HORIZON} thoughts, less its cost")
 
 
-def _draw_groups(axes: Axes, results: Results, value: Callable[[Ledger], float]) -> None:
+def _draw_groups(axes: Axes, results: Results, value: Callable[[CostLedger], float]) -> None:
     """Three bars for each setting, one for each kind of tool output."""
     found = _by_outputs(results)
     names = list(dict.fromkeys(name for name, _ in found))

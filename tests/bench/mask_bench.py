@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from game.mind.exchange import open_exchange
 from game.mind.masking import STEP, Mask, boundary, mask
-from game.mind.noticed import Noticed, NoticedBlock, NoticedKind, notice
+from game.mind.noticed import Commitments, Noticed, NoticedKind, notice
 from game.mind.recall import related
 from game.mind.records import Memory, MemoryKind
 from game.mind.script import RenderedMemory, script
@@ -60,7 +60,7 @@ def _noticing() -> Iterator[Figure]:
         took = median_ms(lambda line=line: notice(line, "Mira"), rounds=_ROUNDS, each=5)
         yield Figure(f"notice {len(words):,} characters of {name}", 1, took * 1000, "µs")
     with TemporaryDirectory() as scratch:
-        block = NoticedBlock(Path(scratch) / "noticed.md")
+        block = Commitments(Path(scratch) / "noticed.md")
         block.add(
             Noticed(NoticedKind.RULE, who, f"Never lend {who} the ladder, nor a rope.", 1, _START)
             for who in talk.PEOPLE

@@ -17,7 +17,7 @@ from game.mind.compaction_config import CompactionConfig
 from game.mind.memory import CompactReason
 from game.mind.ports import SystemClock
 from game.mind.summaries import SummaryFolder
-from game.mind.summarize import MAX_CHARACTERS, Draft, Source
+from game.mind.summarize import MAX_CHARACTERS, Draft, SummarySource
 from tests.bench.figures import Figure, median_ms
 
 SIZES = (100, 10_000, 100_000)
@@ -29,7 +29,7 @@ _TEXT = 'Tom says to you, "The ferry was late again, and number {} of the barrel
 class _Shortened:
     """A summarizer that costs nothing: here the memory is measured, not the summaries."""
 
-    def summarize(self, source: Source) -> Draft:
+    def summarize(self, source: SummarySource) -> Draft:
         return Draft("\n".join(source.lines)[: MAX_CHARACTERS[source.tier]], "shortened")
 
 

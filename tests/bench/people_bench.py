@@ -71,11 +71,11 @@ def saying(number: int) -> str:
 def _in_the_world(met: int) -> list[Figure]:  # noqa: C901 - one life, in one class of its own
     from evennia.utils import create  # noqa: PLC0415 - with the world
 
-    from game.mind.attention import Event, EventKind  # noqa: PLC0415
+    from game.mind.attention import EventKind, PerceivedEvent  # noqa: PLC0415
     from game.mind.people.book import PeopleBook  # noqa: PLC0415
     from tests.game.agents_world import AgentsWorld  # noqa: PLC0415
     from typeclasses.components.identity import identity_of  # noqa: PLC0415
-    from typeclasses.components.thinker import State  # noqa: PLC0415
+    from typeclasses.components.thinker import AgentState  # noqa: PLC0415
 
     figures: list[Figure] = []
 
@@ -137,11 +137,11 @@ def _in_the_world(met: int) -> list[Figure]:  # noqa: C901 - one life, in one cl
 
         def _thought(self) -> float:
             """Milliseconds of this thread that one thought takes, from its cause to its end."""
-            event = Event(EventKind.ADDRESSED, from_player=True, source=self.char1.key)
+            event = PerceivedEvent(EventKind.ADDRESSED, from_player=True, source=self.char1.key)
             thoughts = self.mind.thinker.thoughts
             spent = _timed(lambda: self.mind.thinker.notice(event))
             spent += _timed(lambda: self.clock.advance(1.0))
-            while self.mind.thinker.state is State.WAITING:
+            while self.mind.thinker.state is AgentState.WAITING:
                 spent += _timed(self.posted.get(timeout=10))
             assert self.mind.thinker.thoughts == thoughts + 1, "it was not one thought"
             return spent

@@ -19,17 +19,17 @@ from typing import Any
 import numpy as np
 
 from game.cli.recall import read_data
-from game.index.conversation import Conversation, Marked, Turn
+from game.index.conversation import Conversation, ConversationTurn, MarkedQuestion
 from game.index.local import ExactVectors
 from game.index.words import Fts5Index
 from game.llm.minilm import DIMENSION, MiniLMEmbedder
 from game.mind.ports import SystemClock
 from game.mind.recall.documents import Document, DocumentKind
 from game.mind.recall.fusion import Weights, reciprocal
-from game.mind.recall.measure import Answered, Score, scores
-from game.mind.recall.query import Question
+from game.mind.recall.measure import Answered, RetrievalScore, scores
+from game.mind.recall.query import RecallQuery
 from game.mind.recall.query import read as read_question
-from game.mind.recall.recall import Recall
+from game.mind.recall.recall import MemorySearch
 from game.paths import REPOSITORY
 from tests.bench.figures import Figure, median_ms, percentile
 from tests.bench.index_bench import Remembering
@@ -68,7 +68,7 @@ _CHOICES: dict[str, tuple[float, ...]] = {
 
 type Way = Callable[[str], list[str]]
 """From a question to the ids of turns, best first."""
-type Asked = list[tuple[Conversation, Sequence[Marked]]]
+type Asked = list[tuple[Conversation, Sequence[MarkedQuestion]]]
 """Conversations, each with questions about it."""
 
 
@@ -85,7 +85,7 @@ def measure() -> Iterator[Figure]:
         yield from _search_time(size, texts, speakers, [q.text for q in questions])
 
 
-def read(name: str) -> tuple[list[Turn], list[Marked]]:
+def read(name: str) -> tuple[list[ConversationTurn], list[MarkedQuestion]]:
     """Turns and questions of one of :data:`SETS`."""
     return read_data(REPOSITORY / "tests" / "data" / f"recall_{name}.json")
 
@@ -95,7 +95,7 @@ def ways(conversation: Conversation, weights: Weights | None = None) -> dict[str
     names = conversation.names
     embedder = conversation.embedder
 
-    def question(text: str) -> Question:
+    def question(text: str) -> RecallQuery:
         return read_question(text, names, conversation.now())
 
     def by_words(text: str) -> list[str]:
@@ -109,7 +109,7 @@ def ways(conversation: Conversation, weights: Weights | None = None) -> dict[str
         return [conversation.id_of(key) for key, _ in conversation.vectors.query(vector, _POOL)]
 
     def with_weights(weights: Weights) -> Way:
-        recall = Recall(
+        recall = MemorySearch(
             conversation.words,
             conversation.vectors,
             embedder,
@@ -130,7 +130,9 @@ def ways(conversation: Conversation, weights: Weights | None = None) -> dict[str
     }
 
 
-def compare(turns: Sequence[Turn], questions: Sequence[Marked]) -> dict[str, list[Score]]:
+def compare(
+    turns: Sequence[ConversationTurn], questions: Sequence[MarkedQuestion]
+) -> dict[str, list[RetrievalScore]]:
     """The scores of each way over the same questions."""
     conversation = Conversation(MiniLMEmbedder(threads=2))
     conversation.ingest(turns)
@@ -140,7 +142,9 @@ def compare(turns: Sequence[Turn], questions: Sequence[Marked]) -> dict[str, lis
     }
 
 
-def _quality(which: str, turns: Sequence[Turn], questions: Sequence[Marked]) -> Iterator[Figure]:
+def _quality(
+    which: str, turns: Sequence[ConversationTurn], questions: Sequence[MarkedQuestion]
+) -> Iterator[Figure]:
     for name, found in compare(turns, questions).items():
         whole = found[-1]
         others = ", ".join(f"@{depth} {100 * whole.recall[depth]:.1f}" for depth in (5, 20))
@@ -172,7 +176,7 @@ def _split() -> Iterator[Figure]:
         yield from _chosen_and_asked(f"chosen on {name}", [sets[place]], [sets[1 - place]])
 
 
-def _held(turns: Sequence[Turn]) -> Conversation:
+def _held(turns: Sequence[ConversationTurn]) -> Conversation:
     conversation = Conversation(Remembering())
     conversation.ingest(turns)
     return conversation
@@ -214,12 +218,14 @@ def _found(asked: Asked, weights: Weights) -> float:
     return sum(sum(each.recall.values()) / len(each.recall) for each in found) / len(found)
 
 
-def _asked(conversation: Conversation, questions: Sequence[Marked], weights: Weights) -> Score:
+def _asked(
+    conversation: Conversation, questions: Sequence[MarkedQuestion], weights: Weights
+) -> RetrievalScore:
     way = ways(conversation, weights)["recall"]
     return scores(Answered(q.kind, q.evidence, way(q.text)[:_DEPTH]) for q in questions)[-1]
 
 
-def _taking_in(turns: Sequence[Turn]) -> Iterator[Figure]:
+def _taking_in(turns: Sequence[ConversationTurn]) -> Iterator[Figure]:
     conversation = Conversation(MiniLMEmbedder(threads=2))
     conversation.query("Is anybody there?", 1)  # loads the weights
     began = time.perf_counter()
@@ -263,7 +269,7 @@ def _search_time(
     added = (time.perf_counter() - began) / size * 1000
     yield Figure("words: add a memory, in one batch", size, added, "ms")
     vectors.add(documents, embedder.embed([document.text for document in documents]))
-    recall = Recall(index, vectors, embedder, names=lambda: speakers, clock=SystemClock())
+    recall = MemorySearch(index, vectors, embedder, names=lambda: speakers, clock=SystemClock())
     took = [median_ms(lambda text=text: recall.search(text), rounds=1) for text in questions]
     yield Figure("recall: search, in memory, without model, p50", size, percentile(took, 0.5), "ms")
     yield Figure(

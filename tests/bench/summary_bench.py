@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from game.llm.profiles import OPENAI, Profile
+from game.llm.profiles import OPENAI, ModelProfile
 from game.llm.servers import build
 from game.llm.wrappers import Recorder
 from game.mind.attribution import swapped
@@ -32,10 +32,10 @@ from game.mind.summarize import (
     EXTRACTIVE,
     ExtractiveSummarizer,
     ModelSummarizer,
-    Source,
     Summarizer,
+    SummarySource,
 )
-from game.mind.writing import Writer
+from game.mind.writing import SummaryWriter
 from game.paths import REPOSITORY
 from tests.bench.embedded_up import embedded_model
 from tests.bench.figures import Figure
@@ -137,10 +137,10 @@ class _Summaries:
     def _written(
         self, tier: Tier, lines: tuple[str, ...], numbers: tuple[int, ...] = (), limit: int = 0
     ) -> str:
-        source = Source(tier, NAME, lines, numbers, self.way, limit)
+        source = SummarySource(tier, NAME, lines, numbers, self.way, limit)
         if not self.checked:
             return self.summarizer.summarize(source).text
-        writer = Writer(self.summarizer, True, (), (), None, self.log.append)
+        writer = SummaryWriter(self.summarizer, True, (), (), None, self.log.append)
         written = writer.write(source)
         self.refused += written.model == EXTRACTIVE
         return written.text
@@ -192,7 +192,7 @@ def _summarizer() -> Iterator[tuple[str, Summarizer]]:
         return
     name = os.environ.get("KEEPSAKE_SUMMARIZER_MODEL", "model")
     profile = replace(
-        Profile("summarizer", provider=OPENAI, host=host, model=name, temperature=0.3),
+        ModelProfile("summarizer", provider=OPENAI, host=host, model=name, temperature=0.3),
         max_tokens=_LONG_TOKENS,
         time_limit=600.0,
         in_flight=1,
@@ -212,7 +212,7 @@ def _without_model(way: Strategy) -> Iterator[Figure]:
 
 
 def _prose_by_model(
-    way: Strategy, lives: list[_Life], profile: Profile, model: LanguageModel
+    way: Strategy, lives: list[_Life], profile: ModelProfile, model: LanguageModel
 ) -> Figure:
     kept, refused, _ = _kept(lives, way, _by_model(profile, model))
     compactions = sum(len(life.due) for life in lives)
@@ -226,7 +226,7 @@ def _prose_by_model(
     )
 
 
-def _notes_by_model(way: Strategy, profile: Profile, model: LanguageModel) -> Figure:
+def _notes_by_model(way: Strategy, profile: ModelProfile, model: LanguageModel) -> Figure:
     """How often the model gives every heading, in two tries, of few memories."""
     random, given, lacking = Random(21), 0, 0
     summarizer = _by_model(profile, model, max_tokens=_NOTE_TOKENS)
@@ -234,7 +234,7 @@ def _notes_by_model(way: Strategy, profile: Profile, model: LanguageModel) -> Fi
         lines = tuple(_source_line(x) for x in itertools.islice(talk(random), _NOTE_LINES))
         numbers = tuple(range(1, _NOTE_LINES + 1))
         try:
-            summarizer.summarize(Source(Tier.RECENT, NAME, lines, numbers, way))
+            summarizer.summarize(SummarySource(Tier.RECENT, NAME, lines, numbers, way))
             given += 1
         except SummaryRefused as error:
             lacking += "lacks" in error.what
@@ -297,7 +297,7 @@ def _source_line(line: Line) -> str:
 
 
 def _by_model(
-    profile: Profile, model: LanguageModel, max_tokens: int | None = None
+    profile: ModelProfile, model: LanguageModel, max_tokens: int | None = None
 ) -> ModelSummarizer:
     def generate(prompt: str, stop: tuple[str, ...]) -> Generation:
         return model.generate(profile.request(prompt, stop=stop, max_tokens=max_tokens))

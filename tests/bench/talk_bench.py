@@ -12,7 +12,7 @@ from game.cli.talk import as_table
 from game.lab.settings import copy_config
 from game.lab.talk.evaluation import evaluate
 from game.lab.talk.job import Job
-from game.lab.talk.scores import Score, scores
+from game.lab.talk.scores import QuestionScore, scores
 from game.lab.talk.talk_set import CHECKABLE, HELD_OUT
 from game.llm.profiles import EMBEDDED
 from game.paths import REPOSITORY, Places, Ports
@@ -30,7 +30,7 @@ def measure() -> Iterator[Figure]:
         yield from _figures(score)
 
 
-def _scores() -> list[Score]:
+def _scores() -> list[QuestionScore]:
     with tempfile.TemporaryDirectory() as scratch:
         places = Places(Path(scratch) / "home", Path(scratch) / "vault", Ports())
         places.home.mkdir()
@@ -40,7 +40,7 @@ def _scores() -> list[Score]:
     return scores([answer for talk in talks for answer in talk.answers])
 
 
-def _figures(score: Score) -> Iterator[Figure]:
+def _figures(score: QuestionScore) -> Iterator[Figure]:
     low, high = score.interval
     between = f"95 %: {100 * low:.0f} to {100 * high:.0f}"
     yield Figure(f"talk: {score.kind}, right", score.n, 100 * score.right, "%", between)

@@ -36,12 +36,12 @@ def main() -> None:
 
 
 def _in_the_world() -> list[Figure]:
-    from game.mind.attention import Event, EventKind  # noqa: PLC0415 - with the world
+    from game.mind.attention import EventKind, PerceivedEvent  # noqa: PLC0415 - with the world
     from game.mind.compaction_config import CompactionConfig  # noqa: PLC0415
     from game.mind.memory import CompactReason  # noqa: PLC0415
     from tests.bench.talk import Line, talk  # noqa: PLC0415
     from tests.game.agents_world import AgentsWorld, FixedConfig  # noqa: PLC0415
-    from typeclasses.components.thinker import State  # noqa: PLC0415
+    from typeclasses.components.thinker import AgentState  # noqa: PLC0415
     from typeclasses.services import REST  # noqa: PLC0415
 
     figures: list[Figure] = []
@@ -81,11 +81,11 @@ def _in_the_world() -> list[Figure]:
 
         def _thought(self) -> float:
             """Milliseconds of this thread that one thought takes, from its cause to its end."""
-            event = Event(EventKind.ADDRESSED, from_player=True, source="Tom")
+            event = PerceivedEvent(EventKind.ADDRESSED, from_player=True, source="Tom")
             before, thoughts = _cost(), self.mind.thinker.thoughts
             spent = _timed(lambda: self.mind.thinker.notice(event))
             spent += _timed(lambda: self.clock.advance(1.0))
-            while self.mind.thinker.state is State.WAITING:
+            while self.mind.thinker.state is AgentState.WAITING:
                 spent += _timed(self.posted.get(timeout=10))
             assert self.mind.thinker.thoughts == thoughts + 1, "it was not one thought"
             assert spent <= (_cost() - before) * 1000

@@ -24,7 +24,7 @@ from game.mind.ports import GenerationRequest
 from game.mind.prompt import PromptContext, Situation, load_template
 from game.mind.records import MemoryKind
 from game.mind.script import RenderedMemory
-from game.mind.tokens import MODEL_SERVER, Heuristic, Ledger, estimate_tokens
+from game.mind.tokens import MODEL_SERVER, Heuristic, TokenLedger, estimate_tokens
 from game.mind.verbs import STANDARD_VERBS
 from game.paths import REPOSITORY
 from tests.bench.embedded_up import embedded_server
@@ -166,7 +166,7 @@ def _whole(client: OpenAIModel, prompt: _Prompt) -> int:
 
 def _by_lines(client: OpenAIModel, prompt: _Prompt) -> int:
     """As the game does it: each line by itself, kept in a ledger, and summed."""
-    ledger = Ledger(Heuristic())
+    ledger = TokenLedger(Heuristic())
     lines = prompt.lines
     counts = _needed(client.count_tokens(_ended(lines)))
     ledger.learn(dict(zip(lines, counts, strict=True)), MODEL_SERVER)
@@ -208,7 +208,7 @@ def _costs(client: OpenAIModel, lines: list[str]) -> Iterator[Figure]:
     size = len(lines)
     yield Figure("count a window's lines by the server, one call", size, together, "ms")
     yield Figure("count one line by the server", 1, one, "ms", f"{one * size:.0f} ms for them all")
-    ledger = Ledger(Heuristic())
+    ledger = TokenLedger(Heuristic())
     began = time.perf_counter()
     sum(map(ledger.of, lines))
     first = (time.perf_counter() - began) * 1000

@@ -14,7 +14,7 @@ from pyarrow import parquet
 from game.mind.event_files import files_of
 from game.mind.event_log import EventLog
 from game.mind.event_prompts import Prompts
-from game.mind.event_reader import Follower, events, follow
+from game.mind.event_reader import EventFollower, events, follow
 from game.mind.events import (
     Compaction,
     Fault,
@@ -71,7 +71,7 @@ def test_two_readers_follow_another_process_through_rotations(tmp_path):
     found = [[], []]
 
     def read(into):
-        for record in follow(Follower(folder, 0), poll=0.001):
+        for record in follow(EventFollower(folder, 0), poll=0.001):
             into.append(record["seq"])
             if len(into) >= 3_000:
                 return

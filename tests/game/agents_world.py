@@ -144,10 +144,10 @@ class AgentsWorld(EvenniaTest):
 
     def thinking(self) -> bool:
         """Whether any agent waits for the model."""
-        from typeclasses.components.thinker import State  # noqa: PLC0415
+        from typeclasses.components.thinker import AgentState  # noqa: PLC0415
         from typeclasses.minds import open_minds  # noqa: PLC0415
 
-        return any(mind.thinker.state is State.WAITING for mind in open_minds())
+        return any(mind.thinker.state is AgentState.WAITING for mind in open_minds())
 
     def hold(self) -> threading.Event:
         """From now on the model answers no sooner than the event that this returns is set."""

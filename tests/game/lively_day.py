@@ -16,7 +16,7 @@ from typing import Any
 
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
-from game.mind.attention import Event, EventKind
+from game.mind.attention import EventKind, PerceivedEvent
 from game.mind.compaction_config import CompactionConfig
 from game.mind.errors import ModelError
 from game.mind.integrity import tier_problems
@@ -143,7 +143,7 @@ class LivelyDay(AgentsWorld):
         """Something happened: a thought with all the memory, or a reply to who is addressing it."""
         called = len(self.day.prompts) + self.day.unanswered
         thinker = self.mind.thinker
-        thinker.notice(Event(kind, from_player=True, source="Tom"))
+        thinker.notice(PerceivedEvent(kind, from_player=True, source="Tom"))
         self.clock.advance(1.0)
         self._until(lambda: not self.thinking())
         if len(self.day.prompts) + self.day.unanswered == called:

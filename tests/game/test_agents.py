@@ -13,7 +13,7 @@ from game.mind.memory import CompactReason
 from tests.game.agents_world import AgentsWorld
 from typeclasses.accounts import Account
 from typeclasses.agents import all_agents, find_agents
-from typeclasses.components.thinker import State
+from typeclasses.components.thinker import AgentState
 
 
 class TestPerceiving(AgentsWorld):
@@ -212,7 +212,7 @@ class TestThinking(AgentsWorld):
         self.pass_time(5)
         assert self.lines() == ['Tom says to you, "hello"']
         assert self.fake.calls("/api/generate") == []
-        assert self.mind.thinker.state is State.PAUSED
+        assert self.mind.thinker.state is AgentState.PAUSED
         self.said = ["say Hello."]
         self.mira.attributes.remove("paused")
         self.char1.execute_cmd("talk Mira hello again")
@@ -272,7 +272,7 @@ class TestThinking(AgentsWorld):
         self.char1.execute_cmd("talk Mira hello")
         self.pass_time(2)
         assert len(self.fake.calls("/api/generate")) == 1
-        assert self.mind.thinker.state is State.IDLE
+        assert self.mind.thinker.state is AgentState.IDLE
         self.mind.actor.act = plain
         self.char1.execute_cmd("talk Mira hello again")
         self.pass_time(8)
@@ -358,14 +358,14 @@ class TestTrouble(AgentsWorld):
         self.char1.execute_cmd("talk Mira during")
         self.pass_time(4)
         assert memory.waiting == 1
-        assert self.mind.thinker.state is State.TROUBLED
+        assert self.mind.thinker.state is AgentState.TROUBLED
         assert self.fake.calls("/api/generate") == []
         archive.append = real
         until = self.services.clock.now()
         assert memory.save_backlog()
         assert self.lines() == ['Tom says, "before"', 'Tom says to you, "during"']
         assert memory.context().window[-1].time < until, "when it happened, not when it was saved"
-        assert self.mind.thinker.state is State.IDLE
+        assert self.mind.thinker.state is AgentState.IDLE
 
     def test_an_archive_that_cannot_be_read_leaves_the_others_in_peace(self):
         segment = self.services.places.agents / "Bram" / "archive" / "0000000001.jsonl"
@@ -375,7 +375,7 @@ class TestTrouble(AgentsWorld):
         self.char1.execute_cmd("say one")
         assert self.lines()[-1] == 'Tom says, "one"'
         assert "cannot be read" in str(bram.mind.memory.problem)
-        assert bram.mind.thinker.state is State.TROUBLED
+        assert bram.mind.thinker.state is AgentState.TROUBLED
         assert bram.mind.memory.waiting == 2
 
     def test_a_template_that_breaks_while_it_runs_is_told_once_and_the_last_good_one_serves(self):

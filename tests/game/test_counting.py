@@ -11,7 +11,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from game.mind.errors import ConfigError
-from game.mind.tokens import HEURISTIC, MODEL_SERVER, TIKTOKEN, Heuristic, Ledger
+from game.mind.tokens import HEURISTIC, MODEL_SERVER, TIKTOKEN, Heuristic, TokenLedger
 from typeclasses.components.counting import BATCH, LONGEST_WAIT, SMALLEST_BATCH, Counting
 
 
@@ -62,7 +62,7 @@ class Counter:
 
 class Scene:
     def __init__(self) -> None:
-        self.ledger, self.counter = Ledger(Heuristic()), Counter()
+        self.ledger, self.counter = TokenLedger(Heuristic()), Counter()
         self.worker, self.clock = Worker(), Clock()
         self.counting = Counting(self.ledger, self.counter, self.worker, self.clock)
         self.counting.start()

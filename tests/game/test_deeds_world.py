@@ -6,7 +6,7 @@ from evennia.utils import create
 
 from game.mind.archive import Archive
 from game.mind.deeds import GIVE, POSE
-from game.mind.people.profile import Kind
+from game.mind.people.profile import ProfileKind
 from tests.game.test_people_world import PeopleWorld
 from typeclasses.components.identity import identity_of
 from typeclasses.objects import Object
@@ -29,7 +29,7 @@ class TestDeeds(PeopleWorld):
         [pose] = self.mind.memory.context().window[-1:]
         assert (pose.text, pose.event) == ("Tom gives you a blue cup.", POSE)
         assert self.open_promises() == ["bring you the blue cup, Mira"]
-        assert Kind.THING not in {each.kind for each in self.known.book.all()}
+        assert ProfileKind.THING not in {each.kind for each in self.known.book.all()}
         assert self.mind.diary.importance_of(pose).score < 6
 
     def test_a_gift_is_one_also_after_it_was_played(self):
@@ -40,7 +40,7 @@ class TestDeeds(PeopleWorld):
         gift = self.mind.memory.context().window[-1]
         assert (gift.text, gift.event) == ("Tom gives you a blue cup.", GIVE)
         assert self.open_promises() == []
-        assert Kind.THING in {each.kind for each in self.known.book.all()}
+        assert ProfileKind.THING in {each.kind for each in self.known.book.all()}
         assert self.mind.diary.importance_of(gift).score >= 7
         archive: Archive = self.mind.memory.memory.archive
         told = archive.read(gift.number, gift.number)

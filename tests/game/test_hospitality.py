@@ -9,7 +9,7 @@ import evennia
 from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
-from game.llm.profiles import Profile
+from game.llm.profiles import ModelProfile
 from game.mind.errors import ModelUnavailable
 from game.mind.events import Nowhere, Thought
 from game.mind.ports import Generation
@@ -301,7 +301,7 @@ class FakeGateway:
     """Takes calls, and answers them when the test says so."""
 
     def __init__(self, provider: str = "embedded") -> None:
-        self.profiles = {PROFILE: Profile(PROFILE, provider)}
+        self.profiles = {PROFILE: ModelProfile(PROFILE, provider)}
         self.calls: list[Any] = []
 
     def submit(self, name: str, priority: Any, key: str, build: Any, done: Any) -> Any:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from evennia.utils.ansi import strip_ansi
 
 from game.mind.journal.config import JournalConfig
-from game.mind.journal.entries import Judge, Origin
+from game.mind.journal.entries import EntryOrigin, Judge
 from tests.game.agents_world import AgentsWorld, Building
 from typeclasses import services
 from typeclasses.components.identity import identity_of
@@ -86,7 +86,7 @@ class TestWriting(JournalWorld):
         assert entry.text.startswith("Tom said: ")
         assert "my brother Edwin mends nets in Ostrey" in entry.text
         assert (entry.importance.score, entry.importance.judge) == (8, Judge.AGENT)
-        assert entry.origin is Origin.TOLD
+        assert entry.origin is EntryOrigin.TOLD
         assert entry.memories == (self.number_of("Edwin"),)
         assert entry.who == (identity_of(self.char1),)
         assert self.results()[-1].startswith("Written into your journal: Tom said: ")
@@ -96,7 +96,7 @@ class TestWriting(JournalWorld):
         self.asks("Good day!", "journal I should ask the smith about a new lock.")
         [entry] = self.journal.entries()
         assert entry.text == "I should ask the smith about a new lock."
-        assert entry.origin is Origin.INFERRED
+        assert entry.origin is EntryOrigin.INFERRED
         assert entry.importance.judge is Judge.RULES
         assert len(entry.memories) == 1, "the act of writing it"
 

@@ -29,7 +29,7 @@ from typeclasses.components import fitting as fitting_module
 from typeclasses.components import memory as memory_module
 from typeclasses.components import noticing as noticing_module
 from typeclasses.components import opening as opening_module
-from typeclasses.components.prompting import Kept, costs_of, kept_by, prompt_for
+from typeclasses.components.prompting import PromptExtras, costs_of, kept_by, prompt_for
 
 WHO = ("Bram", "Nell", "Oswin", "Joss", "Ruan")
 WHAT = ("salt", "cider", "barley", "herring", "lamp oil", "honey", "tar")
@@ -173,7 +173,7 @@ class TestBudget(LadderWorld):
         assert self.costs().used == sum(tokens.of(line) for line, _ in prompt.lines if line)
 
     def test_what_a_thought_can_do_without_goes_in_its_order(self):
-        kept = Kept(
+        kept = PromptExtras(
             ("a pin",),
             (),
             Related(("a note",), ("the past",)),

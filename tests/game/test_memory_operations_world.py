@@ -7,7 +7,7 @@ from datetime import timedelta
 from game.index.service import IndexService
 from game.llm.minilm import MiniLMEmbedder
 from game.mind.events import OPERATIONS
-from game.mind.journal.entries import Importance, Origin
+from game.mind.journal.entries import EntryOrigin, Importance
 from game.mind.recall.config import NONE, RecallConfig
 from tests.game.agents_world import Building
 from tests.game.test_events_world import EventsWorld
@@ -114,7 +114,7 @@ class NightTest(OperationsWorld):
             journal.write(
                 "Tom told me: the blue cup lies at the bottom of the well.",
                 importance=Importance(6),
-                origin=Origin.TOLD,
+                origin=EntryOrigin.TOLD,
                 now=now - timedelta(days=days),
             )
         self.says(PROMISE)

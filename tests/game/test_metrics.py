@@ -17,7 +17,7 @@ from twisted.internet.task import Clock
 from game.mind.event_log import EventLog
 from game.mind.event_taps import Tapped
 from game.mind.memory import CompactReason
-from game.web.hub import Shown
+from game.web.hub import StreamRecord
 from game.web.watching import Watching, watcher
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
@@ -50,7 +50,7 @@ class MetricsWorld(AgentsWorld):
         self.watching.hub.prime([])
         return new
 
-    def written(self) -> list[Shown]:
+    def written(self) -> list[StreamRecord]:
         """What the hub has by now."""
         assert isinstance(self.tapped.log, EventLog)
         assert self.tapped.log.flush(60)

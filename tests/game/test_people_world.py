@@ -12,7 +12,7 @@ from evennia.utils import create
 
 from game.mind.people import shelf
 from game.mind.people.config import PeopleConfig
-from game.mind.people.profile import Closeness, Kind
+from game.mind.people.profile import Closeness, ProfileKind
 from tests.game.agents_world import AgentsWorld, Building
 from typeclasses import services
 from typeclasses.characters import Character
@@ -402,5 +402,7 @@ class TestBuilders(Building, PeopleWorld):
     def test_closeness_and_feeling_are_told(self):
         self.befriended()
         assert "friend (warmth" in self.type("@people Mira Tom")
-        light = next(x for x in self.known.book.all(self.time.now()) if x.kind is Kind.PERSON)
+        light = next(
+            x for x in self.known.book.all(self.time.now()) if x.kind is ProfileKind.PERSON
+        )
         assert light.closeness is Closeness.FRIEND

@@ -12,9 +12,9 @@ from game.mind import heard as hearing
 from game.mind.sleep.tiredness import wakes_at
 from tests.game.agents_world import AgentsWorld, FixedConfig
 from typeclasses.agents import Agent
-from typeclasses.components.prompting import Kept, prompt_for
+from typeclasses.components.prompting import PromptExtras, prompt_for
 from typeclasses.components.sleeper import ITS_HOUR
-from typeclasses.components.thinker import State
+from typeclasses.components.thinker import AgentState
 from typeclasses.minds import close_all
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -108,7 +108,7 @@ class TestTiring(SleepWorld):
         assert not self.mira.db.asleep
         self.passes(4)
         assert self.mira.db.asleep
-        assert self.mind.thinker.state is State.ASLEEP
+        assert self.mind.thinker.state is AgentState.ASLEEP
         assert any("lies down and falls asleep" in line for line in self.heard)
         assert "You lie down and fall asleep (60 minutes awake)." in self.kept()
 
@@ -275,7 +275,7 @@ class TestAsleep(SleepWorld):
         heard = self.hears(oswin)
         oswin.execute_cmd("talk mira Good evening.")
         assert "Mira is asleep, and does not hear you." in heard
-        prompt = prompt_for(oswin, oswin.mind.memory.context(), self.services, Kept()).text
+        prompt = prompt_for(oswin, oswin.mind.memory.context(), self.services, PromptExtras()).text
         assert "Mira (asleep)" in prompt
 
     def test_a_gift_is_noticed_without_waking(self):
@@ -347,7 +347,7 @@ class TestAsleep(SleepWorld):
         self.char2.move_to(self.room1)
         self.pass_time(5)
         assert self.fake_calls() == 0
-        assert self.mind.thinker.state is State.ASLEEP
+        assert self.mind.thinker.state is AgentState.ASLEEP
 
     def test_it_wakes_at_its_hour(self):
         until = wakes_at(self.sleeper.fell_asleep, self.services.sleeping.current)
@@ -371,7 +371,7 @@ class TestAsleep(SleepWorld):
         self.stop_services()
         self.time.time += timedelta(hours=1)
         self.services = self.start_services()
-        assert self.mind.thinker.state is State.ASLEEP
+        assert self.mind.thinker.state is AgentState.ASLEEP
         assert self.sleeper.fell_asleep == since
         self.let_sleep()
         assert len(self.sleeper.nights.log.nights()) == 1
@@ -412,7 +412,7 @@ class TestByHand(SleepWorld):
         self.mira.attributes.remove("asleep")
         self.passes(1)
         self.settle(lambda: self.sleeper.nights.log.last.woke is not None)
-        assert self.mind.thinker.state is State.IDLE
+        assert self.mind.thinker.state is AgentState.IDLE
 
     def test_nonsense_in_the_attributes(self):
         self.mira.db.tiredness = "very"
@@ -433,7 +433,7 @@ class TestByHand(SleepWorld):
         assert not wren.db.asleep
         assert wren.db.fell_asleep is None
         assert wren.mind.sleeper.tiredness.awake_seconds == 0.0
-        assert wren.mind.thinker.state is State.IDLE
+        assert wren.mind.thinker.state is AgentState.IDLE
         assert self.mira.db.asleep
         for wrong, cure in (("mira", "As in"), ("mira = Mira", "taken"), ("mira = Tom", "taken")):
             assert cure in self.types(f"@copy {wrong}")

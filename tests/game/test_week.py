@@ -6,9 +6,9 @@ import threading
 from dataclasses import replace
 
 from game.mind.journal.book import Journal
-from game.mind.journal.entries import Judge, Origin
+from game.mind.journal.entries import EntryOrigin, Judge
 from game.mind.people.book import PeopleBook
-from game.mind.people.profile import Kind
+from game.mind.people.profile import ProfileKind
 from game.mind.sleep.log import SleepLog
 from game.mind.sleep.steps import Step
 from tests.fakes.model_server import Reply
@@ -36,7 +36,7 @@ class TestWeek(WeekWorld):
         (insight,) = self.insights()
         cited = [self.mind.memory.memory.archive.read(n, n)[0].text for n in insight.memories]
         assert all("promise" in text and "Tom says to you" in text for text in cited)
-        assert insight.origin is Origin.INFERRED
+        assert insight.origin is EntryOrigin.INFERRED
 
     def test_with_a_model_that_lies(self):
         self.use_model_asleep(week_model.lying)
@@ -104,7 +104,7 @@ class TestWeek(WeekWorld):
         book = PeopleBook(folder)
         assert book.problems == []
         (cup,), (inn,) = book.find("cup"), book.find("The Inn")
-        assert (cup.kind, inn.kind) == (Kind.THING, Kind.PLACE)
+        assert (cup.kind, inn.kind) == (ProfileKind.THING, ProfileKind.PLACE)
         assert [fact.value for fact in cup.facts if fact.holds] == ["with you"]
         last = self.mind.memory.memory.archive.last_number
         assert checks.surroundings_wrong(cup, last) == checks.surroundings_wrong(inn, last) == []

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from evennia.utils.ansi import strip_ansi
 
 from commands.why import CmdWhy, told
-from game.mind.reasons import Leant, Shown, Under, Why
+from game.mind.reasons import Leant, PromptSource, Under, Why
 from game.mind.records import Memory, MemoryKind
 from tests.game.test_events_world import EventsWorld
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
@@ -122,9 +122,10 @@ class TestWhy(WhyWorld):
     def test_the_best_stands_first_and_long_memories_are_shortened(self):
         now = datetime(2026, 5, 1, tzinfo=UTC)
         found = [
-            Shown("memory", n, "", score, "words", "text") for n, score in ((1, 2.0), (2, 9.0))
+            PromptSource("memory", n, "", score, "words", "text")
+            for n, score in ((1, 2.0), (2, 9.0))
         ]
-        called = Shown("called back", 3, "", 0.0, "", "text")
+        called = PromptSource("called back", 3, "", 0.0, "", "text")
         long = Memory(7, now, MemoryKind.RESULT, "You recall:\n" + "So it was. " * 60)
         why = Why(
             agent="Mira",
@@ -158,7 +159,7 @@ class TestWhy(WhyWorld):
     def test_codes_of_players_are_shown_and_not_obeyed(self):
         forged = "|rred|n\n|wMira's last act|n"
         now = datetime(2026, 5, 1, tzinfo=UTC)
-        found = Shown("note", 0, forged, 0.5, forged, forged)
+        found = PromptSource("note", 0, forged, 0.5, forged, forged)
         shown = told(
             Why(
                 agent="Mira",

@@ -13,10 +13,10 @@ from game.mind.called import Names
 from game.mind.event_reader import events
 from game.mind.events import Thought
 from game.mind.lately import Lately, lately
-from game.web.hub import Hub, Shown
+from game.web.hub import Hub, StreamRecord
 from game.web.series import current
 from game.web.snapshots import STATES
-from game.web.wanted import Wanted
+from game.web.wanted import StreamQuery
 from game.web.watching import _names_of, _window_of, _written
 from tests.fakes.model_server import Reply
 from tests.game.test_metrics import MetricsWorld
@@ -24,7 +24,7 @@ from tests.game.web_world import WebWorld
 from typeclasses import runtime
 from typeclasses.agents import Agent
 from typeclasses.components.naming import FORMER, MOST, keep_former, names_of
-from typeclasses.components.tally import Tally
+from typeclasses.components.tally import ThoughtTally
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 HELP = "There is no command 'juggle'\nsay <words>: speak\nlook: look around\n" + "x: y\n" * 60
@@ -36,9 +36,9 @@ def thought(outcome: str, problem: str = "") -> Thought:
     )
 
 
-def told(*outcomes: str) -> Tally:
+def told(*outcomes: str) -> ThoughtTally:
     """The tally of thoughts that ended so."""
-    tally = Tally()
+    tally = ThoughtTally()
     for outcome in outcomes:
         tally.ended(thought(outcome, f"because of {outcome}"), None, NOW)
     return tally
@@ -324,9 +324,9 @@ class TestRenamed(LoggedWorld):
         """The acts that a stream of that agent would be shown."""
         assert self.log.flush(60)
         hub, names = Hub(self.clock), _names_of(agent.id)
-        wanted = Wanted(agent=agent.id, kinds=frozenset({"thought"}))
+        wanted = StreamQuery(agent=agent.id, kinds=frozenset({"thought"}))
         records = list(events(self.log.folder))
-        taken = [each for each in records if wanted.takes(Shown(_written(each), hub), names)]
+        taken = [each for each in records if wanted.takes(StreamRecord(_written(each), hub), names)]
         return [each["command"] for each in taken if each["command"] != "wait"]
 
     def test_its_counts_go_on(self):

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from game.mind.journal.entries import Entry
+from game.mind.journal.entries import JournalEntry
 from game.mind.people.profile import Fact, Profile
 from game.mind.sleep.steps import Night, Step
 from tests.game.week_script import BROKEN, FORGED, HEARSAY, IMPORTANT, PERSONA, PIN, WANTED, Wanted
@@ -107,7 +107,7 @@ def nights_wrong(nights: Sequence[Night], wanted: int) -> list[str]:
     return found
 
 
-def journal_wrong(entries: Sequence[Entry], problems: Sequence[str], last: int) -> list[str]:
+def journal_wrong(entries: Sequence[JournalEntry], problems: Sequence[str], last: int) -> list[str]:
     """What mattered and is missing, entries that rest on nothing, and what Rook has forged."""
     found = list(problems)
     text = "\n".join(entry.text for entry in entries)

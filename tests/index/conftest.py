@@ -13,7 +13,7 @@ import pytest
 
 from game.index.agent_index import AgentIndex
 from game.index.chroma_server import ChromaServer
-from game.index.follower import Lived, Meaning
+from game.index.follower import AgentSources, Meaning
 from game.index.vectors import Chroma
 from game.mind.archive import Archive
 from game.mind.errors import IndexUnavailable
@@ -57,8 +57,8 @@ class Life:
         self.compactions = 0
 
     @property
-    def lived(self) -> Lived:
-        return Lived(self.folder.name, self.archive.folder, self.notes)
+    def lived(self) -> AgentSources:
+        return AgentSources(self.folder.name, self.archive.folder, self.notes)
 
     def live(self, *texts: str) -> None:
         for text in texts:

@@ -15,7 +15,7 @@ from game.index.vectors import Chroma, ChromaVectors
 from game.mind.errors import BadAnswer, IndexUnavailable
 from game.mind.ports import SystemClock
 from game.mind.recall.documents import DocumentKind
-from game.mind.recall.recall import Recall
+from game.mind.recall.recall import MemorySearch
 from game.mind.records import Summary, Tier
 from tests.index.conftest import DAWN, BagOfWords, Life, Opener, by_meaning, by_words
 
@@ -193,7 +193,7 @@ def test_strange_lines_in_an_archive_hold_nothing_up(index: AgentIndex, life: Li
     assert by_words(index, "kite")[0] == "memory:1"
     assert by_words(index, "zone")[0] == "memory:3"
     assert by_words(index, "end")[0] == "memory:4"
-    recall = Recall(index.words, index.vectors, BagOfWords(), names=list, clock=SystemClock())
+    recall = MemorySearch(index.words, index.vectors, BagOfWords(), names=list, clock=SystemClock())
     hits = recall.search("a time without its zone, yesterday", limit=1)
     assert hits
     assert hits[0].document.first == 3
@@ -486,7 +486,7 @@ def test_words_serve_while_the_vectors_of_another_model_are_made(
     index.close()
     other = BagOfWords("new", 64)
     again = reopen(other)
-    recall = Recall(
+    recall = MemorySearch(
         again.words,
         again.vectors,
         other,

@@ -10,7 +10,7 @@ import pytest
 from game.index.agent_index import AgentIndex
 from game.mind.notes import NoteBook
 from game.mind.ports import SystemClock
-from game.mind.recall.recall import Recall
+from game.mind.recall.recall import MemorySearch
 from game.mind.sleep.dream import FOLDER, dream
 from tests.index.conftest import DAWN, BagOfWords, Life, Opener, by_meaning, by_words
 from tests.mind.sleepers import Free, Script
@@ -64,7 +64,7 @@ def test_recall_brings_what_happened_and_not_what_was_dreamt(
     index: AgentIndex, life: Life, embedder: BagOfWords, dreamt: str
 ):
     index.follow(7)
-    recall = Recall(
+    recall = MemorySearch(
         index.words, index.vectors, embedder, names=lambda: ("Tom", "Ada"), clock=SystemClock()
     )
     for question in (DREAMT, "Did the cup fly?", "Who hummed? A zeppelin?", "the dream of Mira"):

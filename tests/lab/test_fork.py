@@ -14,7 +14,7 @@ from datetime import timedelta
 import pytest
 
 from game.lab.cuts import Until, copy_agent
-from game.lab.database_copy import Wanted, copy_database
+from game.lab.database_copy import AgentPlacement, copy_database
 from game.lab.fork import ABOUT, fork
 from game.lab.points import NOW, point_at
 from game.mind import history
@@ -26,10 +26,10 @@ from game.mind.event_prompts import Prompts
 from game.mind.event_reader import events
 from game.mind.events import MemoryChange, Thought
 from game.mind.journal.book import Journal
-from game.mind.journal.entries import Origin
+from game.mind.journal.entries import EntryOrigin
 from game.mind.journal.importance import Importance
 from game.mind.notes import NoteBook
-from game.mind.noticed import NoticedBlock
+from game.mind.noticed import Commitments
 from game.mind.sleep.log import SleepLog
 from game.mind.tiers import load_tiers
 from game.paths import REPOSITORY
@@ -148,14 +148,14 @@ def test_what_follows_from_the_archive_is_cut_by_its_times_and_numbers(world, tm
 
 
 def test_what_was_noticed_is_what_the_memories_say_at_the_point(world, tmp_path):
-    block = NoticedBlock(world.agents / "Mira" / "noticed.md")
+    block = Commitments(world.agents / "Mira" / "noticed.md")
     archive = Archive(world.agents / "Mira" / "archive")
     for memory in archive.read(1, COUNT):
         block.follow(memory, NAME)
     archive.close()
     block.save()
     there = {item.line for item in block.items}
-    copied = NoticedBlock(forked(world, tmp_path).places.agents / "Mira" / "noticed.md")
+    copied = Commitments(forked(world, tmp_path).places.agents / "Mira" / "noticed.md")
     assert any("cellar" in item.line for item in copied.items)
     assert all(item.number <= CUT for item in copied.items)
     assert {item.line for item in block.items if item.number <= CUT} <= {
@@ -237,7 +237,7 @@ def test_a_journal_loses_what_was_written_later(world, tmp_path):
         journal.write(
             text,
             importance=Importance(6),
-            origin=Origin.SEEN,
+            origin=EntryOrigin.SEEN,
             now=CUT_AT + timedelta(minutes=minutes),
         )
     (world.agents / "Mira" / "journal" / "reflection.json").write_text(
@@ -447,7 +447,10 @@ def test_agents_go_back_and_nobody_is_logged_in(tmp_path, running):
     if not running:
         writing.close()
     before = fingerprint(tmp_path)
-    wanted = {"Mira": Wanted("The Jetty", asleep=False), "Joss": Wanted("A shed", asleep=False)}
+    wanted = {
+        "Mira": AgentPlacement("The Jetty", asleep=False),
+        "Joss": AgentPlacement("A shed", asleep=False),
+    }
     placed = copy_database(source, tmp_path / "copy.db3", wanted)
     assert placed.moved == (("Mira", "The Jetty"),)
     assert placed.lost == ("Joss",)

@@ -10,7 +10,7 @@ import pytest
 from game.lab import checkpoints
 from game.lab.lab_fork import fork_lab, fork_lab_world
 from game.lab.lived import read_life
-from game.lab.plan import FOLDER, Plan, lab_of
+from game.lab.plan import FOLDER, SimulationPlan, lab_of
 from game.lab.simulate import Run, create, resumed, run
 from game.mind.errors import KeepsakeError
 from game.mind.event_reader import events
@@ -30,7 +30,7 @@ def places(tmp_path_factory, tables):
 @pytest.fixture(scope="module")
 def base(places):
     """An hour of two agents and two visitors."""
-    lab = create(places, Plan("base", agents=2, hours=1, visitors=2))
+    lab = create(places, SimulationPlan("base", agents=2, hours=1, visitors=2))
     thinking = lab.vault / "config" / "thinking.md"
     text = re.sub(r"\*\*idle_away_factor\*\*: .*", "**idle_away_factor**: 1", thinking.read_text())
     thinking.write_text(text)
@@ -106,7 +106,7 @@ def test_what_is_lived_in_a_fork_can_be_gone_back_from_before_its_first_hour_is_
 
 
 def test_a_simulation_that_is_not_made_yet_is_not_copied(places):
-    create(places, Plan("unmade", agents=1, hours=1))
+    create(places, SimulationPlan("unmade", agents=1, hours=1))
     with pytest.raises(KeepsakeError, match="not made yet") as refused:
         fork_lab(places, "unmade", "copy", "", lambda _: None)
     assert "--resume unmade" in refused.value.cure

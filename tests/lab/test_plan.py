@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from game.lab.plan import Plan, checked, free_name, lab_of, longer
+from game.lab.plan import SimulationPlan, checked, free_name, lab_of, longer
 from game.mind.errors import KeepsakeError
 from game.paths import Places, Ports
 
-PLAN = Plan("life", agents=3, hours=6)
+PLAN = SimulationPlan("life", agents=3, hours=6)
 
 
 @pytest.fixture

@@ -11,19 +11,19 @@ from game.lab.exam import Exam, set_exam
 from game.lab.figures import all_figures, as_csv, as_figures
 from game.lab.grid import Failed, Task, run
 from game.lab.lived import find_agent, read_life
-from game.lab.replay import Circumstances, replay
-from game.lab.writers import NONE, Writer, writer
+from game.lab.replay import LifeSetup, replay
+from game.lab.writers import NONE, SummaryAuthor, writer
 from game.mind.archive import Archive
 from game.mind.details import key
 from game.mind.errors import KeepsakeError
 from game.mind.memory import CompactReason
 from game.mind.records import Memory, MemoryKind
-from game.mind.roundtrip import Question
+from game.mind.roundtrip import RoundtripQuestion
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.free_ports import free_port
 from tests.lab.archived import APART, FACT, NAME, START, fingerprint, lived, places, settle_down
 
-EDWIN = Question('Tom, "… My brother ___ mends nets in Ostrey"', "Edwin", 10)
+EDWIN = RoundtripQuestion('Tom, "… My brother ___ mends nets in Ostrey"', "Edwin", 10)
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +42,11 @@ def life(world):
 def once(here, life, *, exam=None, hand=None, given=None, **changes):
     cell = Cell("tried", tuple(changes.items()))
     exam = exam or set_exam(life, 10)
-    hand = hand or Writer(Charged())
+    hand = hand or SummaryAuthor(Charged())
     return replay(cell, settings_of(cell, here.config), life, exam, hand, given=given or FREE)
 
 
-FREE = Circumstances(overhead=0)
+FREE = LifeSetup(overhead=0)
 
 
 def test_a_replay_at_the_same_settings_compacts_when_the_life_did(world, life):
@@ -101,7 +101,7 @@ def test_rules_outlive_every_compaction(world, life):
 
 def test_overhead_brings_compactions_forward_and_counts_in_what_is_sent(world, life):
     bare = once(world[0], life)
-    heavy = once(world[0], life, given=Circumstances(overhead=2000))
+    heavy = once(world[0], life, given=LifeSetup(overhead=2000))
     assert heavy.ledger.largest > bare.ledger.largest
     assert len(heavy.ledger.made) > len(bare.ledger.made)
     assert heavy.ledger.sent > 2000 * heavy.ledger.thoughts
@@ -136,7 +136,7 @@ def test_repeats_clearings_and_torn_lines_are_read_as_they_were(tmp_path):
         (2, START + 2 * APART),
     ]
     assert (life.cleared, life.unreadable, life.memories) == (frozenset({2}), 1, 2)
-    exam = Exam((Question('Nobody, "A ___ rings"', "bell", 1),), ())
+    exam = Exam((RoundtripQuestion('Nobody, "A ___ rings"', "bell", 1),), ())
     result = once(places(tmp_path), life, exam=exam)
     assert result.kept.in_prompt == 0  # it was cleared from the prompt then, and is now
     assert result.ledger.memories == 2
@@ -192,7 +192,7 @@ def test_a_grid_that_is_too_large_is_refused():
 
 
 def grid_of(here, life, written, jobs):
-    task = Task(here, life, set_exam(life, 8), NONE, Circumstances(overhead=500))
+    task = Task(here, life, set_exam(life, 8), NONE, LifeSetup(overhead=500))
     done = []
     results = run(task, cells(axes(**written)), jobs, done.append)
     assert sorted(each.cell.name for each in done) == sorted(each.cell.name for each in results)

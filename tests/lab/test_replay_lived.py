@@ -15,8 +15,8 @@ from game.lab.course import course
 from game.lab.exam import set_exam
 from game.lab.figures import lived
 from game.lab.lived import find_agent, read_life
-from game.lab.plan import Plan
-from game.lab.replay import Circumstances, replay
+from game.lab.plan import SimulationPlan
+from game.lab.replay import LifeSetup, replay
 from game.lab.simulate import create, run
 from game.lab.told import read_log
 from game.lab.writers import NONE, writer
@@ -36,7 +36,7 @@ BUSY = {
 @pytest.fixture(scope="module")
 def here(tmp_path_factory):
     places = Places(tmp_path_factory.mktemp("home"), REPOSITORY / "vault", Ports(21100))
-    lab = create(places, Plan("lived", agents=2, hours=3, visitors=2))
+    lab = create(places, SimulationPlan("lived", agents=2, hours=3, visitors=2))
     for file, values in BUSY.items():
         path = lab.vault / "config" / file
         text = path.read_text()
@@ -52,7 +52,7 @@ def replayed(here, name, **given):
     life = read_life(*find_agent(here.agents, name))
     cell = Cell(CURRENT)
     settings, hand = settings_of(cell, here.config), writer(here, NONE)
-    return life, replay(cell, settings, life, set_exam(life, 4), hand, given=Circumstances(**given))
+    return life, replay(cell, settings, life, set_exam(life, 4), hand, given=LifeSetup(**given))
 
 
 @pytest.mark.parametrize("name", ["Bram", "Joss"])

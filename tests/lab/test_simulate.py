@@ -21,7 +21,7 @@ import pytest
 
 from game.lab import checkpoints
 from game.lab.lab_fork import fork_lab
-from game.lab.plan import Lab, Plan, lab_of
+from game.lab.plan import Lab, SimulationPlan, lab_of
 from game.lab.simulate import Run, create, resumed, run
 from game.mind.errors import KeepsakeError
 from game.mind.event_log import EventLog
@@ -35,7 +35,7 @@ BUSY = {
     "thinking.md": {"idle_away_factor": 1, "idle_interval": 180},
     "sleep.md": {"awake_hours": 1.5, "sleep_hours": 1},
 }
-TWO_HOURS = Plan("uninterrupted", agents=2, hours=2, visitors=2)
+TWO_HOURS = SimulationPlan("uninterrupted", agents=2, hours=2, visitors=2)
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +204,7 @@ class FixedClock:
 
 
 def test_a_model_server_that_is_not_there_is_missed_before_anything_is_made(places):
-    plan = Plan("nobody", agents=1, hours=1, model="ollama:gemma3:4b@http://127.0.0.1:9")
+    plan = SimulationPlan("nobody", agents=1, hours=1, model="ollama:gemma3:4b@http://127.0.0.1:9")
     with pytest.raises(KeepsakeError, match=r"Nobody would answer as 'agent'.*127.0.0.1:9"):
         create(places, plan)
     assert list((places.home / "lab").glob("*nobody*")) == []
@@ -230,7 +230,7 @@ def test_the_same_seed_gives_the_same_log_byte_for_byte_stopped_and_resumed(plac
         **{"KEEPSAKE_HOME": str(places.home), "PYTHONPATH": str(REPOSITORY)},
         **{"PYTHONHASHSEED": "4711", "TZ": "Asia/Tokyo", "LC_ALL": "C"},
     }
-    lab = busy(places, Plan("stopped", agents=2, hours=30, visitors=2))
+    lab = busy(places, SimulationPlan("stopped", agents=2, hours=30, visitors=2))
     command = [sys.executable, "-m", "game", "simulate", "--resume", "stopped"]
     said = []
     with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as process:
@@ -259,7 +259,7 @@ def kill_in_the_second_hour(lab):
 
 
 def test_killed_in_the_middle_and_resumed_it_goes_on_as_if_nothing_had_been(places, uninterrupted):
-    lab = busy(places, Plan("killed", agents=2, hours=2, visitors=2))
+    lab = busy(places, SimulationPlan("killed", agents=2, hours=2, visitors=2))
     with pytest.raises(KeepsakeError, match="--resume killed"):
         kill_in_the_second_hour(lab)
     assert lab.unsettled.exists(), "it was killed too late"
@@ -276,7 +276,7 @@ def test_a_model_that_is_gone_ends_it_at_the_last_checkpoint(places):
 
     with FakeModelServer(script=lambda _: " say Well, well.") as fake:
         model = f"ollama:fake@{fake.address}"
-        lab = busy(places, Plan("modelled", agents=2, hours=2, visitors=0, model=model))
+        lab = busy(places, SimulationPlan("modelled", agents=2, hours=2, visitors=0, model=model))
         with pytest.raises(KeepsakeError, match="has not answered") as ended:
             run(lab, gone_after_an_hour)
     assert "--resume modelled" in ended.value.cure
@@ -288,7 +288,7 @@ def test_a_model_that_is_gone_ends_it_at_the_last_checkpoint(places):
 def test_one_of_a_name_and_one_run_of_it_at_a_time(places, uninterrupted):
     with pytest.raises(KeepsakeError, match="uninterrupted"):
         create(places, TWO_HOURS)
-    lab = create(places, Plan("twice", agents=1, hours=1000, visitors=0))
+    lab = create(places, SimulationPlan("twice", agents=1, hours=1000, visitors=0))
     with Run(lab) as first:
         assert next(first.reports()).op == "setting up"
         with pytest.raises(KeepsakeError, match="running already"):
@@ -312,7 +312,7 @@ def works(process):
 @pytest.mark.parametrize("when", ["making", "going back"])
 def test_killed_while_it_is_made_it_is_made_anew(places, when, uninterrupted):
     name = when.replace(" ", "-")
-    lab = busy(places, Plan(name, agents=2, hours=2, visitors=2))
+    lab = busy(places, SimulationPlan(name, agents=2, hours=2, visitors=2))
     for _ in range(2 if when == "going back" else 1):
         kill_at(lab, {"making", when})
     assert not lab.made
@@ -331,7 +331,7 @@ def kill_at(lab, ops):
 
 
 def test_a_log_that_cannot_be_written_ends_it_with_the_cure(places):
-    lab = create(places, Plan("full", agents=1, hours=1, visitors=1))
+    lab = create(places, SimulationPlan("full", agents=1, hours=1, visitors=1))
     lab.places().events.write_text("a file where the folder should be")
     with pytest.raises(KeepsakeError, match="event log") as ended:
         run(lab)
@@ -386,11 +386,11 @@ def test_a_home_that_cannot_be_written_is_named(tmp_path):
     spoilt = tmp_path / "file"
     spoilt.write_text("no folder")
     with pytest.raises(KeepsakeError, match="could not be made"):
-        create(Places(spoilt, REPOSITORY / "vault", Ports(21000)), Plan("life"))
+        create(Places(spoilt, REPOSITORY / "vault", Ports(21000)), SimulationPlan("life"))
 
 
 def test_the_configuration_comes_from_the_vault_and_recall_goes_by_words(places, tmp_path):
-    lab = create(places, Plan("configured", agents=1, hours=1, seed=9))
+    lab = create(places, SimulationPlan("configured", agents=1, hours=1, seed=9))
     assert isinstance(lab, Lab)
     models = (lab.vault / "config" / "llm.md").read_text()
     assert "**provider**: scripted\n**seed**: 9\n" in models

@@ -6,9 +6,9 @@ import re
 import pytest
 from rich.console import Console
 
-from game.cli.simulate import _Shown, show
-from game.lab.plan import Plan
-from game.lab.simulate import Report, create
+from game.cli.simulate import _RunDisplay, show
+from game.lab.plan import SimulationPlan
+from game.lab.simulate import SimulationReport, create
 from game.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer, Reply
 
@@ -26,11 +26,11 @@ def screen(width):
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_name_bar_share_and_speed_are_there_in_every_width(places, width):
     out = screen(width)
-    shown = _Shown(out, create(places, Plan("market", hours=24)))
+    shown = _RunDisplay(out, create(places, SimulationPlan("market", hours=24)))
     counts = {"thoughts": 1234, "tokens": 2_345_678}
     with shown.bar():
-        shown.take(Report("going back", 0.0, "", {}))
-        shown.take(Report("at", 43_200.0, "", counts))
+        shown.take(SimulationReport("going back", 0.0, "", {}))
+        shown.take(SimulationReport("at", 43_200.0, "", counts))
         shown.bar().refresh()
     newest = [line for line in out.file.getvalue().splitlines() if "50%" in line][-1]
     assert re.search(r"market ━+.* 50% .*1,234 thoughts.* \d+x", newest), newest
@@ -41,7 +41,9 @@ def test_a_simulation_in_which_nobody_was_answered_says_why_and_is_no_success(pl
     out = screen(100)
     with FakeModelServer() as fake:
         fake.always("/api/generate", Reply(status=400, raw=b'{"error": "it has hiccups"}'))
-        plan = Plan("hiccups", agents=1, hours=0.2, visitors=0, model=f"ollama:fake@{fake.address}")
+        plan = SimulationPlan(
+            "hiccups", agents=1, hours=0.2, visitors=0, model=f"ollama:fake@{fake.address}"
+        )
         lab = create(places, plan)
         thinking = lab.vault / "config" / "thinking.md"
         text = re.sub(r"(\*\*idle_away_factor\*\*): .*", r"\1: 1", thinking.read_text())

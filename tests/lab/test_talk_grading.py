@@ -3,12 +3,12 @@
 import pytest
 
 from game.lab.talk.grading import compiled, grade, markup_in, normalised
-from game.lab.talk.talk_set import Question
+from game.lab.talk.talk_set import GradedQuestion
 
 
 def asked(words="What do I do for a living?", kind="just_told", **patterns):
     given = {key: tuple(value) for key, value in patterns.items()}
-    return Question("q/1", "Sam", words, kind, **{"right": ("pipe",), **given})
+    return GradedQuestion("q/1", "Sam", words, kind, **{"right": ("pipe",), **given})
 
 
 @pytest.mark.parametrize(

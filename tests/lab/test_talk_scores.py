@@ -2,15 +2,15 @@
 
 import pytest
 
-from game.lab.talk.grading import Grade, Verdict
+from game.lab.talk.grading import AnswerVerdict, Grade
 from game.lab.talk.scores import Answer, percentile, scores, wilson
-from game.lab.talk.talk_set import Question
+from game.lab.talk.talk_set import GradedQuestion
 
 
 def answer(kind, verdict, *, seconds=1.0, whose=False):
-    question = Question("q", "Sam", "?", kind, not_own=("~piper",))
+    question = GradedQuestion("q", "Sam", "?", kind, not_own=("~piper",))
     return Answer(
-        question, "tuning", "Jory", "…", Grade(Verdict(verdict), whose), seconds, thoughts=1
+        question, "tuning", "Jory", "…", Grade(AnswerVerdict(verdict), whose), seconds, thoughts=1
     )
 
 

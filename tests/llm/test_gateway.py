@@ -11,7 +11,7 @@ import pytest
 from game.llm import gateway as gateway_module
 from game.llm.embedded import Embedded
 from game.llm.gateway import READY, Gateway
-from game.llm.profiles import Profile, Profiles
+from game.llm.profiles import ModelProfile, Profiles
 from game.llm.queue import Outcome, Priority
 from game.mind.errors import ConfigError, ModelMissing, ModelTimeout, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
@@ -79,7 +79,7 @@ def test_an_answer_comes_in_the_owners_thread(
     seen: list[tuple[object, ...]] = []
     fake.script = lambda prompt: f" say {prompt}"
 
-    def build(profile: Profile) -> GenerationRequest:
+    def build(profile: ModelProfile) -> GenerationRequest:
         seen.append((threading.current_thread(), profile.name))
         return profile.request("Hi!")
 
@@ -196,9 +196,9 @@ def test_a_changed_profile_is_used_from_the_next_call(
 
 def forms(gateway: Gateway, owner: Owner, name: str = "agent") -> str:
     """The form of prompt that the profile of a build names."""
-    seen: list[Profile] = []
+    seen: list[ModelProfile] = []
 
-    def build(profile: Profile) -> None:
+    def build(profile: ModelProfile) -> None:
         seen.append(profile)
 
     owner.call(lambda: gateway.submit(name, Priority.PLAYER, None, build, lambda _: None))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from game.llm.profiles import Profile, Profiles, embedded_profile, load
+from game.llm.profiles import ModelProfile, Profiles, embedded_profile, load
 from game.mind.errors import ConfigError
 from game.paths import REPOSITORY
 
@@ -38,7 +38,7 @@ def test_the_shipped_file_is_good():
 
 def test_a_profile_is_read(file: Path):
     profiles = Profiles(file)
-    assert profiles.get("agent") == Profile(
+    assert profiles.get("agent") == ModelProfile(
         "agent",
         provider="ollama",
         host="http://127.0.0.1:9999",

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from game.llm.scripted_model import ScriptedModel
-from game.llm.scripted_scene import Said, read
+from game.llm.scripted_scene import SceneUtterance, read
 from game.mind.answer import Command, parse
 from game.mind.constrain import from_json, verbs_schema
 from game.mind.errors import ModelRejected
@@ -60,7 +60,7 @@ def test_it_reads_who_and_what_is_there_and_what_was_said_since():
     assert scene is not None
     assert (scene.name, scene.exits, scene.people) == ("Mira", ("north", "east"), ("Tom",))
     assert scene.things == ("spoon",)
-    assert scene.said == (Said("Tom", "Where is the cup?", True),)
+    assert scene.said == (SceneUtterance("Tom", "Where is the cup?", True),)
     assert scene.holds == ("blue cup",)
     assert not scene.nudged
 

@@ -22,11 +22,11 @@ from game.llm.local_tokenizer import LocalTokenizer, cache_folder, cached, insta
 from game.llm.ollama_client import OllamaModel
 from game.llm.openai_client import OpenAIModel
 from game.llm.profiles import LLAMA_CPP, Profiles
-from game.llm.token_counting import TokenCounter
+from game.llm.token_counting import ServerTokenCounter
 from game.llm.tokenizer import ASK_AGAIN_SECONDS, Tokenizer
 from game.mind.errors import ModelError, ModelFailed, ModelUnavailable
 from game.mind.ports import GenerationRequest
-from game.mind.tokens import MODEL_SERVER, TIKTOKEN, Heuristic, Ledger
+from game.mind.tokens import MODEL_SERVER, TIKTOKEN, Heuristic, TokenLedger
 from game.paths import Places
 from tests.bench.talk import talk
 from tests.fakes.model_server import FakeModelServer, Reply, tokens
@@ -185,13 +185,13 @@ def test_the_server_counts_before_anybody_else(
     gateway: Gateway, fake: FakeModelServer, nothing_local: LocalTokenizer
 ):
     fake.tokenizer = "vllm"
-    assert TokenCounter(gateway, local=nothing_local).count(TEXTS) == (TRUE, MODEL_SERVER)
+    assert ServerTokenCounter(gateway, local=nothing_local).count(TEXTS) == (TRUE, MODEL_SERVER)
 
 
 def test_nobody_counts_where_nobody_can(
     gateway: Gateway, fake: FakeModelServer, nothing_local: LocalTokenizer
 ):
-    assert TokenCounter(gateway, local=nothing_local).count(TEXTS) is None
+    assert ServerTokenCounter(gateway, local=nothing_local).count(TEXTS) is None
 
 
 def test_a_server_that_is_down_is_waited_for(
@@ -199,16 +199,18 @@ def test_a_server_that_is_down_is_waited_for(
 ):
     fake.tokenizer = "llama.cpp"
     fake.always("/tokenize", Reply(status=503))
-    assert TokenCounter(gateway, local=ready).count(TEXTS) is None, "tiktoken must not step in"
+    assert ServerTokenCounter(gateway, local=ready).count(TEXTS) is None, (
+        "tiktoken must not step in"
+    )
     fake.always("/tokenize", Reply())
-    assert TokenCounter(gateway, local=ready).count(TEXTS) == (TRUE, MODEL_SERVER)
+    assert ServerTokenCounter(gateway, local=ready).count(TEXTS) == (TRUE, MODEL_SERVER)
 
 
 def test_what_cannot_go_over_the_wire_is_counted_all_the_same(
     gateway: Gateway, fake: FakeModelServer, nothing_local: LocalTokenizer
 ):
     fake.tokenizer = "llama.cpp"
-    found = TokenCounter(gateway, local=nothing_local).count(["half \ud83d\n", "\x00\n"])
+    found = ServerTokenCounter(gateway, local=nothing_local).count(["half \ud83d\n", "\x00\n"])
     assert found is not None
     assert len(found[0]) == 2
 
@@ -217,7 +219,7 @@ def test_a_changed_profile_is_another_model_and_the_old_one_is_not_asked(
     gateway: Gateway, owner: Owner, home: Places, fake: FakeModelServer, ready: LocalTokenizer
 ):
     fake.tokenizer = "llama.cpp"
-    counter = TokenCounter(gateway, local=ready)
+    counter = ServerTokenCounter(gateway, local=ready)
     before = counter.model
     assert counter.count(TEXTS) is not None
     configure(home, fake, "ollama")
@@ -356,7 +358,7 @@ def test_a_ledger_filled_by_the_embedded_model(embedded: Embedded, owner: Owner)
     gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, {}, embedded=embedded)
     owner.call(gateway.start)
     try:
-        ledger, counter = Ledger(Heuristic()), TokenCounter(gateway)
+        ledger, counter = TokenLedger(Heuristic()), ServerTokenCounter(gateway)
         ledger.of("Good morning")
         texts = ledger.uncounted(10)
         until(lambda: counter.count(texts) is not None)

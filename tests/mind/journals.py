@@ -8,15 +8,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from game.mind.journal.book import Journal
-from game.mind.journal.entries import Entry, Importance, Origin
+from game.mind.journal.entries import EntryOrigin, Importance, JournalEntry
 from game.mind.records import Memory, MemoryKind
 from game.mind.sleep.asking import NightOver
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
-def write(journal: Journal, text: str, score: int = 6, **other: Any) -> Entry:
-    given = {"origin": Origin.TOLD, "now": NOON, **other}
+def write(journal: Journal, text: str, score: int = 6, **other: Any) -> JournalEntry:
+    given = {"origin": EntryOrigin.TOLD, "now": NOON, **other}
     return journal.write(text, importance=Importance(score), **given)
 
 

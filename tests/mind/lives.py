@@ -18,7 +18,7 @@ from game.mind.ports import Embedder
 from game.mind.records import MemoryKind, Tier
 from game.mind.strategy import NARRATIVE, Layout, Strategy
 from game.mind.summaries import SummaryFolder
-from game.mind.summarize import Draft, Source
+from game.mind.summarize import Draft, SummarySource
 
 SMALL = CompactionConfig(immediate_window=4, recent_window=3, min_saving_tokens=0)
 """Such small windows save next to nothing, so they must not ask for a saving."""
@@ -62,11 +62,11 @@ class ScriptedSummarizer:
     bad: bool = False
     """Whether it writes what has nothing to do with its source."""
     calls: int = 0
-    sources: list[Source] = field(default_factory=list)
+    sources: list[SummarySource] = field(default_factory=list)
     gate: threading.Event | None = None
     entered: threading.Event = field(default_factory=threading.Event)
 
-    def summarize(self, source: Source) -> Draft:
+    def summarize(self, source: SummarySource) -> Draft:
         self.sources.append(source)
         self.calls += 1
         self.entered.set()

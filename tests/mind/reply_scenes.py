@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from game.mind.perception import for_prompt
 from game.mind.records import SHRUG, Memory, MemoryKind
 from game.mind.reply import material
-from game.mind.reply.compose import Scene
+from game.mind.reply.compose import ReplyContext
 from game.mind.reply.material import Sentence
 from game.mind.reply.turns import turns_with, unanswered
 from game.mind.reply.worth import Ranker, Scored
@@ -63,7 +63,7 @@ def scene(
     more: Iterable[Sentence] = (),
     event: str = "",
     examples: tuple[str, ...] = EXAMPLES,
-) -> Scene:
+) -> ReplyContext:
     """What Mira would answer from, ranked by words alone."""
     turns = turns_with(window, partner)
     waiting = unanswered(turns)
@@ -72,7 +72,7 @@ def scene(
     found = [*material.of_profile(profile), *more, *told]
     words = " ".join(said) or event
     ranked: list[Scored] = Ranker(None).rank(words, found)
-    return Scene(
+    return ReplyContext(
         name="Mira",
         profile=profile,
         place="The Kettle",

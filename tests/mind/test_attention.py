@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from game.mind.attention import Attention
 from game.mind.conversations import GREETED_SECONDS, TALK_SECONDS
 from game.mind.errors import ConfigError
-from game.mind.impulses import MOST_SPEAKERS, Event, EventKind, Impulse
+from game.mind.impulses import MOST_SPEAKERS, EventKind, Impulse, PerceivedEvent
 from game.mind.thinking_config import ThinkingConfig, load_thinking_config
 
 CONFIG = ThinkingConfig()
@@ -21,11 +21,11 @@ def attention(seed=1, **changes):
 
 
 def player(kind=EventKind.ADDRESSED, source="Ann"):
-    return Event(kind, True, source)
+    return PerceivedEvent(kind, True, source)
 
 
 def agent(kind=EventKind.HEARD, source="Tom"):
-    return Event(kind, False, source)
+    return PerceivedEvent(kind, False, source)
 
 
 def answer_to(source="Ann", **more):
@@ -53,7 +53,7 @@ def test_a_player_is_answered_soon(seed):
 def test_an_impulse_names_the_memory_of_the_event_that_led_to_it():
     mind = attention()
     mind.notice(replace(player(), memory=7), 100.0)
-    mind.notice(Event(EventKind.HEARD, from_player=False, source="Bo", memory=8), 100.1)
+    mind.notice(PerceivedEvent(EventKind.HEARD, from_player=False, source="Bo", memory=8), 100.1)
     impulse = mind.due(101.0)
     assert impulse is not None
     assert (impulse.source, impulse.memory) == ("Ann", 7)
@@ -219,7 +219,7 @@ def test_waiting_is_no_turn():
 
 
 events = st.builds(
-    Event, st.sampled_from(EventKind), st.booleans(), st.sampled_from(["Ann", "Tom", ""])
+    PerceivedEvent, st.sampled_from(EventKind), st.booleans(), st.sampled_from(["Ann", "Tom", ""])
 )
 
 
@@ -281,7 +281,7 @@ def test_a_wrong_value_is_refused_with_its_line(tmp_path, line, told):
 
 
 def line(source, memory, *, from_player=True, kind=EventKind.ADDRESSED):
-    return Event(kind, from_player, source, memory)
+    return PerceivedEvent(kind, from_player, source, memory)
 
 
 def answered(mind, now, present=("Ann", "Bo", "Cy", "Tom")):
@@ -338,8 +338,8 @@ def test_who_has_left_is_not_answered():
 
 def test_who_spoke_is_known_by_more_than_a_name():
     mind = attention()
-    mind.notice(Event(EventKind.ADDRESSED, True, "Ann", 1, "7-x"), 100.0)
-    mind.notice(Event(EventKind.ADDRESSED, True, "Ann", 2, "8-y"), 100.1)
+    mind.notice(PerceivedEvent(EventKind.ADDRESSED, True, "Ann", 1, "7-x"), 100.0)
+    mind.notice(PerceivedEvent(EventKind.ADDRESSED, True, "Ann", 2, "8-y"), 100.1)
     assert answered(mind, 101.0, present={"7-x", "8-y"}).source_id == "7-x"
     assert answered(mind, 103.0, present={"Ann", "7-x"}) is None
 
@@ -382,7 +382,7 @@ def test_a_player_outranks_what_the_agent_thinks_of():
 
 
 def arrival(source="Ann", kind=EventKind.ARRIVAL):
-    return Event(kind, True, source)
+    return PerceivedEvent(kind, True, source)
 
 
 def test_an_arrival_is_greeted_once():
@@ -505,12 +505,12 @@ class Inn:
     def comes(self, who):
         if who not in self.here:
             self.here.add(who)
-            self.mind.notice(Event(EventKind.ARRIVAL, who != "Tom", who), self.now)
+            self.mind.notice(PerceivedEvent(EventKind.ARRIVAL, who != "Tom", who), self.now)
 
     def goes(self, who):
         if who in self.here:
             self.here.remove(who)
-            self.mind.notice(Event(EventKind.DEPARTURE, who != "Tom", who), self.now)
+            self.mind.notice(PerceivedEvent(EventKind.DEPARTURE, who != "Tom", who), self.now)
             self.lines = {n: w for n, w in self.lines.items() if w != who or self.covering(n, w)}
 
     def begins(self, _):

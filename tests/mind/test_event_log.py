@@ -13,7 +13,7 @@ from game.mind import event_files
 from game.mind.event_files import files_of
 from game.mind.event_log import EventLog
 from game.mind.event_prompts import DEEPEST, Prompts, hash_of, shared
-from game.mind.event_reader import Filter, Follower, events, follow, last, newest_first
+from game.mind.event_reader import EventFollower, Filter, events, follow, last, newest_first
 from game.mind.events import KINDS, Fault, Health, MemoryChange, Thought, World
 
 
@@ -487,7 +487,7 @@ def test_two_followers_miss_nothing_while_files_rotate(tmp_path, logs):
     found = [[], []]
 
     def read(into):
-        for record in follow(Follower(tmp_path, 0), poll=0.001):
+        for record in follow(EventFollower(tmp_path, 0), poll=0.001):
             into.append(record["seq"])
             if record["kind"] == "world":
                 return
@@ -508,7 +508,7 @@ def test_two_followers_miss_nothing_while_files_rotate(tmp_path, logs):
 
 
 def test_a_follower_of_no_folder_waits_for_it(tmp_path, logs):
-    follower = Follower(tmp_path / "events")
+    follower = EventFollower(tmp_path / "events")
     assert follower.added() == []
     log = logs(tmp_path / "events")
     log.emit(remembered(1))
@@ -519,7 +519,7 @@ def test_a_follower_of_no_folder_waits_for_it(tmp_path, logs):
 
 def test_a_line_that_is_being_written_is_not_read_before_its_end(tmp_path):
     path = tmp_path / "events-2026-05-01-0000000001.jsonl"
-    follower = Follower(tmp_path)
+    follower = EventFollower(tmp_path)
     path.write_bytes(b'{"seq":1}\n{"se')
     assert [each["seq"] for each in follower.added()] == [1]
     with path.open("ab") as file:

@@ -24,15 +24,15 @@ from game.mind.journal.importance import (
     SECRET,
     STRANGER,
     TOLD,
-    Circumstances,
+    ImportanceContext,
     importance,
 )
 from game.mind.records import Memory, MemoryKind
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-USUAL = Circumstances()
-NEVER_MET = Circumstances(met=False)
-NEVER_HERE = Circumstances(been_here=False)
+USUAL = ImportanceContext()
+NEVER_MET = ImportanceContext(met=False)
+NEVER_HERE = ImportanceContext(been_here=False)
 
 
 def seen(text: str, source: str = "Tom") -> Memory:
@@ -51,7 +51,7 @@ def result(text: str) -> Memory:
     return Memory(1, NOON, MemoryKind.RESULT, text)
 
 
-def score(memory: Memory, circumstances: Circumstances = USUAL) -> int:
+def score(memory: Memory, circumstances: ImportanceContext = USUAL) -> int:
     return importance(memory, "Mira", circumstances).score
 
 
@@ -122,7 +122,7 @@ def test_routine_matters_hardly(memory: Memory):
     ids=lambda memory: memory.text,
 )
 def test_what_was_recalled_is_no_new_event(memory: Memory):
-    found = importance(memory, "Mira", Circumstances(met=False, been_here=False))
+    found = importance(memory, "Mira", ImportanceContext(met=False, been_here=False))
     assert (found.score, found.reasons) == (LEAST, (OWN_MEMORY,))
 
 
@@ -261,6 +261,6 @@ def test_what_is_shouted_counts_as_said():
 )
 def test_any_text_gets_a_weight(kind: MemoryKind, text: str, source: str, known: bool):
     memory = Memory(1, NOON, kind, text, source=source)
-    found = importance(memory, "Mira", Circumstances(known, known))
+    found = importance(memory, "Mira", ImportanceContext(known, known))
     assert LEAST <= found.score <= BY_RULES_AT_MOST
     assert found.reasons

@@ -14,7 +14,7 @@ from game.mind import vault_files
 from game.mind.errors import ConfigError, NoteRefused
 from game.mind.journal.book import Journal, local_day
 from game.mind.journal.config import JournalConfig, load_journal_config
-from game.mind.journal.entries import Importance, Judge, Origin
+from game.mind.journal.entries import EntryOrigin, Importance, Judge
 from game.mind.journal.folding import GATHERED
 from game.mind.journal.wording import LONGEST
 from game.paths import REPOSITORY
@@ -49,7 +49,7 @@ def test_what_is_written_can_be_read_again(journal: Journal):
     entry = journal.write(
         CUP,
         importance=Importance(8, reasons=("a promise", "said to me")),
-        origin=Origin.TOLD,
+        origin=EntryOrigin.TOLD,
         memories=(121, 120),
         tags=("promise", "Tom"),
         who=("5-20261101120000",),
@@ -137,7 +137,7 @@ def test_the_same_words_on_another_day_are_another_entry(journal: Journal):
 
 
 def test_what_the_agent_said_of_its_weight_stays(journal: Journal):
-    journal.write(CUP, importance=Importance(3, Judge.AGENT), origin=Origin.TOLD, now=NOON)
+    journal.write(CUP, importance=Importance(3, Judge.AGENT), origin=EntryOrigin.TOLD, now=NOON)
     assert write(journal, CUP, 9).importance == Importance(3, Judge.AGENT)
 
 
@@ -152,7 +152,7 @@ def test_the_weightiest_entry_that_rests_on_a_memory_is_found(journal: Journal):
 
 
 def test_a_thought_about_a_memory_does_not_tell_of_it(journal: Journal):
-    write(journal, "Tom can be relied upon.", 9, memories=(7, 8), origin=Origin.INFERRED)
+    write(journal, "Tom can be relied upon.", 9, memories=(7, 8), origin=EntryOrigin.INFERRED)
     assert journal.resting_on(7) is None
     assert journal.weight(7) is None
     told = write(journal, "Tom brought the cup.", 6, memories=(7,))
@@ -166,7 +166,7 @@ def test_an_entry_can_be_replaced(journal: Journal):
     entry = write(journal, CUP, memories=(1,))
     other = write(journal, "Ada came by.", memories=(2,))
     new = journal.replace(
-        entry.id, type(entry)(entry.id, NOON, "Tom kept his word.", Importance(9), Origin.SEEN)
+        entry.id, type(entry)(entry.id, NOON, "Tom kept his word.", Importance(9), EntryOrigin.SEEN)
     )
     assert again(journal).entries() == (new, other)
     with pytest.raises(NoteRefused, match="no journal entry"):

@@ -24,7 +24,7 @@ from game.mind.journal.consolidate import (
     unweighed,
 )
 from game.mind.journal.doubles import doubles
-from game.mind.journal.entries import Entry, Importance, Judge
+from game.mind.journal.entries import Importance, JournalEntry, Judge
 from game.mind.journal.folding import GATHERED
 from game.mind.sleep.asking import Ask, NightOver
 from tests.mind.journals import NOON, Scripted, days_ago, write
@@ -62,7 +62,7 @@ def weighing(**by_word: int) -> Callable[[str], str]:
 # -- doubles
 
 
-def weight(journal: Journal, entry: Entry) -> Importance:
+def weight(journal: Journal, entry: JournalEntry) -> Importance:
     found = journal.entry(entry.id)
     assert found is not None
     return found.importance
@@ -156,7 +156,7 @@ def test_reasons_of_the_rules_stay(journal: Journal):
     assert weight(journal, entry) == Importance(8, Judge.MODEL, ("a gift",))
 
 
-def batch(journal: Journal, count: int) -> tuple[Entry, ...]:
+def batch(journal: Journal, count: int) -> tuple[JournalEntry, ...]:
     return tuple(write(journal, f"Thing {number} happened.") for number in range(count))
 
 

@@ -15,7 +15,7 @@ from game.mind.journal import drawing
 from game.mind.journal.book import Journal, local_day
 from game.mind.journal.config import JournalConfig
 from game.mind.journal.drawing import draw_out, tell
-from game.mind.journal.entries import Entry, Importance, Origin
+from game.mind.journal.entries import EntryOrigin, Importance, JournalEntry
 from game.mind.journal.importance import importance
 from game.mind.records import Memory
 from tests.mind.journals import NOON, days_ago, did, result, seen, told, write
@@ -35,7 +35,7 @@ ALL = JournalConfig(drawn=50)
 
 def draw(
     journal: Journal, memories: Sequence[Memory], config: JournalConfig = ALL
-) -> tuple[Entry, ...]:
+) -> tuple[JournalEntry, ...]:
     return draw_out(memories, "Mira", journal, config, weigh, NOON)
 
 
@@ -68,7 +68,7 @@ def test_what_matters_is_told_as_what_it_was(journal: Journal):
     assert journal.entries() == written
     by_number = {entry.memories[0]: entry for entry in written}
     assert [by_number[n].origin for n in (2, 4, 6, 8)] == [
-        *(Origin.TOLD, Origin.SEEN, Origin.SEEN, Origin.SURROUNDINGS),
+        *(EntryOrigin.TOLD, EntryOrigin.SEEN, EntryOrigin.SEEN, EntryOrigin.SURROUNDINGS),
     ]
     assert by_number[6].tags == ("gift", "tom")
     assert [by_number[n].who for n in (2, 5, 7)] == [("Tom-1",), ("Ada-1",), ("Tom-1",)]
@@ -87,7 +87,7 @@ class Killed(Journal):
 
     left = 0
 
-    def write(self, text: str, **known: Any) -> Entry:
+    def write(self, text: str, **known: Any) -> JournalEntry:
         if not self.left:
             raise SystemExit
         self.left -= 1
@@ -112,7 +112,7 @@ def test_what_an_entry_rests_on_is_not_drawn_out(journal: Journal):
 
 
 def test_what_was_only_thought_about_is_still_drawn_out(journal: Journal):
-    write(journal, "Tom works hard.", memories=(2,), origin=Origin.INFERRED)
+    write(journal, "Tom works hard.", memories=(2,), origin=EntryOrigin.INFERRED)
     assert 2 in {entry.memories[0] for entry in draw(journal, DAY)}
 
 

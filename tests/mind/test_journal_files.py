@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from game.mind.errors import NoteRefused
 from game.mind.journal import blocks, day_file, fields, wording
-from game.mind.journal.entries import Entry, Importance, Judge, Origin
+from game.mind.journal.entries import EntryOrigin, Importance, JournalEntry, Judge
 from game.mind.journal.standing import line
 from tests.mind.journals import NOON
 
@@ -54,13 +54,13 @@ texts = st.one_of(
 )
 
 
-def entry(number: int, text: str, **other: Any) -> Entry:
-    plain = Entry(
+def entry(number: int, text: str, **other: Any) -> JournalEntry:
+    plain = JournalEntry(
         f"{PREFIX}-{number}",
         NOON.astimezone(),
         wording.clean(text),
         Importance(5),
-        Origin.TOLD,
+        EntryOrigin.TOLD,
         (number,),
     )
     return replace(plain, **other)
@@ -117,13 +117,13 @@ known = st.builds(
     st.lists(st.integers(-5, 10**13), max_size=300),
     st.integers(1, 10),
     st.sampled_from(list(Judge)),
-    st.sampled_from(list(Origin)),
+    st.sampled_from(list(EntryOrigin)),
     st.integers(-(10**6), 10**6),
 )
 
 
 @given(known)
-def test_all_that_is_known_of_an_entry_can_be_read_back(written: Entry):
+def test_all_that_is_known_of_an_entry_can_be_read_back(written: JournalEntry):
     file = day_file.parse(DAY, day_file.new_day(DAY).with_entry(written).text)
     assert file.problems == ()
     assert file.entries == (written,)

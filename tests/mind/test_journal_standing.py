@@ -11,7 +11,7 @@ import pytest
 from game.mind.journal import shelf
 from game.mind.journal.book import Journal, local_day
 from game.mind.journal.config import JournalConfig
-from game.mind.journal.entries import Origin
+from game.mind.journal.entries import EntryOrigin
 from game.mind.journal.standing import faded, line, standing
 from tests.mind.journals import NOON, days_ago, write
 from tests.mind.lives import WordTokens
@@ -31,7 +31,7 @@ def lines(
 def test_a_line_says_when_how_much_and_what_it_rests_on(journal: Journal):
     entry = write(journal, "Tom gave me a cup.", 8, memories=(120,))
     assert line(entry, NOON) == "[21 Nov, importance 8] Tom gave me a cup. (memory 120)"
-    many = replace(entry, id="20251017-1", memories=(1, 2, 3, 4, 5), origin=Origin.INFERRED)
+    many = replace(entry, id="20251017-1", memories=(1, 2, 3, 4, 5), origin=EntryOrigin.INFERRED)
     assert line(many, NOON) == (
         "[17 Oct 2025, importance 8, my own thought] Tom gave me a cup. "
         "(memories 3, 4, 5 and 2 more)"

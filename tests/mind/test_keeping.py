@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from game.mind import cut
-from game.mind.keeping import LIMIT, to_carry
+from game.mind.keeping import LIMIT, carried_over
 from game.mind.memory import MemoryContext
 from game.mind.records import Memory, MemoryKind, Summary, Tier
 from game.mind.tokens import estimate_tokens
@@ -34,12 +34,12 @@ def says(number: int, who: str, words: str) -> Memory:
 
 
 def test_what_was_put_back_comes_first_and_each_line_once():
-    found = to_carry(context(SOUP, TRAP, longterm=(PINNED,)), [TRAP, "New"], "Mira")
+    found = carried_over(context(SOUP, TRAP, longterm=(PINNED,)), [TRAP, "New"], "Mira")
     assert found == (PINNED, SOUP, TRAP, "New")
 
 
 def test_without_summaries_there_is_what_found_no_room():
-    assert to_carry(MemoryContext(None, None, ()), [TRAP], "Mira") == (TRAP,)
+    assert carried_over(MemoryContext(None, None, ()), [TRAP], "Mira") == (TRAP,)
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,12 @@ def test_without_summaries_there_is_what_found_no_room():
     ],
 )
 def test_it_goes_when_whoever_it_comes_from_lets_it_go(line, memory, left):
-    assert to_carry(context(line, window=(memory,)), (), "Mira") == ((line,) if left else ())
+    assert carried_over(context(line, window=(memory,)), (), "Mira") == ((line,) if left else ())
 
 
 def test_nobody_fills_the_prompt_with_it():
     rules = [f"Tom told you: Never open door {n}, nor the window beside it." for n in range(99)]
-    found = to_carry(context(*rules[:40]), rules[40:], "Mira")
+    found = carried_over(context(*rules[:40]), rules[40:], "Mira")
     assert found == tuple(rules[: len(found)]), "the first ones stay"
     assert LIMIT - 30 < sum(map(estimate_tokens, found)) <= LIMIT
 

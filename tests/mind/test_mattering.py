@@ -15,7 +15,7 @@ from game.mind import mattering
 from game.mind.compaction_config import CompactionConfig
 from game.mind.cycle import make_plan
 from game.mind.integrity import check
-from game.mind.mattering import Mattering, picked, remembered, staying
+from game.mind.mattering import ImportanceCache, picked, remembered, staying
 from game.mind.memory import CompactReason, Rung
 from game.mind.records import Memory, MemoryKind, Tier
 from game.mind.strategy import NARRATIVE, Layout
@@ -82,7 +82,7 @@ def test_each_is_judged_once_and_again_when_asked_to():
         judged.append(memory.number)
         return len(judged)
 
-    mine = Mattering(judge)
+    mine = ImportanceCache(judge)
     lived = memories(3)
     assert [mine.of(m) for m in (lived[0], lived[1], lived[0], lived[0])] == [1, 2, 1, 1]
     mine.judge_anew(lived[1:])
@@ -93,7 +93,7 @@ def test_each_is_judged_once_and_again_when_asked_to():
 
 def test_no_more_judgements_are_kept_than_allowed():
     asked: list[int] = []
-    mine = Mattering(lambda memory: asked.append(memory.number) or 3, most=4)
+    mine = ImportanceCache(lambda memory: asked.append(memory.number) or 3, most=4)
     for each in memories(9):
         mine.of(each)
     mine.of(memories(9)[-1])
@@ -104,12 +104,12 @@ def test_no_more_judgements_are_kept_than_allowed():
 
 @pytest.mark.parametrize(("said", "counts"), [(0, 1), (-4, 1), (11, 10), (7, 7), (True, 1)])
 def test_a_judgement_is_from_one_to_ten(said, counts):
-    assert Mattering(lambda _: said).of(memories(1)[0]) == counts
+    assert ImportanceCache(lambda _: said).of(memories(1)[0]) == counts
 
 
 def test_rules_that_fail_are_told_once_and_everything_is_routine():
     told: list[str] = []
-    mine = Mattering(lambda memory: 1 // 0, told.append)
+    mine = ImportanceCache(lambda memory: 1 // 0, told.append)
     assert [mine.of(m) for m in memories(5)] == [1] * 5
     assert len(told) == 1
     assert "counts as routine" in told[0]

@@ -20,12 +20,12 @@ from game.mind.errors import NoteRefused
 from game.mind.events import OPERATIONS
 from game.mind.journal.book import Journal
 from game.mind.journal.config import JournalConfig
-from game.mind.journal.entries import Importance, Judge, Origin
+from game.mind.journal.entries import EntryOrigin, Importance, Judge
 from game.mind.notes import NoteBook
-from game.mind.noticed import NoticedBlock
+from game.mind.noticed import Commitments
 from game.mind.people.book import PeopleBook
 from game.mind.people.config import PeopleConfig
-from game.mind.people.profile import Conclusion, Kind
+from game.mind.people.profile import Conclusion, ProfileKind
 from game.mind.pinned import Pinned
 from game.mind.sliding import SlidingMemory
 from game.paths import REPOSITORY
@@ -47,7 +47,7 @@ BOOKS = {
     PeopleBook: {"take": "profile", "change": "concluded", "open": READ, "look": READ}
     | dict.fromkeys(["loaded", "known", "head", "names_of", "through", "problems"], READ)
     | dict.fromkeys(["profile", "load", "find", "all"], READ),
-    NoticedBlock: {"follow": "noticed", "catch_up": "noticed", "add": "noticed"}
+    Commitments: {"follow": "noticed", "catch_up": "noticed", "add": "noticed"}
     | {"remove": "closed", "save": BELOW}
     | dict.fromkeys(["items", "lines", "lines_before", "refused"], READ),
     CascadeMemory: {"clear": "clear", "record_rate": "rate", "adopt_edits": "edit", "check": "edit"}
@@ -69,7 +69,7 @@ WRITERS = {
     "vault_files.py": "for the others",
     "notes.py": "NoteBook",
     "pinned.py": "Pinned",
-    "noticed.py": "NoticedBlock",
+    "noticed.py": "Commitments",
     "journal/book.py": "Journal",
     "people/shelf.py": "PeopleBook, and what a person does",
     "people/cursor.py": "how far the profiles have come: no memory",
@@ -390,7 +390,7 @@ def test_a_correction_a_moment_before_the_game_writes(tmp_path, log):
 
 
 def block_in(folder, log):
-    return NoticedBlock(folder / "noticed.md", agent="Mira", tell=log.append)
+    return Commitments(folder / "noticed.md", agent="Mira", tell=log.append)
 
 
 RULE = "Never sell the mill to anybody."
@@ -437,5 +437,5 @@ def test_what_a_person_writes_into_the_block(tmp_path, log):
 
 
 def test_the_kinds_of_profiles_are_those_that_are_told():
-    assert [kind.value for kind in Kind] == ["person", "place", "thing"]
-    assert Origin.TOLD in Origin
+    assert [kind.value for kind in ProfileKind] == ["person", "place", "thing"]
+    assert EntryOrigin.TOLD in EntryOrigin

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from game.mind.errors import ConfigError, ModelTimeout
-from game.mind.journal.entries import Origin
+from game.mind.journal.entries import EntryOrigin
 from game.mind.people.asleep import MOST_LINES, question, understood, update_profiles
 from game.mind.people.book import PeopleBook
 from game.mind.people.config import PeopleConfig, load_people_config
@@ -70,7 +70,7 @@ def test_facts_and_thoughts_that_stand_in_the_lines_are_kept(tmp_path):
     tom = there(book, TOM)
     (fact,) = tom.facts
     assert (fact.attribute, fact.value, fact.numbers) == ("work", "baked the town's bread", (1,))
-    assert (fact.told_by, fact.origin) == ("Tom", Origin.TOLD)
+    assert (fact.told_by, fact.origin) == ("Tom", EntryOrigin.TOLD)
     (thought,) = tom.conclusions
     assert (thought.text, thought.numbers) == ("Tom is worried about the ill sheep", (2,))
     assert {k: figures[k] for k in ("people", "asked", "facts", "conclusions")} == {

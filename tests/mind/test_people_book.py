@@ -11,7 +11,7 @@ from game.mind.deeds import POSE
 from game.mind.people.acquaintance import BROKEN, KEPT
 from game.mind.people.config import PeopleConfig
 from game.mind.people.observing import HEARSAY
-from game.mind.people.profile import Closeness, Kind
+from game.mind.people.profile import Closeness, ProfileKind
 from game.mind.records import Memory, MemoryKind
 from tests.mind.acquaintances import (
     ADA,
@@ -175,14 +175,14 @@ def test_who_comes_again_and_is_kind_becomes_a_friend(tmp_path):
             days.says("Tom", TOM, words)
         seen.append(taken(tmp_path, days).all()[0])
         days.later(days=1)
-    people = [light.closeness for light in seen if light.kind is Kind.PERSON]
+    people = [light.closeness for light in seen if light.kind is ProfileKind.PERSON]
     assert people[0] is Closeness.ACQUAINTANCE
     assert people[-1] is Closeness.FRIEND
 
 
 def test_places_and_things_have_profiles_too(tmp_path):
     book = taken(tmp_path, eventful())
-    assert {light.key for light in book.all() if light.kind is Kind.PLACE} == {
+    assert {light.key for light in book.all() if light.kind is ProfileKind.PLACE} == {
         "place:The-Kettle",
         "place:The-Mill-Pond",
     }
@@ -354,7 +354,7 @@ def test_the_limits_hold(tmp_path):
     assert len(tom.facts) == 6
     assert tom.observations[-1].number == 30
     assert holding(tom)["work"].startswith("baker")
-    things = [light for light in book.all() if light.kind is Kind.THING]
+    things = [light for light in book.all() if light.kind is ProfileKind.THING]
     assert {light.key for light in things} == {"thing:kite", "thing:map"}
 
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.people.changes import is_single, meant, same, with_fact
-from game.mind.people.profile import Fact, Kind, Name, Profile
+from game.mind.people.profile import Fact, Name, Profile, ProfileKind
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
-NOBODY = Profile("1", Kind.PERSON, (Name("Tom", NOON),), NOON, NOON)
+NOBODY = Profile("1", ProfileKind.PERSON, (Name("Tom", NOON),), NOON, NOON)
 
 
 def fact(attribute: str, value: str, day: int, *, over: bool = False) -> Fact:

@@ -14,7 +14,7 @@ import pytest
 from game.mind.errors import NoteRefused
 from game.mind.people.book import PeopleBook
 from game.mind.people.config import PeopleConfig
-from game.mind.people.profile import Kind, Profile
+from game.mind.people.profile import Profile, ProfileKind
 from tests.mind.acquaintances import (
     ADA,
     RUAN,
@@ -326,6 +326,6 @@ def test_a_place_of_a_strange_name_has_a_file_by_that_name(tmp_path):
     days = Days(place="Hale, Clocks Mended")
     days.says("Tom", TOM, "Good day.")
     book = taken(tmp_path, days)
-    [place] = [light for light in book.all() if light.kind is Kind.PLACE]
+    [place] = [light for light in book.all() if light.kind is ProfileKind.PLACE]
     [file] = (tmp_path / "places").glob("*.md")
     assert f"place:{file.stem}" == place.key

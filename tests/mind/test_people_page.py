@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.mind.journal.entries import Origin
+from game.mind.journal.entries import EntryOrigin
 from game.mind.people.changes import by_time
 from game.mind.people.fit import line
 from game.mind.people.fit import name as fit_name
 from game.mind.people.page import Page, PageUnreadable, parse_page, written
-from game.mind.people.profile import Conclusion, Fact, Kind, Name, Observation, Profile
+from game.mind.people.profile import Conclusion, Fact, Name, Observation, Profile, ProfileKind
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 PATH = Path("Tom.md")
-BARE = Profile("12-1", Kind.PERSON, (Name("Tom", NOON),), NOON, NOON)
+BARE = Profile("12-1", ProfileKind.PERSON, (Name("Tom", NOON),), NOON, NOON)
 
 hostile = st.text(
     st.sampled_from("ab c#-*>:;()[]{}'\"`|&!%@,.\n\r\t\u2028\x85\x1b\u202e~<>0123456789é"),
@@ -41,7 +41,7 @@ facts = st.builds(
     st.booleans(),
     numbers,
     names,
-    st.sampled_from(list(Origin)),
+    st.sampled_from(list(EntryOrigin)),
 )
 seen = st.builds(Observation, st.integers(1, 9999), times, words, st.integers(1, 10))
 thoughts = st.builds(Conclusion, words, numbers.filter(bool), times)
@@ -53,7 +53,7 @@ def profiles(draw: st.DrawFn) -> Profile:
     return replace(
         BARE,
         key=draw(st.one_of(plain, names.map(lambda name: f"name:{name}".strip()))),
-        kind=draw(st.sampled_from(list(Kind))),
+        kind=draw(st.sampled_from(list(ProfileKind))),
         names=tuple(Name(name, draw(times)) for name in draw(st.lists(names, min_size=1))),
         last_met=draw(times),
         before=draw(st.none() | times),
@@ -118,7 +118,7 @@ def test_a_page_by_hand_needs_little():
     text = "---\nkey: 12-1\nnames: Tom\n---\n\n## Facts\n\n- Work: baker\n- not a fact\n"
     page = parse_page(PATH, text, NOON)
     assert page.profile.names == (Name("Tom", NOON),)
-    assert page.profile.facts == (Fact("work", "baker", NOON, None, (), "", Origin.SEEN),)
+    assert page.profile.facts == (Fact("work", "baker", NOON, None, (), "", EntryOrigin.SEEN),)
     assert page.by_hand == {"Facts": ("- not a fact",)}
     assert "- not a fact\n- work: baker" in written(page)
 

@@ -11,9 +11,9 @@ import pytest
 from game.mind.people.acquaintance import BROKEN, KEPT, closeness, feeling
 from game.mind.people.book import PeopleBook
 from game.mind.people.config import PeopleConfig
-from game.mind.people.profile import Closeness, Conclusion, Fact, Kind, Name, Profile
+from game.mind.people.profile import Closeness, Conclusion, Fact, Name, Profile, ProfileKind
 from game.mind.people.shown import Present, lines
-from game.mind.tokens import Heuristic, Ledger
+from game.mind.tokens import Heuristic, TokenLedger
 from tests.mind.acquaintances import ADA, RUAN, START, TOM, Days, eventful, six
 from tests.mind.lives import WordTokens
 
@@ -197,7 +197,7 @@ def test_the_unloaded_are_known_by_their_figures(tmp_path):
 
 # -- closeness and feeling
 
-BARE = Profile("1", Kind.PERSON, (Name("Tom", START),), START, START)
+BARE = Profile("1", ProfileKind.PERSON, (Name("Tom", START),), START, START)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_home_is_no_place_that_one_is_in_for_the_first_time(tmp_path):
 
 def test_a_minute_later_little_is_left_to_be_counted(tmp_path):
     """Whoever counts tokens for real must not be given each line anew at every minute."""
-    book, ledger = book_of(tmp_path, eventful()), Ledger(Heuristic())
+    book, ledger = book_of(tmp_path, eventful()), TokenLedger(Heuristic())
     first = lines(HERE, book, ROOM, NOW, ledger)
     ledger.learn(dict.fromkeys(ledger.uncounted(1000), 5), "a test")
     later = lines(HERE, book, ROOM, NOW + timedelta(days=1), ledger)

@@ -12,7 +12,7 @@ from game.index.local import ExactVectors
 from game.index.words import Fts5Index
 from game.mind.errors import IndexUnavailable, ModelUnavailable
 from game.mind.recall.documents import Document, DocumentKind
-from game.mind.recall.recall import Recall, Wanted
+from game.mind.recall.recall import MemorySearch, SearchRequest
 
 NOW = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)
 MEANINGS = {"sibling": "brother", "fishes": "nets", "job": "mends", "meal": "soup"}
@@ -69,7 +69,7 @@ class World:
         begin = NOW - timedelta(days=10)
         for n, (speaker, text) in enumerate(LINES, 1):
             self.put(memory(n, speaker, text, begin + timedelta(days=max(0, n - 3), minutes=n)))
-        self.recall = Recall(
+        self.recall = MemorySearch(
             self.words,
             self.vectors if vectors else None,
             self.embedder,
@@ -190,7 +190,9 @@ def test_several_searches_at_once_bring_what_each_alone_brings(world, monkeypatc
     monkeypatch.setattr(
         world.embedder, "embed", lambda texts: embedded.extend(texts) or embed(texts)
     )
-    together = world.recall.search_each("Who mends nets?", [Wanted(3, kind) for kind in kinds])
+    together = world.recall.search_each(
+        "Who mends nets?", [SearchRequest(3, kind) for kind in kinds]
+    )
     assert together == alone
     assert [hit.document.key for hits in together[:2] for hit in hits] == ["note:nets", "summary:1"]
     assert embedded == ["Who mends nets?"], "one question is embedded once"
@@ -226,7 +228,7 @@ def test_an_embedder_that_hangs_does_not_hold_up_the_words(world, monkeypatch):
     monkeypatch.setattr(world.embedder, "embed", lambda _: wakes.wait(60) and [])
     try:
         for _ in range(2):
-            (hits,) = world.recall.search_each("Who mends nets?", [Wanted(1)], seconds=0.05)
+            (hits,) = world.recall.search_each("Who mends nets?", [SearchRequest(1)], seconds=0.05)
             assert [hit.document.key for hit in hits] == ["memory:3"]
     finally:
         wakes.set()
@@ -261,7 +263,7 @@ def test_vectors_of_another_dimension_leave_the_words(world):
     world.vectors.add([ghost], [[1.0, 0.0]])
     with pytest.raises(IndexUnavailable, match="1024 numbers, those held have 2"):
         world.vectors.query([0.0] * 1024, 5)
-    recall = Recall(world.words, world.vectors, world.embedder, names=list, clock=Now())
+    recall = MemorySearch(world.words, world.vectors, world.embedder, names=list, clock=Now())
     assert [hit.document.key for hit in recall.search("mends nets", limit=1)] == ["memory:3"]
 
 

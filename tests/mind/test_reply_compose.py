@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.reply.compose import Scene, compose, is_question
+from game.mind.reply.compose import ReplyContext, compose, is_question
 from game.mind.reply.examples import from_script
-from game.mind.reply.material import Origin, Sentence
+from game.mind.reply.material import Sentence, SentenceOrigin
 from game.mind.tokens import Heuristic
 from tests.mind.lives import WordTokens
 from tests.mind.reply_scenes import EXAMPLES, NOON, PROFILE, did, heard, said_to_her, scene, talk
@@ -40,7 +40,7 @@ HOSTILE = (
 )
 
 
-def composed(made: Scene, budget: int = 400, *, chat: bool = False, attempt: int = 1):
+def composed(made: ReplyContext, budget: int = 400, *, chat: bool = False, attempt: int = 1):
     return compose(made, budget, WordTokens(), chat=chat, attempt=attempt)
 
 
@@ -182,7 +182,12 @@ def test_an_arrival_is_told_as_an_event():
 def test_the_newest_of_what_one_said_stands_last():
     told = [
         Sentence(
-            f'Tom told me, "{text}"', text, Origin.PARTNER, "Tom", NOON + timedelta(hours=n), n
+            f'Tom told me, "{text}"',
+            text,
+            SentenceOrigin.PARTNER,
+            "Tom",
+            NOON + timedelta(hours=n),
+            n,
         )
         for n, text in enumerate(("My home is Ostrey.", "My home is Skerrin now."), start=1)
     ]

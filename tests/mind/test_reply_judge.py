@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from game.mind.reply.compose import compose
 from game.mind.reply.judge import from_memory, judge, spoken
-from game.mind.reply.material import Origin, Sentence
+from game.mind.reply.material import Sentence, SentenceOrigin
 from game.mind.speech import LONGEST_SPEECH
 from tests.mind.lives import WordTokens
 from tests.mind.reply_scenes import NOON, did, said_to_her, scene, talk
@@ -230,13 +230,13 @@ class TestWhoseLife:
     )
     def test_the_life_of_a_third_is_nobodys_to_tell_as_its_own(self, answer):
         words = "I was born on the island of Skerrin, in a storm."
-        told = Sentence(f'Ann told me, "{words}"', words, Origin.OTHER, "Ann", NOON, 1)
+        told = Sentence(f'Ann told me, "{words}"', words, SentenceOrigin.OTHER, "Ann", NOON, 1)
         found = judged(answer, "Where was Ann born?", more=[told])
         assert "the life of Ann" in found.fault
 
     def test_it_may_be_told_of_them(self):
         words = "I was born on the island of Skerrin, in a storm."
-        told = Sentence(f'Ann told me, "{words}"', words, Origin.OTHER, "Ann", NOON, 1)
+        told = Sentence(f'Ann told me, "{words}"', words, SentenceOrigin.OTHER, "Ann", NOON, 1)
         for answer in ("Ann was born on Skerrin, in a storm.", "She told me on Skerrin, I think."):
             assert not judged(answer, "Where was Ann born?", more=[told]).fault
 
@@ -272,7 +272,7 @@ class TestFromMemory:
 
     def test_what_a_third_told_is_told_of_them(self):
         words = "I mend nets in Ostrey."
-        told = Sentence(f'Ann told me, "{words}"', words, Origin.OTHER, "Ann", NOON, 1)
+        told = Sentence(f'Ann told me, "{words}"', words, SentenceOrigin.OTHER, "Ann", NOON, 1)
         made = asked("Who mends nets in Ostrey?", more=[told])
         assert from_memory(made, ()) == "Ann mends nets in Ostrey."
 

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.memory import MemoryContext
-from game.mind.people.profile import Fact, Kind, Name, Profile
+from game.mind.people.profile import Fact, Name, Profile, ProfileKind
 from game.mind.recall.documents import Document, DocumentKind, Hit
-from game.mind.recall.related import Found
+from game.mind.recall.related import SearchResult
 from game.mind.records import Summary, Tier
 from game.mind.reply.material import (
     LONGEST,
-    Origin,
+    SentenceOrigin,
     hits_of,
     numbers_of,
     of_found,
@@ -48,10 +48,10 @@ def hit(text, *, number=7, speaker="Tom", kind=DocumentKind.MEMORY, title=""):
 class TestProfiles:
     def test_its_sentences_are_the_agents_own(self):
         found = of_profile(PROFILE)
-        own = [each.text for each in found if each.origin is Origin.SELF]
+        own = [each.text for each in found if each.origin is SentenceOrigin.SELF]
         assert own[0].startswith("I am Mira Fenn, forty-four, keeper of the Kettle")
         assert own[-1] == "My mother's blue cup is gone from its hook and I want it back."
-        ties = [each.text for each in found if each.origin is Origin.TIE]
+        ties = [each.text for each in found if each.origin is SentenceOrigin.TIE]
         assert ties == ["Oswin alone knows that I taste nothing."]
 
     @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ class TestProfiles:
     def test_a_place_is_described_in_sentences(self):
         found = of_place("The Kettle", "A low room. It smells of rosemary.\nThe way out: north.")
         assert texts(found) == ["A low room.", "It smells of rosemary.", "The way out: north."]
-        assert {each.origin for each in found} == {Origin.PLACE}
+        assert {each.origin for each in found} == {SentenceOrigin.PLACE}
         assert of_place("", "") == ()
 
 
@@ -79,7 +79,7 @@ class TestWhatOthersSaid:
         (found,) = of_memory(said_to_her("I keep bees up on the hill.", 7), "Tom", "Mira")
         assert found.text == 'Tom told me, "I keep bees up on the hill."'
         assert found.bare == "I keep bees up on the hill."
-        assert (found.who, found.origin, found.number) == ("Tom", Origin.PARTNER, 7)
+        assert (found.who, found.origin, found.number) == ("Tom", SentenceOrigin.PARTNER, 7)
 
     @pytest.mark.parametrize(
         ("line", "text"),
@@ -94,7 +94,7 @@ class TestWhatOthersSaid:
     def test_to_whom_it_was_said_shows(self, line, text):
         (found,) = of_memory(heard(line, source="Ann"), "Tom", "Mira")
         assert found.text == text
-        assert found.origin is Origin.OTHER
+        assert found.origin is SentenceOrigin.OTHER
 
     @pytest.mark.parametrize(
         "words",
@@ -136,7 +136,7 @@ class TestWhatOthersSaid:
         ]
 
     def test_recall_brings_others_words_and_notes_and_no_own_speech(self):
-        found = Found(
+        found = SearchResult(
             notes=(hit("He likes leek soup", kind=DocumentKind.NOTE, title="Tom", number=0),),
             summaries=(hit("All that happened", kind=DocumentKind.SUMMARY, number=1),),
             memories=(
@@ -189,19 +189,23 @@ class TestMarks:
             *of_memory(heard(f"Tom {text}", event="pose"), "Tom", "Mira"),
             *of_summaries(MemoryContext(summary(text, Tier.LONGTERM), summary(text), ())),
             *of_kept([text]),
-            *of_found(Found(notes=(hit(text, kind=DocumentKind.NOTE, title="T"),)), "Tom", "Mira"),
+            *of_found(
+                SearchResult(notes=(hit(text, kind=DocumentKind.NOTE, title="T"),)), "Tom", "Mira"
+            ),
         ]
         for each in found:
             assert each.text.strip()
             assert len(each.text) <= 2 * LONGEST
             assert not re.search(r"[\n\r\u2028]|<\||~Mira>|\[INST\]", each.text)
-            if each.origin is not Origin.PARTNER:  # what a person said stands as they said it
+            if (
+                each.origin is not SentenceOrigin.PARTNER
+            ):  # what a person said stands as they said it
                 assert not _MARKS.search(each.text), each
 
 
 class TestSuperseded:
     def profile(self, *facts):
-        return Profile("tom", Kind.PERSON, (Name("Tom", NOON),), NOON, NOON, facts=facts)
+        return Profile("tom", ProfileKind.PERSON, (Name("Tom", NOON),), NOON, NOON, facts=facts)
 
     def test_what_was_told_otherwise_since_is_left_out(self):
         before = Fact("home", "Ostrey", NOON, until=NOON, numbers=(1,), told_by="Tom")
@@ -228,7 +232,7 @@ def test_what_stands_in_the_prompt_leads_back_to_its_memories():
     note = hit("He likes leek soup", kind=DocumentKind.NOTE, title="Tom", number=0)
     other = hit("It burned", kind=DocumentKind.NOTE, title="Mill", number=0)
     bees, nets = hit('Tom says to you, "I keep bees."'), hit('Tom says, "I sell nets."', number=8)
-    found = Found(notes=(note, other), memories=(bees, nets))
+    found = SearchResult(notes=(note, other), memories=(bees, nets))
     chosen = [
         s for s in of_found(found, "Tom", "Mira") if "net" not in s.bare and "Mill" not in s.bare
     ]

@@ -7,12 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.records import Memory, MemoryKind
-from game.mind.roundtrip import GAP, Question, Rate, answered, draw, rate
+from game.mind.roundtrip import GAP, Rate, RoundtripQuestion, answered, draw, rate
 from tests.bench.talk import FACTS, talk
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
-LISBET = Question('Tom said to me, "My sister ___ keeps bees at Corran Head."', "Lisbet", 1)
-BOATS = Question('Ada said to me, "I counted ___ boats at the breakwater."', "nineteen", 2)
+LISBET = RoundtripQuestion(
+    'Tom said to me, "My sister ___ keeps bees at Corran Head."', "Lisbet", 1
+)
+BOATS = RoundtripQuestion('Ada said to me, "I counted ___ boats at the breakwater."', "nineteen", 2)
 
 
 def memories(*texts: str, kind: MemoryKind = MemoryKind.PERCEPTION) -> list[Memory]:
@@ -36,7 +38,7 @@ def evening(seed: int, count: int = 128, facts: int = 10) -> list[Memory]:
 
 def test_a_name_is_asked_for():
     (question,) = draw(said("My sister Lisbet keeps bees in the garden."))
-    assert question == Question(
+    assert question == RoundtripQuestion(
         'Tom said to me, "My sister ___ keeps bees in the garden."', "Lisbet", 1
     )
 
@@ -62,7 +64,7 @@ def test_a_thing_is_asked_for():
 
 def test_a_promise_of_ones_own_is_asked_for():
     (question,) = draw(memories("say I will row to Merrow with barrels.", kind=MemoryKind.ACT))
-    assert question == Question('I said, "I will row to ___ with barrels."', "Merrow", 1)
+    assert question == RoundtripQuestion('I said, "I will row to ___ with barrels."', "Merrow", 1)
 
 
 def test_only_the_words_about_the_gap_are_shown():

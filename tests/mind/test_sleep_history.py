@@ -9,7 +9,7 @@ import pytest
 
 from game.mind.history import compactions
 from game.mind.journal.book import Journal
-from game.mind.journal.entries import Importance, Origin
+from game.mind.journal.entries import EntryOrigin, Importance
 from game.mind.memory import CompactReason
 from game.mind.sleep.history import COMPACTION, INSIGHT, INSIGHT_TAG, SLEEP, events
 from game.mind.sleep.log import SleepLog
@@ -67,12 +67,12 @@ def test_compactions_and_insights_stand_between_the_nights(tmp_path: Path, log: 
     journal.write(
         "Tom mends what he promises.",
         importance=Importance(7),
-        origin=Origin.INFERRED,
+        origin=EntryOrigin.INFERRED,
         memories=(17, 41),
         tags=(INSIGHT_TAG,),
         now=NIGHT + timedelta(minutes=5),
     )
-    journal.write("A heron.", importance=Importance(7), origin=Origin.SEEN, now=NIGHT)
+    journal.write("A heron.", importance=Importance(7), origin=EntryOrigin.SEEN, now=NIGHT)
     found = events(log, past, journal)
     assert [each.kind for each in found] == [
         *("reflect", INSIGHT, "profiles", "consolidate", SLEEP),

@@ -29,12 +29,12 @@ from game.mind.history import compactions
 from game.mind.journal.book import Journal
 from game.mind.journal.config import JournalConfig
 from game.mind.journal.consolidate import consolidate
-from game.mind.journal.entries import Entry, Importance, Origin
+from game.mind.journal.entries import EntryOrigin, Importance, JournalEntry
 from game.mind.journal.importance import importance
 from game.mind.memory import CompactReason
 from game.mind.people.asleep import update_profiles
 from game.mind.people.book import PeopleBook
-from game.mind.people.profile import Kind, Profile
+from game.mind.people.profile import Profile, ProfileKind
 from game.mind.ports import Generation
 from game.mind.records import Memory
 from game.mind.sleep.asking import Ask
@@ -130,7 +130,7 @@ class World:
         self.journal.write(
             text,
             importance=importance(memory, "Mira"),
-            origin=Origin.TOLD,
+            origin=EntryOrigin.TOLD,
             memories=(memory.number,),
             who=(memory.source_id,),
             now=now,
@@ -251,7 +251,7 @@ def waylaid(accident: Accident, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 class End:
     """What stands on the disk after a night."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[JournalEntry, ...]
     profiles: tuple[Profile, ...]
     reflection: object
     dreams: tuple[str, ...]
@@ -345,7 +345,7 @@ def test_the_quiet_night_has_done_it_all(undisturbed: tuple[bool, End, list[str]
     assert len(end.dreams) == 1
     assert len(end.entries) == len(SAID) + len(list(insights(end.entries)))  # one was merged
     assert {each.name for each in end.profiles} >= {"Tom", "Ada"}
-    (place,) = [each for each in end.profiles if each.kind is Kind.PLACE]
+    (place,) = [each for each in end.profiles if each.kind is ProfileKind.PLACE]
     assert len(place.conclusions) == (3 if with_model else 2)
     assert len(list(insights(end.entries))) == (2 if with_model else 1)
     assert places.count("ask") == (8 if with_model else 0)

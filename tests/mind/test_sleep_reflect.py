@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from game.mind.errors import ModelTimeout, NoteRefused
 from game.mind.journal.book import Journal
 from game.mind.journal.config import JournalConfig
-from game.mind.journal.entries import Entry, Importance, Origin
+from game.mind.journal.entries import EntryOrigin, Importance, JournalEntry
 from game.mind.journal.folding import is_gathered
 from game.mind.ports import Generation
 from game.mind.sleep import course
 from game.mind.sleep.asking import NightOver
 from game.mind.sleep.config import SleepConfig
-from game.mind.sleep.course import NAME, Course, Evidence, Insight, load
+from game.mind.sleep.course import NAME, Evidence, Insight, ReflectionProgress, load
 from game.mind.sleep.history import insights
 from game.mind.sleep.insight import insight_in, questions_in
 from game.mind.sleep.night import Asking
@@ -42,11 +42,11 @@ SAID = {
 }
 
 
-def entry(journal: Journal, number: int, text: str, score: int = 7, who: str = TOM) -> Entry:
+def entry(journal: Journal, number: int, text: str, score: int = 7, who: str = TOM) -> JournalEntry:
     return journal.write(
         text,
         importance=Importance(score, reasons=("a promise",)),
-        origin=Origin.TOLD,
+        origin=EntryOrigin.TOLD,
         memories=(number,),
         who=(who,),
         now=NOON + timedelta(minutes=number),
@@ -95,7 +95,7 @@ def test_questions_evidence_insights(journal: Journal):
     assert found[1].who == (ADA,)
     kept = list(insights(journal.entries()))
     assert [each.text for each in kept] == [each.text for each in found]
-    assert all(each.origin is Origin.INFERRED and each.trust == 0.6 for each in kept)
+    assert all(each.origin is EntryOrigin.INFERRED and each.trust == 0.6 for each in kept)
     assert kept[0].memories == (17, 41)
     assert len(script.prompts) == 3
     assert "[17] 21 Nov: Tom gives you a blue cup" in script.prompts[1]
@@ -146,7 +146,7 @@ def test_without_evidence_nothing_is_asked_and_nothing_is_made_up(tmp_path: Path
         journal.write(
             f"The river rose by {number} feet.",
             importance=Importance(8),
-            origin=Origin.SEEN,
+            origin=EntryOrigin.SEEN,
             now=NOON,
         )
     script = Script(lambda _: " Why does the river rise?")
@@ -203,7 +203,7 @@ def test_what_is_not_surely_theirs_is_not_counted(tmp_path: Path, text: str, who
         journal.write(
             text.format(number),
             importance=Importance(8, reasons=("a promise",)),
-            origin=Origin.TOLD,
+            origin=EntryOrigin.TOLD,
             memories=(number,),
             who=who,
             now=NOON,
@@ -284,7 +284,7 @@ def test_drawn_but_not_in_the_journal_yet(journal: Journal):
     """Killed between the two writes: the insight comes into the journal, and once."""
     drawn = Insight("Tom mends nets and lamps for others.", (23, 41), (ADA,))
     through = journal.entries()[-1].id
-    state = Course(through, 22, ("Who mends nets here?",), 0, drawn)
+    state = ReflectionProgress(through, 22, ("Who mends nets here?",), 0, drawn)
     path = journal.folder / NAME
     path.write_text(json.dumps(state.to_record()))
     _, found = reflect(journal, evidence, Free(), CONFIG, "Mira", NOON)
@@ -313,7 +313,7 @@ def test_killed_at_any_line_a_moody_model_writes_nothing_twice(
 
     real, saved = course.save, [0]
 
-    def save(path: Path, state: Course) -> None:
+    def save(path: Path, state: ReflectionProgress) -> None:
         saved[0] += 1
         if saved[0] == at and not written:
             raise Killed
@@ -461,7 +461,9 @@ def test_whatever_is_answered_an_insight_cites_true_memories(answer: str):
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=300))
 def test_whatever_is_answered_questions_are_short_lines(answer: str):
-    entries = [Entry("20261121-1", NOON, "Tom told me: 'x'", Importance(5), Origin.TOLD)]
+    entries = [
+        JournalEntry("20261121-1", NOON, "Tom told me: 'x'", Importance(5), EntryOrigin.TOLD)
+    ]
     found = questions_in(answer + "\n1. What does Tom want?", entries, 3)
     assert len(found) <= 3
     assert all(each.endswith("?") and "\n" not in each and len(each) <= 160 for each in found)

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.budget import Costs, Section, bar, chart, scale
+from game.mind.budget import Costs, PromptSection, bar, chart, scale
 from game.mind.tokens import (
     HEURISTIC,
     MODEL_SERVER,
     TIKTOKEN,
     Heuristic,
-    Ledger,
+    TokenLedger,
     estimate_tokens,
     pieces,
 )
@@ -77,7 +77,7 @@ def test_one_short_line_teaches_little_and_nonsense_nothing_lasting():
 
 
 def test_where_nobody_counts_the_estimate_learns_from_whole_prompts():
-    ledger, lines = Ledger(Heuristic()), [f"{SAID} {number}" for number in range(200)]
+    ledger, lines = TokenLedger(Heuristic()), [f"{SAID} {number}" for number in range(200)]
     true = round(1.4 * sum(map(ledger.of, lines)))
     for _ in range(10):
         ledger.heard(sum(map(ledger.of, lines)), true)
@@ -90,7 +90,7 @@ def test_where_nobody_counts_the_estimate_learns_from_whole_prompts():
 
 
 def test_a_text_is_counted_once_and_kept():
-    ledger = Ledger(Heuristic())
+    ledger = TokenLedger(Heuristic())
     assert ledger.of(SAID) == Heuristic().of(SAID)
     assert ledger.uncounted(10) == (SAID,)
     assert (ledger.source, ledger.known, ledger.waiting) == (HEURISTIC, 0, 1)
@@ -101,7 +101,7 @@ def test_a_text_is_counted_once_and_kept():
 
 
 def test_nothing_costs_nothing_and_is_never_counted():
-    ledger = Ledger(Heuristic())
+    ledger = TokenLedger(Heuristic())
     assert ledger.of("") == 0
     assert ledger.uncounted(1) == ()
     ledger.learn({}, MODEL_SERVER)
@@ -109,14 +109,14 @@ def test_nothing_costs_nothing_and_is_never_counted():
 
 
 def test_the_texts_asked_for_last_are_counted_first():
-    ledger = Ledger(Heuristic())
+    ledger = TokenLedger(Heuristic())
     for text in ("old", "older", "new", "old"):
         ledger.of(text)
     assert ledger.uncounted(2) == ("old", "new")
 
 
 def test_it_is_bounded_and_keeps_what_is_in_use():
-    ledger = Ledger(Heuristic(), keep=3)
+    ledger = TokenLedger(Heuristic(), keep=3)
     ledger.learn({"a": 1, "b": 2, "c": 3}, MODEL_SERVER)
     assert ledger.of("a") == 1
     ledger.learn({"d": 4}, MODEL_SERVER)
@@ -132,7 +132,7 @@ def test_it_is_bounded_and_keeps_what_is_in_use():
 
 
 def test_another_model_makes_all_counts_worthless():
-    ledger = Ledger(Heuristic())
+    ledger = TokenLedger(Heuristic())
     ledger.learn({"first": 7, "second": 8}, MODEL_SERVER)
     began = ledger.epoch
     ledger.forget_counts()
@@ -147,14 +147,14 @@ def test_another_model_makes_all_counts_worthless():
 
 def test_only_the_models_own_tokenizer_teaches_the_estimate():
     lines = {f"{SAID} {number}": 60 for number in range(100)}
-    guided, unguided = Ledger(Heuristic()), Ledger(Heuristic())
+    guided, unguided = TokenLedger(Heuristic()), TokenLedger(Heuristic())
     guided.learn(lines, MODEL_SERVER)
     unguided.learn(lines, TIKTOKEN)
     assert guided.estimate.of(SAID) > unguided.estimate.of(SAID) == Heuristic().of(SAID)
 
 
 def test_estimates_follow_what_was_learnt():
-    ledger = Ledger(Heuristic())
+    ledger = TokenLedger(Heuristic())
     before = ledger.of(SAID)
     for _ in range(12):
         ledger.estimate.correct(2000, 4000)
@@ -162,7 +162,7 @@ def test_estimates_follow_what_was_learnt():
 
 
 def test_threads_may_ask_learn_and_forget_at_once():
-    ledger = Ledger(Heuristic(), keep=50)
+    ledger = TokenLedger(Heuristic(), keep=50)
     failures: list[BaseException] = []
 
     def work(seed: int) -> None:
@@ -186,7 +186,7 @@ def test_threads_may_ask_learn_and_forget_at_once():
 
 
 def test_what_a_prompt_costs():
-    found = Costs((Section("profile", 30), Section("window", 30)), 100, MODEL_SERVER)
+    found = Costs((PromptSection("profile", 30), PromptSection("window", 30)), 100, MODEL_SERVER)
     assert (found.used, found.left, found.share) == (60, 40, 0.6)
 
 
@@ -199,7 +199,7 @@ def test_a_bar_is_filled_as_the_budget_is(tokens: int, drawn: str):
 
 
 def test_bars_stand_under_each_other_with_sum_marks_and_source():
-    found = Costs((Section("profile", 300), Section("window", 600)), 1000, HEURISTIC)
+    found = Costs((PromptSection("profile", 300), PromptSection("window", 600)), 1000, HEURISTIC)
     assert chart(found, {"low": 0.5, "high": 0.8}, 10) == [
         "profile   ███           300   30%",
         "window    ██████        600   60%",
@@ -208,7 +208,7 @@ def test_bars_stand_under_each_other_with_sum_marks_and_source():
         "Marks: low 50%, high 80%.",
         "Budget 1,000 tokens, 100 free; counted by: heuristic.",
     ]
-    over = Costs((Section("window", 1100),), 1000, HEURISTIC)
+    over = Costs((PromptSection("window", 1100),), 1000, HEURISTIC)
     assert "100 too many" in chart(over)[-1]
 
 

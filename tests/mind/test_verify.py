@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from game.mind.errors import ModelUnavailable
 from game.mind.extractive import summarize
 from game.mind.records import MemoryKind, Tier
-from game.mind.source import Draft, Source
-from game.mind.verify import Verdict, judge
-from game.mind.writing import Writer
+from game.mind.source import Draft, SummarySource
+from game.mind.verify import SummaryVerdict, judge
+from game.mind.writing import SummaryWriter
 from tests.bench.talk import FACTS, NAME, talk
 
 SOURCES = [
@@ -53,7 +53,9 @@ class Broken:
         raise ModelUnavailable("no embedder answers", "Start it")
 
 
-def verdict(summary=GOOD, *, sources=SOURCES, window=(), must_keep=(), embedder=None) -> Verdict:
+def verdict(
+    summary=GOOD, *, sources=SOURCES, window=(), must_keep=(), embedder=None
+) -> SummaryVerdict:
     summaries = [summary] if isinstance(summary, str) else summary
     return judge(
         summaries=summaries,
@@ -264,7 +266,7 @@ def test_each_of_two_summaries_is_checked():
 
 def test_without_a_summary_there_is_nothing_to_say_against_it():
     found = judge(summaries=[], sources=[], visible=[RULE], must_keep=[RULE])
-    assert found == Verdict(wanted=1)
+    assert found == SummaryVerdict(wanted=1)
 
 
 @pytest.mark.parametrize("count", [4, 8, 32, 64, 128])
@@ -311,8 +313,8 @@ def test_a_verdict_comes_back_from_its_record():
     assert found.put_back
     assert found.invented
     assert found.problems
-    assert Verdict.from_record(found.to_record()) == found
-    assert Verdict.from_record({}) == Verdict()
+    assert SummaryVerdict.from_record(found.to_record()) == found
+    assert SummaryVerdict.from_record({}) == SummaryVerdict()
 
 
 texts = st.lists(st.text(max_size=120), max_size=4)
@@ -351,8 +353,8 @@ def written_by(text, lines):
         def summarize(self, source):
             return Draft(text, "a-model", calls=1)
 
-    writer = Writer(Model(), False, (), (), None, log.append)
-    return writer.write(Source(Tier.RECENT, NAME, tuple(lines))).model, " ".join(log)
+    writer = SummaryWriter(Model(), False, (), (), None, log.append)
+    return writer.write(SummarySource(Tier.RECENT, NAME, tuple(lines))).model, " ".join(log)
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from game.mind import masking
 from game.mind.compaction_config import CompactionConfig
-from game.mind.mattering import Mattering
+from game.mind.mattering import ImportanceCache
 from game.mind.memory import MemoryContext
 from game.mind.records import Memory, MemoryKind, Summary, Tier
 from game.mind.tiers import Tiers
 from game.mind.view import View
-from game.mind.weights import Scale
+from game.mind.weights import TokenCounter
 from tests.mind.lives import ManualClock, WordTokens
 
 NOW = ManualClock().now()
@@ -35,7 +35,7 @@ def memory(number: int, text: str) -> Memory:
 @given(STEPS)
 def test_the_context_is_made_anew_whenever_something_of_it_has_changed(steps):
     tiers, config = Tiers(), [CONFIG]
-    scale, mattering = Scale("Mira", WordTokens()), Mattering(lambda _: 1)
+    scale, mattering = TokenCounter("Mira", WordTokens()), ImportanceCache(lambda _: 1)
     view = View(tiers, scale, lambda: config[0], lambda _: None, mattering)
     for _ in range(34):
         tiers.add(memory(tiers.last_number + 1, ROOM))
@@ -75,6 +75,10 @@ def _step(step: str, tiers: Tiers, view: View, config: list[CompactionConfig]) -
 
 def test_an_empty_memory_has_an_empty_context():
     view = View(
-        Tiers(), Scale("Mira", WordTokens()), lambda: CONFIG, lambda _: None, Mattering(lambda _: 1)
+        Tiers(),
+        TokenCounter("Mira", WordTokens()),
+        lambda: CONFIG,
+        lambda _: None,
+        ImportanceCache(lambda _: 1),
     )
     assert view.context() == MemoryContext(None, None, (), ())

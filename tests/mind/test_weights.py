@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from game.mind.records import Memory, MemoryKind
 from game.mind.script import RenderedMemory, script
-from game.mind.weights import WALK_AFTER, RunningWeight, Scale, prompt_line
+from game.mind.weights import WALK_AFTER, RunningWeight, TokenCounter, prompt_line
 from tests.mind.lives import SMALL, Life, ManualClock, WordTokens, live, spread
 
 NOW = ManualClock().now()
@@ -34,7 +34,7 @@ def test_a_memory_weighs_what_its_line_in_the_prompt_does(memory):
     own = memory.kind is MemoryKind.ACT
     (_, line) = script([RenderedMemory(memory.line, NOW, own)], "Mira")  # the first is the day
     assert prompt_line("Mira", memory) == line
-    assert Scale("Mira", WordTokens()).memory(memory) == len(line.split()) + 1
+    assert TokenCounter("Mira", WordTokens()).memory(memory) == len(line.split()) + 1
 
 
 def test_the_reason_of_an_act_weighs_too():
@@ -43,14 +43,14 @@ def test_the_reason_of_an_act_weighs_too():
 
 
 def test_a_summary_weighs_line_by_line():
-    scale = Scale("Mira", WordTokens())
+    scale = TokenCounter("Mira", WordTokens())
     assert scale.text("## Facts\n\n- Tom is a baker.\n") == 3 + 6
     assert scale.summaries(None, None) == 0
 
 
 @given(st.lists(st.integers(1, 30), max_size=40))
 def test_the_running_weight_is_what_adding_up_gives(lengths):
-    scale = Scale("Mira", WordTokens())
+    scale = TokenCounter("Mira", WordTokens())
     running, window, walks = RunningWeight(scale), [], []
 
     def walk():
@@ -74,7 +74,7 @@ def test_the_load_follows_what_is_shown(tmp_path):
     for _ in range(20):
         spread(memory, "Mill", 50)
     live(memory, 9)
-    scale = Scale("Mira", WordTokens())
+    scale = TokenCounter("Mira", WordTokens())
     memory.weigh(-5)
     assert memory.load().overhead == 0
     assert memory.load().window == scale.memories(memory.context().shown)

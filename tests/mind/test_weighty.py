@@ -12,16 +12,16 @@ from game.mind import extractive, headed, weighty
 from game.mind.extractive import Text
 from game.mind.ports import Generation
 from game.mind.records import Tier
-from game.mind.retelling import Told, retell
-from game.mind.source import Source
+from game.mind.retelling import ToldSentence, retell
+from game.mind.source import SummarySource
 from game.mind.strategy import NARRATIVE
 from game.mind.summarize import ExtractiveSummarizer, ModelSummarizer
-from game.mind.weighty import Found, Weighty, counting, named
+from game.mind.weighty import KeyMemory, SentenceMatcher, counting, named
 from tests.mind.lives import STRUCTURED
 
-CUP = Weighty(17, 'Tom says to you, "The blue cup is yours. Keep it from the cat."', 8)
-WORD = Weighty(21, "~Mira> say I promise to mend your net, Ada. | she saved me", 9)
-GIFT = Weighty(30, "Tom gives you a rose.", 7)
+CUP = KeyMemory(17, 'Tom says to you, "The blue cup is yours. Keep it from the cat."', 8)
+WORD = KeyMemory(21, "~Mira> say I promise to mend your net, Ada. | she saved me", 9)
+GIFT = KeyMemory(30, "Tom gives you a rose.", 7)
 SMALL = [
     'Wren says to you, "The ferry was late again at Corran, with nine sheep on it."',
     'Joss says to you, "Bram wants forty nails for the mill at Harl and two barrels."',
@@ -31,7 +31,7 @@ SMALL = [
 
 
 def found(*each):
-    return Found(each or (CUP, WORD, GIFT), "Mira")
+    return SentenceMatcher(each or (CUP, WORD, GIFT), "Mira")
 
 
 @pytest.mark.parametrize(
@@ -49,15 +49,15 @@ def found(*each):
     ],
 )
 def test_a_sentence_is_known_by_the_words_it_shares(sentence, counts):
-    told = retell(sentence, "Mira") or [Told("")]
+    told = retell(sentence, "Mira") or [ToldSentence("")]
     assert max(found().importance_of(each) for each in told) == counts
 
 
 def test_the_number_that_a_note_has_settles_it():
     mine = found()
-    assert mine.importance_of(Told("Tom: something else."), 17) == 8
-    assert mine.importance_of(Told("The blue cup is yours.", "Tom said"), 99) == 8
-    assert mine.importance_of(Told("Tom: something else."), 99) == 0
+    assert mine.importance_of(ToldSentence("Tom: something else."), 17) == 8
+    assert mine.importance_of(ToldSentence("The blue cup is yours.", "Tom said"), 99) == 8
+    assert mine.importance_of(ToldSentence("Tom: something else."), 99) == 0
 
 
 def test_which_memories_a_summary_still_tells():
@@ -71,7 +71,7 @@ def test_which_memories_a_summary_still_tells():
 
 @given(st.lists(st.tuples(st.sampled_from(["Tom said", "I said", ""]), st.integers(0, 10))))
 def test_of_one_speaker_only_what_matters_most_counts_for_more(said):
-    told = [Told("Words.", speaker) for speaker, _ in said]
+    told = [ToldSentence("Words.", speaker) for speaker, _ in said]
     scores = [score for _, score in said]
     factors = counting(told, scores)
     assert all(factor >= 1 for factor in factors)
@@ -85,8 +85,8 @@ def test_of_one_speaker_only_what_matters_most_counts_for_more(said):
 
 
 def test_nothing_counts_for_more_where_nobody_judged():
-    assert counting([Told("a"), Told("b")], []) == [1.0, 1.0]
-    assert counting([Told("a"), Told("b")], [9]) == [1.0, 1.0]
+    assert counting([ToldSentence("a"), ToldSentence("b")], []) == [1.0, 1.0]
+    assert counting([ToldSentence("a"), ToldSentence("b")], [9]) == [1.0, 1.0]
 
 
 def test_plain_words_that_matter_win_over_words_that_tell_more():
@@ -122,7 +122,7 @@ def test_one_person_does_not_push_out_the_others_by_having_all_matter():
 
 
 def source(way, lines, **more):
-    return Source(Tier.RECENT, "Mira", tuple(lines), strategy=way, **more)
+    return SummarySource(Tier.RECENT, "Mira", tuple(lines), strategy=way, **more)
 
 
 @pytest.mark.parametrize("way", [NARRATIVE, STRUCTURED])
@@ -131,7 +131,7 @@ def test_what_mattered_stays_when_an_older_summary_is_summarised_again(way):
     older = " ".join(line.replace("says to you", "said to me") for line in (*SMALL, plain))
     without = ExtractiveSummarizer().summarize(source(way, [older], limit_tokens=60))
     assert "wool" not in without.text
-    judged = source(way, [older], limit_tokens=60, weighty=(Weighty(17, plain, 9),))
+    judged = source(way, [older], limit_tokens=60, weighty=(KeyMemory(17, plain, 9),))
     assert "The wool is yours" in ExtractiveSummarizer().summarize(judged).text
 
 
@@ -185,7 +185,7 @@ def test_a_model_is_shown_what_mattered_in_every_part():
 
 def test_a_model_that_writes_notes_is_told_the_numbers():
     source_of = source(STRUCTURED, [*SMALL, CUP.line], numbers=(1, 2, 3, 4, 17))
-    judged = Source(
+    judged = SummarySource(
         **{name: getattr(source_of, name) for name in ("tier", "agent", "lines", "numbers")},
         strategy=STRUCTURED,
         importance=(2, 2, 2, 2, 8),

@@ -16,7 +16,13 @@ with warnings.catch_warnings():  # Evennia's proxy is built on what Twisted will
     warnings.simplefilter("ignore", DeprecationWarning)
     from twisted.web.proxy import ProxyClient, ReverseProxyResource
 
-    from game.web.leaving import AWAY, BROKE_OFF, Client, ClientFactory, let_browsers_leave
+    from game.web.leaving import (
+        AWAY,
+        BROKE_OFF,
+        ClientFactory,
+        DisconnectingClient,
+        let_browsers_leave,
+    )
 
 ANSWER = b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\n"
 
@@ -58,7 +64,7 @@ def test_what_twisted_makes_of_it():
 @pytest.mark.parametrize("more", [b"c", b"cd"])
 def test_the_server_is_let_go(more):
     request = asked()
-    client, server = on_the_way(request, Client)
+    client, server = on_the_way(request, DisconnectingClient)
     request.connectionLost(Failure(ConnectionDone()))
     client.dataReceived(more)
     assert server.disconnecting
@@ -68,7 +74,7 @@ def test_the_server_is_let_go(more):
 def test_whoever_stays_gets_the_whole_answer():
     request = asked()
     channel = request.channel
-    client, server = on_the_way(request, Client)
+    client, server = on_the_way(request, DisconnectingClient)
     client.dataReceived(b"cd")
     assert channel.transport.written.getvalue().endswith(b"abcd")
     assert request.finished
@@ -92,7 +98,7 @@ def told(address: bytes, came: bytes, *, method: bytes = b"GET") -> tuple[Reques
     request = asked()
     request.method = method
     channel = request.channel
-    client = Client(method, address, b"HTTP/1.1", {}, b"", request)
+    client = DisconnectingClient(method, address, b"HTTP/1.1", {}, b"", request)
     client.makeConnection(StringTransport())
     client.dataReceived(came)
     client.connectionLost(Failure(ConnectionDone()))
@@ -160,4 +166,4 @@ def test_a_proxy_makes_these():
 
     let_browsers_leave(Proxy)
     factory = Proxy.proxyClientFactoryClass(b"GET", b"/", b"HTTP/1.1", {}, b"", asked())
-    assert isinstance(factory.buildProtocol(None), Client)
+    assert isinstance(factory.buildProtocol(None), DisconnectingClient)

@@ -14,7 +14,7 @@ from twisted.web.test.requesthelper import DummyRequest
 
 from game.web.hub import Hub
 from game.web.live import LiveStream
-from game.web.wanted import Wanted
+from game.web.wanted import StreamQuery
 from tests.web.conftest import COOKIES, PATIENCE, Streaming
 from tests.web.streaming_server import FORBIDDEN, SECRET
 
@@ -221,7 +221,7 @@ def test_rights_are_looked_at_every_five_seconds():
         asked.append(clock.seconds())
         return succeed(len(asked) < 3)
 
-    LiveStream(hub, request, Wanted(), lambda _: None, clock).start(allowed)
+    LiveStream(hub, request, StreamQuery(), lambda _: None, clock).start(allowed)
     for _ in range(40):
         clock.advance(0.5)
     assert asked == [5.0, 10.0, 15.0]

@@ -16,7 +16,7 @@ from twisted.web.test.requesthelper import DummyRequest
 
 from game.mind.events import Compaction, Fault, MemoryChange, Recall, Sleep, Thought
 from game.paths import REPOSITORY
-from game.web.gate import Door, Guarded
+from game.web.gate import Door, GuardedResource
 from game.web.lag import LOOK_SECONDS, Lag
 from game.web.metrics import (
     _LEVELS,
@@ -276,7 +276,7 @@ def ask(door: Door, peer=None, path=b"metrics", method=b"GET", **headers: str):
     request.method = method
     for name, each in {"host": "localhost:4001", **headers}.items():
         request.requestHeaders.setRawHeaders(name.replace("_", "-"), [each.encode()])
-    text = Guarded(door, _Inside()).render(request)
+    text = GuardedResource(door, _Inside()).render(request)
     return request.responseCode or 200, text
 
 

@@ -23,7 +23,7 @@ from typeclasses.services import Services
 
 if TYPE_CHECKING:
     from typeclasses.agents import Agent
-    from typeclasses.components.keeper import Keeper
+    from typeclasses.components.keeper import MemoryTools
     from typeclasses.components.memory import MemoryComponent
 
 REMEMBERED_ACTS = 5
@@ -74,7 +74,7 @@ class Actor:
         services: Where the configuration is.
     """
 
-    def __init__(self, memory: MemoryComponent, keeper: Keeper, services: Services) -> None:
+    def __init__(self, memory: MemoryComponent, keeper: MemoryTools, services: Services) -> None:
         self._memory = memory
         self._keeper = keeper
         self._services = services

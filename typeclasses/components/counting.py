@@ -7,7 +7,7 @@ from concurrent.futures import Executor, Future
 from typing import Any, Protocol
 
 from game.mind.errors import ConfigError
-from game.mind.tokens import Ledger
+from game.mind.tokens import TokenLedger
 from typeclasses.services import log
 
 SECONDS = 1.0
@@ -20,7 +20,7 @@ LONGEST_WAIT = 64
 
 
 class Counter(Protocol):
-    """Who counts, such as :class:`game.llm.token_counting.TokenCounter`."""
+    """Who counts, such as :class:`game.llm.token_counting.ServerTokenCounter`."""
 
     @property
     def model(self) -> str:
@@ -44,7 +44,9 @@ class Counting:
         timer: The reactor, or in tests a clock that is moved by hand.
     """
 
-    def __init__(self, ledger: Ledger, counter: Counter, workers: Executor, timer: Any) -> None:
+    def __init__(
+        self, ledger: TokenLedger, counter: Counter, workers: Executor, timer: Any
+    ) -> None:
         self._ledger = ledger
         self._counter = counter
         self._workers = workers

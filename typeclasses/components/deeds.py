@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from game.llm.profiles import CHAT, Profile
+from game.llm.profiles import CHAT, ModelProfile
 from game.mind.act_messages import as_text
 from game.mind.answer import Command
 from game.mind.options import Options
@@ -79,7 +79,7 @@ class Deeds:
             return None
         return DeedChoice(partner, said, answer, reply, (*there, NOTHING))
 
-    def request(self, agent: Agent, choice: DeedChoice, profile: Profile) -> GenerationRequest:
+    def request(self, agent: Agent, choice: DeedChoice, profile: ModelProfile) -> GenerationRequest:
         """What the model is sent to choose one."""
         grammar = self._services.gateway.capabilities(profile.name).grammar
         said = (agent.key, choice.partner, choice.said, choice.answer)

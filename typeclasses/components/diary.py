@@ -15,11 +15,11 @@ from game.mind.errors import KeepsakeError, NoteRefused
 from game.mind.heard import heard, meant_for
 from game.mind.journal.book import Journal
 from game.mind.journal.drawing import draw_out
-from game.mind.journal.entries import LEAST, MOST, Entry, Importance, Judge, Origin
-from game.mind.journal.importance import Circumstances, importance
+from game.mind.journal.entries import LEAST, MOST, EntryOrigin, Importance, JournalEntry, Judge
+from game.mind.journal.importance import ImportanceContext, importance
 from game.mind.journal.standing import standing
 from game.mind.perception import for_prompt
-from game.mind.persona import kept_as
+from game.mind.persona import attribute_quote
 from game.mind.recall.related import about_memory
 from game.mind.records import Memory, MemoryKind
 from game.mind.words import telling
@@ -65,7 +65,7 @@ class Diary:
             name,
             services.events.emit,
         )
-        self.circumstances: Callable[[Memory], Circumstances] = lambda _: Circumstances()
+        self.circumstances: Callable[[Memory], ImportanceContext] = lambda _: ImportanceContext()
         self._name, self._memory, self._services = name, memory, services
         self._scores: dict[int, Importance] = {}
         self._told = ""
@@ -117,7 +117,7 @@ class Diary:
 
     # -- writing
 
-    def write(self, text: str, place: str = "") -> Entry:
+    def write(self, text: str, place: str = "") -> JournalEntry:
         """Keep what the agent wants to remember; blocks.
 
         Args:
@@ -129,7 +129,7 @@ class Diary:
         """
         words, judged = _judged(text)
         window = self._memory.context().window
-        line = kept_as(words, self._memory.lately(), self._name)
+        line = attribute_quote(words, self._memory.lately(), self._name)
         about = _about(line, window)
         mattered = self._rules(about)
         if judged is not None:
@@ -205,12 +205,12 @@ def _about(line: str, window: Sequence[Memory]) -> list[Memory]:
     return sorted((memory for _, _, memory in best), key=lambda memory: memory.number)
 
 
-def _origin(about: Sequence[Memory], own_name: str) -> Origin:
+def _origin(about: Sequence[Memory], own_name: str) -> EntryOrigin:
     """Where an entry comes from: the surest of what it rests on."""
     if not about:
-        return Origin.INFERRED
+        return EntryOrigin.INFERRED
     told = [said for memory in about if (said := heard(memory)) is not None]
     if told:
         to_me = any(meant_for(said, own_name) or not said.to for said in told)
-        return Origin.TOLD if to_me else Origin.SURROUNDINGS
-    return Origin.SEEN
+        return EntryOrigin.TOLD if to_me else EntryOrigin.SURROUNDINGS
+    return EntryOrigin.SEEN

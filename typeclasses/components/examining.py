@@ -16,7 +16,7 @@ from game.mind.errors import KeepsakeError
 from game.mind.history import PastCompaction
 from game.mind.memory import CompactionResult, MemoryContext
 from game.mind.recall.related import related
-from game.mind.roundtrip import Question, Rate, rate
+from game.mind.roundtrip import Rate, RoundtripQuestion, rate
 from typeclasses.services import Services, log
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Examiner:
             self._ask_when_followed(result.number, result.covered[1], questions, PATIENCE)
 
     def _ask_when_followed(
-        self, number: int, last: int, questions: tuple[Question, ...], looks: int
+        self, number: int, last: int, questions: tuple[RoundtripQuestion, ...], looks: int
     ) -> None:
         if looks and not _followed(self._services.indexes, self._memory.folder.name, last):
             self._waiting = self._services.timer.callLater(
@@ -104,7 +104,7 @@ class Examiner:
         self._recaller.prepare()
         self._services.searchers.submit(self._examine, number, questions)
 
-    def _examine(self, number: int, questions: tuple[Question, ...]) -> None:
+    def _examine(self, number: int, questions: tuple[RoundtripQuestion, ...]) -> None:
         """In a worker thread."""
         try:
             memory = self._memory.memory

@@ -13,7 +13,7 @@ from game.mind.budget import Costs
 from game.mind.errors import KeepsakeError
 from game.mind.prompt import Rendered
 from typeclasses.components.happenings import Basis, basis_of
-from typeclasses.components.prompting import Kept, costs_of, prompt_for, script_of_window
+from typeclasses.components.prompting import PromptExtras, costs_of, prompt_for, script_of_window
 from typeclasses.components.telling import tell_builders
 from typeclasses.services import Services, log, warn
 
@@ -67,7 +67,7 @@ class Fitting:
         """The last prompt, with the section of each line; None if it was too large."""
         return self._sent[0] if self._sent else None
 
-    def prompt(self, agent: Agent, kept: Kept, nudge: str = "") -> str | None:
+    def prompt(self, agent: Agent, kept: PromptExtras, nudge: str = "") -> str | None:
         """The prompt of a thought; None if it cannot be brought under the budget.
 
         Raises:
@@ -129,7 +129,7 @@ class Fitting:
             log(f"[Thinker] {self._name}: The prompt keeps within its budget again")
 
     def _smallest(
-        self, agent: Agent, memory: AgentMemory, kept: Kept, nudge: str
+        self, agent: Agent, memory: AgentMemory, kept: PromptExtras, nudge: str
     ) -> tuple[Rendered, Costs]:
         """The first prompt that keeps within the budget, else the smallest there is."""
         services, context = self._services, memory.context()

@@ -20,8 +20,8 @@ from game.mind.sleep.steps import Figures, Step, Work
 
 if TYPE_CHECKING:
     from typeclasses.components.actor import Act
-    from typeclasses.components.prompting import Kept
-    from typeclasses.components.thought import Thought
+    from typeclasses.components.prompting import PromptExtras
+    from typeclasses.components.thought import ThoughtInProgress
 
 _NOTHING: Figures = {}
 
@@ -111,7 +111,7 @@ class Sent:
     basis: Basis | None = None
 
 
-def basis_of(context: MemoryContext, kept: Kept) -> Basis:
+def basis_of(context: MemoryContext, kept: PromptExtras) -> Basis:
     """What a prompt of these is made from.
 
     Args:
@@ -175,7 +175,7 @@ def searched(
 
 def thought_event(
     name: str,
-    thought: Thought,
+    thought: ThoughtInProgress,
     outcome: str,
     now: float,
     *,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from game.mind.impulses import Event, EventKind
+from game.mind.impulses import EventKind, PerceivedEvent
 from game.mind.patterns import pattern
 from typeclasses.components.identity import identity_of
 from typeclasses.components.surroundings import people_near
@@ -15,7 +15,9 @@ _SPEECH = frozenset({"say", "talk", "whisper", "pose", "shout"})
 _CALLED = ("say", "shout")
 
 
-def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> Event | None:
+def event_of(
+    agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]
+) -> PerceivedEvent | None:
     """What ``line`` from ``speaker`` asks of the agent's attention; None for nothing.
 
     Args:
@@ -29,7 +31,7 @@ def event_of(agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]) -> E
     meant = _meaning(agent, speaker, line, kind, to)
     if meant is EventKind.HEARD and to is not None and not from_player:
         return None  # what an agent says to somebody else is no reason to join in
-    return meant and Event(meant, from_player, speaker.key, source_id=identity_of(speaker))
+    return meant and PerceivedEvent(meant, from_player, speaker.key, source_id=identity_of(speaker))
 
 
 def _meaning(agent: Any, speaker: Any, line: str, kind: str, to: Any) -> EventKind | None:

@@ -19,11 +19,11 @@ from game.mind.errors import KeepsakeError, NoteRefused
 from game.mind.events import MemoryChange
 from game.mind.notes import Note, NoteBook
 from game.mind.perception import shorten
-from game.mind.persona import kept_as
+from game.mind.persona import attribute_quote
 from game.mind.pinned import LIMIT, Pinned
 from game.mind.recall import related
 from game.mind.recall.config import RecallConfig
-from game.mind.recall.related import Found, Related
+from game.mind.recall.related import Related, SearchResult
 from game.mind.records import Memory, MemoryKind
 from game.mind.verbs import COMPACT
 from typeclasses.components.clearing import compact_for
@@ -50,7 +50,7 @@ TOOL_SECONDS = 10.0
 """How long a tool call may take; a thought waits for it."""
 
 
-class Keeper:
+class MemoryTools:
     """The notes, the pinned block and the recall of one agent.
 
     Args:
@@ -121,7 +121,7 @@ class Keeper:
 
     def _note(self, argument: str, place: str, reason: str) -> str:
         title, _, text = argument.partition(": ")
-        text = kept_as(text, self._memory.lately(), self._name, may_address=True)
+        text = attribute_quote(text, self._memory.lately(), self._name, may_address=True)
         note = self.write_note(title, text, place=place, reason=reason)
         how = tool_results.ADDED if note.created != note.updated else tool_results.KEPT
         return f"{how}{note.title!r}"
@@ -136,7 +136,7 @@ class Keeper:
         return f"{tool_results.PUT_AWAY}{aside.stem!r} away"
 
     def _pin(self, argument: str, _place: str, _reason: str) -> str:
-        kept = kept_as(argument, self._memory.lately(), self._name)
+        kept = attribute_quote(argument, self._memory.lately(), self._name)
         line = self.pin(kept, by="agent")
         used = sum(map(len, self.pinned.lines))
         return f"{tool_results.PINNED}{line} ({used:,} of {LIMIT:,} characters used)"
@@ -279,7 +279,7 @@ class Keeper:
     def relate(
         self,
         question: str,
-        done: Callable[[Found | None], None],
+        done: Callable[[SearchResult | None], None],
         *,
         scene: bool,
         by: str = "thought",
@@ -296,7 +296,7 @@ class Keeper:
             done(None)
             return
 
-        def found(result: Found | None) -> None:
+        def found(result: SearchResult | None) -> None:
             if result is None and self._services.indexes is not None:
                 log(f"[Recall] {self._name}: no answer in time; the thought goes on without")
             done(result)
@@ -310,7 +310,7 @@ class Keeper:
             seconds=self._config.patience,
         )
 
-    def related(self, found: Found | None) -> Related:
+    def related(self, found: SearchResult | None) -> Related:
         """What was found, as lines of a prompt built now."""
         if found is None:
             return Related()

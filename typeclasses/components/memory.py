@@ -220,7 +220,7 @@ class MemoryComponent:
         Asked in a worker thread, before a compaction.
         """
         refused = [item.line for item in self.noticed.block.refused]
-        found = keeping.to_carry(self.context(), refused, self.name)
+        found = keeping.carried_over(self.context(), refused, self.name)
         return tuple(dict.fromkeys((*self.always_shown(), *found)))
 
     # -- compacting

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from game.mind.errors import KeepsakeError
-from game.mind.noticed import NoticedBlock
+from game.mind.noticed import Commitments
 from game.mind.noticing_asleep import reread
 from game.mind.records import Memory
 from game.mind.settling import settled
@@ -26,7 +26,7 @@ class Noticing:
     """
 
     def __init__(self, name: str, folder: Path, services: Services) -> None:
-        self.block = NoticedBlock(folder / FILE, self._trouble, name, services.events.emit)
+        self.block = Commitments(folder / FILE, self._trouble, name, services.events.emit)
         self._name, self._services = name, services
         self._told = ""
         self._saving = False

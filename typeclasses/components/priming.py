@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from game.mind.called import Names
 from game.mind.lately import Lately, lately
-from typeclasses.components.tally import Tally
+from typeclasses.components.tally import ThoughtTally
 from typeclasses.services import Services, log
 
 
-def prime(agents: Sequence[tuple[Names, Tally]], shared: Services) -> None:
+def prime(agents: Sequence[tuple[Names, ThoughtTally]], shared: Services) -> None:
     """Have the agents' tallies told of the time before; reads the log once, in a worker thread.
 
     Args:

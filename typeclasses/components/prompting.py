@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from game.mind.budget import Costs, Section
+from game.mind.budget import Costs, PromptSection
 from game.mind.marks import FRAME
 from game.mind.memory import MemoryContext
 from game.mind.ports import Tokens
 from game.mind.prompt import PromptContext, Rendered, Situation, kept_script
-from game.mind.recall.related import Found, Related, question
+from game.mind.recall.related import Related, SearchResult, question
 from game.mind.records import Memory, MemoryKind, Summary
 from game.mind.script import RenderedMemory
 from game.mind.verbs import COMPACT, STANDARD_VERBS, Verb
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typeclasses.agents import Agent
     from typeclasses.components.acquaintances import Acquaintances
     from typeclasses.components.diary import Diary
-    from typeclasses.components.keeper import Keeper
+    from typeclasses.components.keeper import MemoryTools
     from typeclasses.components.memory import MemoryComponent
 
 _WITHOUT_COMPACT = tuple(verb for verb in STANDARD_VERBS if verb.name != COMPACT)
@@ -44,7 +44,7 @@ _TITLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class PromptExtras:
     """What stands in a prompt beside the tiers of the memory.
 
     Attributes:
@@ -67,7 +67,7 @@ class Kept:
     people: tuple[str, ...] = ()
     called_back: tuple[int, ...] = ()
 
-    def ever_less(self) -> Iterator[Kept]:
+    def ever_less(self) -> Iterator[PromptExtras]:
         """This, and then with one more of what a thought can do without left out each time."""
         bare = replace(self, related=Related())
         yield self
@@ -94,7 +94,7 @@ class Remembering(Protocol):
         ...
 
     @property
-    def keeper(self) -> Keeper:
+    def keeper(self) -> MemoryTools:
         """Its notes and pins."""
         ...
 
@@ -109,7 +109,7 @@ class Remembering(Protocol):
         ...
 
 
-def kept_by(agent: Agent, mind: Remembering, found: Found | None = None) -> Kept:
+def kept_by(agent: Agent, mind: Remembering, found: SearchResult | None = None) -> PromptExtras:
     """What the agent keeps, and what was found for this thought, as it is now.
 
     Args:
@@ -118,7 +118,7 @@ def kept_by(agent: Agent, mind: Remembering, found: Found | None = None) -> Kept
         found: What recall brought.
     """
     window = mind.memory.context().window
-    return Kept(
+    return PromptExtras(
         pinned=mind.keeper.shown_pins,
         noticed=mind.memory.noticed.lines_before(window[0].number if window else None),
         journal=mind.diary.lines,
@@ -129,7 +129,7 @@ def kept_by(agent: Agent, mind: Remembering, found: Found | None = None) -> Kept
     )
 
 
-def look_up(agent: Agent, mind: Remembering, done: Callable[[Kept], None]) -> None:
+def look_up(agent: Agent, mind: Remembering, done: Callable[[PromptExtras], None]) -> None:
     """Make ready what a thought of the agent would be given now, and hand it over.
 
     Args:
@@ -139,7 +139,7 @@ def look_up(agent: Agent, mind: Remembering, done: Callable[[Kept], None]) -> No
     """
     asking = question_of(agent, mind.memory.context())
 
-    def found(result: Found | None) -> None:
+    def found(result: SearchResult | None) -> None:
         done(kept_by(agent, mind, result))
 
     mind.acquaintances.prepare(
@@ -167,7 +167,7 @@ def prompt_for(
     agent: Agent,
     memory: MemoryContext,
     services: Services,
-    kept: Kept,
+    kept: PromptExtras,
     nudge: str = "",
     *,
     script: WindowScript | None = None,
@@ -214,7 +214,7 @@ def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
     costs = tokens.each([text for text, _ in prompt.lines])
     for (_, section), cost in zip(prompt.lines, costs, strict=True):
         spent[section] = spent.get(section, 0) + cost
-    sections = [Section(title_of(name), cost) for name, cost in spent.items()]
+    sections = [PromptSection(title_of(name), cost) for name, cost in spent.items()]
     return Costs(tuple(sections), budget, tokens.source)
 
 

@@ -14,8 +14,8 @@ from game.mind.errors import KeepsakeError
 from game.mind.events import MemoryChange
 from game.mind.notes import NoteBook
 from game.mind.recall.documents import DocumentKind, Hit
-from game.mind.recall.recall import Recall, Wanted
-from game.mind.recall.related import Found
+from game.mind.recall.recall import MemorySearch, SearchRequest
+from game.mind.recall.related import SearchResult
 from typeclasses.components.happenings import searched
 from typeclasses.components.in_time import in_time
 from typeclasses.components.surroundings import known_names
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typeclasses.components.memory import MemoryComponent
 
 _KINDS = (DocumentKind.NOTE, DocumentKind.SUMMARY, DocumentKind.MEMORY)
-"""In the order of the fields of :class:`game.mind.recall.related.Found`."""
+"""In the order of the fields of :class:`game.mind.recall.related.SearchResult`."""
 FOR_MEANING = 0.7
 """The part of the time that embedder and vectors may take; words are there sooner."""
 LONGEST_WAIT = 10.0
@@ -64,7 +64,7 @@ class Recaller:
     def search(
         self,
         text: str,
-        done: Callable[[Found | None], None],
+        done: Callable[[SearchResult | None], None],
         *,
         by: str = "thought",
         before: int | None = None,
@@ -87,10 +87,10 @@ class Recaller:
         self.prepare()
         began = self._now()
 
-        def work() -> Found | None:
+        def work() -> SearchResult | None:
             return self._found(text, before=before, scene=scene, seconds=seconds)
 
-        def found(result: Found | None) -> None:
+        def found(result: SearchResult | None) -> None:
             self._tell(by, text, None if result is None else result.hits, began, before)
             done(result)
 
@@ -104,7 +104,7 @@ class Recaller:
         before: int | None = None,
         scene: bool = False,
         seconds: float,
-    ) -> Found | None:
+    ) -> SearchResult | None:
         """The same, for worker threads: blocks."""
         if self._recall is None:
             return None
@@ -113,18 +113,20 @@ class Recaller:
         self._tell(by, text, None if result is None else result.hits, began, before)
         return result
 
-    def _found(self, text: str, *, before: int | None, scene: bool, seconds: float) -> Found | None:
+    def _found(
+        self, text: str, *, before: int | None, scene: bool, seconds: float
+    ) -> SearchResult | None:
         config, recall = self._services.recall.current, self._recall
         if recall is None:
             return None
         most = (config.notes, config.summaries, config.memories)
-        wanted = [Wanted(limit + SPARE, (k,)) for limit, k in zip(most, _KINDS, strict=True)]
+        wanted = [SearchRequest(limit + SPARE, (k,)) for limit, k in zip(most, _KINDS, strict=True)]
         seconds *= FOR_MEANING
         found = recall.search_each(text, wanted, before=before, scene=scene, seconds=seconds)
         if found is None:
             return None
         notes, summaries, memories = map(tuple, found)
-        return Found(notes, summaries, memories)
+        return SearchResult(notes, summaries, memories)
 
     def prepare(self) -> None:
         """Look up what a search needs of the world; on the reactor thread, before it."""
@@ -135,7 +137,7 @@ class Recaller:
         if self._recall is None:
             return None
         began = self._now()
-        found = self._recall.search_each(text, [Wanted(limit)], seconds=LONGEST_WAIT)
+        found = self._recall.search_each(text, [SearchRequest(limit)], seconds=LONGEST_WAIT)
         hits = None if found is None else found[0]
         self._tell("builder", text, hits, began, None)
         return hits
@@ -184,14 +186,14 @@ class Recaller:
             self._recall = None
             self._services.indexes.forget(self._folder.name)
 
-    def _over_index(self) -> Recall | None:
+    def _over_index(self) -> MemorySearch | None:
         """The recall over the agent's index; None in a world without indexes."""
         services = self._services
         if services.indexes is None:
             return None
         index = services.indexes.open(self._folder.name, self._folder / "archive", self._notes)
         index.on_anew = self._made_anew
-        return Recall(
+        return MemorySearch(
             index.words,
             index.vectors,
             services.embedder,

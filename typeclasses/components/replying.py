@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from game.llm.profiles import CHAT, SCRIPT, Profile
+from game.llm.profiles import CHAT, SCRIPT, ModelProfile
 from game.mind.attention import Impulse
 from game.mind.errors import KeepsakeError
 from game.mind.heard import heard, own_words
@@ -19,10 +19,10 @@ from game.mind.people.profile import Profile as Person
 from game.mind.perception import for_prompt
 from game.mind.ports import GenerationRequest
 from game.mind.prompt import Rendered
-from game.mind.recall.related import Found, Related
+from game.mind.recall.related import Related, SearchResult
 from game.mind.records import Memory, MemoryKind
 from game.mind.reply import material
-from game.mind.reply.compose import ReplyPrompt, Scene, compose
+from game.mind.reply.compose import ReplyContext, ReplyPrompt, compose
 from game.mind.reply.judge import Judged, from_memory, judge
 from game.mind.reply.material import Sentence
 from game.mind.reply.turns import turns_with, unanswered
@@ -31,7 +31,7 @@ from game.mind.reply.worth import Scored
 from typeclasses.components.acquaintances import present_with
 from typeclasses.components.happenings import Basis, basis_of
 from typeclasses.components.in_time import in_time
-from typeclasses.components.prompting import Kept
+from typeclasses.components.prompting import PromptExtras
 from typeclasses.components.surroundings import exits_of, people_near
 from typeclasses.services import Services
 
@@ -77,8 +77,8 @@ class Reply:
     """
 
     partner: str
-    scene: Scene
-    found: Found | None = None
+    scene: ReplyContext
+    found: SearchResult | None = None
     whispered: bool = False
     prompt: ReplyPrompt | None = None
     best: Judged | None = None
@@ -91,7 +91,7 @@ class Reply:
         return self.prompt.rendered if self.prompt else None
 
 
-def is_answered(impulse: Impulse, profile: Profile) -> bool:
+def is_answered(impulse: Impulse, profile: ModelProfile) -> bool:
     """Whether a thought of this reason is a reply, to a model of that profile."""
     return bool(impulse.source) and impulse.trigger in ANSWERED and profile.format != SCRIPT
 
@@ -122,7 +122,7 @@ class Replying:
         reply = self._begun(agent, impulse, words)
         window = self._mind.memory.context().window
 
-        def found(result: Found | None) -> None:
+        def found(result: SearchResult | None) -> None:
             reply.found = result
             sentences = self._material(agent, reply, window)
             question = reply.scene.words
@@ -141,7 +141,7 @@ class Replying:
         return self._begun(agent, impulse, "").scene.words != reply.scene.words
 
     def request(
-        self, agent: Agent, reply: Reply, profile: Profile, attempt: int, key: str
+        self, agent: Agent, reply: Reply, profile: ModelProfile, attempt: int, key: str
     ) -> GenerationRequest:
         """What the model is sent for it."""
         reply.trusted = profile.format == CHAT
@@ -161,7 +161,7 @@ class Replying:
     def basis(self, reply: Reply) -> Basis:
         """What its prompt was made from, for the event log."""
         chosen = reply.prompt.chosen if reply.prompt else ()
-        kept = Kept(related=Related(hits=material.hits_of(reply.found, chosen)))
+        kept = PromptExtras(related=Related(hits=material.hits_of(reply.found, chosen)))
         return basis_of(self._mind.memory.context(), kept)
 
     def judged(self, reply: Reply, answer: str, *, last: bool) -> Judged:
@@ -265,7 +265,7 @@ class Replying:
         return [each.words for each in own if each is not None][-OWN_LINES:]
 
 
-def reply_head(agent: Agent, profile: Profile, services: Services) -> GenerationRequest:
+def reply_head(agent: Agent, profile: ModelProfile, services: Services) -> GenerationRequest:
     """A reply to whoever is near, of which only the beginning matters: for a server's cache."""
     near = next((person.key for person in people_near(agent) if person.has_account), "somebody")
     scene = replace(_scene_of(agent, near), said=("Hello.",))
@@ -274,9 +274,9 @@ def reply_head(agent: Agent, profile: Profile, services: Services) -> Generation
     return profile.request(prompt.rendered.text, messages=prompt.messages)
 
 
-def _scene_of(agent: Agent, partner: str) -> Scene:
+def _scene_of(agent: Agent, partner: str) -> ReplyContext:
     """What a scene has before anything is said."""
-    return Scene(
+    return ReplyContext(
         name=agent.key,
         profile=str(agent.db.profile or f"You are {agent.key}."),
         place=agent.location.key if agent.location else "",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from game.mind.impulses import Event, EventKind
+from game.mind.impulses import EventKind, PerceivedEvent
 from game.mind.records import MemoryKind
 from game.mind.sleep.tiredness import Tiredness, is_loud, tired, wakes_at
 from typeclasses.components.going_home import CALLED, GoingHome
@@ -154,7 +154,7 @@ class Sleeper:
         old = self._tiredness
         self._tiredness = Tiredness(old.awake_seconds, old.tokens + max(tokens, 0))
 
-    def noticed(self, event: Event) -> None:
+    def noticed(self, event: PerceivedEvent) -> None:
         """Something happened; while players turn to it, it does not go to bed."""
         if event.from_player and event.kind in (*_FOR_IT, EventKind.GIVEN):
             self._last_spoken = self._now()
@@ -220,7 +220,7 @@ class Sleeper:
         self._last_spoken = self._now()
         for guest in players_near(self.agent):
             who = identity_of(guest)
-            self._thinker.notice(Event(EventKind.ARRIVAL, True, guest.key, source_id=who))
+            self._thinker.notice(PerceivedEvent(EventKind.ARRIVAL, True, guest.key, source_id=who))
 
     # -- falling asleep
 
@@ -304,7 +304,7 @@ class Sleeper:
         log(f"[Sleep] {agent.key} wakes after {_told(slept)}: {by}")
         self._last_spoken = self._now()
         self._thinker.start()
-        self._thinker.notice(Event(EventKind.OTHER, from_player=False, source=""))
+        self._thinker.notice(PerceivedEvent(EventKind.OTHER, from_player=False, source=""))
 
     def _share(self, slept: timedelta) -> float:
         whole = timedelta(hours=self._services.sleeping.current.sleep_hours)

@@ -40,7 +40,7 @@ class LastSent:
 
 
 @dataclass(slots=True)
-class Tally:
+class ThoughtTally:
     """Counts of one agent's thoughts, and the newest of what they led to.
 
     Attributes:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from evennia.objects.models import ObjectDB
 
 from game.mind.attention import Attention
-from game.mind.impulses import DIRECT, Event, EventKind, Impulse
+from game.mind.impulses import DIRECT, EventKind, Impulse, PerceivedEvent
 from game.mind.thinking_config import ThinkingConfig
 from typeclasses.components.actor import Act
 from typeclasses.components.hosts import is_at_home, number, talkativeness
 from typeclasses.components.identity import identity_of
 from typeclasses.components.surroundings import people_near, players_near
-from typeclasses.components.tally import Tally
+from typeclasses.components.tally import ThoughtTally
 from typeclasses.components.thinking import Parts, Thinking
 from typeclasses.components.warming import cache_key
 from typeclasses.services import Services
@@ -31,7 +31,7 @@ SHORTEST_INTERVAL = 5
 """Seconds between two idle thoughts that a builder may set."""
 
 
-class State(StrEnum):
+class AgentState(StrEnum):
     """What an agent is about."""
 
     IDLE = "idle"
@@ -76,14 +76,14 @@ class Thinker:
         return self._thinking.answered
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> ThoughtTally:
         """What came of its thoughts, since the server started."""
         return self._thinking.tally
 
     def take_over(self, other: Thinker) -> None:
         """Go on with the counts of another: the same agent's, under its former name."""
         self._thinking.tally, self._thinking.answered = other.tally, other.thoughts
-        other._thinking.tally = Tally()  # an answer that still comes there must not end ours
+        other._thinking.tally = ThoughtTally()  # an answer that still comes there must not end ours
 
     @property
     def waited(self) -> float | None:
@@ -98,7 +98,7 @@ class Thinker:
 
     # -- from the world
 
-    def notice(self, event: Event) -> None:
+    def notice(self, event: PerceivedEvent) -> None:
         """Something happened that may be worth a thought; to a sleeper nothing is."""
         agent = self.agent
         if agent is None or self.asleep:
@@ -164,18 +164,18 @@ class Thinker:
             return None
 
     @property
-    def state(self) -> State:
+    def state(self) -> AgentState:
         """What the agent is about."""
         agent = self.agent
         if agent is None:
-            return State.GONE
+            return AgentState.GONE
         if agent.db.asleep:  # paused or not: what it does first of all is sleep
-            return State.ASLEEP
+            return AgentState.ASLEEP
         if agent.db.paused:
-            return State.PAUSED
+            return AgentState.PAUSED
         if self._memory.problem is not None:
-            return State.TROUBLED
-        return State.WAITING if self.thinking else State.IDLE
+            return AgentState.TROUBLED
+        return AgentState.WAITING if self.thinking else AgentState.IDLE
 
     @property
     def asleep(self) -> bool:
@@ -217,11 +217,11 @@ class Thinker:
             return
         self._attention.thought_started(now)
         may_think = impulse.priority == "player" or not self.drowsy()
-        if may_think and self.state is State.IDLE and agent.location is not None:
+        if may_think and self.state is AgentState.IDLE and agent.location is not None:
             self._thinking.begin(impulse)
             return
         # Paused, asleep, nowhere, or its memory cannot be written: the moment passes.
-        if self.state is State.TROUBLED:
+        if self.state is AgentState.TROUBLED:
             self._thinking.show_absent(agent, impulse)
         self._thought_over(None)
 
@@ -241,7 +241,7 @@ def _present(agent: Agent) -> set[str]:
     return {person.key for person in here} | {identity_of(person) for person in here}
 
 
-def _as_seen_by(agent: Agent, event: Event) -> Event:
+def _as_seen_by(agent: Agent, event: PerceivedEvent) -> PerceivedEvent:
     """The event as it concerns this agent."""
     if event.source and event.kind in DIRECT and event.who not in _present(agent):
         return replace(event, kind=EventKind.HEARD)  # a shout from afar: nobody to answer to

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from game.llm.profiles import Profile
+from game.llm.profiles import ModelProfile
 from game.llm.queue import Priority
 from game.mind.attention import Impulse
 from game.mind.budget import Costs
@@ -19,7 +19,7 @@ from game.mind.constrain import from_json
 from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.prompt import Rendered
-from game.mind.recall.related import Found
+from game.mind.recall.related import SearchResult
 from typeclasses.components.acquaintances import keys_with
 from typeclasses.components.actor import Act
 from typeclasses.components.deeds import Deeds
@@ -28,11 +28,11 @@ from typeclasses.components.happenings import Basis, Sent, thought_event
 from typeclasses.components.prompting import costs_of, kept_by, question_of
 from typeclasses.components.replying import Reply, Replying, is_answered
 from typeclasses.components.surroundings import people_near
-from typeclasses.components.tally import LastSent, Tally
+from typeclasses.components.tally import LastSent, ThoughtTally
 from typeclasses.components.thought import (
     DEED,
     PROFILE,
-    Thought,
+    ThoughtInProgress,
     act_request,
     addressee,
     led,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from typeclasses.components.actor import Actor
     from typeclasses.components.diary import Diary
     from typeclasses.components.fitting import Fitting
-    from typeclasses.components.keeper import Keeper
+    from typeclasses.components.keeper import MemoryTools
     from typeclasses.components.memory import MemoryComponent
 
 MOST_RESTARTS = 2
@@ -70,7 +70,7 @@ class Parts:
     """
 
     memory: MemoryComponent
-    keeper: Keeper
+    keeper: MemoryTools
     actor: Actor
     fitting: Fitting
     diary: Diary
@@ -104,9 +104,9 @@ class Thinking:
         over: Callable[[Act | None], None],
         services: Services,
     ) -> None:
-        self.current: Thought | None = None
+        self.current: ThoughtInProgress | None = None
         self.answered = 0
-        self.tally = Tally()
+        self.tally = ThoughtTally()
         self.spent: Callable[[int], None] = lambda _: None
         self.wanted: Callable[[Impulse], Impulse | None] = lambda impulse: impulse
         self._key, self._agent, self._over, self._services = key, agent, over, services
@@ -120,7 +120,7 @@ class Thinking:
     def begin(self, impulse: Impulse) -> None:
         """Think, now that the moment has come."""
         self.tally.waits_since = self._now()
-        self._think(Thought(impulse))
+        self._think(ThoughtInProgress(impulse))
 
     def break_off(self) -> None:
         """Let go of the thought under way; an answer that still comes is dropped."""
@@ -137,7 +137,7 @@ class Thinking:
             self._told(self.current, "dropped")
         self._end_thought()
 
-    def _think(self, thought: Thought) -> None:
+    def _think(self, thought: ThoughtInProgress) -> None:
         self.current = thought
         waited_for = thought.impulse.priority == "player" and thought.choice is None
         if waited_for and thought.notice is None:
@@ -150,7 +150,7 @@ class Thinking:
             else:
                 self._memory.make_room(lambda: self._go_ahead(thought))
 
-    def _is_reply(self, thought: Thought) -> bool:
+    def _is_reply(self, thought: ThoughtInProgress) -> bool:
         if thought.reply is not None:
             return True
         try:
@@ -158,7 +158,7 @@ class Thinking:
         except KeepsakeError:  # there is no model to ask, which is told when it is asked
             return False
 
-    def _go_ahead(self, thought: Thought) -> None:
+    def _go_ahead(self, thought: ThoughtInProgress) -> None:
         """There is room in the prompt, as far as there can be."""
         if self.current is not thought or self._closed:
             return
@@ -171,7 +171,7 @@ class Thinking:
                 self._recall(thought)
 
     @contextmanager
-    def _freed_by_faults(self, thought: Thought) -> Iterator[None]:
+    def _freed_by_faults(self, thought: ThoughtInProgress) -> Iterator[None]:
         """Whatever breaks within it ends the thought: the agent must be able to think again."""
         try:
             yield
@@ -184,7 +184,7 @@ class Thinking:
                 self._finish(None)
             raise
 
-    def _gather(self, thought: Thought) -> None:
+    def _gather(self, thought: ThoughtInProgress) -> None:
         """Bring together what the reply is made from."""
         agent = self._agent()
         if agent is None:
@@ -218,14 +218,14 @@ class Thinking:
         asked = Impulse("addressed", "player", partner)
         self._replying.gather(agent, asked, gathered, words=words)
 
-    def _recall(self, thought: Thought) -> None:
+    def _recall(self, thought: ThoughtInProgress) -> None:
         """Look for what may matter now, then think; without it if that takes too long."""
         agent = self._agent()
         if agent is None:
             self._done(None)
             return
 
-        def found(result: Found | None) -> None:
+        def found(result: SearchResult | None) -> None:
             if self.current is thought and not self._closed:
                 thought.found, thought.asked = result, True
                 with self._freed_by_faults(thought):
@@ -239,7 +239,7 @@ class Thinking:
         asking = question_of(agent, self._memory.context())
         self._parts.acquaintances.prepare(keys_with(agent), look)
 
-    def _submit(self, thought: Thought) -> None:
+    def _submit(self, thought: ThoughtInProgress) -> None:
         priority = _PRIORITIES[thought.impulse.priority]
         thought.queued = self._now()
         try:
@@ -249,7 +249,7 @@ class Thinking:
         except KeepsakeError as error:
             self._done(error if isinstance(error, ModelError) else ModelUnavailable(str(error)))
 
-    def _build(self, profile: Profile) -> GenerationRequest | None:
+    def _build(self, profile: ModelProfile) -> GenerationRequest | None:
         """The request, made when its turn has come; None if nobody needs it any more."""
         agent, thought = self._agent(), self.current
         if agent is None or thought is None or agent.location is None:
@@ -278,7 +278,7 @@ class Thinking:
         return request
 
     def _build_reply(
-        self, agent: Agent, thought: Thought, reply: Reply, profile: Profile
+        self, agent: Agent, thought: ThoughtInProgress, reply: Reply, profile: ModelProfile
     ) -> GenerationRequest | None:
         fresh = thought.attempt == 1 and thought.restarts < MOST_RESTARTS
         if fresh and self._replying.is_stale(agent, thought.impulse, reply):
@@ -294,7 +294,7 @@ class Thinking:
 
     def _sending(
         self,
-        thought: Thought,
+        thought: ThoughtInProgress,
         request: GenerationRequest,
         rendered: Rendered | None,
         costs: Costs | None,
@@ -327,10 +327,10 @@ class Thinking:
         else:
             self._unanswered(agent, thought, outcome)
 
-    def _cannot_fit(self, thought: Thought) -> bool:
+    def _cannot_fit(self, thought: ThoughtInProgress) -> bool:
         return self._fitting.too_large is not None and not thought.unwanted
 
-    def _apply(self, agent: Agent, thought: Thought, answer: Generation) -> None:
+    def _apply(self, agent: Agent, thought: ThoughtInProgress, answer: Generation) -> None:
         try:
             self._answered(agent, thought, answer)
         except Exception as error:
@@ -340,7 +340,7 @@ class Thinking:
             self._finish(None)
             raise
 
-    def _answered(self, agent: Agent, thought: Thought, answer: Generation) -> None:
+    def _answered(self, agent: Agent, thought: ThoughtInProgress, answer: Generation) -> None:
         self.answered += 1
         if thought.reply is not None:
             self.spent(answer.prompt_tokens + answer.completion_tokens)
@@ -367,7 +367,9 @@ class Thinking:
             thought.ticket = None
             act.result.addCallback(lambda _: self._go_on(thought, act))
 
-    def _replied(self, agent: Agent, thought: Thought, reply: Reply, answer: Generation) -> None:
+    def _replied(
+        self, agent: Agent, thought: ThoughtInProgress, reply: Reply, answer: Generation
+    ) -> None:
         """Say the answer, or think of another; a shrug when there is none that can be said."""
         last = thought.attempt > self._services.thinking.current.retries
         judged = self._replying.judged(reply, answer.text, last=last)
@@ -375,14 +377,19 @@ class Thinking:
             refused = Act(None, judged.fault)
             log(log_line(agent.key, thought, answer, refused))
             self._told(thought, "refused", answer=answer, act=refused)
-            again = Thought(thought.impulse, thought.attempt + 1, reply=reply, asked=True)
+            again = ThoughtInProgress(thought.impulse, thought.attempt + 1, reply=reply, asked=True)
             again.notice = thought.notice
             self._think(again)
             return
         self._say(agent, thought, reply, answer, judged.fault)
 
     def _say(
-        self, agent: Agent, thought: Thought, reply: Reply, answer: Generation | None, fault: str
+        self,
+        agent: Agent,
+        thought: ThoughtInProgress,
+        reply: Reply,
+        answer: Generation | None,
+        fault: str,
     ) -> None:
         """Say the best there is, and see whether a deed was asked for."""
         words = self._replying.chosen(reply)
@@ -408,9 +415,9 @@ class Thinking:
             self._finish(act)
         else:
             self._cancel_notice(thought)
-            self._think(Thought(thought.impulse, lead=DEED, choice=choice, asked=True))
+            self._think(ThoughtInProgress(thought.impulse, lead=DEED, choice=choice, asked=True))
 
-    def _go_on(self, thought: Thought, act: Act) -> None:
+    def _go_on(self, thought: ThoughtInProgress, act: Act) -> None:
         if self.current is not thought or self._closed:
             return
         again = second_thought(thought, act, self._services.thinking.current)
@@ -421,7 +428,9 @@ class Thinking:
         else:
             self._finish(act)
 
-    def _unanswered(self, agent: Agent, thought: Thought, error: ModelError | None) -> None:
+    def _unanswered(
+        self, agent: Agent, thought: ThoughtInProgress, error: ModelError | None
+    ) -> None:
         if error is not None and thought.reply is not None and thought.attempt > 1:
             log(f"[Thinker] {agent.key}: No answer to another try: {error}")
             self._say(agent, thought, thought.reply, None, str(error))
@@ -432,7 +441,7 @@ class Thinking:
         self._told(thought, "no answer" if error else "dropped", problem=str(error or ""))
         self._finish(None)
 
-    def _too_large(self, agent: Agent, thought: Thought) -> None:
+    def _too_large(self, agent: Agent, thought: ThoughtInProgress) -> None:
         """The prompt does not fit: make room once more, now that its weight is known."""
         if not thought.squeezed and self._memory.no_room is None:
             thought.squeezed, thought.ticket = True, None
@@ -445,7 +454,7 @@ class Thinking:
 
     def _told(
         self,
-        thought: Thought,
+        thought: ThoughtInProgress,
         outcome: str,
         *,
         answer: Generation | ModelError | None = None,
@@ -505,11 +514,11 @@ class Thinking:
             )
 
     @staticmethod
-    def _cancel_ticket(thought: Thought) -> None:
+    def _cancel_ticket(thought: ThoughtInProgress) -> None:
         if thought.ticket is not None:
             thought.ticket.cancel()
 
     @staticmethod
-    def _cancel_notice(thought: Thought) -> None:
+    def _cancel_notice(thought: ThoughtInProgress) -> None:
         if thought.notice is not None and thought.notice.active():
             thought.notice.cancel()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from game.llm.profiles import CHAT, Profile
+from game.llm.profiles import CHAT, ModelProfile
 from game.llm.queue import Ticket
 from game.mind.act_messages import act_messages, as_text
 from game.mind.attention import Impulse
@@ -13,7 +13,7 @@ from game.mind.constrain import verbs_grammar, verbs_schema
 from game.mind.options import Options
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.prompt import Rendered
-from game.mind.recall.related import Found
+from game.mind.recall.related import SearchResult
 from game.mind.thinking_config import FREE, SCHEMA, ThinkingConfig
 from typeclasses.components.actor import Act
 from typeclasses.components.deeds import DeedChoice
@@ -40,7 +40,7 @@ JSON_TOKENS = 40
 
 
 @dataclass
-class Thought:
+class ThoughtInProgress:
     """A thought under way."""
 
     impulse: Impulse
@@ -56,7 +56,7 @@ class Thought:
     """The deed that is to be chosen after a reply; None for any other thought."""
     restarts: int = 0
     """How often it was gathered anew, since they went on speaking."""
-    found: Found | None = None
+    found: SearchResult | None = None
     """What recall brought for it."""
     asked: bool = False
     """Whether recall was asked already."""
@@ -72,7 +72,9 @@ class Thought:
     notice: Any = None
 
 
-def second_thought(thought: Thought, act: Act, config: ThinkingConfig) -> Thought | None:
+def second_thought(
+    thought: ThoughtInProgress, act: Act, config: ThinkingConfig
+) -> ThoughtInProgress | None:
     """The thought that follows one whose answer was no use; None when it is enough."""
     impulse, attempt = thought.impulse, thought.attempt + 1
     waited_for = impulse.priority == "player" and config.insist
@@ -80,12 +82,12 @@ def second_thought(thought: Thought, act: Act, config: ThinkingConfig) -> Though
         # The last try for somebody who waits is made easy.
         last = waited_for and thought.attempt == config.retries
         lead = "say" if last else thought.lead
-        return Thought(impulse, attempt, act.refusal, lead, thought.lookups)
+        return ThoughtInProgress(impulse, attempt, act.refusal, lead, thought.lookups)
     if act.command is not None and act.command.verb in LOOKUPS and thought.lookups < MOST_LOOKUPS:
         # It looked something up in order to use it.
-        return Thought(impulse, thought.attempt, lookups=thought.lookups + 1)
+        return ThoughtInProgress(impulse, thought.attempt, lookups=thought.lookups + 1)
     if act.command is not None and waited_for and not act.answers and not thought.lead:
-        return Thought(impulse, attempt, lead="say", lookups=thought.lookups)
+        return ThoughtInProgress(impulse, attempt, lead="say", lookups=thought.lookups)
     return None
 
 
@@ -94,7 +96,7 @@ def addressee(impulse: Impulse) -> str:
     return impulse.source if impulse.trigger in ("addressed", "named", "arrival", "given") else ""
 
 
-def temperature(profile: Profile, thought: Thought) -> float:
+def temperature(profile: ModelProfile, thought: ThoughtInProgress) -> float:
     """The profile's; hotter with each new try, which else would come to the same answer."""
     if thought.attempt == 1 or profile.temperature == 0:
         return profile.temperature
@@ -102,7 +104,11 @@ def temperature(profile: Profile, thought: Thought) -> float:
 
 
 def act_request(
-    agent: Agent, prompt: Rendered, thought: Thought, profile: Profile, services: Services
+    agent: Agent,
+    prompt: Rendered,
+    thought: ThoughtInProgress,
+    profile: ModelProfile,
+    services: Services,
 ) -> GenerationRequest:
     """What the model is sent for an act, in the form that it was made for.
 
@@ -143,7 +149,7 @@ def led(lead: str, text: str) -> str:
     return text if text.lstrip().casefold().startswith(f"{lead} ") else f"{lead}{text}"
 
 
-def log_line(name: str, thought: Thought, answer: Generation, act: Act) -> str:
+def log_line(name: str, thought: ThoughtInProgress, answer: Generation, act: Act) -> str:
     """The line of the agents' log on a thought that was answered."""
     did = act.command.line if act.command else f"(refused: {act.refusal})"
     if act.command and act.command.reason:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from game.llm.profiles import EMBEDDED, Profile
+from game.llm.profiles import EMBEDDED, ModelProfile
 from game.llm.queue import Outcome, Priority, Ticket
 from game.mind.errors import ConfigError, KeepsakeError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
@@ -28,7 +28,7 @@ MOST_WAITING = 4
 AGAIN_SECONDS, TRIES = 5.0, 24
 """When a server that does not answer yet is asked again, and how often: it may be starting."""
 
-type Head = Callable[[Agent, Profile], GenerationRequest | None]
+type Head = Callable[[Agent, ModelProfile], GenerationRequest | None]
 """What the agent's next thought would be asked with, as far as it is known now; None for nothing.
 Only what stands before all that changes is of use."""
 
@@ -94,7 +94,7 @@ class Warming:
         except KeepsakeError:
             self._waiting.clear()
 
-    def _request(self, agent: Agent, profile: Profile) -> GenerationRequest | None:
+    def _request(self, agent: Agent, profile: ModelProfile) -> GenerationRequest | None:
         request = None
         with suppress(KeepsakeError):  # its memory cannot be read, which is told elsewhere
             request = self._head(agent, profile) if agent.pk is not None else None

@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from game.lab.plan import FOLDER, Lab, Plan
+from game.lab.plan import FOLDER, Lab, SimulationPlan
 from game.lab.serving import check_servers
 from game.lab.settings import OWN, copy_config
 from game.lab.simulate import LOG, environment_of
 from game.lab.talk.grading import grade
 from game.lab.talk.job import Job
 from game.lab.talk.scores import Answer
-from game.lab.talk.talk_set import Question
+from game.lab.talk.talk_set import GradedQuestion
 from game.llm.profiles import Profiles, load
 from game.mind.errors import KeepsakeError
 from game.paths import REPOSITORY, Places, Ports
@@ -35,7 +35,7 @@ _HEADING = re.compile(r"(?m)^##[ \t]+(.+?)[ \t]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TalkUtterance:
     """Something that was said in a talk, or a note on what happened.
 
     Attributes:
@@ -65,7 +65,7 @@ class Talk:
     scene: str
     agent: str
     part: str
-    course: list[Said | Answer] = field(default_factory=list)
+    course: list[TalkUtterance | Answer] = field(default_factory=list)
 
     @property
     def answers(self) -> list[Answer]:
@@ -108,12 +108,12 @@ def evaluate(
 
 
 def _take(
-    talk: Talk, line: Mapping[str, Any], questions: Mapping[tuple[str, str], Question]
+    talk: Talk, line: Mapping[str, Any], questions: Mapping[tuple[str, str], GradedQuestion]
 ) -> None:
     if line["op"] == "line":
-        talk.course.append(Said(line["who"], line["to"], line["words"], line["whisper"]))
+        talk.course.append(TalkUtterance(line["who"], line["to"], line["words"], line["whisper"]))
     elif line["op"] == "note":
-        talk.course.append(Said("", "", line["text"]))
+        talk.course.append(TalkUtterance("", "", line["text"]))
     elif line["op"] == "answer":
         question = questions[talk.part, line["question"]]
         names = [talk.agent, *{q.speaker for q in questions.values()}]
@@ -189,7 +189,7 @@ def _lines(lab: Lab, job: Job) -> Iterator[dict[str, Any]]:
     Raises:
         KeepsakeError: It could not go on.
     """
-    environ = environment_of(lab, Plan("talk", seed=job.seed), dict(os.environ))
+    environ = environment_of(lab, SimulationPlan("talk", seed=job.seed), dict(os.environ))
     log = lab.folder / LOG
     with log.open("w", encoding="utf-8") as errors, _worker(lab, environ, errors) as process:
         assert process.stdout is not None

@@ -15,10 +15,10 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import cache
 
-from game.lab.talk.talk_set import SMALL_TALK, UNKNOWN, Question
+from game.lab.talk.talk_set import SMALL_TALK, UNKNOWN, GradedQuestion
 
 
-class Verdict(StrEnum):
+class AnswerVerdict(StrEnum):
     """What an answer is."""
 
     RIGHT = "right"
@@ -39,13 +39,13 @@ class Grade:
         why: The pattern or rule that decided; empty where nothing matched.
     """
 
-    verdict: Verdict
+    verdict: AnswerVerdict
     whose_life: bool = False
     why: str = ""
 
 
 def grade(
-    question: Question,
+    question: GradedQuestion,
     answer: str | None,
     *,
     earlier: Sequence[str] = (),
@@ -60,29 +60,29 @@ def grade(
         names: Who is in the talk: ``Tom: …`` in an answer is the prompt's text.
     """
     if answer is None or not re.search(r"[^\W_]", answer):
-        return Grade(Verdict.SILENT)
+        return Grade(AnswerVerdict.SILENT)
     said = normalised(answer)
     whose = _found(question.not_own, said)
     if why := markup_in(answer, names):
-        return Grade(Verdict.MARKUP, bool(whose), why)
+        return Grade(AnswerVerdict.MARKUP, bool(whose), why)
     if _repeats(said, earlier):
-        return Grade(Verdict.REPEAT, bool(whose), "an earlier line of its own")
+        return Grade(AnswerVerdict.REPEAT, bool(whose), "an earlier line of its own")
     if _parrots(said, normalised(question.words)):
-        return Grade(Verdict.PARROT, bool(whose), "the question's own words")
+        return Grade(AnswerVerdict.PARROT, bool(whose), "the question's own words")
     return _by_patterns(question, said, whose)
 
 
-def _by_patterns(question: Question, said: str, whose: str) -> Grade:
+def _by_patterns(question: GradedQuestion, said: str, whose: str) -> Grade:
     if whose:
-        return Grade(Verdict.WRONG, True, whose)
+        return Grade(AnswerVerdict.WRONG, True, whose)
     if wrong := _found(question.wrong, said):
-        return Grade(Verdict.WRONG, why=wrong)
+        return Grade(AnswerVerdict.WRONG, why=wrong)
     if question.kind == SMALL_TALK and not question.right:
         why = "" if _plausible(said) else "too short or too long"
-        return Grade(Verdict.WRONG if why else Verdict.RIGHT, why=why)
+        return Grade(AnswerVerdict.WRONG if why else AnswerVerdict.RIGHT, why=why)
     right = question.right or (_ADMITS if question.kind == UNKNOWN else ())
     why = _found(right, said)
-    return Grade(Verdict.RIGHT if why else Verdict.WRONG, why=why)
+    return Grade(AnswerVerdict.RIGHT if why else AnswerVerdict.WRONG, why=why)
 
 
 def normalised(text: str) -> str:

@@ -11,7 +11,7 @@ from itertools import cycle
 from typing import Any
 
 from game.lab.machinery import TimelineGateway, machinery
-from game.lab.plan import Plan
+from game.lab.plan import SimulationPlan
 from game.lab.talk.stage import Heard, Stage
 from game.lab.talk.talk_set import (
     SAY,
@@ -19,17 +19,17 @@ from game.lab.talk.talk_set import (
     WHISPER,
     Arrive,
     Compact,
+    GradedQuestion,
     Leave,
-    Line,
-    Question,
-    Scene,
+    SpeakerLine,
     Step,
+    TalkScene,
     TalkSet,
     Together,
     Wait,
 )
 from game.lab.timeline import Timeline
-from game.llm.profiles import Profile
+from game.llm.profiles import ModelProfile
 from game.llm.queue import Done, Priority, Ticket
 from game.mind.errors import CompactionError
 from game.mind.event_taps import Taps
@@ -52,7 +52,7 @@ _MOST_FILLER = 1000
 _log = logging.getLogger("keepsake.lab")
 
 
-def play(talks: TalkSet, scene: Scene, plan: Plan, tell: Tell) -> None:
+def play(talks: TalkSet, scene: TalkScene, plan: SimulationPlan, tell: Tell) -> None:
     """Play one scene in a world in which nothing has happened yet.
 
     Args:
@@ -112,12 +112,12 @@ class SeededGateway(TimelineGateway):
         profile_name: str,
         priority: Priority,
         key: str | None,
-        build: Callable[[Profile], GenerationRequest | None],
+        build: Callable[[ModelProfile], GenerationRequest | None],
         done: Done,
     ) -> Ticket:
         """As :meth:`Gateway.submit`."""
 
-        def seeded(profile: Profile) -> GenerationRequest | None:
+        def seeded(profile: ModelProfile) -> GenerationRequest | None:
             request = build(profile)
             if request is None or request.seed is not None:
                 return request
@@ -141,7 +141,7 @@ class _Play:
     """One scene while it is played."""
 
     def __init__(
-        self, timeline: Timeline, stage: Stage, scene: Scene, happened: _Happened, tell: Tell
+        self, timeline: Timeline, stage: Stage, scene: TalkScene, happened: _Happened, tell: Tell
     ) -> None:
         self._timeline, self._stage, self._scene = timeline, stage, scene
         self._happened, self._tell = happened, tell
@@ -156,11 +156,11 @@ class _Play:
 
     def _step(self, step: Step) -> None:
         match step:
-            case Line():
+            case SpeakerLine():
                 self._come(step.speaker)
                 self._say(step.speaker, step.words, step.how)
                 self._pass(LISTENS)
-            case Question():
+            case GradedQuestion():
                 self._ask((step,), LISTENS)
             case Together():
                 self._ask(step.questions, LISTENS_TOGETHER)
@@ -190,7 +190,7 @@ class _Play:
 
     # -- questions
 
-    def _ask(self, questions: Sequence[Question], seconds: float) -> None:
+    def _ask(self, questions: Sequence[GradedQuestion], seconds: float) -> None:
         for question in questions:
             self._come(question.speaker)
         since = _Since(len(self._stage.heard), len(self._happened.thoughts), time.monotonic())
@@ -201,7 +201,7 @@ class _Play:
         for question in questions:
             self._report(question, since, alone=len(questions) == 1)
 
-    def _report(self, question: Question, since: _Since, *, alone: bool) -> None:
+    def _report(self, question: GradedQuestion, since: _Since, *, alone: bool) -> None:
         said = self._stage.heard[since.heard :]
         answer = next((each for each in said if _answers(each, question.speaker, alone)), None)
         thoughts = self._until(answer, since)

@@ -20,13 +20,13 @@ from game.lab.talk.talk_set import (
     WHISPER,
     Arrive,
     Compact,
+    GradedQuestion,
     Leave,
-    Line,
-    Person,
-    Place,
-    Question,
-    Scene,
+    SpeakerLine,
     Step,
+    TalkAgent,
+    TalkRoom,
+    TalkScene,
     TalkSet,
     Together,
     Wait,
@@ -57,7 +57,7 @@ def read_talks(path: Path) -> tuple[TalkSet, ...]:
     if not files or not files[0].exists():
         cure = "Name a .yaml file, or a folder of them"
         raise KeepsakeError(f"There are no talks in {path}", cure)
-    return tuple(_Reader(file).read() for file in files)
+    return tuple(_TalkSetReader(file).read() for file in files)
 
 
 class _Loader(yaml.SafeLoader):
@@ -76,12 +76,12 @@ class _Loader(yaml.SafeLoader):
         return table
 
 
-class _Reader:
+class _TalkSetReader:
     """One file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._people: dict[str, Person] = {}
+        self._people: dict[str, TalkAgent] = {}
         self._speakers: tuple[str, ...] = ()
         self._filler: dict[str, tuple[str, ...]] = {}
 
@@ -123,14 +123,14 @@ class _Reader:
             raise ConfigError(self._path, 1, "it must be a table", "See docs/talk.md")
         return data
 
-    def _place(self, key: str, raw: Any) -> Place:
+    def _place(self, key: str, raw: Any) -> TalkRoom:
         self._only(raw, ("name", "desc"))
-        return Place(key, self._text(raw, "name"), self._text(raw, "desc"))
+        return TalkRoom(key, self._text(raw, "name"), self._text(raw, "desc"))
 
-    def _person(self, name: str, raw: Any, places: Mapping[str, Place]) -> Person:
+    def _person(self, name: str, raw: Any, places: Mapping[str, TalkRoom]) -> TalkAgent:
         if isinstance(raw, dict) and "shipped" in raw:
             self._only(raw, ("shipped",))
-            return Person(name, shipped=self._text(raw, "shipped"))
+            return TalkAgent(name, shipped=self._text(raw, "shipped"))
         self._only(raw, ("place", "profile", "examples", "ties"))
         place = self._text(raw, "place")
         if place not in places:
@@ -139,9 +139,9 @@ class _Reader:
             )
         ties = {who: str(tie) for who, tie in self._table(raw, "ties", {})}
         examples = [str(each).strip() for each in raw.get("examples") or ()]
-        return Person(name, place, self._text(raw, "profile"), tuple(examples), ties)
+        return TalkAgent(name, place, self._text(raw, "profile"), tuple(examples), ties)
 
-    def _scene(self, raw: Any) -> Scene:
+    def _scene(self, raw: Any) -> TalkScene:
         self._only(raw, ("scene", "agent", "steps"))
         scene, agent = self._text(raw, "scene"), self._known(raw, "agent", self._people)
         steps: list[Step] = []
@@ -149,9 +149,9 @@ class _Reader:
         for each in self._list(raw, "steps"):
             step = self._step(each, lambda n: f"{scene}/{n}", count)
             count += len(step.questions) if isinstance(step, Together) else 0
-            count += isinstance(step, Question)
+            count += isinstance(step, GradedQuestion)
             steps.append(step)
-        return Scene(scene, agent, tuple(steps))
+        return TalkScene(scene, agent, tuple(steps))
 
     def _step(self, raw: Any, name: Callable[[int], str], count: int) -> Step:
         if not isinstance(raw, dict):
@@ -167,7 +167,9 @@ class _Reader:
         for key, how in (("say", TALK), ("aloud", SAY), ("whisper", WHISPER)):
             if key in raw:
                 self._only(raw, ("speaker", key))
-                return Line(self._known(raw, "speaker", self._speakers), self._text(raw, key), how)
+                return SpeakerLine(
+                    self._known(raw, "speaker", self._speakers), self._text(raw, key), how
+                )
         for key, make in (("arrive", Arrive), ("leave", Leave)):
             if key in raw:
                 self._only(raw, (key,))
@@ -180,13 +182,13 @@ class _Reader:
             return self._compact(raw)
         raise self._error(raw, "the step is of no known form", f"Write {_FORMS}")
 
-    def _question(self, raw: Any, name: str) -> Question:
+    def _question(self, raw: Any, name: str) -> GradedQuestion:
         self._only(raw, ("speaker", "ask", "kind", "sample", "how", *_ASKED))
         kind = self._known(raw, "kind", KINDS)
         patterns = {key: self._patterns(raw, key) for key in _ASKED}
         if not patterns["right"] and kind not in (SMALL_TALK, UNKNOWN):
             raise self._error(raw, f"the question {raw.get('ask')!r} has no 'right'", "Give it one")
-        return Question(
+        return GradedQuestion(
             name,
             self._known(raw, "speaker", self._speakers),
             self._text(raw, "ask"),

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from game.lab.talk.grading import Grade, Verdict
-from game.lab.talk.talk_set import CHECKABLE, KINDS, Question
+from game.lab.talk.grading import AnswerVerdict, Grade
+from game.lab.talk.talk_set import CHECKABLE, KINDS, GradedQuestion
 
 CHECKED, EVERYTHING = "checkable", "all"
 _Z = 1.959964
@@ -38,7 +38,7 @@ class Answer:
         prompt: The prompt that was answered.
     """
 
-    question: Question
+    question: GradedQuestion
     part: str
     agent: str
     text: str | None
@@ -56,7 +56,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class QuestionScore:
     """The figures of one kind of question.
 
     Attributes:
@@ -84,15 +84,15 @@ class Score:
     @property
     def right(self) -> float:
         """The share that is right, 0 to 1."""
-        return self.counts[Verdict.RIGHT] / self.n if self.n else 0.0
+        return self.counts[AnswerVerdict.RIGHT] / self.n if self.n else 0.0
 
 
-def scores(answers: Sequence[Answer]) -> list[Score]:
+def scores(answers: Sequence[Answer]) -> list[QuestionScore]:
     """The figures of each kind that was asked, then those of all checkable ones and of all."""
     return list(_scores(answers))
 
 
-def _scores(answers: Sequence[Answer]) -> Iterator[Score]:
+def _scores(answers: Sequence[Answer]) -> Iterator[QuestionScore]:
     for kind in KINDS:
         if of_kind := [each for each in answers if each.question.kind == kind]:
             yield score(kind, of_kind)
@@ -100,15 +100,15 @@ def _scores(answers: Sequence[Answer]) -> Iterator[Score]:
     yield score(EVERYTHING, answers)
 
 
-def score(kind: str, answers: Sequence[Answer]) -> Score:
+def score(kind: str, answers: Sequence[Answer]) -> QuestionScore:
     """The figures of these answers, under that name."""
     found = Counter(each.grade.verdict for each in answers)
     seconds = [each.seconds for each in answers if each.thoughts]
-    return Score(
+    return QuestionScore(
         kind=kind,
         n=len(answers),
-        counts={verdict.value: found[verdict] for verdict in Verdict},
-        interval=wilson(found[Verdict.RIGHT], len(answers)),
+        counts={verdict.value: found[verdict] for verdict in AnswerVerdict},
+        interval=wilson(found[AnswerVerdict.RIGHT], len(answers)),
         whose_life=sum(each.grade.whose_life for each in answers),
         whose_life_of=sum(bool(each.question.not_own) for each in answers),
         median_seconds=percentile(seconds, 0.5),

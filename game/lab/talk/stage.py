@@ -17,8 +17,8 @@ from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
 from game.lab.backdating import backdate
-from game.lab.plan import Plan
-from game.lab.talk.talk_set import Person, Place, TalkSet
+from game.lab.plan import SimulationPlan
+from game.lab.talk.talk_set import TalkAgent, TalkRoom, TalkSet
 from game.mind.errors import KeepsakeError
 from game.mind.perception import perceive
 from game.paths import places
@@ -60,7 +60,7 @@ class Heard:
 # -- the world that all scenes of a set begin in
 
 
-def build(talks: TalkSet, plan: Plan) -> None:
+def build(talks: TalkSet, plan: SimulationPlan) -> None:
     """Build the shipped village without its people, the set's own rooms, agents and speakers."""
     password = read_or_create(places().admin_password, nbytes=12)
     AccountDB.objects.create_superuser(ADMIN, "admin@example.org", password)
@@ -78,7 +78,7 @@ def build(talks: TalkSet, plan: Plan) -> None:
     backdate(plan.begins)
 
 
-def _village(people: Iterable[Person]) -> Atlas:
+def _village(people: Iterable[TalkAgent]) -> Atlas:
     """The shipped world with only those of its agents whom the set names."""
     atlas = read_atlas()
     wanted = [person.shipped for person in people if person.shipped]
@@ -96,7 +96,7 @@ def _village(people: Iterable[Person]) -> Atlas:
     return replace(atlas, people=chosen, things=things)
 
 
-def _rooms(wanted: Iterable[Place]) -> dict[str, Any]:
+def _rooms(wanted: Iterable[TalkRoom]) -> dict[str, Any]:
     """The set's own rooms; a door leads from each to one street, so that agents may walk out."""
     street = create.create_object(Room, key=_STREET[0], attributes=[("desc", _STREET[1])])
     rooms = {}
@@ -108,7 +108,7 @@ def _rooms(wanted: Iterable[Place]) -> dict[str, Any]:
     return rooms
 
 
-def _settle(person: Person, room: Any) -> None:
+def _settle(person: TalkAgent, room: Any) -> None:
     create_agent(person.name, location=room, profile=person.whole_profile, examples=person.examples)
 
 

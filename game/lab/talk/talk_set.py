@@ -23,7 +23,7 @@ SAY, TALK, WHISPER = "say", "talk", "whisper"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TalkRoom:
     """A room of the set's own.
 
     Attributes:
@@ -38,7 +38,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class TalkAgent:
     """An agent of the set.
 
     Attributes:
@@ -65,7 +65,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SpeakerLine:
     """Something that a speaker tells the agent.
 
     Attributes:
@@ -80,7 +80,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class GradedQuestion:
     """A question whose answer is graded.
 
     Attributes:
@@ -110,7 +110,7 @@ class Question:
 class Together:
     """Questions that several speakers ask in the same moment."""
 
-    questions: tuple[Question, ...]
+    questions: tuple[GradedQuestion, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +149,11 @@ class Leave:
     speaker: str
 
 
-type Step = Line | Question | Together | Compact | Wait | Arrive | Leave
+type Step = SpeakerLine | GradedQuestion | Together | Compact | Wait | Arrive | Leave
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class TalkScene:
     """One talk with an agent that remembers nothing yet.
 
     Attributes:
@@ -167,7 +167,7 @@ class Scene:
     steps: tuple[Step, ...]
 
     @property
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[GradedQuestion, ...]:
         """Its questions in order."""
         return tuple(question for step in self.steps for question in questions_of(step))
 
@@ -190,20 +190,20 @@ class TalkSet:
     """
 
     part: str
-    places: Mapping[str, Place]
-    people: Mapping[str, Person]
+    places: Mapping[str, TalkRoom]
+    people: Mapping[str, TalkAgent]
     speakers: tuple[str, ...]
-    scenes: tuple[Scene, ...]
+    scenes: tuple[TalkScene, ...]
 
     @property
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[GradedQuestion, ...]:
         """All questions in order."""
         return tuple(question for scene in self.scenes for question in scene.questions)
 
 
-def questions_of(step: Step) -> tuple[Question, ...]:
+def questions_of(step: Step) -> tuple[GradedQuestion, ...]:
     """The questions that a step asks."""
-    if isinstance(step, Question):
+    if isinstance(step, GradedQuestion):
         return (step,)
     return step.questions if isinstance(step, Together) else ()
 
@@ -232,7 +232,7 @@ def chosen(
     return tuple(found)
 
 
-def _first(scenes: Sequence[Scene], limit: int) -> Iterator[Scene]:
+def _first(scenes: Sequence[TalkScene], limit: int) -> Iterator[TalkScene]:
     """The scenes up to that many questions; the last one ends after its last question."""
     for scene in scenes:
         steps: list[Step] = []
@@ -248,4 +248,4 @@ def _first(scenes: Sequence[Scene], limit: int) -> Iterator[Scene]:
 def _speakers_of(step: Step) -> tuple[str, ...]:
     if isinstance(step, Together):
         return tuple(question.speaker for question in step.questions)
-    return (step.speaker,) if isinstance(step, Line | Question | Arrive) else ()
+    return (step.speaker,) if isinstance(step, SpeakerLine | GradedQuestion | Arrive) else ()

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from game.lab import world
-from game.lab.plan import Lab, Plan
+from game.lab.plan import Lab, SimulationPlan
 from game.lab.talk.job import Job
-from game.lab.talk.talk_set import Scene, TalkSet
+from game.lab.talk.talk_set import TalkScene, TalkSet
 from game.llm.profiles import Profiles, embedded_profile
 from game.mind.errors import KeepsakeError
 from game.paths import Places, places
@@ -52,7 +52,7 @@ def tell(what: dict[str, Any]) -> None:
 
 
 def _play_all(lab: Lab, job: Job) -> None:
-    plan = Plan("talk", seed=job.seed)
+    plan = SimulationPlan("talk", seed=job.seed)
     tell({"op": "setting up"})
     world.set_up()
     from game.lab.talk import playing  # noqa: F401, PLC0415 - here once, not in each child
@@ -70,14 +70,14 @@ def _play_all(lab: Lab, job: Job) -> None:
             _in_child(lab, partial(_play, talks, scene, plan))
 
 
-def _build(talks: TalkSet, plan: Plan) -> None:
+def _build(talks: TalkSet, plan: SimulationPlan) -> None:
     from game.lab.talk import stage  # noqa: PLC0415 - needs Evennia to be set up
 
     stage.build(talks, plan)
     world.close_database()
 
 
-def _play(talks: TalkSet, scene: Scene, plan: Plan) -> None:
+def _play(talks: TalkSet, scene: TalkScene, plan: SimulationPlan) -> None:
     from game.lab.talk import playing  # noqa: PLC0415 - needs Evennia to be set up
 
     playing.play(talks, scene, plan, tell)

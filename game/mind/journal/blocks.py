@@ -9,7 +9,7 @@ from datetime import date
 from functools import lru_cache
 
 from game.mind.journal import fields
-from game.mind.journal.entries import Entry
+from game.mind.journal.entries import JournalEntry
 
 FENCES = ("```", "~~~")
 """How lines begin between which nothing is read."""
@@ -36,7 +36,7 @@ class Block:
 
     line: int
     lines: tuple[str, ...]
-    entry: Entry | None = None
+    entry: JournalEntry | None = None
     number: int = 0
     problem: str = ""
 
@@ -83,7 +83,7 @@ def read_block(day: date, line: int, lines: tuple[str, ...], taken: Collection[i
 
 
 @lru_cache(maxsize=4096)
-def _entry(day: date, lines: tuple[str, ...]) -> Entry:
+def _entry(day: date, lines: tuple[str, ...]) -> JournalEntry:
     """The entry in the lines of a part; mostly only one of a file has changed.
 
     Raises:
@@ -109,7 +109,7 @@ def _unfenced(lines: Sequence[str]) -> Iterator[int]:
             yield index
 
 
-def written(entry: Entry) -> tuple[str, ...]:
+def written(entry: JournalEntry) -> tuple[str, ...]:
     """An entry as the lines of its part."""
     known = fields.written(entry).items()
     listed = (_field(key, value) for key, value in known if value)
@@ -120,7 +120,7 @@ def _field(key: str, value: str) -> str:
     return f"- **{key}**: {value}"
 
 
-def rewritten(block: Block, old: Entry, new: Entry) -> Block:
+def rewritten(block: Block, old: JournalEntry, new: JournalEntry) -> Block:
     """The block with what is new in ``new``; every other line stays as a person left it."""
     lines = list(block.lines)
     before, now = fields.written(old), fields.written(new)

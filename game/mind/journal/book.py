@@ -19,8 +19,8 @@ from game.mind.journal.blocks import entry_day
 from game.mind.journal.config import JournalConfig
 from game.mind.journal.day_file import DayFile
 from game.mind.journal.doubles import gone_on, joined, same_that_day
-from game.mind.journal.entries import LEAST, MOST, Entry, Importance, Origin
-from game.mind.journal.shelf import Rank, Shelf, parsed, read_day, too_long
+from game.mind.journal.entries import LEAST, MOST, EntryOrigin, Importance, JournalEntry
+from game.mind.journal.shelf import JournalFiles, Rank, parsed, read_day, too_long
 
 
 class Journal:
@@ -45,12 +45,12 @@ class Journal:
     ) -> None:
         self.folder = folder
         self._config = config
-        self._shelf = Shelf(folder, report, lambda: config().days, agent, tell)
+        self._shelf = JournalFiles(folder, report, lambda: config().days, agent, tell)
         self._last: dict[date, int] = {}
 
     # -- reading
 
-    def entries(self, days: int | None = None) -> tuple[Entry, ...]:
+    def entries(self, days: int | None = None) -> tuple[JournalEntry, ...]:
         """Every entry that can be read, oldest first; blocks while files are read.
 
         Args:
@@ -63,7 +63,7 @@ class Journal:
         kept = sorted({entry.id[:8] for entry in found})[-days:] if days > 0 else []
         return tuple(entry for entry in found if entry.id[:8] in kept)
 
-    def entry(self, entry_id: str) -> Entry | None:
+    def entry(self, entry_id: str) -> JournalEntry | None:
         """The entry of that id, of any day; None if there is none, or it cannot be read; blocks."""
         if known := self._shelf.snapshot().by_id.get(entry_id):
             return known
@@ -73,7 +73,7 @@ class Journal:
         except NoteRefused:
             return None  # as it is for the days that are looked at, where it is reported
 
-    def resting_on(self, number: int) -> Entry | None:
+    def resting_on(self, number: int) -> JournalEntry | None:
         """The entry that tells of a memory, of several the weightiest; quick.
 
         By what was read last. What the agent only thought about a memory does not tell of it.
@@ -85,7 +85,7 @@ class Journal:
         entry = self._shelf.current.by_number.get(number)
         return None if entry is None or folding.is_gathered(entry) else entry.importance.score
 
-    def ranked(self, today: date, rank: Rank) -> tuple[Entry, ...]:
+    def ranked(self, today: date, rank: Rank) -> tuple[JournalEntry, ...]:
         """The entries by ``rank``, which is asked once a day and once a change; quick.
 
         Files that changed are read a few at a time: :meth:`entries`, in a worker thread when
@@ -110,13 +110,13 @@ class Journal:
         text: str,
         *,
         importance: Importance,
-        origin: Origin,
+        origin: EntryOrigin,
         memories: Iterable[int] = (),
         tags: Iterable[str] = (),
         who: Iterable[str] = (),
         now: datetime,
         by: str = "agent",
-    ) -> Entry:
+    ) -> JournalEntry:
         """Write an entry; blocks.
 
         What says the same as an entry of that day makes that one rest on more memories; for
@@ -138,7 +138,7 @@ class Journal:
         Raises:
             NoteRefused: The text is empty or too long, or the file cannot be read or written.
         """
-        new = Entry(
+        new = JournalEntry(
             id="",
             time=now.astimezone().replace(microsecond=0),
             text=wording.checked(text),
@@ -158,7 +158,7 @@ class Journal:
         self._tell("journal", by, *self._change(new.time.date(), make))
         return result
 
-    def replace(self, entry_id: str, entry: Entry) -> Entry:
+    def replace(self, entry_id: str, entry: JournalEntry) -> JournalEntry:
         """Put ``entry`` in the place of the one of that id, which it keeps; blocks.
 
         Raises:
@@ -183,7 +183,7 @@ class Journal:
         self._tell("weighed", "night", *self._change(_day_or_refuse(entry_id), make))
         return new
 
-    def merge(self, keep: Entry, gone: Sequence[str]) -> Entry:
+    def merge(self, keep: JournalEntry, gone: Sequence[str]) -> JournalEntry:
         """Make one entry of several; blocks.
 
         What is kept is written before anything goes: broken off between the two, both stand
@@ -241,7 +241,7 @@ class Journal:
             self._tell("folded", "night", *self._change(day, make))
         return before - after
 
-    def _with(self, file: DayFile, new: Entry) -> tuple[DayFile, Entry]:
+    def _with(self, file: DayFile, new: JournalEntry) -> tuple[DayFile, JournalEntry]:
         """The file with ``new`` in it, and the entry that holds it then."""
         if same := next((each for each in file.entries if same_that_day(each, new)), None):
             result = gone_on(same, new)
@@ -266,7 +266,7 @@ class Journal:
 
     def _change(
         self, day: date, make: Callable[[DayFile], DayFile]
-    ) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+    ) -> tuple[tuple[JournalEntry, ...], tuple[JournalEntry, ...]]:
         """Write the file of a day; what it held before, and what it holds now."""
         path, done = self._shelf.path(day), False
         tries: list[tuple[DayFile, DayFile]] = []
@@ -289,7 +289,9 @@ class Journal:
         before, after = tries[-1]
         return before.entries, after.entries
 
-    def _tell(self, op: str, by: str, before: Sequence[Entry], after: Sequence[Entry]) -> None:
+    def _tell(
+        self, op: str, by: str, before: Sequence[JournalEntry], after: Sequence[JournalEntry]
+    ) -> None:
         """Have the event log told of what is new in a file, or differs there."""
         known, kept = {each.id: each for each in before}, {each.id for each in after}
         gone = sum(each not in kept for each in known)
@@ -315,7 +317,7 @@ def local_day(moment: datetime) -> date:
     return moment.astimezone().date()
 
 
-def _without(file: DayFile, gone: Sequence[Entry]) -> DayFile:
+def _without(file: DayFile, gone: Sequence[JournalEntry]) -> DayFile:
     """The file without ``gone``; what a person has changed meanwhile stays."""
     return file.without({each.id for each in gone if file.entry(each.id) == each})
 

@@ -19,7 +19,7 @@ from game.mind.journal.blocks import entry_day
 from game.mind.journal.book import Journal, local_day
 from game.mind.journal.config import JournalConfig
 from game.mind.journal.doubles import doubles
-from game.mind.journal.entries import LEAST, MOST, Entry, Importance, Judge
+from game.mind.journal.entries import LEAST, MOST, Importance, JournalEntry, Judge
 from game.mind.perception import for_prompt, shorten
 from game.mind.sleep.asking import Ask
 from game.mind.sleep.steps import Figures
@@ -112,7 +112,7 @@ def rescore(journal: Journal, ask: Ask, now: datetime) -> int:
     return done
 
 
-def unweighed(entries: Iterable[Entry], now: datetime) -> list[Entry]:
+def unweighed(entries: Iterable[JournalEntry], now: datetime) -> list[JournalEntry]:
     """What no model has weighed yet and is young enough to be asked about."""
     first = local_day(now) - timedelta(days=NIGHTS)
     may = [
@@ -125,7 +125,7 @@ def unweighed(entries: Iterable[Entry], now: datetime) -> list[Entry]:
     return sorted(may, key=lambda e: (e.importance.score, e.time.timestamp()), reverse=True)
 
 
-def question(batch: Sequence[Entry]) -> str:
+def question(batch: Sequence[JournalEntry]) -> str:
     """The prompt: the entries by their ids, what is asked, and where the answer begins."""
     # Nobody answers for the model by saying an id and a number.
     texts = (_ID_SAID.sub("…", shorten(for_prompt(each.text), _LONGEST)) for each in batch)
@@ -133,7 +133,7 @@ def question(batch: Sequence[Entry]) -> str:
     return _QUESTION.format(lines=lines, example=batch[0].id)
 
 
-def scores(answer: str, batch: Sequence[Entry]) -> dict[str, int]:
+def scores(answer: str, batch: Sequence[JournalEntry]) -> dict[str, int]:
     """What an answer says that may count, by the ids of entries.
 
     Numbers of entries that were not shown, no whole numbers from 1 to 10, and two different
@@ -168,7 +168,7 @@ def _weigh(journal: Journal, entry_id: str, score: int) -> bool:
     return True
 
 
-def _day(entry: Entry) -> date:
+def _day(entry: JournalEntry) -> date:
     day = entry_day(entry.id)
     assert day is not None  # it was read from a day's file
     return day

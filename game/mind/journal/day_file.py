@@ -35,7 +35,7 @@ from game.mind.journal.blocks import (
     rewritten,
     written,
 )
-from game.mind.journal.entries import Entry
+from game.mind.journal.entries import JournalEntry
 
 LONGEST_FILE = 1_000_000
 """Characters of one day; a longer file is not read."""
@@ -72,7 +72,7 @@ class DayFile:
     newline: str = "\n"
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[JournalEntry, ...]:
         """What can be read, in the order of the file."""
         return tuple(block.entry for block in self.blocks if block.entry is not None)
 
@@ -93,17 +93,17 @@ class DayFile:
         lines = [*self.head, *(line for block in self.blocks for line in block.lines)]
         return self.newline.join(lines)
 
-    def entry(self, entry_id: str) -> Entry | None:
+    def entry(self, entry_id: str) -> JournalEntry | None:
         """The entry of that id; None if there is none, or it cannot be read."""
         return next((entry for entry in self.entries if entry.id == entry_id), None)
 
-    def with_entry(self, entry: Entry) -> DayFile:
+    def with_entry(self, entry: JournalEntry) -> DayFile:
         """The file with one more entry at its end."""
         last = self._counted(entry_number(entry.id))._ending_blank()
         new = Block(0, written(entry), entry, entry_number(entry.id))
         return replace(last, blocks=(*last.blocks, new))
 
-    def replaced(self, entry: Entry) -> DayFile:
+    def replaced(self, entry: JournalEntry) -> DayFile:
         """The file with this entry in the place of the one of its id."""
         blocks = tuple(
             rewritten(each, each.entry, entry) if each.entry and each.entry.id == entry.id else each

@@ -9,10 +9,10 @@ from itertools import groupby
 
 from game.mind.journal import folding, wording
 from game.mind.journal.blocks import entry_day
-from game.mind.journal.entries import Entry, Importance, Judge
+from game.mind.journal.entries import Importance, JournalEntry, Judge
 
 
-def joined(keep: Entry, others: Iterable[Entry]) -> Entry:
+def joined(keep: JournalEntry, others: Iterable[JournalEntry]) -> JournalEntry:
     """``keep`` with the memories, people, tags and weight of others that say the same."""
     together = (keep, *others)
     weight = max((each.importance for each in together), key=_authority)
@@ -25,13 +25,13 @@ def joined(keep: Entry, others: Iterable[Entry]) -> Entry:
     )
 
 
-def gone_on(known: Entry, new: Entry) -> Entry:
+def gone_on(known: JournalEntry, new: JournalEntry) -> JournalEntry:
     """``known`` with what ``new`` says more; that it is the same was looked at before."""
     fuller = max(known.text, new.text, key=len)
     return replace(joined(known, [new]), text=fuller)
 
 
-def same_that_day(one: Entry, two: Entry) -> bool:
+def same_that_day(one: JournalEntry, two: JournalEntry) -> bool:
     """Whether two entries of a day say the same of the same people."""
     if folding.is_gathered(one) or folding.is_gathered(two):
         return False
@@ -40,14 +40,14 @@ def same_that_day(one: Entry, two: Entry) -> bool:
     )
 
 
-def same(one: Entry, two: Entry) -> bool:
+def same(one: JournalEntry, two: JournalEntry) -> bool:
     """Whether two entries say the same of the same people."""
     if one.who != two.who or folding.is_gathered(one) or folding.is_gathered(two):
         return False
     return wording.alike(one.text, two.text)
 
 
-def doubles(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
+def doubles(entries: Sequence[JournalEntry]) -> Iterator[tuple[JournalEntry, JournalEntry]]:
     """Pairs that say the same: the one that stays, and the one that goes.
 
     The fuller one stays, of equals the older; nothing goes twice.
@@ -63,7 +63,9 @@ def doubles(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
                 yield keep, less
 
 
-def _neighbours(entries: Sequence[Entry]) -> Iterator[tuple[Entry, list[Entry]]]:
+def _neighbours(
+    entries: Sequence[JournalEntry],
+) -> Iterator[tuple[JournalEntry, list[JournalEntry]]]:
     """Each entry with those after it on its day and on the next."""
     days = [(day, list(group)) for day, group in groupby(sorted(entries, key=_day), key=_day)]
     for index, (day, group) in enumerate(days):
@@ -77,7 +79,7 @@ def _authority(importance: Importance) -> tuple[bool, int]:
     return importance.judge is Judge.AGENT, importance.score
 
 
-def _day(entry: Entry) -> date:
+def _day(entry: JournalEntry) -> date:
     day = entry_day(entry.id)
     assert day is not None  # it was read from a day's file
     return day

@@ -13,7 +13,7 @@ from game.mind.heard import LONGEST, Utterance, heard, meant_for, own_words
 from game.mind.journal import fields, wording
 from game.mind.journal.book import Journal, local_day
 from game.mind.journal.config import JournalConfig
-from game.mind.journal.entries import Entry, Importance, Origin
+from game.mind.journal.entries import EntryOrigin, Importance, JournalEntry
 from game.mind.journal.importance import (
     BROKEN,
     GIFT,
@@ -62,7 +62,7 @@ class Drawn:
     """
 
     text: str
-    origin: Origin
+    origin: EntryOrigin
     to: str = ""
 
 
@@ -73,7 +73,7 @@ def draw_out(  # noqa: PLR0917 - what a compaction knows, in the order in which 
     config: JournalConfig,
     importance_of: Callable[[Memory], Importance],
     now: datetime,
-) -> tuple[Entry, ...]:
+) -> tuple[JournalEntry, ...]:
     """Write down what matters of memories that are about to be compacted; blocks.
 
     Doing it again writes nothing twice: a memory that an entry rests on is passed over.
@@ -93,7 +93,7 @@ def draw_out(  # noqa: PLR0917 - what a compaction knows, in the order in which 
         NoteRefused: The file of the day cannot be read or written.
     """
     journal.entries()  # what people have changed since; resting_on only knows what was read
-    keys, written = keys_by_name(memories), list[Entry]()
+    keys, written = keys_by_name(memories), list[JournalEntry]()
     for memory, weight in chosen(memories, journal, config, importance_of):
         told = tell(memory, own_name, partner(memory, memories, own_name))
         if told is None:
@@ -153,7 +153,7 @@ def tell(memory: Memory, own_name: str, to: str = "") -> Drawn | None:
     if own := own_words(memory):
         return _own(memory, own, own_name, to)
     if memory.kind is MemoryKind.ACT:
-        return _fit(join(retell(f"~{own_name}> {memory.text}", own_name)), Origin.SEEN)
+        return _fit(join(retell(f"~{own_name}> {memory.text}", own_name)), EntryOrigin.SEEN)
     if said := heard(memory):
         return _said(memory, said, own_name)
     if memory.kind is MemoryKind.RESULT:
@@ -195,36 +195,36 @@ def _own(memory: Memory, own: Utterance, own_name: str, to: str) -> Drawn | None
     if promised:
         whom = promised[0].who
         words = " ".join(each.text for each in promised)
-        return _quoted(f"I promised {for_prompt(whom)}".rstrip(), words, Origin.SEEN, whom)
+        return _quoted(f"I promised {for_prompt(whom)}".rstrip(), words, EntryOrigin.SEEN, whom)
     whom = own.to or to
     head = f"I told {for_prompt(whom)}" if whom else "I said"
-    return _quoted(head, telling(own.words, memory, own_name), Origin.SEEN, whom)
+    return _quoted(head, telling(own.words, memory, own_name), EntryOrigin.SEEN, whom)
 
 
 def _said(memory: Memory, said: Utterance, own_name: str) -> Drawn | None:
     who, words = for_prompt(said.who), telling(said.words, memory, own_name)
     if meant_for(said, own_name):
-        return _quoted(f"{who} told me", words, Origin.TOLD)
+        return _quoted(f"{who} told me", words, EntryOrigin.TOLD)
     if said.to:
-        return _quoted(f"{who} told {for_prompt(said.to)}", words, Origin.SURROUNDINGS)
-    return _quoted(f"{who} said", words, Origin.TOLD)
+        return _quoted(f"{who} told {for_prompt(said.to)}", words, EntryOrigin.SURROUNDINGS)
+    return _quoted(f"{who} said", words, EntryOrigin.TOLD)
 
 
 def _result(memory: Memory) -> Drawn | None:
     what, whom = deeds.given_by_me(memory)
     if what:
-        return _fit(f"I gave {what} to {whom}.", Origin.SEEN, whom)
-    return _fit(f"I saw: {shorten(memory.text, LONGEST_QUOTE)}", Origin.SEEN)
+        return _fit(f"I gave {what} to {whom}.", EntryOrigin.SEEN, whom)
+    return _fit(f"I saw: {shorten(memory.text, LONGEST_QUOTE)}", EntryOrigin.SEEN)
 
 
 def _seen(memory: Memory) -> Drawn | None:
     text = shorten(memory.text[:LONGEST], LONGEST_QUOTE)
     if not memory.source:
-        return _fit(f"I noticed: {text}", Origin.SURROUNDINGS)
+        return _fit(f"I noticed: {text}", EntryOrigin.SURROUNDINGS)
     if what := deeds.given_to_me(memory):
-        return _fit(f"{for_prompt(memory.source)} gave me {what}.", Origin.SEEN)
+        return _fit(f"{for_prompt(memory.source)} gave me {what}.", EntryOrigin.SEEN)
     # What somebody does is told by the game, but in the words that they chose: a quotation.
-    return _quoted("I saw", text.translate(_QUOTES), Origin.SEEN)
+    return _quoted("I saw", text.translate(_QUOTES), EntryOrigin.SEEN)
 
 
 def telling(words: str, memory: Memory, own_name: str) -> str:
@@ -250,14 +250,14 @@ def _weight(sentence: str, memory: Memory, own_name: str) -> int:
     return importance(replace(memory, text=said), own_name).score
 
 
-def _quoted(head: str, words: str, origin: Origin, to: str = "") -> Drawn | None:
+def _quoted(head: str, words: str, origin: EntryOrigin, to: str = "") -> Drawn | None:
     plain = shorten(wording.clean(words.translate(_QUOTES)), LONGEST_QUOTE)
     if not any(char.isalnum() for char in plain):
         return None
     return Drawn(f'{head}: "{plain}"', origin, to)
 
 
-def _fit(text: str, origin: Origin, to: str = "") -> Drawn | None:
+def _fit(text: str, origin: EntryOrigin, to: str = "") -> Drawn | None:
     plain = wording.clean(text)
     return Drawn(plain, origin, to) if plain and is_fit(plain) else None
 

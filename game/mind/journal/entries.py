@@ -10,7 +10,7 @@ LEAST, MOST = 1, 10
 """The least and the most that anything can matter."""
 
 
-class Origin(StrEnum):
+class EntryOrigin(StrEnum):
     """Where an entry comes from."""
 
     TOLD = "told to me"
@@ -25,10 +25,10 @@ class Origin(StrEnum):
 
 
 _TRUST = {
-    Origin.TOLD: 0.9,
-    Origin.SEEN: 0.8,
-    Origin.INFERRED: 0.6,
-    Origin.SURROUNDINGS: 0.3,
+    EntryOrigin.TOLD: 0.9,
+    EntryOrigin.SEEN: 0.8,
+    EntryOrigin.INFERRED: 0.6,
+    EntryOrigin.SURROUNDINGS: 0.3,
 }
 
 
@@ -56,7 +56,7 @@ class Importance:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """One entry of a journal.
 
     Attributes:
@@ -74,7 +74,7 @@ class Entry:
     time: datetime
     text: str
     importance: Importance
-    origin: Origin
+    origin: EntryOrigin
     memories: tuple[int, ...] = ()
     tags: tuple[str, ...] = ()
     who: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from game.mind.journal import wording
-from game.mind.journal.entries import LEAST, MOST, Entry, Importance, Judge, Origin
+from game.mind.journal.entries import LEAST, MOST, EntryOrigin, Importance, JournalEntry, Judge
 
 BY_HAND = Importance(5, Judge.AGENT)
 """What an entry counts that a person wrote without saying how much."""
@@ -30,7 +30,7 @@ _LONGEST_REASON, _MOST_REASONS = 40, 6
 _YEARS = range(1971, 3000)
 
 
-def written(entry: Entry) -> dict[str, str]:
+def written(entry: JournalEntry) -> dict[str, str]:
     """The fields of an entry in their order; an empty one is not written."""
     return {
         "importance": _importance(entry.importance),
@@ -42,7 +42,7 @@ def written(entry: Entry) -> dict[str, str]:
     }
 
 
-def read(entry_id: str, day: date, clock: str, text: str, given: Mapping[str, str]) -> Entry:
+def read(entry_id: str, day: date, clock: str, text: str, given: Mapping[str, str]) -> JournalEntry:
     """An entry from what stands in a file; what a person left out has a default.
 
     Args:
@@ -58,7 +58,7 @@ def read(entry_id: str, day: date, clock: str, text: str, given: Mapping[str, st
     line = wording.clean(text)
     if not line:
         raise ValueError("it has no text")
-    return Entry(
+    return JournalEntry(
         id=entry_id,
         time=_time(given.get("written", ""), day, clock),
         text=line,
@@ -99,12 +99,12 @@ def _read_importance(value: str) -> Importance:
     return Importance(score, judge, reasons((match["reasons"] or "").split(",")))
 
 
-def _read_origin(value: str) -> Origin:
+def _read_origin(value: str) -> EntryOrigin:
     name = value.partition("(")[0].strip().casefold()
     try:
-        return Origin(name) if name else Origin.INFERRED
+        return EntryOrigin(name) if name else EntryOrigin.INFERRED
     except ValueError:
-        known = ", ".join(origin.value for origin in Origin)
+        known = ", ".join(origin.value for origin in EntryOrigin)
         raise ValueError(f"source {name[:40]!r} is none of {known}") from None
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from game.mind.journal import wording
-from game.mind.journal.entries import LEAST, Entry, Importance, Judge, Origin
+from game.mind.journal.entries import LEAST, EntryOrigin, Importance, JournalEntry, Judge
 from game.mind.perception import shorten
 
 GATHERED = "gathered"
@@ -17,7 +17,7 @@ _HEAD, _MORE = "Less of that day: ", "; and more"
 _LONGEST_PART = 80
 
 
-def surplus(entries: Sequence[Entry], most: int) -> tuple[Entry, ...]:
+def surplus(entries: Sequence[JournalEntry], most: int) -> tuple[JournalEntry, ...]:
     """The entries of one day that there is no room for, the least first.
 
     Of equals those of whoever has most of them go first, and the newest: nobody who talks a
@@ -29,7 +29,7 @@ def surplus(entries: Sequence[Entry], most: int) -> tuple[Entry, ...]:
     """
     single = [entry for entry in entries if not is_gathered(entry)]
     room = most if len(single) <= most and len(single) == len(entries) else most - 1
-    gone: list[Entry] = []
+    gone: list[JournalEntry] = []
     by = Counter(key for entry in single for key in entry.who)
     while len(single) > max(room, 1):
         least = min(single, key=lambda entry: (*_rank(entry, by), -entry.time.timestamp()))
@@ -39,7 +39,9 @@ def surplus(entries: Sequence[Entry], most: int) -> tuple[Entry, ...]:
     return tuple(gone)
 
 
-def gathered(entries: Sequence[Entry], gone: Sequence[Entry], new_id: str, now: datetime) -> Entry:
+def gathered(
+    entries: Sequence[JournalEntry], gone: Sequence[JournalEntry], new_id: str, now: datetime
+) -> JournalEntry:
     """The one line, with ``gone`` in it.
 
     Args:
@@ -48,8 +50,8 @@ def gathered(entries: Sequence[Entry], gone: Sequence[Entry], new_id: str, now: 
         new_id: Its id, if there is none yet.
         now: Its time, if there is none yet.
     """
-    line = next((entry for entry in entries if is_gathered(entry)), None) or Entry(
-        new_id, now, "", Importance(LEAST, Judge.AGENT), Origin.INFERRED, tags=(GATHERED,)
+    line = next((entry for entry in entries if is_gathered(entry)), None) or JournalEntry(
+        new_id, now, "", Importance(LEAST, Judge.AGENT), EntryOrigin.INFERRED, tags=(GATHERED,)
     )
     together = (line, *gone)
     return replace(
@@ -60,17 +62,17 @@ def gathered(entries: Sequence[Entry], gone: Sequence[Entry], new_id: str, now: 
     )
 
 
-def is_gathered(entry: Entry) -> bool:
+def is_gathered(entry: JournalEntry) -> bool:
     """Whether it is the line that holds what was folded."""
     return GATHERED in entry.tags
 
 
-def _rank(entry: Entry, by: Counter[str]) -> tuple[int, bool, int]:
+def _rank(entry: JournalEntry, by: Counter[str]) -> tuple[int, bool, int]:
     most = max((by[key] for key in entry.who), default=0)
     return entry.importance.score, entry.importance.judge is Judge.AGENT, -most
 
 
-def _text(text: str, gone: Sequence[Entry]) -> str:
+def _text(text: str, gone: Sequence[JournalEntry]) -> str:
     """The line with as many of the texts as fit, no word cut short without a sign of it."""
     text = text or _HEAD
     for entry in gone:

@@ -30,7 +30,7 @@ OWN_MEMORY, ROUTINE, GREETING = "own memory", "routine", "a greeting"
 
 
 @dataclass(frozen=True, slots=True)
-class Circumstances:
+class ImportanceContext:
     """What a memory alone does not tell.
 
     Attributes:
@@ -42,7 +42,7 @@ class Circumstances:
     been_here: bool = True
 
 
-_USUAL = Circumstances()
+_USUAL = ImportanceContext()
 _ROUTINE_SCORE, _PLAIN, _WITH_ME = 1, 2, 3
 
 _KIN = (
@@ -135,7 +135,9 @@ _TO_ME = re.compile(r"\byou\b", re.I)
 
 
 @lru_cache(maxsize=8192)
-def importance(memory: Memory, own_name: str, circumstances: Circumstances = _USUAL) -> Importance:
+def importance(
+    memory: Memory, own_name: str, circumstances: ImportanceContext = _USUAL
+) -> Importance:
     """How much one memory matters, by what it says; quick, and known the second time.
 
     Args:
@@ -151,7 +153,7 @@ def importance(memory: Memory, own_name: str, circumstances: Circumstances = _US
     return _BY_KIND[memory.kind](memory, own_name, circumstances)
 
 
-def _of_act(memory: Memory, own_name: str, circumstances: Circumstances) -> Importance:
+def _of_act(memory: Memory, own_name: str, circumstances: ImportanceContext) -> Importance:
     """What the agent did: only its words can matter, since a deed may still fail."""
     said = own_words(memory)
     if said is None:
@@ -161,7 +163,7 @@ def _of_act(memory: Memory, own_name: str, circumstances: Circumstances) -> Impo
     return _together(_PLAIN, [*_promise(said.words), *_weighty(said.words, halved=True)])
 
 
-def _of_result(memory: Memory, own_name: str, circumstances: Circumstances) -> Importance:
+def _of_result(memory: Memory, own_name: str, circumstances: ImportanceContext) -> Importance:
     """What came of it: a gift that was taken, a place never seen before."""
     text = memory.text[:LONGEST]
     found = [(6, GIFT)] if any(deeds.given_by_me(memory)) else []
@@ -170,7 +172,7 @@ def _of_result(memory: Memory, own_name: str, circumstances: Circumstances) -> I
     return _together(_ROUTINE_SCORE, found)
 
 
-def _of_perception(memory: Memory, own_name: str, circumstances: Circumstances) -> Importance:
+def _of_perception(memory: Memory, own_name: str, circumstances: ImportanceContext) -> Importance:
     said = heard(memory)
     found = [(4, PLACE)] if not circumstances.been_here else []
     if memory.source and not circumstances.met:
@@ -240,7 +242,7 @@ def _together(least: int, found: list[tuple[int, str]], usual: str = ROUTINE) ->
     return Importance(min(score, BY_RULES_AT_MOST), reasons=tuple(why for _, why in ranked[:3]))
 
 
-_BY_KIND: dict[MemoryKind, Callable[[Memory, str, Circumstances], Importance]] = {
+_BY_KIND: dict[MemoryKind, Callable[[Memory, str, ImportanceContext], Importance]] = {
     MemoryKind.ACT: _of_act,
     MemoryKind.RESULT: _of_result,
     MemoryKind.PERCEPTION: _of_perception,

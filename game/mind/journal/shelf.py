@@ -15,7 +15,7 @@ from game.mind.errors import NoteRefused
 from game.mind.events import MemoryChange
 from game.mind.journal import day_file
 from game.mind.journal.day_file import DayFile
-from game.mind.journal.entries import Entry, Origin
+from game.mind.journal.entries import EntryOrigin, JournalEntry
 from game.mind.journal.folding import is_gathered
 from game.mind.vault_files import Stamp
 
@@ -25,7 +25,7 @@ OF = "journal"
 _AT_ONCE = 2
 """Files that are read in a thought, which has no time for more: the newest first."""
 
-type Rank = Callable[[Iterable[Entry], date], tuple[Entry, ...]]
+type Rank = Callable[[Iterable[JournalEntry], date], tuple[JournalEntry, ...]]
 """Chooses and orders entries as they count on a day."""
 
 
@@ -34,7 +34,7 @@ class _Day:
     """A file as it was read."""
 
     stamp: Stamp
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[JournalEntry, ...] = ()
     problems: tuple[str, ...] = ()
 
 
@@ -45,11 +45,11 @@ class _Ranked:
     version: int
     today: date
     rank: Rank
-    entries: tuple[Entry, ...]
+    entries: tuple[JournalEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class JournalSnapshot:
     """All that was read, at one moment.
 
     Attributes:
@@ -60,12 +60,12 @@ class Snapshot:
     """
 
     version: int = 0
-    entries: tuple[Entry, ...] = ()
-    by_id: Mapping[str, Entry] = field(default_factory=dict)
-    by_number: Mapping[int, Entry] = field(default_factory=dict)
+    entries: tuple[JournalEntry, ...] = ()
+    by_id: Mapping[str, JournalEntry] = field(default_factory=dict)
+    by_number: Mapping[int, JournalEntry] = field(default_factory=dict)
 
 
-class Shelf:
+class JournalFiles:
     """The day files of one journal; safe to use from several threads.
 
     Args:
@@ -93,13 +93,13 @@ class Shelf:
         self._listed: tuple[int, list[Path]] | None = None
         self._ranked: _Ranked | None = None
         self._turn = 0
-        self._told: dict[Path, Mapping[str, Entry]] = {}
+        self._told: dict[Path, Mapping[str, JournalEntry]] = {}
         """What the event log knows of, by their ids."""
         self._oldest: Path | None = None
         """A file that is older and comes up was there before; None before all were looked at."""
-        self._ours: set[tuple[Entry, ...]] = set()
+        self._ours: set[tuple[JournalEntry, ...]] = set()
         """What this program is writing just now, so that a reader knows it from a person's."""
-        self.current = Snapshot()
+        self.current = JournalSnapshot()
         """What was read last; quick."""
 
     def path(self, day: date) -> Path:
@@ -114,12 +114,12 @@ class Shelf:
             days = [self._days[path] for path in sorted(self._days)]
         return tuple(chain.from_iterable(day.problems for day in days))
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> JournalSnapshot:
         """What the files hold now; blocks while those that changed are read."""
         with self._lock:
             return self._look(most=None)
 
-    def glance(self) -> Snapshot:
+    def glance(self) -> JournalSnapshot:
         """What the files hold, for who cannot wait: quick, the oldest news may come later.
 
         After opening, :meth:`entries` in a worker thread makes it complete.
@@ -131,14 +131,14 @@ class Shelf:
         finally:
             self._lock.release()
 
-    def ranked(self, today: date, rank: Rank) -> tuple[Entry, ...]:
+    def ranked(self, today: date, rank: Rank) -> tuple[JournalEntry, ...]:
         """The entries by ``rank``, which is asked once a day and once a change; quick."""
         now, known = self.glance(), self._ranked
         if known is None or (known.version, known.today) != (now.version, today):
             known = self._ranked = _Ranked(now.version, today, rank, rank(now.entries, today))
         return known.entries
 
-    def _look(self, most: int | None) -> Snapshot:
+    def _look(self, most: int | None) -> JournalSnapshot:
         """Read what has changed, at most so many files, the newest first; the lock is held."""
         listed = self._listed
         paths = self._paths()
@@ -165,7 +165,7 @@ class Shelf:
 
     # -- for the event log; the lock is held
 
-    def _notice(self, path: Path, entries: Sequence[Entry], *, whole: bool) -> None:
+    def _notice(self, path: Path, entries: Sequence[JournalEntry], *, whole: bool) -> None:
         """Tell of what a person has changed in the file of a day.
 
         Args:
@@ -195,7 +195,7 @@ class Shelf:
         for entry in self._told.pop(path, {}).values():
             self.done("unjournal", entry, "hand")
 
-    def done(self, op: str, entry: Entry, by: str, *, times: int = 1) -> None:
+    def done(self, op: str, entry: JournalEntry, by: str, *, times: int = 1) -> None:
         """Have the event log told of something that was done to an entry."""
         first, size = min(entry.memories, default=0), len(entry.text)
         self._tell(
@@ -324,17 +324,19 @@ def _day_of(name: str) -> date | None:
         return None
 
 
-def _snapshot(version: int, days: Mapping[Path, _Day]) -> Snapshot:
+def _snapshot(version: int, days: Mapping[Path, _Day]) -> JournalSnapshot:
     entries = [entry for path in sorted(days) for entry in days[path].entries]
-    by_number: dict[int, Entry] = {}
+    by_number: dict[int, JournalEntry] = {}
     for entry in filter(tells, entries):
         for number in entry.memories:
             best = by_number.get(number)
             if best is None or best.importance.score < entry.importance.score:
                 by_number[number] = entry
-    return Snapshot(version, tuple(entries), {entry.id: entry for entry in entries}, by_number)
+    return JournalSnapshot(
+        version, tuple(entries), {entry.id: entry for entry in entries}, by_number
+    )
 
 
-def tells(entry: Entry) -> bool:
+def tells(entry: JournalEntry) -> bool:
     """Whether an entry says what its memories say; a thought only points at them."""
-    return entry.origin is not Origin.INFERRED or is_gathered(entry)
+    return entry.origin is not EntryOrigin.INFERRED or is_gathered(entry)

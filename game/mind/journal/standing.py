@@ -11,7 +11,7 @@ from game.mind.journal import fields, folding
 from game.mind.journal.blocks import entry_number
 from game.mind.journal.book import Journal, local_day
 from game.mind.journal.config import JournalConfig
-from game.mind.journal.entries import Entry, Origin
+from game.mind.journal.entries import EntryOrigin, JournalEntry
 from game.mind.perception import for_prompt
 from game.mind.ports import Tokens
 
@@ -59,18 +59,18 @@ def standing(
     return tuple(text for _, text in sorted(chosen))
 
 
-def line(entry: Entry, now: datetime) -> str:
+def line(entry: JournalEntry, now: datetime) -> str:
     """An entry as a prompt shows it."""
     day, today = _day(entry.id[:8]), local_day(now)
     when = f"{day.day} {fields.MONTHS[day.month - 1][:3]}"
     if day.year != today.year:
         when = f"{when} {day.year}"
-    thought = ", my own thought" if entry.origin is Origin.INFERRED else ""
+    thought = ", my own thought" if entry.origin is EntryOrigin.INFERRED else ""
     head = f"[{when}, importance {entry.importance.score}{thought}]"
     return f"{head} {for_prompt(entry.text)}{_cited(entry.memories)}"
 
 
-def faded(entry: Entry, today: date) -> float:
+def faded(entry: JournalEntry, today: date) -> float:
     """What an entry counts on a day: its importance, halved again and again with its age.
 
     The more it mattered, the slower: the half-life grows with the square of the importance.
@@ -90,7 +90,7 @@ def _day(digits: str) -> date:
     return date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
 
 
-def ranked(entries: Iterable[Entry], today: date) -> tuple[Entry, ...]:
+def ranked(entries: Iterable[JournalEntry], today: date) -> tuple[JournalEntry, ...]:
     """The entries that may stand in a prompt, those that count most first."""
     may = [
         entry
@@ -104,7 +104,7 @@ def ranked(entries: Iterable[Entry], today: date) -> tuple[Entry, ...]:
     return tuple(sorted(may, key=lambda entry: -faded(entry, today) * shares[entry.id]))
 
 
-def _shares(entries: Sequence[Entry]) -> dict[str, float]:
+def _shares(entries: Sequence[JournalEntry]) -> dict[str, float]:
     """What is left of each entry's weight beside others about the same people, by its id.
 
     So whoever gives much to write about does not crowd out everybody else.

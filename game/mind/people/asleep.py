@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from game.mind.heard import heard
-from game.mind.journal.entries import Importance, Origin
+from game.mind.journal.entries import EntryOrigin, Importance
 from game.mind.people.answers import MOST_NEW, STOP, THINKING, answered, thought
 from game.mind.people.book import PeopleBook
 from game.mind.people.changes import SINGLE, with_fact
@@ -21,7 +21,7 @@ from game.mind.people.concluding import NamesOf, with_conclusions
 from game.mind.people.facts import key_of
 from game.mind.people.fit import LONGEST_VALUE, is_fit
 from game.mind.people.fit import name as fit_name
-from game.mind.people.profile import Conclusion, Fact, Kind, Profile
+from game.mind.people.profile import Conclusion, Fact, Profile, ProfileKind
 from game.mind.people.spoken import says
 from game.mind.people.statements import statements
 from game.mind.people.surroundings_asleep import LEAST_LINES, MOST_LINES, study_surroundings
@@ -92,7 +92,7 @@ def update_profiles(
     figures |= {"people": 0, "asked": 0, "facts": 0, "conclusions": 0}
     said, with_model = _said(memories), ask.available
     for light in book.all():
-        if light.kind is not Kind.PERSON or light.profile.studied >= light.profile.through:
+        if light.kind is not ProfileKind.PERSON or light.profile.studied >= light.profile.through:
             continue
         ask.check()
         lines = [m for m in said.get(light.key, ()) if m.number > light.profile.studied]
@@ -192,7 +192,13 @@ def _fact(attribute: str, value: str, cited: Sequence[Memory]) -> list[Fact]:
                 told_by = fit_name(said.who) if said else ""
                 return [
                     Fact(
-                        attribute, value, memory.time, None, (memory.number,), told_by, Origin.TOLD
+                        attribute,
+                        value,
+                        memory.time,
+                        None,
+                        (memory.number,),
+                        told_by,
+                        EntryOrigin.TOLD,
                     )
                 ]
     return []

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from game.mind.people.acquaintance import closeness
 from game.mind.people.fit import name as fit_name
-from game.mind.people.profile import Closeness, Kind, Name, Profile
+from game.mind.people.profile import Closeness, Name, Profile, ProfileKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Light:
     """
 
     key: str
-    kind: Kind
+    kind: ProfileKind
     names: tuple[Name, ...]
     last_met: datetime
     closeness: Closeness
@@ -39,7 +39,7 @@ def light(head: Profile, now: datetime | None = None) -> Light:
     return Light(head.key, head.kind, head.names, head.last_met, close, head)
 
 
-class Bearers:
+class NameIndex:
     """The present names of all people, and the keys that somebody had before."""
 
     def __init__(self) -> None:
@@ -58,14 +58,14 @@ class Bearers:
         """Learn everybody's name anew."""
         names: dict[str, list[str]] = defaultdict(list)
         for head in heads:
-            if head.kind is Kind.PERSON:
+            if head.kind is ProfileKind.PERSON:
                 names[head.name.casefold()].append(head.key)
                 self._now.update((old, head.key) for old in head.formerly)
         self._by_name = {name: tuple(keys) for name, keys in names.items()}
 
     def met(self, head: Profile | None) -> None:
         """Know somebody by the present name, and by that alone."""
-        if head is None or head.kind is not Kind.PERSON:
+        if head is None or head.kind is not ProfileKind.PERSON:
             return
         for each in {one.name.casefold() for one in head.names}:
             self._by_name[each] = tuple(k for k in self._by_name.get(each, ()) if k != head.key)
@@ -84,7 +84,7 @@ def answering(heads: Iterable[Profile], words: str) -> list[Profile]:
 
 def _rank(head: Profile, wanted: str) -> tuple[int, int] | None:
     """How well a profile answers to a name, best first; None for not at all."""
-    kind = 0 if head.kind is Kind.PERSON else 1
+    kind = 0 if head.kind is ProfileKind.PERSON else 1
     names = [each.name.casefold() for each in reversed(head.names)]
     if wanted in (head.key.casefold(), names[0]):
         return 0, kind

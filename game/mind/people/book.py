@@ -16,14 +16,14 @@ from pathlib import Path
 
 from game.mind.events import MemoryChange
 from game.mind.journal.entries import Importance
-from game.mind.people.bearers import Bearers, Light, answering, light
+from game.mind.people.bearers import Light, NameIndex, answering, light
 from game.mind.people.config import PeopleConfig
 from game.mind.people.cursor import Cursor, read_cursor, write_cursor
-from game.mind.people.done import Doing
+from game.mind.people.done import ProfileEvents
 from game.mind.people.observing import within
 from game.mind.people.page import PageUnreadable
-from game.mind.people.profile import Kind, Profile
-from game.mind.people.shelf import Shelf
+from game.mind.people.profile import Profile, ProfileKind
+from game.mind.people.shelf import ProfileFiles
 from game.mind.people.sorting import Edit, Sorter, Unknown
 from game.mind.records import Memory, MemoryKind
 
@@ -63,10 +63,10 @@ class PeopleBook:
         self.folder = folder
         self._config = config
         self._agent, self._tell = agent, tell
-        self._shelf = Shelf(folder, report, agent, tell)
+        self._shelf = ProfileFiles(folder, report, agent, tell)
         self._turn = threading.RLock()
         self._cursor: Cursor | None = None
-        self._bearers = Bearers()
+        self._bearers = NameIndex()
 
     # -- quick
 
@@ -213,7 +213,7 @@ class PeopleBook:
 
             def edited(old: Profile | None) -> Profile:
                 done.clear()  # it may be asked again
-                doing, profile = Doing(self._agent, by, gone="superseded"), edit(_sure(old))
+                doing, profile = ProfileEvents(self._agent, by, gone="superseded"), edit(_sure(old))
                 done.extend(doing.changes(old, profile))
                 return self._limited(profile, done)
 
@@ -311,19 +311,19 @@ class PeopleBook:
                 continue
             if profile is not before:
                 worked_in, last = worked_in + 1, number
-                done.extend(Doing(self._agent, "rules", number).changes(before, profile))
+                done.extend(ProfileEvents(self._agent, "rules", number).changes(before, profile))
         if profile is None:
             raise Unknown
         profile = replace(profile, key=key)
         if worked_in:
-            doing = Doing(self._agent, "rules", last)
+            doing = ProfileEvents(self._agent, "rules", last)
             done.append(doing.about(profile, "profile", times=worked_in))
         return self._limited(profile, done)
 
     def _limited(self, profile: Profile, done: list[MemoryChange]) -> Profile:
         """The profile within its limits; what found no room is added to ``done``."""
         kept = within(profile, self._config())
-        done.extend(Doing(self._agent, "rules").changes(profile, kept))
+        done.extend(ProfileEvents(self._agent, "rules").changes(profile, kept))
         return kept
 
     def _take_over(self, memory: Memory, work: dict[str, list[tuple[int, Edit]]]) -> None:
@@ -345,7 +345,7 @@ class PeopleBook:
                 return  # it stays by name until somebody mends it
             self._bearers.all(self._shelf.heads())
             if changed and (head := self._shelf.head(key)) is not None:
-                self._tell(Doing(self._agent, "rules", memory.number).about(head, "merged"))
+                self._tell(ProfileEvents(self._agent, "rules", memory.number).about(head, "merged"))
         else:
             work[old].append((memory.number, identified))
         if old in work:
@@ -358,11 +358,11 @@ class PeopleBook:
 
     def _clear_things(self) -> None:
         """Keep no more things than the limit; those not seen for longest go."""
-        things = [head for head in self._shelf.heads() if head.kind is Kind.THING]
+        things = [head for head in self._shelf.heads() if head.kind is ProfileKind.THING]
         surplus = len(things) - self._config().things
         for head in sorted(things, key=lambda each: each.last_met)[: max(surplus, 0)]:
             if self._shelf.remove(head.key):
-                self._tell(Doing(self._agent, "rules").about(head, "forgotten"))
+                self._tell(ProfileEvents(self._agent, "rules").about(head, "forgotten"))
 
 
 def _sure(profile: Profile | None) -> Profile:

@@ -15,7 +15,7 @@ from game.mind.people.acquaintance import BROKEN, KEPT
 from game.mind.people.fit import is_fit, line, quoted
 from game.mind.people.fit import name as fit_name
 from game.mind.people.observing import HEARSAY
-from game.mind.people.profile import Company, Conclusion, Fact, Kind, Profile
+from game.mind.people.profile import Company, Conclusion, Fact, Profile, ProfileKind
 from game.mind.people.statements import statements
 from game.mind.people.surroundings import MINE, WHEREABOUTS
 
@@ -53,9 +53,9 @@ def by_rules(profile: Profile, names_of: NamesOf) -> tuple[Conclusion, ...]:
         profile: Whole, with facts and observations.
         names_of: Knows the people by their keys.
     """
-    if profile.kind is Kind.PERSON:
+    if profile.kind is ProfileKind.PERSON:
         return _promises(profile)
-    if profile.kind is Kind.THING:
+    if profile.kind is ProfileKind.THING:
         return _way(profile)
     return (*_weighty(profile), *_regulars(profile.company, names_of))
 

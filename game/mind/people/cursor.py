@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from game.mind import vault_files
-from game.mind.people.sorting import Scene
+from game.mind.people.sorting import SortingContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Cursor:
 
     through: int = 0
     behind: Mapping[str, int] = field(default_factory=dict)
-    scene: Scene = field(default_factory=Scene)
+    scene: SortingContext = field(default_factory=SortingContext)
 
 
 def read_cursor(path: Path) -> Cursor:
@@ -60,13 +60,13 @@ def write_cursor(path: Path, cursor: Cursor) -> None:
     vault_files.change(path, lambda _: json.dumps(data, ensure_ascii=False) + "\n")
 
 
-def _scene(data: Mapping[str, Any]) -> Scene:
+def _scene(data: Mapping[str, Any]) -> SortingContext:
     present = tuple(
         (str(key), str(name), datetime.fromisoformat(at))
         for key, name, at in data.get("present") or ()
     )
     speaker = data.get("speaker")
-    return Scene(
+    return SortingContext(
         present,
         (str(speaker[0]), datetime.fromisoformat(speaker[1])) if speaker else None,
         str(data.get("looked_at", "")),

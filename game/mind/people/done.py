@@ -13,7 +13,7 @@ _FAVOURITE = "favourite"
 
 
 @dataclass(frozen=True, slots=True)
-class Doing:
+class ProfileEvents:
     """Something that changes profiles.
 
     Attributes:

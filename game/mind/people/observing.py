@@ -15,7 +15,7 @@ from game.mind.people.config import PeopleConfig
 from game.mind.people.facts import key_of, told
 from game.mind.people.fit import LONGEST_TEXT, is_fit, line, quoted
 from game.mind.people.fit import name as fit_name
-from game.mind.people.profile import Fact, Kind, Name, Observation, Profile
+from game.mind.people.profile import Fact, Name, Observation, Profile, ProfileKind
 from game.mind.people.promises import settled
 from game.mind.perception import shorten
 from game.mind.records import Memory, MemoryKind
@@ -67,7 +67,9 @@ def stranger(memory: Memory) -> Profile:
     """A profile of whoever caused a memory, met this moment."""
     said = heard(memory)
     who = fit_name(memory.source or (said.who if said else ""))
-    return Profile(key_of(memory), Kind.PERSON, (Name(who, memory.time),), memory.time, memory.time)
+    return Profile(
+        key_of(memory), ProfileKind.PERSON, (Name(who, memory.time),), memory.time, memory.time
+    )
 
 
 def spoken_of(profile: Profile, memory: Memory, importance: int) -> Profile:

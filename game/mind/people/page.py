@@ -18,12 +18,12 @@ from typing import Any
 import yaml
 
 from game.mind.errors import NoteRefused
-from game.mind.journal.entries import Origin
+from game.mind.journal.entries import EntryOrigin
 from game.mind.people.changes import by_time
 from game.mind.people.company import as_records, from_records
 from game.mind.people.fit import line
 from game.mind.people.fit import name as fit_name
-from game.mind.people.profile import Conclusion, Fact, Kind, Name, Observation, Profile
+from game.mind.people.profile import Conclusion, Fact, Name, Observation, Profile, ProfileKind
 
 LONGEST_FILE = 400_000
 """Characters of a page that is read."""
@@ -154,7 +154,7 @@ def _profile(meta: Mapping[str, Any], read: Mapping[str, list[Any]], changed: da
         raise ValueError("it needs a key and names")
     return Profile(
         key=key,
-        kind=Kind(str(meta.get("kind", "person"))),
+        kind=ProfileKind(str(meta.get("kind", "person"))),
         names=names,
         first_met=_time(meta.get("first_met"), names[0].since),
         last_met=_time(meta.get("last_met"), names[-1].since),
@@ -198,7 +198,7 @@ def _fact(text: str, changed: datetime, *, over: bool) -> Fact | None:
     match = _FACT.match(text)
     if match is None or not match["value"].strip():
         return None
-    since, until, by, origin = changed, None, "", Origin.SEEN
+    since, until, by, origin = changed, None, "", EntryOrigin.SEEN
     numbers: tuple[int, ...] = ()
     for part in (match["how"] or "").split("; "):
         what, _, rest = part.partition(" ")
@@ -210,8 +210,8 @@ def _fact(text: str, changed: datetime, *, over: bool) -> Fact | None:
             by = fit_name(rest)
         elif what in ("memory", "memories"):
             numbers = _numbers(rest)
-        elif part in set(Origin):
-            origin = Origin(part)
+        elif part in set(EntryOrigin):
+            origin = EntryOrigin(part)
     ended = until or (changed if over else None)
     value = line(match["value"], 200)
     attribute = match["attribute"].strip().casefold()

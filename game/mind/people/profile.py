@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from game.mind.journal.entries import Origin
+from game.mind.journal.entries import EntryOrigin
 
 
-class Kind(StrEnum):
+class ProfileKind(StrEnum):
     """What a profile is of."""
 
     PERSON = "person"
@@ -63,7 +63,7 @@ class Fact:
     until: datetime | None = None
     numbers: tuple[int, ...] = ()
     told_by: str = ""
-    origin: Origin = Origin.TOLD
+    origin: EntryOrigin = EntryOrigin.TOLD
 
     @property
     def holds(self) -> bool:
@@ -145,7 +145,7 @@ class Profile:
     """
 
     key: str
-    kind: Kind
+    kind: ProfileKind
     names: tuple[Name, ...]
     first_met: datetime
     last_met: datetime

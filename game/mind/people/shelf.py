@@ -1,6 +1,6 @@
 """The files of an agent's profiles, and what of them is in RAM.
 
-Of every profile the head (who, since when, how often) is in RAM once :meth:`Shelf.scan` has
+Of every profile the head (who, since when, how often) is in RAM once :meth:`ProfileFiles.scan` has
 run; whole pages are for those who were asked for last. A file is read again when it changed.
 """
 
@@ -18,12 +18,12 @@ from pathlib import Path
 from game.mind import vault_files
 from game.mind.events import MemoryChange
 from game.mind.names import folder_name
-from game.mind.people.done import Doing
+from game.mind.people.done import ProfileEvents
 from game.mind.people.page import Page, PageUnreadable, parse_page, written
-from game.mind.people.profile import Kind, Profile
+from game.mind.people.profile import Profile, ProfileKind
 from game.mind.vault_files import Stamp
 
-FOLDERS = {Kind.PERSON: "people", Kind.PLACE: "places", Kind.THING: "things"}
+FOLDERS = {ProfileKind.PERSON: "people", ProfileKind.PLACE: "places", ProfileKind.THING: "things"}
 MOST_PAGES = 256
 """Whole pages in RAM: those that were asked for last."""
 
@@ -43,7 +43,7 @@ class _Known:
     """Of the whole file: it may be saved without a change."""
 
 
-class Shelf:
+class ProfileFiles:
     """All profiles of one agent; safe to use from several threads.
 
     Args:
@@ -62,7 +62,7 @@ class Shelf:
     ) -> None:
         self.folder = folder
         self._report = report
-        self._by_hand, self._tell = Doing(agent, "hand"), tell
+        self._by_hand, self._tell = ProfileEvents(agent, "hand"), tell
         self._scanned = False
         self._lock = threading.RLock()
         self._known: dict[str, _Known] = {}

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from game.mind.journal.entries import Origin
+from game.mind.journal.entries import EntryOrigin
 from game.mind.people.acquaintance import closeness, feeling
 from game.mind.people.book import PeopleBook
 from game.mind.people.config import PeopleConfig
 from game.mind.people.fit import name as fit_name
 from game.mind.people.observing import MEETING
-from game.mind.people.profile import Closeness, Fact, Kind, Profile
+from game.mind.people.profile import Closeness, Fact, Profile, ProfileKind
 from game.mind.people.shown_facts import PROMISES, told_facts
 from game.mind.people.surroundings import PLACE
 from game.mind.perception import for_prompt
@@ -70,7 +70,7 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _PersonLines:
     """What can be said of one person: who it is, and the rest, the most telling first."""
 
     name: str
@@ -133,7 +133,7 @@ def lines(
     return tuple(told)
 
 
-def _within(people: Sequence[_Told], room: int, tokens: Tokens) -> list[str]:
+def _within(people: Sequence[_PersonLines], room: int, tokens: Tokens) -> list[str]:
     """A line for each, as long as there is room; whoever comes after is at least named."""
     costs = [tokens.of(each.head) for each in people]
     lines: list[str] = []
@@ -159,7 +159,7 @@ def _nearness(profile: Profile | None, now: datetime) -> tuple[int, int]:
 def _head(each: Present, profile: Profile | None, now: datetime) -> str:
     """Who that is: ``Tom, a friend, last met 3 days ago``, and what is felt for them."""
     name = fit_name(each.name)
-    if profile is None or profile.kind is not Kind.PERSON:
+    if profile is None or profile.kind is not ProfileKind.PERSON:
         return f"{name}, whom you have never met."
     close = closeness(profile, now)
     known_as = _known_as(name, profile, now)
@@ -189,11 +189,11 @@ def _met(profile: Profile, now: datetime) -> str:
     return f"met for the first time {_ago(now - profile.first_met)}"
 
 
-def _told(each: Present, profile: Profile | None, now: datetime) -> _Told:
+def _told(each: Present, profile: Profile | None, now: datetime) -> _PersonLines:
     head = _head(each, profile, now)
-    if profile is None or profile.kind is not Kind.PERSON:
-        return _Told(fit_name(each.name), head)
-    return _Told(fit_name(each.name), head, _trials(profile, now))
+    if profile is None or profile.kind is not ProfileKind.PERSON:
+        return _PersonLines(fit_name(each.name), head)
+    return _PersonLines(fit_name(each.name), head, _trials(profile, now))
 
 
 def _trials(profile: Profile, now: datetime) -> list[_Line]:
@@ -210,8 +210,8 @@ def _trials(profile: Profile, now: datetime) -> list[_Line]:
 def _text(head: str, chosen: _Line, name: str) -> str:
     promised = [said for fact, said in chosen.facts if fact.attribute in PROMISES]
     facts = [each for each in chosen.facts if each[0].attribute not in PROMISES]
-    told = [said for fact, said in facts if fact.origin is Origin.TOLD]
-    known = [said for fact, said in facts if fact.origin is not Origin.TOLD]
+    told = [said for fact, said in facts if fact.origin is EntryOrigin.TOLD]
+    known = [said for fact, said in facts if fact.origin is not EntryOrigin.TOLD]
     parts = [
         head,
         *(f"{name} {said}." for said in promised),

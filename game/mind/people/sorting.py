@@ -39,7 +39,7 @@ _LOOKS = ("look ", "examine ", "look at ")
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class SortingContext:
     """What later memories are understood by; kept with the cursor, so that a restart is no gap.
 
     Attributes:
@@ -64,7 +64,7 @@ class Sorter:
     """
 
     def __init__(
-        self, own_name: str, named: Named, known: Callable[[str], bool], scene: Scene
+        self, own_name: str, named: Named, known: Callable[[str], bool], scene: SortingContext
     ) -> None:
         self.own_name = own_name
         self._bearers, self._known = named, known
@@ -72,10 +72,10 @@ class Sorter:
         self._present = OrderedDict((key, (name, at)) for key, name, at in scene.present)
         self._speaker, self._looked_at = scene.speaker, scene.looked_at
 
-    def scene(self, now: datetime) -> Scene:
+    def scene(self, now: datetime) -> SortingContext:
         """What is to be known of the time before ``now``."""
         near = [(key, name, at) for key, (name, at) in self._present.items() if now - at < _PRESENT]
-        return Scene(tuple(near), self._speaker, self._looked_at)
+        return SortingContext(tuple(near), self._speaker, self._looked_at)
 
     def edits(self, memory: Memory, importance: int) -> Iterator[tuple[str, Edit]]:
         """Keys and what the memory does to their profiles.

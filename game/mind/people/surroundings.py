@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass, replace
 
 from game.mind import deeds
-from game.mind.journal.entries import Origin
+from game.mind.journal.entries import EntryOrigin
 from game.mind.names import folder_name
 from game.mind.people.changes import with_fact
 from game.mind.people.company import with_company
 from game.mind.people.fit import line
 from game.mind.people.fit import name as fit_name
 from game.mind.people.observing import MEETING, as_told, with_seen
-from game.mind.people.profile import Fact, Kind, Name, Observation, Profile
+from game.mind.people.profile import Fact, Name, Observation, Profile, ProfileKind
 from game.mind.records import Memory, MemoryKind
 
 PLACE, THING = "place:", "thing:"
@@ -94,7 +94,7 @@ def been_at(profile: Profile | None, memory: Memory, importance: int, met: str =
     if profile is None:
         name = Name(fit_name(memory.place), memory.time)
         key = place_key(memory.place)
-        profile = Profile(key, Kind.PLACE, (name,), memory.time, memory.time)
+        profile = Profile(key, ProfileKind.PLACE, (name,), memory.time, memory.time)
     elif memory.number <= profile.through:
         return profile
     seen = _worth_keeping(profile, memory, importance)
@@ -106,11 +106,11 @@ def had(profile: Profile | None, memory: Memory, thing: Handled, importance: int
     """The profile of a thing, with ``memory`` worked in: where it is now, and where it was."""
     if profile is None:
         name = Name(thing.name, memory.time)
-        profile = Profile(thing.key, Kind.THING, (name,), memory.time, memory.time)
+        profile = Profile(thing.key, ProfileKind.THING, (name,), memory.time, memory.time)
     elif memory.number <= profile.through:
         return profile
     numbers, by = (memory.number,), fit_name(memory.source) if memory.source else ""
-    fact = Fact(WHEREABOUTS, thing.whereabouts, memory.time, None, numbers, by, Origin.SEEN)
+    fact = Fact(WHEREABOUTS, thing.whereabouts, memory.time, None, numbers, by, EntryOrigin.SEEN)
     seen = Observation(memory.number, memory.time, line(memory.text), importance)
     profile = with_fact(_visited(profile, memory), fact)
     return with_seen(profile, seen)

@@ -14,7 +14,7 @@ from game.mind.people.book import PeopleBook
 from game.mind.people.concluding import SPEAKER, listed, with_conclusions
 from game.mind.people.fit import is_fit
 from game.mind.people.fit import name as fit_name
-from game.mind.people.profile import Conclusion, Kind, Observation, Profile
+from game.mind.people.profile import Conclusion, Observation, Profile, ProfileKind
 from game.mind.perception import for_prompt
 from game.mind.sleep.asking import Ask
 from game.mind.words import telling
@@ -40,7 +40,7 @@ _MORE = frozenset(
     telling("place here there busy quiet lively often usually dear precious wanted people guests")
 )
 """Words that a conclusion about a place or a thing may add of its own."""
-_FIGURES = {Kind.PLACE: "places", Kind.THING: "things"}
+_FIGURES = {ProfileKind.PLACE: "places", ProfileKind.THING: "things"}
 
 
 def study_surroundings(
@@ -88,7 +88,7 @@ def question(profile: Profile, lines: Sequence[Observation], own_name: str) -> s
     """The prompt: numbered lines, what is asked, and where the answer begins."""
     name = for_prompt(profile.name)
     told = "\n".join(f"{each.number}. {for_prompt(each.text)}" for each in lines)
-    about = "in" if profile.kind is Kind.PLACE else "of"
+    about = "in" if profile.kind is ProfileKind.PLACE else "of"
     head = f"What {own_name} saw and heard {about} {name}:"
     return f"{head}\n\n{told}\n\n{_ASKED.format(name=name, own=own_name)}"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from game.mind.markdown_config import Section, merged
+from game.mind.markdown_config import ConfigSection, merged
 
 CHILD, NONE = "child", "none"
 
@@ -63,7 +63,7 @@ def load_recall_config(path: Path) -> RecallConfig:
     )
 
 
-def _chroma(read: Section, default: str) -> str:
+def _chroma(read: ConfigSection, default: str) -> str:
     written = read.text("chroma", default).rstrip("/")
     if written in (CHILD, NONE):
         return written

@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from game.mind.noticing import promises
 from game.mind.recall.documents import Document, DocumentKind, Hit
-from game.mind.recall.query import Question, family, stems
+from game.mind.recall.query import RecallQuery, family, stems
 from game.mind.recall.times import HINTS, tells_when
 
 _SAME_SCENE = timedelta(hours=3)
@@ -95,7 +95,7 @@ class Candidates:
 
 
 def rank(
-    question: Question,
+    question: RecallQuery,
     found: Candidates,
     now: datetime,
     *,
@@ -169,7 +169,7 @@ class _Judge:
     """Scores the candidates of one search."""
 
     def __init__(
-        self, question: Question, found: Candidates, now: datetime, scene: bool, weights: Weights
+        self, question: RecallQuery, found: Candidates, now: datetime, scene: bool, weights: Weights
     ) -> None:
         self._question, self._found, self._now = question, found, now
         self._scene, self._weights = scene, weights

@@ -35,7 +35,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class RetrievalScore:
     """Means over the questions of one kind.
 
     Attributes:
@@ -51,7 +51,7 @@ class Score:
     mrr: float
 
 
-def scores(answered: Iterable[Answered]) -> list[Score]:
+def scores(answered: Iterable[Answered]) -> list[RetrievalScore]:
     """A score for each kind in alphabetical order, then one for all."""
     every = list(answered)
     kinds = sorted({each.kind for each in every} - {ALL})
@@ -59,8 +59,8 @@ def scores(answered: Iterable[Answered]) -> list[Score]:
     return [*found, _score(ALL, every)] if every else []
 
 
-def _score(kind: str, answered: Sequence[Answered]) -> Score:
-    return Score(
+def _score(kind: str, answered: Sequence[Answered]) -> RetrievalScore:
+    return RetrievalScore(
         kind=kind,
         questions=len(answered),
         recall={depth: statistics.fmean(a.recall(depth) for a in answered) for depth in DEPTHS},

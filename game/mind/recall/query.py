@@ -66,7 +66,7 @@ _FORMS = _families()
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RecallQuery:
     """What a text asks for.
 
     Attributes:
@@ -96,7 +96,7 @@ class Question:
         return tuple(dict.fromkeys(f for term in self.terms for f in _FORMS.get(term, (term,))))
 
 
-def read(text: str, names: Collection[str], now: datetime) -> Question:
+def read(text: str, names: Collection[str], now: datetime) -> RecallQuery:
     """What ``text`` asks for.
 
     Args:
@@ -109,7 +109,7 @@ def read(text: str, names: Collection[str], now: datetime) -> Question:
     timeless = without_times(_without(text, known))
     meaning = _tidy(_as_told(text, known)) or text
     nameless = _tidy(_UNKNOWN.sub("", meaning))
-    return Question(
+    return RecallQuery(
         text=text,
         terms=_terms(timeless),
         names=tuple(known),

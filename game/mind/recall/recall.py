@@ -15,7 +15,7 @@ from game.mind.errors import IndexUnavailable, KeepsakeError, ModelError
 from game.mind.ports import Clock, Embedder
 from game.mind.recall.documents import Document, DocumentKind, Hit, VectorIndex, WordIndex
 from game.mind.recall.fusion import Candidates, Weights, rank, stems_of
-from game.mind.recall.query import Question, read
+from game.mind.recall.query import RecallQuery, read
 
 _POOL = 120
 """Candidates from each index; the neighbours of the best come on top."""
@@ -28,7 +28,7 @@ _ASIDE = ThreadPoolExecutor(32, thread_name_prefix="recall")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SearchRequest:
     """What one of several searches is to bring.
 
     Attributes:
@@ -50,7 +50,7 @@ class Wanted:
         return max(_POOL if self.memories else _RARE_POOL, self.limit)
 
 
-class Recall:
+class MemorySearch:
     """Searches what one agent has lived, summed up and written down.
 
     Args:
@@ -104,13 +104,15 @@ class Recall:
         Returns:
             Best first, ``[]`` if nothing was found, None if nobody could be asked.
         """
-        found = self.search_each(text, [Wanted(limit, tuple(kinds))], before=before, scene=scene)
+        found = self.search_each(
+            text, [SearchRequest(limit, tuple(kinds))], before=before, scene=scene
+        )
         return None if found is None else found[0]
 
     def search_each(
         self,
         text: str,
-        wanted: Sequence[Wanted],
+        wanted: Sequence[SearchRequest],
         *,
         before: int | None = None,
         scene: bool = False,
@@ -163,7 +165,7 @@ class Recall:
         return results
 
     def _by_words(
-        self, question: Question, wanted: Wanted
+        self, question: RecallQuery, wanted: SearchRequest
     ) -> tuple[dict[str, float], dict[str, Document]] | None:
         """The scores of what was found by words, and the documents with their neighbours."""
         terms = question.forms() or question.names
@@ -180,7 +182,7 @@ class Recall:
         return scores, documents
 
     def _by_meaning(
-        self, views: Sequence[str], wanted: Sequence[Wanted]
+        self, views: Sequence[str], wanted: Sequence[SearchRequest]
     ) -> list[dict[str, float]] | None:
         """The mean likeness to the ``views`` of one question of what is nearest."""
         vectors, embedder = self._vectors, self._embedder
@@ -210,7 +212,7 @@ class Recall:
 
     def _together(
         self,
-        wanted: Wanted,
+        wanted: SearchRequest,
         by_words: tuple[dict[str, float], dict[str, Document]] | None,
         by_meaning: dict[str, float] | None,
     ) -> Candidates | None:
@@ -241,7 +243,7 @@ class Recall:
         self._failing.add(name)
 
 
-def _around(scores: Mapping[str, float], wanted: Wanted) -> set[str]:
+def _around(scores: Mapping[str, float], wanted: SearchRequest) -> set[str]:
     """What was found, with the keys of the raw memories beside the best of it."""
     if not wanted.memories:
         return set(scores)

@@ -28,7 +28,7 @@ LONGEST_RESULT = 650
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """What one search brought, by kind, each best first."""
 
     notes: tuple[Hit, ...] = ()
@@ -62,7 +62,7 @@ class Related:
 
 
 @dataclass
-class _Purse:
+class _SearchBudget:
     """Tokens that are left to spend."""
 
     left: int
@@ -77,7 +77,7 @@ class _Purse:
             self.hits.append(hit)
 
 
-def related(found: Found, context: MemoryContext, config: RecallConfig) -> Related:
+def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -> Related:
     """The lines for a prompt: nothing that it shows already, within the token budget.
 
     The best of each kind come first; when the budget runs out, the later ones stay away.
@@ -92,7 +92,7 @@ def related(found: Found, context: MemoryContext, config: RecallConfig) -> Relat
         [("notes", each) for each in _unseen(found.notes, context, config.notes)],
         [("summaries", each) for each in _unseen(found.summaries, context, config.summaries)],
     )
-    purse = _Purse(config.budget)
+    purse = _SearchBudget(config.budget)
     for row in zip_longest(*columns):
         for cell in row:
             if cell is not None:
@@ -111,7 +111,7 @@ def line_of(document: Document) -> str:
     return f"{_when(document.time, document.place)} {_told(document)} ({_numbers(document)})"
 
 
-def result(found: Found | None, words: str) -> str:
+def result(found: SearchResult | None, words: str) -> str:
     """What `recall` tells the agent: one line, the best of each kind."""
     if found is None:
         return "You cannot remember just now; try again later"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from game.mind.marks import FRAME, Line
+from game.mind.marks import FRAME, PromptLine
 from game.mind.perception import for_prompt
 from game.mind.ports import ChatMessage, Tokens
 from game.mind.prompt import Rendered
@@ -23,8 +23,8 @@ from game.mind.reply.examples import (
     from_script,
     named,
 )
-from game.mind.reply.material import Origin, Sentence, of_profile
-from game.mind.reply.turns import Turn
+from game.mind.reply.material import Sentence, SentenceOrigin, of_profile
+from game.mind.reply.turns import TalkTurn
 from game.mind.reply.worth import Scored
 
 TO_THE_POINT = 0.36
@@ -41,7 +41,7 @@ _LAST_WORDS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ReplyContext:
     """What a reply is made from.
 
     Attributes:
@@ -65,7 +65,7 @@ class Scene:
     event: str = ""
     others: tuple[str, ...] = ()
     ranked: tuple[Scored, ...] = ()
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[TalkTurn, ...] = ()
     examples: tuple[str, ...] = ()
 
     @property
@@ -109,7 +109,7 @@ class ReplyPrompt:
 
 
 @dataclass
-class _Purse:
+class _ReplyBudget:
     """Tokens that are left of a prompt."""
 
     tokens: Tokens
@@ -134,7 +134,7 @@ class _Purse:
 
 
 def compose(
-    scene: Scene, budget: int, tokens: Tokens, *, chat: bool, attempt: int = 1
+    scene: ReplyContext, budget: int, tokens: Tokens, *, chat: bool, attempt: int = 1
 ) -> ReplyPrompt:
     """The prompt of a reply within ``budget`` tokens.
 
@@ -145,7 +145,7 @@ def compose(
         chat: Chat messages in place of a dialogue.
         attempt: Which try this is: a later one leaves out what may have misled the one before.
     """
-    purse = _Purse(tokens, budget)
+    purse = _ReplyBudget(tokens, budget)
     scene = replace(scene, said=_last_said(scene.said, tokens, int(budget * _SAID)))
     return (_chat if chat else _dialogue)(scene, purse, budget, attempt)
 
@@ -176,8 +176,8 @@ _ASKING = frozenset(_ASKING_WORDS.split())
 # -- a dialogue
 
 
-def _dialogue(scene: Scene, purse: _Purse, budget: int, attempt: int) -> ReplyPrompt:
-    own = [each.text for each in of_profile(scene.profile) if each.origin is Origin.SELF]
+def _dialogue(scene: ReplyContext, purse: _ReplyBudget, budget: int, attempt: int) -> ReplyPrompt:
+    own = [each.text for each in of_profile(scene.profile) if each.origin is SentenceOrigin.SELF]
     where = _where(scene, "I am")
     last = [f"{scene.partner}: {_cut(each)}" for each in scene.said] or [f"({scene.event})"]
     for line in (where, *last):
@@ -189,21 +189,21 @@ def _dialogue(scene: Scene, purse: _Purse, budget: int, attempt: int) -> ReplyPr
     shown = purse.fit([_example_text(each, scene) for each in examples], int(budget * _EXAMPLES))
     turns = _turns(scene, purse, budget, attempt)
     lines = [
-        Line(" ".join(head), "profile"),
-        Line(where, "situation"),
-        Line("", FRAME),
-        *(Line(line, "examples") for text in shown for line in [*text.split("\n"), ""]),
-        *(Line(line, "window") for line in turns),
-        *(Line("", FRAME) for _ in turns[:1]),
-        *(Line(each.text, "related_experiences") for each in chosen),
-        *(Line(line, "situation") for line in last),
-        Line(f"{scene.name}:", FRAME),
+        PromptLine(" ".join(head), "profile"),
+        PromptLine(where, "situation"),
+        PromptLine("", FRAME),
+        *(PromptLine(line, "examples") for text in shown for line in [*text.split("\n"), ""]),
+        *(PromptLine(line, "window") for line in turns),
+        *(PromptLine("", FRAME) for _ in turns[:1]),
+        *(PromptLine(each.text, "related_experiences") for each in chosen),
+        *(PromptLine(line, "situation") for line in last),
+        PromptLine(f"{scene.name}:", FRAME),
     ]
     rendered = Rendered("\n".join(line.text for line in lines), tuple(lines))
     return ReplyPrompt(rendered, (), chosen, tuple(examples[: len(shown)]), (where,))
 
 
-def _where(scene: Scene, subject: str) -> str:
+def _where(scene: ReplyContext, subject: str) -> str:
     company = " and ".join(for_prompt(name) for name in (scene.partner, *scene.others[:4]))
     return f"{subject} in {for_prompt(scene.place) or 'the middle of nowhere'} with {company}."
 
@@ -212,7 +212,9 @@ def _cut(words: str) -> str:
     return for_prompt(words, limit=_LAST_WORDS)
 
 
-def _chosen(scene: Scene, budget: int, purse: _Purse, attempt: int) -> tuple[Sentence, ...]:
+def _chosen(
+    scene: ReplyContext, budget: int, purse: _ReplyBudget, attempt: int
+) -> tuple[Sentence, ...]:
     """What bears on what was said, the best last, next to the question."""
     most = max(budget // _TOKENS_A_FACT, _LEAST_FACTS) if attempt == 1 else 1
     floor = max(scene.best * _NEAR_BEST, _LEAST)
@@ -232,7 +234,7 @@ def _newest_last(chosen: Sequence[Sentence]) -> list[Sentence]:
     return ordered
 
 
-def _shown(scene: Scene, attempt: int) -> list[Example]:
+def _shown(scene: ReplyContext, attempt: int) -> list[Example]:
     """Exchanges that show how such words are answered; none once they may have misled."""
     if attempt > 2:
         return []
@@ -247,12 +249,12 @@ def _shown(scene: Scene, attempt: int) -> list[Example]:
     return [*(named(each, scene) for each in ACKNOWLEDGED), *spoken[:2]]
 
 
-def _example_text(example: Example, scene: Scene) -> str:
+def _example_text(example: Example, scene: ReplyContext) -> str:
     heard = f"{example.who}: {example.heard_words}" if example.heard_words else f"({example.heard})"
     return "\n".join([*example.facts, heard, f"{scene.name}: {example.answer}"])
 
 
-def _turns(scene: Scene, purse: _Purse, budget: int, attempt: int) -> list[str]:
+def _turns(scene: ReplyContext, purse: _ReplyBudget, budget: int, attempt: int) -> list[str]:
     """The last turns of the talk; none in a later try, since the agent's own may be nonsense."""
     turns = scene.turns if attempt == 1 else ()
     most = max(min(budget // 100, _MOST_TURNS), 2)
@@ -263,7 +265,7 @@ def _turns(scene: Scene, purse: _Purse, budget: int, attempt: int) -> list[str]:
 # -- chat messages
 
 
-def _chat(scene: Scene, purse: _Purse, budget: int, attempt: int) -> ReplyPrompt:
+def _chat(scene: ReplyContext, purse: _ReplyBudget, budget: int, attempt: int) -> ReplyPrompt:
     frame = _instructions(scene)
     for line in (*frame, scene.words):
         purse.spend(line)
@@ -281,9 +283,9 @@ def _chat(scene: Scene, purse: _Purse, budget: int, attempt: int) -> ReplyPrompt
         ChatMessage("user", "\n".join([*_remembered(scene, chosen), _asked(scene)])),
     )
     sections = {"system": "profile", "assistant": "window", "user": "window"}
-    lines = [Line(m.text, sections[m.role]) for m in messages[:-1]]
-    lines += [Line(each.text, "related_experiences") for each in chosen]
-    lines.append(Line(_asked(scene), "situation"))
+    lines = [PromptLine(m.text, sections[m.role]) for m in messages[:-1]]
+    lines += [PromptLine(each.text, "related_experiences") for each in chosen]
+    lines.append(PromptLine(_asked(scene), "situation"))
     text = "\n\n".join(f"{m.role}: {m.text}" for m in messages)
     return ReplyPrompt(
         Rendered(text, tuple(lines)),
@@ -294,11 +296,11 @@ def _chat(scene: Scene, purse: _Purse, budget: int, attempt: int) -> ReplyPrompt
     )
 
 
-def _profile_lines(scene: Scene) -> list[str]:
+def _profile_lines(scene: ReplyContext) -> list[str]:
     return [line for line in scene.profile.splitlines() if line.strip()]
 
 
-def _instructions(scene: Scene) -> list[str]:
+def _instructions(scene: ReplyContext) -> list[str]:
     return [
         f"{scene.partner} is talking to you. Answer as {scene.name} would, aloud, in one or two "
         f"short sentences. You are not {scene.partner}: what {scene.partner} says of themselves "
@@ -307,9 +309,13 @@ def _instructions(scene: Scene) -> list[str]:
     ]
 
 
-def _remembered(scene: Scene, chosen: Sequence[Sentence]) -> list[str]:
+def _remembered(scene: ReplyContext, chosen: Sequence[Sentence]) -> list[str]:
     """What was told, in words to the agent; its own profile stands in the system's message."""
-    told = [_to_agent(each) for each in chosen if each.origin not in (Origin.SELF, Origin.TIE)]
+    told = [
+        _to_agent(each)
+        for each in chosen
+        if each.origin not in (SentenceOrigin.SELF, SentenceOrigin.TIE)
+    ]
     return [f"(You remember: {' '.join(told)})"] if told else []
 
 
@@ -319,7 +325,7 @@ def _to_agent(sentence: Sentence) -> str:
     return sentence.text.replace(f"{sentence.who} told me,", f"{sentence.who} told you,", 1)
 
 
-def _asked(scene: Scene) -> str:
+def _asked(scene: ReplyContext) -> str:
     return " ".join(map(_cut, scene.said)) if scene.said else f"({scene.event})"
 
 
@@ -329,7 +335,7 @@ def _as_messages(examples: Sequence[Example]) -> Iterable[ChatMessage]:
         yield ChatMessage("assistant", example.answer)
 
 
-def _talk(turns: Sequence[Turn]) -> Iterable[ChatMessage]:
+def _talk(turns: Sequence[TalkTurn]) -> Iterable[ChatMessage]:
     """From the first words of the other on: many templates want a user's message first."""
     first = next((place for place, turn in enumerate(turns) if turn.who), len(turns))
     for turn in turns[first:]:

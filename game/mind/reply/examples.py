@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from game.mind.reply.compose import Scene
+    from game.mind.reply.compose import ReplyContext
 
 _SAID = re.compile(r'^(?P<who>[^",:]{1,40}?) says(?: to you)?, "(?P<words>.*)"$')
 _ANSWER = re.compile(r"^~[^<>~]{1,40}>\s*say\s+(?P<words>.+)$")
@@ -69,7 +69,7 @@ ACKNOWLEDGED = (
 GREETED = Example("Piet", "", "Good day to you! What brings you here?", heard="Piet comes in.")
 
 
-def named(example: Example, scene: Scene) -> Example:
+def named(example: Example, scene: ReplyContext) -> Example:
     """The example, with a name in it that nobody has who is there."""
     taken = {scene.name, scene.partner, *scene.others}
     name = next((each for each in _STRANGERS if each not in taken), _STRANGERS[0])

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from game.mind.patterns import pattern
 from game.mind.perception import visible
-from game.mind.reply.compose import ReplyPrompt, Scene, is_question
-from game.mind.reply.material import Origin, Sentence, of_profile
+from game.mind.reply.compose import ReplyContext, ReplyPrompt, is_question
+from game.mind.reply.material import Sentence, SentenceOrigin, of_profile
 from game.mind.reply.voice import told_of, turned
 from game.mind.speech import tidy_speech
 from game.mind.words import sentences, telling, words
@@ -70,7 +70,9 @@ class Judged:
     admits: bool = False
 
 
-def judge(answer: str, scene: Scene, prompt: ReplyPrompt, own_lines: Iterable[str]) -> Judged:
+def judge(
+    answer: str, scene: ReplyContext, prompt: ReplyPrompt, own_lines: Iterable[str]
+) -> Judged:
     """Look at an answer before anybody hears it.
 
     Args:
@@ -95,7 +97,7 @@ def judge(answer: str, scene: Scene, prompt: ReplyPrompt, own_lines: Iterable[st
     return Judged(said, fault, _grounded(said, scene, prompt.chosen), admits)
 
 
-def from_memory(scene: Scene, own_lines: Iterable[str]) -> str:
+def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
     """What the agent knows, said by itself: for when a model makes nothing of it.
 
     The sentence that answers the question best, in the words in which it was told, with the
@@ -104,7 +106,7 @@ def from_memory(scene: Scene, own_lines: Iterable[str]) -> str:
     if not scene.asks or not scene.knows:
         return ""
     best = scene.ranked[0].sentence
-    if best.origin in (Origin.SELF, Origin.TIE) and _SECRET.search(best.text):
+    if best.origin in (SentenceOrigin.SELF, SentenceOrigin.TIE) and _SECRET.search(best.text):
         return ""  # a model may keep a secret; a memory that answers by itself cannot
     if best.who == scene.partner:
         words = turned(best.bare)
@@ -116,7 +118,7 @@ def from_memory(scene: Scene, own_lines: Iterable[str]) -> str:
     return "" if any(_alike(said, line) for line in (*own_lines, *scene.said)) else said
 
 
-def spoken(answer: str, scene: Scene) -> str:
+def spoken(answer: str, scene: ReplyContext) -> str:
     """The part of an answer that is the agent's own speech, fit to be said."""
     line = next((each for each in answer.splitlines() if each.strip()), "")
     line = " ".join(visible(line).split())
@@ -145,7 +147,7 @@ def _repeats(said: str, own_lines: Iterable[str]) -> str:
     return ""
 
 
-def _parrots(said: str, scene: Scene) -> str:
+def _parrots(said: str, scene: ReplyContext) -> str:
     if any(_alike(said, line) for line in scene.said):
         return "it only gives back what was said"
     return ""
@@ -161,7 +163,7 @@ def _of_the_prompt(said: str, prompt: ReplyPrompt) -> str:
     return ""
 
 
-def _of_another(said: str, scene: Scene) -> str:
+def _of_another(said: str, scene: ReplyContext) -> str:
     """Whether it tells another's life as the agent's own."""
     own = _own_words(scene)
     for sentence in sentences(said):
@@ -171,7 +173,7 @@ def _of_another(said: str, scene: Scene) -> str:
     return ""
 
 
-def _made_up(said: str, scene: Scene) -> str:
+def _made_up(said: str, scene: ReplyContext) -> str:
     """Whether it says of itself what it is, and nothing of that is in its life or was asked."""
     given = telling(" ".join([scene.words, *(each.sentence.text for each in scene.ranked[:8])]))
     known = _own_words(scene) | given
@@ -182,7 +184,7 @@ def _made_up(said: str, scene: Scene) -> str:
     return ""
 
 
-def _given_back(said: str, scene: Scene) -> str:
+def _given_back(said: str, scene: ReplyContext) -> str:
     """With "you" where the speaker's own statement came back as "I": it is their life.
 
     The words are theirs and true; only the pronoun was wrong.
@@ -195,7 +197,7 @@ def _given_back(said: str, scene: Scene) -> str:
     return " ".join(parts)
 
 
-def _whose(sentence: str, scene: Scene, own: set[str]) -> str:
+def _whose(sentence: str, scene: ReplyContext, own: set[str]) -> str:
     """Whose life a sentence in the first person tells; empty if it may be the agent's."""
     if not _FIRST_PERSON.search(sentence) or _OTHERS.search(sentence):
         return ""
@@ -217,7 +219,7 @@ _ASKED = telling(
 """Words that tell nothing of a life."""
 
 
-def _others_words(scene: Scene) -> Iterable[tuple[str, str]]:
+def _others_words(scene: ReplyContext) -> Iterable[tuple[str, str]]:
     """What others said of themselves: whoever speaks now first."""
     told = [line for line in scene.said if not is_question(line)]
     yield from ((scene.partner, line) for line in told if _FIRST_PERSON.search(line))
@@ -228,15 +230,17 @@ def _others_words(scene: Scene) -> Iterable[tuple[str, str]]:
             yield each.sentence.who, each.sentence.bare
 
 
-def _own_words(scene: Scene) -> set[str]:
+def _own_words(scene: ReplyContext) -> set[str]:
     own = [each.text for each in of_profile(scene.profile)]
     own += [
-        e.sentence.text for e in scene.ranked if e.sentence.origin in (Origin.PLACE, Origin.KEPT)
+        e.sentence.text
+        for e in scene.ranked
+        if e.sentence.origin in (SentenceOrigin.PLACE, SentenceOrigin.KEPT)
     ]
     return telling(" ".join([*own, scene.place, *scene.examples]))
 
 
-def _grounded(said: str, scene: Scene, chosen: Sequence[Sentence]) -> float:
+def _grounded(said: str, scene: ReplyContext, chosen: Sequence[Sentence]) -> float:
     """The share of its telling words that come from what it was given, beside the question."""
     mine = telling(said) - telling(scene.words) - telling(scene.partner)
     if not mine or not chosen:

@@ -22,7 +22,7 @@ from game.mind.people.observing import HEARSAY
 from game.mind.people.profile import Profile
 from game.mind.perception import for_prompt, shorten
 from game.mind.recall.documents import Document, DocumentKind, Hit
-from game.mind.recall.related import Found
+from game.mind.recall.related import SearchResult
 from game.mind.records import Memory, MemoryKind
 from game.mind.reply.voice import in_first_person
 from game.mind.words import sentences, telling, words
@@ -37,7 +37,7 @@ _OBSERVED = re.compile(r"(?P<who>[^:]{1,48}?) said(?: to (?P<to>[^:]{1,48}))?: (
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 
-class Origin(StrEnum):
+class SentenceOrigin(StrEnum):
     """Where a sentence comes from."""
 
     SELF = "who it is"
@@ -64,7 +64,7 @@ class Sentence:
 
     text: str
     bare: str
-    origin: Origin
+    origin: SentenceOrigin
     who: str = ""
     time: datetime = _BEGINNING
     number: int = 0
@@ -77,8 +77,8 @@ def of_profile(profile: str) -> tuple[Sentence, ...]:
     found = [in_first_person(each) for each in _sentences(own)]
     known = [_tie(in_first_person(each)) for each in _sentences(ties)]
     return (
-        *(Sentence(each, each, Origin.SELF) for each in found),
-        *(Sentence(each, each, Origin.TIE) for each in known),
+        *(Sentence(each, each, SentenceOrigin.SELF) for each in found),
+        *(Sentence(each, each, SentenceOrigin.TIE) for each in known),
     )
 
 
@@ -96,7 +96,7 @@ def _tie(text: str) -> str:
 
 def of_place(place: str, description: str) -> tuple[Sentence, ...]:
     """What the room looks like."""
-    return tuple(Sentence(each, each, Origin.PLACE) for each in _sentences(description))
+    return tuple(Sentence(each, each, SentenceOrigin.PLACE) for each in _sentences(description))
 
 
 def of_window(window: Iterable[Memory], partner: str, own_name: str) -> list[Sentence]:
@@ -113,7 +113,7 @@ def of_memory(memory: Memory, partner: str, own_name: str) -> list[Sentence]:
         return list(_said(said, memory, partner))
     if memory.event in ("give", "pose") and memory.source:
         text = _closed(in_first_person(for_prompt(memory.text, limit=LONGEST)))
-        origin = Origin.PARTNER if memory.source == partner else Origin.OTHER
+        origin = SentenceOrigin.PARTNER if memory.source == partner else SentenceOrigin.OTHER
         return [Sentence(text, text, origin, memory.source, memory.time, memory.number)]
     return []
 
@@ -134,7 +134,7 @@ def of_observations(profile: Profile | None, partner: str) -> list[Sentence]:
     return found
 
 
-def of_found(found: Found | None, partner: str, own_name: str) -> list[Sentence]:
+def of_found(found: SearchResult | None, partner: str, own_name: str) -> list[Sentence]:
     """What recall found: raw memories of others' words, and notes."""
     if found is None:
         return []
@@ -146,13 +146,13 @@ def of_summaries(context: MemoryContext) -> list[Sentence]:
     """The sentences of both summaries, older ones first."""
     texts = [each.text for each in (context.longterm, context.recent) if each is not None]
     lines = [line for text in texts for line in text.splitlines()]
-    return [Sentence(s, s, Origin.SUMMARY) for line in lines for s in _sentences(line)]
+    return [Sentence(s, s, SentenceOrigin.SUMMARY) for line in lines for s in _sentences(line)]
 
 
 def of_kept(lines: Iterable[str]) -> list[Sentence]:
     """Pins, and what was noticed: rules, promises."""
     plain = [_plain(in_first_person(each)) for each in lines]
-    return [Sentence(each, each, Origin.KEPT) for each in plain if each]
+    return [Sentence(each, each, SentenceOrigin.KEPT) for each in plain if each]
 
 
 def without_superseded(found: Iterable[Sentence], people: Iterable[Profile]) -> list[Sentence]:
@@ -174,7 +174,7 @@ def without_superseded(found: Iterable[Sentence], people: Iterable[Profile]) -> 
 def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
     """What was said, cut into quotations that stand by themselves; no questions, no greetings."""
     how = "told me" if said.to == "you" else "said" if not said.to else f"told {said.to}"
-    origin = Origin.PARTNER if said.who == partner else Origin.OTHER
+    origin = SentenceOrigin.PARTNER if said.who == partner else SentenceOrigin.OTHER
     for part in _quotations(for_prompt(said.words, limit=4 * LONGEST).replace('"', "'")):
         text = f'{said.who} {how}, "{part}"'
         yield Sentence(text, part, origin, said.who, memory.time, memory.number)
@@ -200,7 +200,7 @@ def _is_idle(sentence: str) -> bool:
 def _of_document(document: Document, partner: str, own_name: str) -> list[Sentence]:
     if document.kind is DocumentKind.NOTE:
         text = _plain(f"{document.title}: {document.text}")
-        return [Sentence(text, text, Origin.KEPT, time=document.time)] if text else []
+        return [Sentence(text, text, SentenceOrigin.KEPT, time=document.time)] if text else []
     if document.speaker == own_name:  # what it said itself is no evidence
         return []
     memory = Memory(
@@ -232,7 +232,7 @@ def numbers_of(chosen: Sequence[Sentence]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(each.number for each in chosen if each.number))
 
 
-def hits_of(found: Found | None, chosen: Sequence[Sentence]) -> tuple[Hit, ...]:
+def hits_of(found: SearchResult | None, chosen: Sequence[Sentence]) -> tuple[Hit, ...]:
     """Those of what recall found that stand in a prompt."""
     if found is None:
         return ()

@@ -16,7 +16,7 @@ LONGEST = 240
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TalkTurn:
     """One line of a talk.
 
     Attributes:
@@ -32,7 +32,7 @@ class Turn:
     time: datetime
 
 
-def turns_with(window: Sequence[Memory], partner: str) -> list[Turn]:
+def turns_with(window: Sequence[Memory], partner: str) -> list[TalkTurn]:
     """What the agent and ``partner`` said to each other since the last long silence.
 
     Args:
@@ -42,7 +42,7 @@ def turns_with(window: Sequence[Memory], partner: str) -> list[Turn]:
     Returns:
         Oldest first; what ``partner`` said to somebody else is not among them.
     """
-    turns: list[Turn] = []
+    turns: list[TalkTurn] = []
     spoke_last = ""
     for memory in window:
         if memory.kind is MemoryKind.ACT:
@@ -60,14 +60,14 @@ def turns_with(window: Sequence[Memory], partner: str) -> list[Turn]:
     return turns
 
 
-def unanswered(turns: Sequence[Turn], first: int = 0) -> list[Turn]:
+def unanswered(turns: Sequence[TalkTurn], first: int = 0) -> list[TalkTurn]:
     """What the partner said since the agent's last answer, or since memory ``first``."""
     last_own = next((t.number for t in reversed(turns) if not t.who), 0)
     since = min(last_own + 1, first) if first else last_own + 1
     return [turn for turn in turns if turn.who and turn.number >= since]
 
 
-def _own(memory: Memory, partner: str, spoke_last: str) -> Turn | None:
+def _own(memory: Memory, partner: str, spoke_last: str) -> TalkTurn | None:
     said = own_words(memory)
     if said is None:  # what it said for want of an answer is no part of a talk
         return None
@@ -75,6 +75,6 @@ def _own(memory: Memory, partner: str, spoke_last: str) -> Turn | None:
     return _turn("", said.words, memory) if to == partner else None
 
 
-def _turn(who: str, words: str, memory: Memory) -> Turn:
+def _turn(who: str, words: str, memory: Memory) -> TalkTurn:
     # Of some lines nothing is left; a turn without words is one that no model takes.
-    return Turn(who, for_prompt(words, limit=LONGEST) or "…", memory.number, memory.time)
+    return TalkTurn(who, for_prompt(words, limit=LONGEST) or "…", memory.number, memory.time)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from game.mind.errors import ModelError
 from game.mind.ports import Embedder
-from game.mind.reply.material import Origin, Sentence
+from game.mind.reply.material import Sentence, SentenceOrigin
 from game.mind.words import telling
 
 A_WORD = 0.12
@@ -139,11 +139,11 @@ def _by_words(wanted: set[str], each: Sentence) -> float:
 
 
 def _by_life(question: str, each: Sentence) -> float:
-    if each.origin is Origin.SUMMARY:
+    if each.origin is SentenceOrigin.SUMMARY:
         return SUMMARISED
     mine = _MINE.search(question) is not None
-    if each.origin is Origin.PARTNER:
+    if each.origin is SentenceOrigin.PARTNER:
         return THEIR_LIFE if mine else 0.0
-    if each.origin is Origin.SELF:
+    if each.origin is SentenceOrigin.SELF:
         return OWN_LIFE if _YOURS.search(question) and not mine else 0.0
     return 0.0

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from game.mind.heard import names
-from game.mind.journal.entries import Entry
+from game.mind.journal.entries import JournalEntry
 from game.mind.perception import for_prompt
 from game.mind.sleep.course import Evidence, Insight
 from game.mind.sleep.insight import FEWEST_CITED, MOST_CITED
@@ -39,7 +39,7 @@ class Known:
         pairs = dict(each for each in given if not isinstance(each, str))
         return cls(pairs, tuple(each for each in given if isinstance(each, str)))
 
-    def name(self, key: str, entries: Iterable[Entry]) -> str:
+    def name(self, key: str, entries: Iterable[JournalEntry]) -> str:
         """What somebody is called; empty where nothing says it."""
         if found := self.by_key.get(key, "") or key.partition("name:")[2]:
             return found
@@ -52,7 +52,7 @@ class Known:
         return begun.most_common(1)[0][0] if begun else ""
 
 
-def most_about(entries: Iterable[Entry]) -> list[str]:
+def most_about(entries: Iterable[JournalEntry]) -> list[str]:
     """Keys of those whom the entries tell of, by how much that matters."""
     weights: Counter[str] = Counter()
     for entry in entries:
@@ -61,7 +61,7 @@ def most_about(entries: Iterable[Entry]) -> list[str]:
 
 
 def counted(
-    question: str, entries: Sequence[Entry], evidence: Sequence[Evidence], known: Known
+    question: str, entries: Sequence[JournalEntry], evidence: Sequence[Evidence], known: Known
 ) -> Iterator[Insight]:
     """What those whom the question names did more than once, and the memories of it.
 
@@ -86,6 +86,6 @@ def counted(
                 yield Insight(f"{for_prompt(name)} {did} more than once.", numbers, (key,))
 
 
-def _is(sign: str, entry: Entry) -> bool:
+def _is(sign: str, entry: JournalEntry) -> bool:
     """Whether an entry is about that, by its tags or by why it matters."""
     return sign in entry.tags or f"a {sign}" in entry.importance.reasons

@@ -46,7 +46,7 @@ class Insight:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class ReflectionProgress:
     """One reflection under way, and how far those before it went.
 
     Attributes:
@@ -81,7 +81,7 @@ class Course:
         }
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Course:
+    def from_record(cls, record: Mapping[str, Any]) -> ReflectionProgress:
         """Read it back.
 
         Raises:
@@ -103,7 +103,7 @@ class Course:
         )
 
 
-def load(path: Path) -> Course:
+def load(path: Path) -> ReflectionProgress:
     """How far it came; the beginning where there is no file.
 
     Raises:
@@ -111,7 +111,11 @@ def load(path: Path) -> Course:
     """
     try:
         text = vault_files.read(path)
-        return Course() if text is None else Course.from_record(json.loads(text))
+        return (
+            ReflectionProgress()
+            if text is None
+            else ReflectionProgress.from_record(json.loads(text))
+        )
     except (OSError, UnicodeDecodeError) as error:
         raise vault_files.unusable(path, error) from error
     except (KeyError, ValueError, TypeError, AttributeError) as error:
@@ -121,7 +125,7 @@ def load(path: Path) -> Course:
         ) from error
 
 
-def save(path: Path, course: Course) -> None:
+def save(path: Path, course: ReflectionProgress) -> None:
     """Write down how far it came.
 
     Raises:

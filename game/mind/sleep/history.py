@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from game.mind.history import PastCompaction
-from game.mind.journal.entries import Entry, Origin
+from game.mind.journal.entries import EntryOrigin, JournalEntry
 from game.mind.sleep.log import SleepLog
 from game.mind.sleep.steps import Figures, Night, Step, StepDone
 
@@ -18,7 +18,7 @@ INSIGHT_TAG = "insight"
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class HistoryEvent:
     """Something that happened to an agent's memory.
 
     Attributes:
@@ -37,14 +37,14 @@ class Event:
 class HasEntries(Protocol):
     """A journal, as far as it is needed here."""
 
-    def entries(self, days: int | None = None) -> Sequence[Entry]:
+    def entries(self, days: int | None = None) -> Sequence[JournalEntry]:
         """The entries, oldest first."""
         ...
 
 
 def events(
     log: SleepLog, compactions: Sequence[PastCompaction], journal: HasEntries | None
-) -> tuple[Event, ...]:
+) -> tuple[HistoryEvent, ...]:
     """Compactions, sleeps with their steps, and insights, the newest first; reads files.
 
     Args:
@@ -61,17 +61,17 @@ def events(
     return tuple(sorted(found, key=lambda event: event.time)[::-1])
 
 
-def insights(entries: Iterable[Entry]) -> Iterator[Entry]:
+def insights(entries: Iterable[JournalEntry]) -> Iterator[JournalEntry]:
     """Those entries in which the agent drew a conclusion."""
     for entry in entries:
-        if entry.origin is Origin.INFERRED and INSIGHT_TAG in entry.tags:
+        if entry.origin is EntryOrigin.INFERRED and INSIGHT_TAG in entry.tags:
             yield entry
 
 
-def _compaction(past: PastCompaction) -> Event:
+def _compaction(past: PastCompaction) -> HistoryEvent:
     covered = f"memories {past.covered[0]}-{past.covered[1]}" if past.covered else "summaries only"
     taken_back = ", taken back" if past.undone else ""
-    return Event(
+    return HistoryEvent(
         past.time,
         COMPACTION,
         f"Compaction {past.number}: {covered}, {past.outcome.value} ({past.reason}){taken_back}",
@@ -84,10 +84,12 @@ def _compaction(past: PastCompaction) -> Event:
     )
 
 
-def _night(night: Night) -> Iterator[Event]:
-    yield Event(night.fell_asleep, SLEEP, _title(night), _sums(night))
+def _night(night: Night) -> Iterator[HistoryEvent]:
+    yield HistoryEvent(night.fell_asleep, SLEEP, _title(night), _sums(night))
     for step in night.steps:
-        yield Event(step.time, step.step.value, _step_title(night, step), _step_figures(step))
+        yield HistoryEvent(
+            step.time, step.step.value, _step_title(night, step), _step_figures(step)
+        )
 
 
 def _title(night: Night) -> str:
@@ -131,9 +133,9 @@ def _step_figures(step: StepDone) -> Figures:
     return {**step.figures, "calls": step.calls} if step.calls else step.figures
 
 
-def _insight(entry: Entry) -> Event:
+def _insight(entry: JournalEntry) -> HistoryEvent:
     rests = ", ".join(map(str, entry.memories))
-    return Event(
+    return HistoryEvent(
         entry.time,
         INSIGHT,
         entry.text,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from game.mind import verdict
 from game.mind.details import details, vocabulary
-from game.mind.journal.entries import Entry
+from game.mind.journal.entries import JournalEntry
 from game.mind.noticing import is_fit, rules_in
 from game.mind.patterns import pattern
 from game.mind.perception import for_prompt, shorten
@@ -52,7 +52,7 @@ _LINKING = frozenset(
 # -- questions
 
 
-def questions_prompt(entries: Sequence[Entry], own_name: str, many: int) -> str:
+def questions_prompt(entries: Sequence[JournalEntry], own_name: str, many: int) -> str:
     """Asks a model for questions about the weightiest of the entries."""
     weighty = sorted(entries, key=lambda e: e.importance.score, reverse=True)[:MOST_ENTRIES]
     told = "\n".join(
@@ -67,7 +67,7 @@ def questions_prompt(entries: Sequence[Entry], own_name: str, many: int) -> str:
     )
 
 
-def questions_in(answer: str, entries: Sequence[Entry], many: int) -> tuple[str, ...]:
+def questions_in(answer: str, entries: Sequence[JournalEntry], many: int) -> tuple[str, ...]:
     """The usable questions of an answer: about what the entries tell, and harmless."""
     there = set().union(*(telling(entry.text) for entry in entries))
     found: dict[str, str] = {}

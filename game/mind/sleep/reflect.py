@@ -18,14 +18,14 @@ from itertools import filterfalse
 from pathlib import Path
 from typing import Protocol
 
-from game.mind.journal.entries import Entry, Importance, Origin
+from game.mind.journal.entries import EntryOrigin, Importance, JournalEntry
 from game.mind.journal.folding import is_gathered
 from game.mind.sleep import course as courses
 from game.mind.sleep import insight as insights_of
 from game.mind.sleep.asking import Ask, CallsSpent
 from game.mind.sleep.config import SleepConfig
 from game.mind.sleep.counting import Known, counted, most_about
-from game.mind.sleep.course import Course, Evidence, Insight
+from game.mind.sleep.course import Evidence, Insight, ReflectionProgress
 from game.mind.sleep.history import INSIGHT_TAG, insights
 from game.mind.sleep.steps import Figures
 from game.mind.words import telling
@@ -48,7 +48,7 @@ class ReflectedOn(Protocol):
         """Where it lies."""
         ...
 
-    def entries(self, days: int | None = None) -> Sequence[Entry]:
+    def entries(self, days: int | None = None) -> Sequence[JournalEntry]:
         """The entries, oldest first."""
         ...
 
@@ -57,13 +57,13 @@ class ReflectedOn(Protocol):
         text: str,
         *,
         importance: Importance,
-        origin: Origin,
+        origin: EntryOrigin,
         memories: Sequence[int] = (),
         tags: Sequence[str] = (),
         who: Sequence[str] = (),
         now: datetime,
         by: str = "agent",
-    ) -> Entry:
+    ) -> JournalEntry:
         """Write an entry."""
         ...
 
@@ -133,7 +133,7 @@ class _Desk:
         self.course = courses.load(self._path)
         self.found: list[Insight] = []
 
-    def fresh(self) -> list[Entry]:
+    def fresh(self) -> list[JournalEntry]:
         """What was written since the last reflection, insights apart."""
         through = _order(self.course.through)
         return [e for e in _lived(self._journal.entries()) if _order(e.id) > through]
@@ -147,7 +147,7 @@ class _Desk:
             asked = insights_of.questions_in(self._ask(prompt, insights_of.STOP), fresh, many)
         about = [self._means.known.name(key, fresh) for key in most_about(fresh)]
         asked = asked or insights_of.questions_by_rules(filter(None, about), many)
-        self._save(Course(max(fresh, key=lambda e: _order(e.id)).id, gathered, asked))
+        self._save(ReflectionProgress(max(fresh, key=lambda e: _order(e.id)).id, gathered, asked))
 
     def go_on(self) -> None:
         """Answer what is not answered yet."""
@@ -199,7 +199,7 @@ class _Desk:
             self._journal.write(
                 drawn.text,
                 importance=_importance(drawn, self._journal.entries()),
-                origin=Origin.INFERRED,
+                origin=EntryOrigin.INFERRED,
                 memories=drawn.numbers,
                 tags=(INSIGHT_TAG,),
                 who=drawn.who,
@@ -214,12 +214,12 @@ class _Desk:
         """Whether the journal says so already."""
         return any(_says(entry, insight) for entry in insights(self._journal.entries()))
 
-    def _save(self, course: Course) -> None:
+    def _save(self, course: ReflectionProgress) -> None:
         courses.save(self._path, course)
         self.course = course
 
 
-def _lived(entries: Sequence[Entry]) -> list[Entry]:
+def _lived(entries: Sequence[JournalEntry]) -> list[JournalEntry]:
     """Entries that rest on what happened: what was only concluded is no ground for more.
 
     Nor is the line that gathers what mattered least: it says of no memory alone what it was.
@@ -227,7 +227,7 @@ def _lived(entries: Sequence[Entry]) -> list[Entry]:
     return [
         entry
         for entry in entries
-        if entry.origin is not Origin.INFERRED
+        if entry.origin is not EntryOrigin.INFERRED
         and INSIGHT_TAG not in entry.tags
         and not is_gathered(entry)
     ]
@@ -240,7 +240,7 @@ def _order(id: str) -> tuple[int, int]:
 
 
 def _together(
-    recalled: Sequence[Evidence], entries: Sequence[Entry], question: str
+    recalled: Sequence[Evidence], entries: Sequence[JournalEntry], question: str
 ) -> list[Evidence]:
     """What recall found, and what the journal has of the same, each memory once.
 
@@ -258,21 +258,21 @@ def _together(
     return [found[number] for number in sorted(found)]
 
 
-def _who(insight: Insight, entries: Sequence[Entry]) -> tuple[str, ...]:
+def _who(insight: Insight, entries: Sequence[JournalEntry]) -> tuple[str, ...]:
     """Whom it is about: those of its entries whose memories it cites."""
     cited = set(insight.numbers)
     keys = [key for entry in entries if cited & set(entry.memories) for key in entry.who]
     return tuple(dict.fromkeys((*insight.who, *keys)))
 
 
-def _importance(insight: Insight, entries: Sequence[Entry]) -> Importance:
+def _importance(insight: Insight, entries: Sequence[JournalEntry]) -> Importance:
     cited = set(insight.numbers)
     scores = [e.importance.score for e in entries if cited & set(e.memories)]
     score = min(max(max(scores, default=_USUAL), _LEAST), _MOST)
     return Importance(score, reasons=("an insight",))
 
 
-def _says(entry: Entry, insight: Insight) -> bool:
+def _says(entry: JournalEntry, insight: Insight) -> bool:
     """Whether an entry says the same, of the same people."""
     apart = entry.who and insight.who and not set(entry.who) & set(insight.who)
     return not apart and telling(entry.text) == telling(insight.text)

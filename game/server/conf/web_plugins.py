@@ -13,7 +13,7 @@ from twisted.internet import reactor
 from twisted.logger import Logger
 
 from game.paths import places
-from game.web.gate import Door, Guarded, StreamProxy
+from game.web.gate import Door, GuardedResource, StreamProxy
 from game.web.metrics_token import TOKEN_VARIABLE
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def at_webproxy_root_creation(web_root: Any) -> Any:
 
     let_browsers_leave(EvenniaReverseProxyResource)
     metrics = EvenniaReverseProxyResource(web_root.host, web_root.port, "/metrics")
-    web_root.putChild(b"metrics", Guarded(door, metrics))
+    web_root.putChild(b"metrics", GuardedResource(door, metrics))
     live = StreamProxy(web_root.host, web_root.port, b"/agents-live", reactor)
     web_root.putChild(b"agents-live", live)
     return web_root
