@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from evennia import CmdSet
 
-from commands.moving import CmdGo
-from commands.speech import CmdEmote, CmdSay, CmdTalk, CmdWhisper
-from commands.things import (
+from commands.playing.moving import CmdGo
+from commands.playing.speech import CmdEmote, CmdSay, CmdTalk, CmdWhisper
+from commands.playing.things import (
     CmdDrop,
     CmdExamine,
     CmdGet,
@@ -37,6 +37,6 @@ class AgentCmdSet(CmdSet):
     priority = 0
 
     def at_cmdset_creation(self) -> None:
-        """Only what a verb in :data:`game.mind.verbs.STANDARD_VERBS` may lead to."""
+        """Only what a verb in :data:`game.mind.prompt.verbs.STANDARD_VERBS` may lead to."""
         for command in AGENT_COMMANDS:
             self.add(command())

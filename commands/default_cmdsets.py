@@ -10,22 +10,22 @@ from evennia import CmdSet, default_cmds
 from evennia.commands.default import account, comms, general, system, unloggedin
 
 from commands.agent_cmdset import AGENT_COMMANDS
-from commands.agents import CmdAgent
-from commands.compaction import CmdCompaction
-from commands.copying import CmdCopy
-from commands.history import CmdHistory
-from commands.journal import CmdJournal
-from commands.memory import CmdCompactMemories, CmdMemoryStatus
-from commands.models import CmdLlmStatus
-from commands.moving import direction_commands
-from commands.notes import CmdNote, CmdNotes, CmdPin
-from commands.people import CmdWho
-from commands.profiles import CmdPeople
-from commands.recall import CmdMemories, CmdRecall
+from commands.building.agents import CmdAgent
+from commands.building.compaction import CmdCompaction
+from commands.building.copying import CmdCopy
+from commands.building.history import CmdHistory
+from commands.building.journal import CmdJournal
+from commands.building.memory import CmdCompactMemories, CmdMemoryStatus
+from commands.building.models import CmdLlmStatus
+from commands.building.notes import CmdNote, CmdNotes, CmdPin
+from commands.building.profiles import CmdPeople
+from commands.building.recall import CmdMemories, CmdRecall
+from commands.building.why import CmdWhy
+from commands.playing.moving import direction_commands
+from commands.playing.people import CmdWho
+from commands.playing.things import CmdDescribe
 from commands.sleep import CmdShout, CmdSleep, CmdWake, CmdWakeAgent
-from commands.things import CmdDescribe
 from commands.unloggedin import CmdUnconnectedCreate, CmdUnconnectedHelp
-from commands.why import CmdWhy
 
 PLAYER_COMMANDS = (*AGENT_COMMANDS, CmdDescribe, CmdShout, CmdWake, CmdWho)
 """What people do in the world: what agents can do, and what only makes sense at a keyboard."""

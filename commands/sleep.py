@@ -8,8 +8,8 @@ from evennia.objects.models import ObjectDB
 from evennia.utils.evmore import EvMore
 
 from commands.base import PlayerCommand, nobody, people_here
-from commands.builder import BuilderCommand, plain, table
-from commands.speech import SpeechCommand
+from commands.building.base import BuilderCommand, plain, table
+from commands.playing.speech import SpeechCommand
 from game.mind.errors import KeepsakeError
 from game.mind.sleep.config import SleepConfig
 from game.mind.sleep.tiredness import Tiredness, wakes_at

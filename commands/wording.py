@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from game.mind.errors import KeepsakeError
-from game.mind.perception import visible
+from game.mind.language.perception import visible
 
 LONGEST_SPEECH = 1000
 """Characters that one act of speech or gesture may have."""

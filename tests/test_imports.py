@@ -2,7 +2,8 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -18,13 +19,17 @@ OUTSIDE = ["evennia", "django", "twisted", "httpx", "requests", "ollama", "chrom
 RULES = {
     # The longest prefix of a module's name counts: what it may import of ours.
     "game.mind": ["game.mind"],
+    "game.agent": ["game.mind", "game.agent"],
     "game.paths": ["game.mind.errors"],
     "game.child": ["game.mind.errors", "game.child", "game.paths"],
     "game.llm": ["game.mind", "game.llm", "game.child", "game.paths"],
     "game.index": ["game.mind", "game.index", "game.child", "game.paths"],
-    "typeclasses": ["game.mind", "game.llm", "game.index", "game.paths", "typeclasses"],
+    "typeclasses": [
+        *("game.mind", "game.agent", "game.llm", "game.index", "game.paths", "typeclasses"),
+    ],
     "commands": [
-        *("game.mind", "game.llm", "game.index", "game.paths", "typeclasses", "commands"),
+        *("game.mind", "game.agent", "game.llm", "game.index", "game.paths"),
+        *("typeclasses", "commands"),
     ],
     "world": ["game.mind", "game.paths", "typeclasses", "world"],
     "game.cli": ["game"],
@@ -34,6 +39,20 @@ RULES = {
     "game.server.conf": ["game", "typeclasses", "commands", "world"],
     "game": ["game"],
 }
+
+MOST_MODULES = 20
+"""How many modules a folder may have, ``__init__.py`` among them: more is no longer looked over."""
+LARGER = {
+    # Its parts hold one another by names that are only typed; it is to become several folders.
+    "typeclasses/components",
+}
+
+CIRCLES = {
+    # These name each other's types, or import inside functions what the other needs to begin;
+    # no module of them needs another's while it is loaded.
+    "typeclasses",
+}
+"""Packages in which imports inside functions or for type checkers may go round in a circle."""
 
 
 def within(module: str, package: str) -> bool:
@@ -98,17 +117,112 @@ def test_the_mind_uses_few_libraries():
             assert roots <= {*sys.stdlib_module_names, "game", *LIBRARIES_OF_THE_MIND}, module
 
 
+def test_imports_go_round_in_no_circle():
+    """Neither when modules are loaded, nor (outside ``CIRCLES``) with what is imported later."""
+    known = dict(modules())
+    at_once: dict[str, set[str]] = defaultdict(set)
+    ever: dict[str, set[str]] = defaultdict(set)
+    for module, path in known.items():
+        loaded = _loaded_lines(path)
+        for imported, line in imports(module, path):
+            # The package of a module that is imported from it has nothing of its own.
+            if imported in known and known[imported].name != "__init__.py":
+                ever[module].add(imported)
+                if line in loaded:
+                    at_once[module].add(imported)
+    assert _circles(at_once) == []
+    late = [each for each in _circles(ever) if {m.split(".")[0] for m in each} - CIRCLES]
+    assert late == []
+
+
+def _loaded_lines(path: Path) -> set[int]:
+    """The lines of the imports that are made when the module is loaded."""
+    found: set[int] = set()
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.add(node.lineno)
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            waiting += node.orelse
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def _circles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """The groups of modules that lead back to themselves."""
+    reached = {module: _reached(graph, module) for module in graph}
+    groups = {
+        tuple(sorted(other for other in there if module in reached.get(other, ())))
+        for module, there in reached.items()
+        if module in there
+    }
+    return [list(each) for each in sorted(groups)]
+
+
+def _reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    waiting = list(graph[start])
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            waiting += graph.get(module, ())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("graph", "circles"),
+    [
+        ({"a": {"b"}, "b": {"c"}}, []),
+        ({"a": {"b"}, "b": {"c"}, "c": {"b"}}, [["b", "c"]]),
+        ({"a": {"a"}}, [["a"]]),
+    ],
+)
+def test_a_circle_is_seen(graph, circles):
+    assert _circles(graph) == circles
+
+
+def test_no_folder_is_too_large():
+    folders: dict[str, int] = defaultdict(int)
+    for _, path in modules():
+        folders[path.parent.relative_to(REPOSITORY).as_posix()] += 1
+    large = {folder for folder, count in folders.items() if count > MOST_MODULES}
+    assert large == LARGER
+
+
+def test_no_class_name_is_used_twice():
+    defined: dict[str, list[str]] = defaultdict(list)
+    for module, path in modules():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                defined[node.name].append(module)
+    assert {name: where for name, where in defined.items() if len(where) > 1} == {}
+
+
+def test_packages_import_nothing():
+    """What a package imports, each of its modules would load."""
+    for module, path in modules():
+        if path.name == "__init__.py":
+            assert not list(imports(module, path)), module
+
+
 @pytest.mark.parametrize(
     ("module", "imported", "allowed"),
     [
-        ("game.mind.memory", "game.mind.records", True),
+        ("game.mind.memory", "game.mind.archive.records", True),
+        ("game.mind.memory", "game.agent.attention", False),
+        ("game.agent.attention", "game.mind.errors", True),
+        ("game.agent.attention", "game.llm.queue", False),
+        ("typeclasses.agents", "game.agent.attention", True),
         ("game.mind.memory", "game.llm", False),
         ("game.mind.memory", "evennia.utils", False),
         ("game.llm.ollama", "game.mind.ports", True),
         ("game.llm.ollama", "typeclasses.agents", False),
         ("typeclasses.agents", "game.llm.queue", True),
         ("typeclasses.agents", "commands.base", False),
-        ("commands.memory", "typeclasses.agents", True),
+        ("commands.building.memory", "typeclasses.agents", True),
         ("world.builder", "typeclasses.rooms", True),
         ("world.builder", "commands.base", False),
         ("game.cli.app", "game.paths", True),

@@ -12,12 +12,12 @@ from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.utils import create
 
-from game.mind import perception
+from game.mind.archive.records import MemoryKind
 from game.mind.errors import KeepsakeError, NameRefused
-from game.mind.events import MemoryChange
+from game.mind.events.types import MemoryChange
+from game.mind.language import perception
 from game.mind.names import check_agent_name, folder_name
-from game.mind.records import MemoryKind
-from game.mind.summaries import replace_file
+from game.mind.summaries.files import replace_file
 from typeclasses.characters import Character
 from typeclasses.components.hearing import event_of
 from typeclasses.components.identity import identity_of

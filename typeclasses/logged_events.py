@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable, Iterator
 
 from game.llm.gateway import HealthChange
-from game.mind.event_log import EventLog
-from game.mind.event_secrets import secrets_in
-from game.mind.event_taps import Taps
-from game.mind.events import Events, Fault, Health
+from game.mind.events.log import EventLog
+from game.mind.events.secrets import secrets_in
+from game.mind.events.subscribers import Taps
+from game.mind.events.types import Events, Fault, Health
 from game.mind.ports import Clock
 from game.paths import Places
 

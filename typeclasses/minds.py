@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from game.mind.event_taps import Taps
-from game.mind.journal.importance import ImportanceContext
-from game.mind.records import Memory
+from game.mind.archive.records import Memory
+from game.mind.books.journal.importance import ImportanceContext
+from game.mind.events.subscribers import Taps
 from typeclasses.components.acquaintances import Acquaintances
 from typeclasses.components.actor import Actor
 from typeclasses.components.diary import Diary

@@ -7,7 +7,7 @@ from typing import Any
 
 from evennia.objects.objects import DefaultRoom
 
-from game.mind.impulses import EventKind, PerceivedEvent
+from game.agent.impulses import EventKind, PerceivedEvent
 from typeclasses.appearance import RoomAppearance
 from typeclasses.components.hosts import awake_in, greeter, hosts_of
 from typeclasses.components.identity import identity_of

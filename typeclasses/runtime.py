@@ -9,8 +9,8 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from game.llm.profiles import SCRIPT, ModelProfile
-from game.llm.token_counting import ServerTokenCounter
-from game.mind.event_taps import Taps
+from game.llm.tokens.counting import ServerTokenCounter
+from game.mind.events.subscribers import Taps
 from game.mind.ports import GenerationRequest
 from game.paths import places
 from typeclasses import services

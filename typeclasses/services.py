@@ -17,27 +17,27 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
+from game.agent.thinking_config import ThinkingConfig, load_thinking_config
 from game.index.service import IndexService
 from game.llm.embedding import AnyEmbedder, EmbedderProfile, load_embedder
 from game.llm.embedding import embedder as make_embedder
 from game.llm.gateway import Gateway, HealthChange
 from game.llm.profiles import Profiles
-from game.mind.archive import Syncer
-from game.mind.compaction_config import CompactionConfig, load_compaction_config
+from game.mind.archive.log import Syncer
+from game.mind.books.journal.config import JournalConfig, load_journal_config
+from game.mind.books.profiles.config import PeopleConfig, load_people_config
+from game.mind.compaction.config import CompactionConfig, load_compaction_config
 from game.mind.errors import ConfigError, KeepsakeError
-from game.mind.event_taps import Tapped, Taps
-from game.mind.events import Events, Nowhere, World
-from game.mind.journal.config import JournalConfig, load_journal_config
+from game.mind.events.subscribers import Tapped, Taps
+from game.mind.events.types import Events, Nowhere, World
 from game.mind.markdown_config import ConfigFile
-from game.mind.people.config import PeopleConfig, load_people_config
 from game.mind.ports import Clock, Embedder, SystemClock
-from game.mind.prompt import TemplateFile
+from game.mind.prompt.reply.worth import Ranker
+from game.mind.prompt.template import TemplateFile
+from game.mind.prompt.tokens import Heuristic, TokenLedger
 from game.mind.recall.config import RecallConfig, load_recall_config
-from game.mind.reply.worth import Ranker
 from game.mind.sleep.config import SleepConfig, load_sleep_config
-from game.mind.strategy import NARRATIVE, Strategies, Strategy
-from game.mind.thinking_config import ThinkingConfig, load_thinking_config
-from game.mind.tokens import Heuristic, TokenLedger
+from game.mind.summaries.strategy import NARRATIVE, Strategies, Strategy
 from game.paths import REPOSITORY, Places
 from typeclasses import logged_events
 from typeclasses.logged_events import FaultHandler

@@ -13,12 +13,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from game.cli import client, index, lab, models, starting, stopping
-from game.cli import logs as event_logs
-from game.cli import status as statuses
-from game.cli import talk as talking
-from game.cli.evennia_entry import ADMIN
+from game.cli import index, models
+from game.cli.lab import commands as lab_commands
+from game.cli.lab import talk as talking
+from game.cli.logs import logs as event_logs
 from game.cli.progress import ProgressDisplay
+from game.cli.world import client, starting, stopping
+from game.cli.world import status as statuses
+from game.cli.world.evennia_entry import ADMIN
 from game.mind.errors import KeepsakeError
 from game.paths import Places, places
 
@@ -143,7 +145,7 @@ def export(
 ) -> None:
     """Write the event log as tables for pandas, DuckDB or a spreadsheet."""
     # Here, since pyarrow takes its time and no other command needs it.
-    from game.cli import exports  # noqa: PLC0415 - other commands need not wait
+    from game.cli.logs import exports  # noqa: PLC0415 - other commands need not wait
 
     wanted = event_logs.wanted_events(agent or (), kind or ())
     forms = exports.forms(form)
@@ -177,8 +179,8 @@ def simulate(
     ] = False,
 ) -> None:
     """Live through days in a world of its own, as fast as the models answer."""
-    from game.cli import simulate as simulating  # noqa: PLC0415 - other commands need not wait
-    from game.lab.plan import SimulationPlan  # noqa: PLC0415 - the same
+    from game.cli.lab import simulate as simulating  # noqa: PLC0415 - other commands need not wait
+    from game.lab.simulations.plan import SimulationPlan  # noqa: PLC0415 - the same
 
     here = places()
     if resume:
@@ -193,8 +195,8 @@ def simulate(
     raise typer.Exit(0 if simulating.show(out, lab) else 1)
 
 
-app.command("replay")(lab.replay)
-app.command("fork")(lab.fork)
+app.command("replay")(lab_commands.replay)
+app.command("fork")(lab_commands.fork)
 
 
 @app.command()
@@ -216,7 +218,7 @@ def agents(as_json: AsJson = False) -> None:
 def examine(as_json: AsJson = False) -> None:
     """Look for what is wrong and say the cure; exit code 1 when something is."""
     # Here, since it brings the model clients and numpy: a second that no other command needs.
-    from game.cli import doctor  # noqa: PLC0415 - other commands need not wait
+    from game.cli.checks import doctor  # noqa: PLC0415 - other commands need not wait
 
     findings = doctor.examine(places())
     if as_json:
@@ -235,7 +237,7 @@ def serve_recall() -> None:
     """Answer JSON lines on standard input with JSON lines on standard output."""
     # Here, since onnxruntime and numpy take their time and no other command needs them.
     from game.cli import recall  # noqa: PLC0415 - other commands need not wait
-    from game.llm.minilm import MiniLMEmbedder  # noqa: PLC0415 - other commands need not wait
+    from game.llm.clients.minilm import MiniLMEmbedder  # noqa: PLC0415 - other commands need not wait
 
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):  # whatever the locale says, JSON is UTF-8
@@ -250,7 +252,7 @@ def evaluate_recall(
 ) -> None:
     """Ask the questions of a file and show how much of their evidence recall finds."""
     from game.cli import recall  # noqa: PLC0415 - other commands need not wait
-    from game.llm.minilm import MiniLMEmbedder  # noqa: PLC0415 - other commands need not wait
+    from game.llm.clients.minilm import MiniLMEmbedder  # noqa: PLC0415 - other commands need not wait
 
     found = recall.evaluate(data, MiniLMEmbedder(threads=2))
     if as_json:
@@ -279,7 +281,7 @@ def _places_of(lab: str) -> Places:
     """The places of the world, or of the simulation of that name."""
     if not lab:
         return places()
-    from game.lab.plan import lab_of  # noqa: PLC0415 - other commands need not wait
+    from game.lab.simulations.plan import lab_of  # noqa: PLC0415 - other commands need not wait
 
     found = lab_of(places(), lab)
     found.plan()  # says which there are, if there is none of that name

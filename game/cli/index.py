@@ -13,8 +13,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
-from game.cli import client, home, processes
-from game.cli.processes import Component
+from game.cli.world import client, home, processes
+from game.cli.world.processes import Component
 from game.paths import Places, places
 
 POLL_SECONDS = 0.2

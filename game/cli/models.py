@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from game.cli import home
+from game.cli.world import home
 from game.llm import catalogue
 from game.llm.catalogue import SHIPPED, CatalogueModel
 from game.llm.profiles import AUTO, EMBEDDED, ModelProfile, Profiles, load
-from game.mind import vault_files
 from game.mind.errors import ConfigError, KeepsakeError, ModelMissing
 from game.mind.markdown_config import with_settings
+from game.mind.records import files as vault_files
 from game.paths import Places, places
 
 AGENT = "agent"

@@ -12,9 +12,9 @@ from rich.table import Table
 
 from game.index.conversation import Conversation, ConversationTurn, MarkedQuestion, read_questions
 from game.mind.errors import KeepsakeError
+from game.mind.language.words import writable
 from game.mind.ports import Embedder
 from game.mind.recall.measure import DEPTHS, Answered, RetrievalScore, scores
-from game.mind.words import writable
 
 _MOST_HITS = 1000
 _DEFAULT_HITS = 20

@@ -13,12 +13,12 @@ from typing import Any
 from game.index.local import ExactVectors
 from game.index.words import Fts5Index
 from game.mind.errors import KeepsakeError
+from game.mind.language.times import moment
+from game.mind.language.words import writable
 from game.mind.ports import Embedder
 from game.mind.recall.documents import Document, DocumentKind
 from game.mind.recall.fusion import Weights
 from game.mind.recall.recall import MemorySearch
-from game.mind.recall.times import moment
-from game.mind.words import writable
 
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 

@@ -32,26 +32,26 @@ from game.index.state import IndexProgress, IndexState
 from game.index.tail import Record
 from game.index.vectors import Chroma, ChromaVectors, CollectionMissing
 from game.index.words import Fts5Index
+from game.mind.archive.records import Memory, Summary, Tier
 from game.mind.ports import Embedder
 from game.mind.recall.documents import Document
 from game.mind.recall.related import about_memory
-from game.mind.records import Memory, Summary, Tier
 
 WORDS_BATCH = 256
 VECTORS_BATCH = 64
 
 
 class Changes(Protocol):
-    """What happened to the notes; see :class:`game.mind.notes.NoteChanges`."""
+    """What happened to the notes; see :class:`game.mind.books.notes.NoteChanges`."""
 
     @property
-    def changed(self) -> Sequence[NoteLike]: ...  # noqa: D102 - see game.mind.notes.NoteChanges
+    def changed(self) -> Sequence[NoteLike]: ...  # noqa: D102 - see game.mind.books.notes.NoteChanges
     @property
     def gone(self) -> Sequence[str]: ...  # noqa: D102 - as above
 
 
 class Notes(Protocol):
-    """The notes of an agent; :class:`game.mind.notes.NoteBook` is one."""
+    """The notes of an agent; :class:`game.mind.books.notes.NoteBook` is one."""
 
     def changed_since(self, known: Mapping[str, str]) -> Changes:
         """What is new, different or gone against the digests known by key."""

@@ -23,8 +23,8 @@ from game.index.agent_index import AgentIndex, IndexStatus
 from game.index.chroma_server import ChromaServer
 from game.index.follower import AgentSources, Meaning, Notes
 from game.index.vectors import Chroma
+from game.mind.books.notes import NoteBook
 from game.mind.errors import IndexUnavailable, KeepsakeError
-from game.mind.notes import NoteBook
 from game.mind.ports import Embedder
 from game.mind.recall.config import CHILD, NONE, RecallConfig
 from game.paths import Places

@@ -7,15 +7,15 @@ from typing import Protocol
 
 from game.index import tail
 from game.index.tail import Record
+from game.mind.archive.records import Memory, MemoryKind, Summary
 from game.mind.recall.documents import Document, DocumentKind
-from game.mind.records import Memory, MemoryKind, Summary
 
 
 class NoteLike(Protocol):
     """What an index reads of a note."""
 
     @property
-    def key(self) -> str: ...  # noqa: D102 - see game.mind.notes.Note
+    def key(self) -> str: ...  # noqa: D102 - see game.mind.books.notes.Note
     @property
     def digest(self) -> str: ...  # noqa: D102 - as above
     @property

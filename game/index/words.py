@@ -18,8 +18,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from game.mind.errors import IndexUnavailable
+from game.mind.language.words import writable
 from game.mind.recall.documents import Document, DocumentKind
-from game.mind.words import writable
 
 SCHEMA = 2
 """Kept in ``PRAGMA user_version``; a file of another number must be made anew."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from game.llm import weights
+from game.llm.embedded import weights
 from game.mind.errors import ConfigError, ModelMissing
 from game.mind.markdown_config import ConfigSection, parse
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from game.llm.embedders import OllamaEmbedder, OpenAIEmbedder
-from game.llm.minilm import MiniLMEmbedder
+from game.llm.clients.embedders import OllamaEmbedder, OpenAIEmbedder
+from game.llm.clients.minilm import MiniLMEmbedder
 from game.llm.profiles import EMBEDDED, EMBEDDER, OLLAMA, OPENAI, host_of, require_server
 from game.mind.markdown_config import ConfigSection, parse
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from game.llm.catalogue import CatalogueModel
-from game.llm.gguf import MAGIC
+from game.llm.embedded.gguf import MAGIC
 from game.mind.errors import ModelError, ModelFailed, ModelMissing, ModelUnavailable
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")

@@ -11,8 +11,8 @@ from concurrent.futures import Executor, Future, InvalidStateError, ThreadPoolEx
 from contextlib import suppress
 from dataclasses import dataclass
 
-from game.llm.capabilities import Capabilities
-from game.llm.embedded import Embedded, model_name
+from game.llm.clients.capabilities import Capabilities
+from game.llm.embedded.supervisor import Embedded, model_name
 from game.llm.profiles import EMBEDDED, EXTRACTIVE, ModelProfile, Profiles, embedded_profile
 from game.llm.queue import Done, ModelQueue, Outcome, Post, Priority, Ticket
 from game.llm.servers import GuardedModel, ServerKey, build, server_key

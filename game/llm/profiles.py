@@ -30,7 +30,7 @@ SERVERS = (AUTO, LLAMA_CPP, VLLM, OLLAMA_SERVER, OTHER)
 """What a server behind the provider ``openai`` is; ``auto`` asks it."""
 PROVIDERS = (EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE, SCRIPTED)
 """Who can answer; ``extractive`` is no model at all: summaries by selection. ``scripted`` is none
-either: agents that follow rules, see :mod:`game.llm.scripted_model`."""
+either: agents that follow rules, see :mod:`game.llm.scripted.model`."""
 
 
 @dataclass(frozen=True, slots=True)

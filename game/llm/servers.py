@@ -9,12 +9,12 @@ from typing import Protocol
 
 import httpx
 
-from game.llm.capabilities import Capabilities
-from game.llm.embedded import Embedded
-from game.llm.ollama_client import OllamaModel, ollama_host
-from game.llm.openai_client import OpenAIModel, api_key
+from game.llm.clients.capabilities import Capabilities
+from game.llm.clients.ollama import OllamaModel, ollama_host
+from game.llm.clients.openai import OpenAIModel, api_key
+from game.llm.embedded.supervisor import Embedded
 from game.llm.profiles import AUTO, EMBEDDED, LLAMA_CPP, OLLAMA, SCRIPTED, ModelProfile
-from game.llm.scripted_model import ScriptedModel
+from game.llm.scripted.model import ScriptedModel
 from game.llm.wrappers import CircuitBreaker, Recorder, Recording, Retry, TimeLimit
 from game.mind.errors import ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest, LanguageModel

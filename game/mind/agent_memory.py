@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
-from game.mind.archive import Archive
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Memory, MemoryKind
 from game.mind.memory import (
     CompactionResult,
     CompactReason,
@@ -14,8 +15,7 @@ from game.mind.memory import (
     MemoryStatus,
     Undone,
 )
-from game.mind.records import Memory, MemoryKind
-from game.mind.roundtrip import Rate, RoundtripQuestion
+from game.mind.summaries.roundtrip import Rate, RoundtripQuestion
 
 
 class AgentMemory(Protocol):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from game.mind.records import Memory, Position, Summary
-from game.mind.roundtrip import Rate
-from game.mind.verify import SummaryVerdict
+from game.mind.archive.records import Memory, Position, Summary
+from game.mind.summaries.roundtrip import Rate
+from game.mind.summaries.verification import SummaryVerdict
 
 
 class CompactReason(StrEnum):

@@ -4,9 +4,10 @@ from django.urls import include, path, re_path
 from django.urls.resolvers import URLPattern
 from evennia.web.urls import urlpatterns as evennia_urlpatterns
 
-from game.web import api, pages
-from game.web.answers import Answer, answering
-from game.web.openapi import Operation, operation
+from game.web.api import views as api
+from game.web.api.answers import Answer, answering
+from game.web.api.openapi import Operation, operation
+from game.web.site import pages
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 

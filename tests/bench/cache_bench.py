@@ -14,13 +14,14 @@ from random import Random
 import frontmatter
 
 from game.llm.profiles import ModelProfile
-from game.mind import answer, extractive
-from game.mind.options import Options
+from game.mind.archive.records import MemoryKind
 from game.mind.ports import Generation, LanguageModel
-from game.mind.prompt import PromptContext, PromptTemplate, Situation, load_template
-from game.mind.records import MemoryKind
-from game.mind.script import RenderedMemory
-from game.mind.verbs import STANDARD_VERBS
+from game.mind.prompt import parsing
+from game.mind.prompt.options import Options
+from game.mind.prompt.script import RenderedMemory
+from game.mind.prompt.template import PromptContext, PromptTemplate, Situation, load_template
+from game.mind.prompt.verbs import STANDARD_VERBS
+from game.mind.summaries import extractive
 from game.paths import REPOSITORY
 from tests.bench.embedded_up import embedded_model
 from tests.bench.figures import Figure
@@ -107,13 +108,13 @@ class _Agent:
 
     def act(self, text: str) -> None:
         """Remember its own act, as the game would have understood it."""
-        command = answer.parse(
+        command = parsing.parse(
             text,
             own_name=self.name,
             verbs=STANDARD_VERBS,
             options=Options(exits=_PLACE.exits, people=tuple(PEOPLE)),
         )
-        if isinstance(command, answer.Command) and command.verb != "wait":
+        if isinstance(command, parsing.Command) and command.verb != "wait":
             self.remember(command.line, True)
 
 

@@ -26,20 +26,20 @@ from random import Random
 import httpx
 import psutil
 
-from game.cli import processes
+from game.cli.world import processes
 from game.index.agent_index import AgentIndex
 from game.index.follower import AgentSources
-from game.mind.archive import Archive
-from game.mind.cascade import CascadeMemory
-from game.mind.compaction_config import CompactionConfig
-from game.mind.event_log import EventLog
-from game.mind.events import MemoryChange, Recall, Thought
-from game.mind.journal.importance import importance as judged
+from game.mind.archive.log import Archive
+from game.mind.books.journal.importance import importance as judged
+from game.mind.books.profiles.book import PeopleBook
+from game.mind.books.profiles.config import PeopleConfig
+from game.mind.compaction.cascade import CascadeMemory
+from game.mind.compaction.config import CompactionConfig
+from game.mind.events.log import EventLog
+from game.mind.events.types import MemoryChange, Recall, Thought
 from game.mind.memory import CompactReason
-from game.mind.people.book import PeopleBook
-from game.mind.people.config import PeopleConfig
-from game.mind.summaries import SummaryFolder
-from game.mind.summarize import ExtractiveSummarizer
+from game.mind.summaries.files import SummaryFolder
+from game.mind.summaries.summarizer import ExtractiveSummarizer
 from game.paths import REPOSITORY, Places
 from tests.bench.figures import Figure, percentile
 from tests.bench.talk import talk

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from game.cli.ports import free_base
-from game.llm.embedded import Embedded
+from game.cli.world.ports import free_base
+from game.llm.embedded.supervisor import Embedded
 from game.llm.profiles import ModelProfile, Profiles
 from game.llm.servers import build
 from game.llm.wrappers import Recorder

@@ -20,18 +20,18 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from game.mind.attention import Impulse
-from game.mind.budget import Costs, PromptSection
-from game.mind.event_files import files_of
-from game.mind.event_log import EventLog
-from game.mind.event_taps import Tapped
-from game.mind.events import Event, Events
-from game.mind.events import Thought as ThoughtEvent
+from game.agent.attention import Impulse
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.events.files import files_of
+from game.mind.events.log import EventLog
+from game.mind.events.subscribers import Tapped
+from game.mind.events.types import Event, Events
+from game.mind.events.types import Thought as ThoughtEvent
 from game.mind.memory import MemoryContext
 from game.mind.ports import Generation, GenerationRequest
+from game.mind.prompt.budget import Costs, PromptSection
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.related import Related
-from game.mind.records import Memory, MemoryKind
 from game.paths import REPOSITORY, places
 from tests.bench import talk
 from tests.bench.figures import Figure, percentile
@@ -105,7 +105,7 @@ def _log(folder: Path, listened: bool) -> Iterator[tuple[EventLog, Events]]:
     else:
         from twisted.internet import reactor  # noqa: PLC0415 - when Evennia is up
 
-        from game.web.watching import Watching  # noqa: PLC0415
+        from game.web.live.watching import Watching  # noqa: PLC0415
 
         taps = Watching(places(), reactor).taps
         log = EventLog(folder, buffer=EVENTS, written=taps.written)

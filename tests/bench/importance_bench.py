@@ -16,16 +16,16 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from game.mind.archive import Archive
-from game.mind.cascade import CascadeMemory
-from game.mind.compaction_config import CompactionConfig
-from game.mind.journal.importance import importance as by_rules
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.journal.importance import importance as by_rules
+from game.mind.compaction.cascade import CascadeMemory
+from game.mind.compaction.config import CompactionConfig
 from game.mind.memory import MemoryContext
 from game.mind.ports import SystemClock
-from game.mind.records import Memory, MemoryKind
-from game.mind.strategy import Strategies, Strategy
-from game.mind.summaries import SummaryFolder
-from game.mind.summarize import ExtractiveSummarizer
+from game.mind.summaries.files import SummaryFolder
+from game.mind.summaries.strategy import Strategies, Strategy
+from game.mind.summaries.summarizer import ExtractiveSummarizer
 from game.paths import REPOSITORY
 from tests.bench.figures import Figure, percentile
 from tests.bench.talk import FACTS, NAME, PEOPLE, Fact, Line, talk, told_of_the_world

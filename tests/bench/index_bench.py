@@ -32,7 +32,7 @@ from game.index.chroma_server import ChromaServer
 from game.index.conversation import ConversationTurn
 from game.index.vectors import Chroma, ChromaVectors
 from game.index.words import Fts5Index
-from game.llm.minilm import MiniLMEmbedder
+from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.recall.documents import Document, DocumentKind
 from game.mind.recall.recall import MemorySearch, SearchRequest
 from game.paths import REPOSITORY, Places, Ports

@@ -17,11 +17,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from game.cli import client
 from game.cli.recall import read_data
-from game.mind.archive import Archive
-from game.mind.records import Memory, MemoryKind, Summary, Tier
-from game.mind.tier_lines import Compacted
+from game.cli.world import client
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
+from game.mind.archive.tier_lines import Compacted
 from game.paths import Places
 from tests.bench.figures import Figure, percentile
 from tests.bench.index_bench import HYTHE

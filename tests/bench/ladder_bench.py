@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from game.lab.accounting import Charged, compacted, thought
-from game.lab.ledger import HORIZON, CostLedger, together
-from game.mind import masking
-from game.mind.archive import Archive
-from game.mind.cascade import CascadeMemory
-from game.mind.compaction_config import CompactionConfig
+from game.lab.replays.accounting import Charged, compacted, thought
+from game.lab.replays.ledger import HORIZON, CostLedger, together
+from game.mind.archive.log import Archive
+from game.mind.compaction import masking
+from game.mind.compaction.cascade import CascadeMemory
+from game.mind.compaction.config import CompactionConfig
 from game.mind.ports import SystemClock
-from game.mind.summaries import SummaryFolder
+from game.mind.summaries.files import SummaryFolder
 from tests.bench.figures import Figure
 from tests.bench.ladder_chart import SHIPPED_NAME, chart
 from tests.bench.ladder_lives import OUTPUTS, Outputs, life

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 from matplotlib.figure import Figure as Picture
 
-from game.lab.ledger import HORIZON, CostLedger, together
+from game.lab.replays.ledger import HORIZON, CostLedger, together
 from game.mind.memory import Rung
 
 if TYPE_CHECKING:

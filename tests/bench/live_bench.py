@@ -19,7 +19,7 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext, CDPSession, Page
 
-from game.mind.event_reader import Record, last
+from game.mind.events.reader import Record, last
 from tests.bench import dashboard_world
 from tests.bench.dashboard_world import Browser
 from tests.bench.figures import Figure

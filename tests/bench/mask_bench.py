@@ -9,13 +9,13 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from game.mind.exchange import open_exchange
-from game.mind.masking import STEP, Mask, boundary, mask
-from game.mind.noticed import Commitments, Noticed, NoticedKind, notice
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.commitments import Commitments, Noticed, NoticedKind, notice
+from game.mind.compaction.masking import STEP, Mask, boundary, mask
+from game.mind.prompt.exchange import open_exchange
+from game.mind.prompt.script import RenderedMemory, script
+from game.mind.prompt.tokens import estimate_tokens
 from game.mind.recall import related
-from game.mind.records import Memory, MemoryKind
-from game.mind.script import RenderedMemory, script
-from game.mind.tokens import estimate_tokens
 from tests.bench import talk
 from tests.bench.figures import Figure, median_ms
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from game.mind.archive import Archive
-from game.mind.cascade import CascadeMemory
-from game.mind.compaction_config import CompactionConfig
+from game.mind.archive.log import Archive
+from game.mind.compaction.cascade import CascadeMemory
+from game.mind.compaction.config import CompactionConfig
 from game.mind.memory import CompactReason
 from game.mind.ports import SystemClock
-from game.mind.summaries import SummaryFolder
-from game.mind.summarize import MAX_CHARACTERS, Draft, SummarySource
+from game.mind.summaries.files import SummaryFolder
+from game.mind.summaries.summarizer import MAX_CHARACTERS, Draft, SummarySource
 from tests.bench.figures import Figure, median_ms
 
 SIZES = (100, 10_000, 100_000)

@@ -22,7 +22,7 @@ from game.cli.recall import read_data
 from game.index.conversation import Conversation, ConversationTurn, MarkedQuestion
 from game.index.local import ExactVectors
 from game.index.words import Fts5Index
-from game.llm.minilm import DIMENSION, MiniLMEmbedder
+from game.llm.clients.minilm import DIMENSION, MiniLMEmbedder
 from game.mind.ports import SystemClock
 from game.mind.recall.documents import Document, DocumentKind
 from game.mind.recall.fusion import Weights, reciprocal

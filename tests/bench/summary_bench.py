@@ -21,21 +21,21 @@ from random import Random
 from game.llm.profiles import OPENAI, ModelProfile
 from game.llm.servers import build
 from game.llm.wrappers import Recorder
-from game.mind.attribution import swapped
-from game.mind.compaction_config import CompactionConfig
+from game.mind.archive.records import MemoryKind, Tier
+from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import SummaryRefused
 from game.mind.ports import Generation, LanguageModel
-from game.mind.records import MemoryKind, Tier
-from game.mind.script import cursor
-from game.mind.strategy import Layout, Strategies, Strategy
-from game.mind.summarize import (
+from game.mind.prompt.script import cursor
+from game.mind.summaries.attribution import swapped
+from game.mind.summaries.strategy import Layout, Strategies, Strategy
+from game.mind.summaries.summarizer import (
     EXTRACTIVE,
     ExtractiveSummarizer,
     ModelSummarizer,
     Summarizer,
     SummarySource,
 )
-from game.mind.writing import SummaryWriter
+from game.mind.summaries.writing import SummaryWriter
 from game.paths import REPOSITORY
 from tests.bench.embedded_up import embedded_model
 from tests.bench.figures import Figure

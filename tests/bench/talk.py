@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from game.mind.records import MemoryKind
-from game.mind.words import sentences
+from game.mind.archive.records import MemoryKind
+from game.mind.language.words import sentences
 from game.paths import REPOSITORY
 
 NAME = "Mira"

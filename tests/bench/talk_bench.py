@@ -8,8 +8,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from game.cli.talk import as_table
-from game.lab.settings import copy_config
+from game.cli.lab.talk import as_table
+from game.lab.simulations.settings import copy_config
 from game.lab.talk.evaluation import evaluate
 from game.lab.talk.job import Job
 from game.lab.talk.scores import QuestionScore, scores

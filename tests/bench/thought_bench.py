@@ -36,8 +36,8 @@ def main() -> None:
 
 
 def _in_the_world() -> list[Figure]:
-    from game.mind.attention import EventKind, PerceivedEvent  # noqa: PLC0415 - with the world
-    from game.mind.compaction_config import CompactionConfig  # noqa: PLC0415
+    from game.agent.attention import EventKind, PerceivedEvent  # noqa: PLC0415 - with the world
+    from game.mind.compaction.config import CompactionConfig  # noqa: PLC0415
     from game.mind.memory import CompactReason  # noqa: PLC0415
     from tests.bench.talk import Line, talk  # noqa: PLC0415
     from tests.game.agents_world import AgentsWorld, FixedConfig  # noqa: PLC0415

@@ -16,16 +16,16 @@ from random import Random
 
 import frontmatter
 
-from game.llm.local_tokenizer import LocalTokenizer
-from game.llm.openai_client import OpenAIModel
+from game.llm.clients.openai import OpenAIModel
 from game.llm.profiles import LLAMA_CPP
-from game.mind import extractive
+from game.llm.tokens.local_tokenizer import LocalTokenizer
+from game.mind.archive.records import MemoryKind
 from game.mind.ports import GenerationRequest
-from game.mind.prompt import PromptContext, Situation, load_template
-from game.mind.records import MemoryKind
-from game.mind.script import RenderedMemory
-from game.mind.tokens import MODEL_SERVER, Heuristic, TokenLedger, estimate_tokens
-from game.mind.verbs import STANDARD_VERBS
+from game.mind.prompt.script import RenderedMemory
+from game.mind.prompt.template import PromptContext, Situation, load_template
+from game.mind.prompt.tokens import MODEL_SERVER, Heuristic, TokenLedger, estimate_tokens
+from game.mind.prompt.verbs import STANDARD_VERBS
+from game.mind.summaries import extractive
 from game.paths import REPOSITORY
 from tests.bench.embedded_up import embedded_server
 from tests.bench.figures import Figure, median_ms

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
-from game.mind.events import OPERATIONS
+from game.mind.events.types import OPERATIONS
 from game.paths import REPOSITORY
 
 _STATIC = REPOSITORY / "game" / "web" / "static" / "keepsake"

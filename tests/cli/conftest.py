@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from game.cli import processes
+from game.cli.world import processes
 from game.paths import REPOSITORY, Places, places
 from tests.free_ports import free_base
 

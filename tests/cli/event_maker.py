@@ -7,8 +7,8 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from game.mind.event_log import EventLog
-from game.mind.events import MemoryChange, Thought
+from game.mind.events.log import EventLog
+from game.mind.events.types import MemoryChange, Thought
 
 
 def main(folder: Path, file_bytes: int) -> None:

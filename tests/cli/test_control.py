@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from game.cli import client
+from game.cli.world import client
 from game.mind.errors import KeepsakeError
 from game.paths import REPOSITORY, places
 

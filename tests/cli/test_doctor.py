@@ -3,10 +3,10 @@
 import json
 import socket
 
-from game.cli import home
+from game.cli.world import home
 from game.mind.markdown_config import with_settings
 from game.server.private_files import read_or_create
-from game.web.metrics_token import SHORTEST_TOKEN, TOKEN_VARIABLE
+from game.web.live.metrics_token import SHORTEST_TOKEN, TOKEN_VARIABLE
 from tests.cli.conftest import Copy
 
 

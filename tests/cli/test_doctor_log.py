@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from game.cli.checks_log import event_log
-from game.mind.event_log import EventLog
-from game.mind.events import World
+from game.cli.checks.log import event_log
+from game.mind.events.log import EventLog
+from game.mind.events.types import World
 from game.paths import Places, Ports
 
 

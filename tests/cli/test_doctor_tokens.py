@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from game.cli import checks_tokens, checks_vault, home
-from game.cli.finding import Finding
-from game.llm import local_tokenizer
+from game.cli.checks import tokens, vault
+from game.cli.checks.finding import Finding
+from game.cli.world import home
+from game.llm.tokens import local_tokenizer
 from game.paths import Places, places
 from tests.fakes.model_server import FakeModelServer, Reply
 
@@ -44,21 +45,21 @@ def agent(here: Places, *settings: str) -> None:
 
 def ask(here: Places, fake: FakeModelServer, provider: str = "openai") -> Finding:
     agent(here, f"provider**: {provider}", f"host**: {fake.address}", "model**: fake")
-    (found,) = checks_tokens.counting(here)
+    (found,) = tokens.counting(here)
     return found
 
 
 def test_a_fresh_copy_has_a_budget_and_somebody_who_counts(here: Places):
-    (budget,) = checks_tokens.budget(here)
+    (budget,) = tokens.budget(here)
     assert (budget.well, budget.what) == (True, "3,840 of 4,096 tokens for a prompt")
-    (counts,) = checks_tokens.counting(here)
+    (counts,) = tokens.counting(here)
     assert counts.well
     assert "model server" in counts.what
 
 
 def test_an_answer_longer_than_its_reserve_is_named(here: Places):
     agent(here, "max_tokens**: 300")
-    (finding,) = checks_tokens.budget(here)
+    (finding,) = tokens.budget(here)
     assert not finding.well
     assert "300 tokens, and 256" in finding.what
     assert "reserve_tokens" in finding.cure
@@ -66,7 +67,7 @@ def test_an_answer_longer_than_its_reserve_is_named(here: Places):
 
 def test_summaries_by_a_profile_that_is_not_there_are_named(here: Places):
     (here.config / "memory_compaction.md").write_text("**profile**: sumarizer\n")
-    (finding,) = checks_tokens.budget(here)
+    (finding,) = tokens.budget(here)
     assert (finding.subject, finding.well) == ("Summaries", False)
     assert "'sumarizer'" in finding.what
     assert "agent, summarizer" in finding.cure
@@ -82,7 +83,7 @@ def test_a_prompt_that_ollama_would_cut_is_named(
     told = [f"context_tokens**: {given}"] if given else []
     agent(here, "provider**: ollama", "model**: gemma3:4b", *told)
     (here.config / "memory_compaction.md").write_text(f"**context_tokens**: {context}\n")
-    (finding,) = checks_tokens.budget(here)
+    (finding,) = tokens.budget(here)
     assert finding.well is well
     if not well:
         assert f"**context_tokens**: {context}" in finding.cure
@@ -91,7 +92,7 @@ def test_a_prompt_that_ollama_would_cut_is_named(
 
 def test_a_prompt_that_the_embedded_model_would_refuse_is_named(here: Places):
     (here.config / "memory_compaction.md").write_text("**context_tokens**: 8193\n")
-    (finding,) = checks_tokens.budget(here)
+    (finding,) = tokens.budget(here)
     assert "8,193 tokens, and the agents' model looks at 8,192" in finding.what
     assert finding.cure.endswith("to 8192")
 
@@ -116,27 +117,27 @@ def test_tiktoken_is_named_with_its_encodings(
     (tmp_path / "none" / "file").write_text("data")
     digest = hashlib.sha256(b"data").hexdigest()
     monkeypatch.setattr(local_tokenizer, "DATA", {"cl100k_base": ("file", digest)})
-    monkeypatch.setattr(checks_tokens, "installed", lambda: True)
+    monkeypatch.setattr(tokens, "installed", lambda: True)
     assert ask(here, fake).what.startswith("by tiktoken (cl100k_base)")
 
 
 def test_a_server_that_is_down_is_told_of_elsewhere(here: Places, fake: FakeModelServer):
     fake.always("/tokenize", Reply(status=503))
     agent(here, "provider**: openai", f"host**: {fake.address}", "model**: fake")
-    assert list(checks_tokens.counting(here)) == []
+    assert list(tokens.counting(here)) == []
 
 
 def test_broken_settings_are_told_of_once(here: Places):
     (here.config / "memory_compaction.md").write_text("**low**: 0.9\n")
-    assert list(checks_tokens.budget(here)) == []
-    (finding,) = checks_vault.configuration(here)
+    assert list(tokens.budget(here)) == []
+    (finding,) = vault.configuration(here)
     assert "line 1: low 0.9 is not below high 0.85" in finding.what.replace("low: ", "", 1)
 
 
 def test_a_template_that_does_not_parse_is_named(here: Places):
     broken = here.config / "compaction" / "mine.md"
     broken.write_text("**layout**: cascade\n\n```\n{{ memories \n```\n")
-    (finding,) = checks_vault.configuration(here)
+    (finding,) = vault.configuration(here)
     assert not finding.well
     assert f"{broken}, line" in finding.what
     assert finding.cure

@@ -11,11 +11,11 @@ import threading
 import pytest
 from pyarrow import parquet
 
-from game.mind.event_files import files_of
-from game.mind.event_log import EventLog
-from game.mind.event_prompts import Prompts
-from game.mind.event_reader import EventFollower, events, follow
-from game.mind.events import (
+from game.mind.events.files import files_of
+from game.mind.events.log import EventLog
+from game.mind.events.prompts import Prompts
+from game.mind.events.reader import EventFollower, events, follow
+from game.mind.events.types import (
     Compaction,
     Fault,
     Health,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from game.cli import home
+from game.cli.world import home
 from game.mind.errors import KeepsakeError
 from game.paths import places
 

@@ -2,7 +2,7 @@
 
 from threading import Thread
 
-from game.cli.log_files import follow, tail
+from game.cli.logs.log_files import follow, tail
 
 
 def test_tail_gives_the_last_lines(tmp_path):

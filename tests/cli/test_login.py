@@ -5,7 +5,7 @@ from threading import Thread
 
 import pytest
 
-from game.cli import login
+from game.cli.world import login
 from game.mind.errors import KeepsakeError
 from tests.free_ports import free_port
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from game.cli import home
+from game.cli.world import home
 from game.llm import fetching
 from game.llm.catalogue import SHIPPED, CatalogueModel, load_catalogue
 from game.llm.profiles import load

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from game.cli import ports
+from game.cli.world import ports
 from game.mind.errors import KeepsakeError
 from game.paths import places
 

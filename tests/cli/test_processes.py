@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 import psutil
 
-from game.cli import processes
-from game.cli.processes import Component
+from game.cli.world import processes
+from game.cli.world.processes import Component
 
 SLEEP = "import time; print('up', flush=True); time.sleep(600)"
 DEAF = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEP}"

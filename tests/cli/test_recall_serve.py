@@ -10,7 +10,7 @@ import pytest
 
 from game.cli.recall import RecallServer, as_json, evaluate, read_data
 from game.index.conversation import Conversation, UnreadableTurns
-from game.llm.minilm import MiniLMEmbedder
+from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.errors import KeepsakeError, ModelUnavailable
 from game.paths import REPOSITORY
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from game.cli import client, login, processes
-from game.cli.log_files import tail
-from game.cli.processes import Component
+from game.cli.logs.log_files import tail
+from game.cli.world import client, login, processes
+from game.cli.world.processes import Component
 from game.paths import REPOSITORY
 from tests.cli.conftest import Copy, end, make_copy
 from tests.llm.conftest import until

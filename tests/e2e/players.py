@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from game.cli.login import Telnet, connection_screen
+from game.cli.world.login import Telnet, connection_screen
 from tests.cli.conftest import Copy
 
 PASSWORD = "willow-harbour-lantern"

@@ -16,8 +16,8 @@ from pathlib import Path
 import frontmatter
 import pytest
 
-from game.cli import processes
-from game.cli.processes import Component
+from game.cli.world import processes
+from game.cli.world.processes import Component
 from game.paths import REPOSITORY
 from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import PATIENCE, Player, chat_until, wait_for

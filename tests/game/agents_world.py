@@ -24,12 +24,12 @@ from evennia.utils.ansi import strip_ansi
 from evennia.utils.test_resources import EvenniaTest
 from twisted.internet.task import Clock
 
+from game.agent.thinking_config import ThinkingConfig, load_thinking_config
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
-from game.mind.archive import Syncer
-from game.mind.compaction_config import CompactionConfig, load_compaction_config
+from game.mind.archive.log import Syncer
+from game.mind.compaction.config import CompactionConfig, load_compaction_config
 from game.mind.markdown_config import ConfigFile
-from game.mind.thinking_config import ThinkingConfig, load_thinking_config
 from game.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer, Reply
 from typeclasses import services

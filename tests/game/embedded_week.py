@@ -6,11 +6,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from game.cli.ports import free_base
+from game.cli.world.ports import free_base
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
+from game.mind.books.journal.book import Journal
 from game.mind.errors import ModelError
-from game.mind.journal.book import Journal
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.sleep.config import SleepConfig
 from game.mind.sleep.log import SleepLog

@@ -14,14 +14,14 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
+from game.agent.attention import EventKind, PerceivedEvent
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
-from game.mind.attention import EventKind, PerceivedEvent
-from game.mind.compaction_config import CompactionConfig
+from game.mind.archive.integrity import tier_problems
+from game.mind.archive.records import MemoryKind
+from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import ModelError
-from game.mind.integrity import tier_problems
 from game.mind.ports import Generation, GenerationRequest
-from game.mind.records import MemoryKind
 from game.paths import REPOSITORY, Places, Ports
 from tests.bench.ladder_lives import OUTPUTS, life
 from tests.bench.talk import Line

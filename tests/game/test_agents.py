@@ -410,7 +410,7 @@ class TestTrouble(AgentsWorld):
         assert "the oldest 2 memories were lost" in logged[-1]
 
     def test_an_archive_in_use_elsewhere_is_waited_for(self):
-        from game.mind.archive import Archive  # noqa: PLC0415
+        from game.mind.archive.log import Archive  # noqa: PLC0415
 
         folder = self.services.places.agents / "Bram" / "archive"
         other = Archive(folder)

@@ -11,7 +11,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from game.mind.errors import ConfigError
-from game.mind.tokens import HEURISTIC, MODEL_SERVER, TIKTOKEN, Heuristic, TokenLedger
+from game.mind.prompt.tokens import HEURISTIC, MODEL_SERVER, TIKTOKEN, Heuristic, TokenLedger
 from typeclasses.components.counting import BATCH, LONGEST_WAIT, SMALLEST_BATCH, Counting
 
 

@@ -8,7 +8,7 @@ from evennia.utils import create
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from game.mind.verbs import STANDARD_VERBS
+from game.mind.prompt.verbs import STANDARD_VERBS
 from tests.game.agents_world import AgentsWorld
 from typeclasses.components.following import FOLLOW_SECONDS
 from typeclasses.components.options import options_of

@@ -10,10 +10,10 @@ import jsonschema
 
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
-from game.mind.event_log import EventLog
-from game.mind.event_prompts import Prompts
-from game.mind.event_reader import events
-from game.mind.events import KINDS, World
+from game.mind.events.log import EventLog
+from game.mind.events.prompts import Prompts
+from game.mind.events.reader import events
+from game.mind.events.types import KINDS, World
 from game.mind.memory import CompactReason
 from game.paths import REPOSITORY, Places
 from tests.fakes.model_server import Reply

@@ -11,7 +11,7 @@ from evennia.utils import create
 
 from game.llm.profiles import ModelProfile
 from game.mind.errors import ModelUnavailable
-from game.mind.events import Nowhere, Thought
+from game.mind.events.types import Nowhere, Thought
 from game.mind.ports import Generation
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld

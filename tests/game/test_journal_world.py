@@ -8,8 +8,8 @@ from datetime import timedelta
 
 from evennia.utils.ansi import strip_ansi
 
-from game.mind.journal.config import JournalConfig
-from game.mind.journal.entries import EntryOrigin, Judge
+from game.mind.books.journal.config import JournalConfig
+from game.mind.books.journal.entries import EntryOrigin, Judge
 from tests.game.agents_world import AgentsWorld, Building
 from typeclasses import services
 from typeclasses.components.identity import identity_of

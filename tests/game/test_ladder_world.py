@@ -13,15 +13,15 @@ from dataclasses import replace
 
 from evennia.utils.ansi import strip_ansi
 
-from game.mind import history
-from game.mind.cascade import CascadeMemory
-from game.mind.compaction_config import CompactionConfig
+from game.mind.archive import history
+from game.mind.compaction.cascade import CascadeMemory
+from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.sliding import SlidingMemory
 from game.mind.errors import ModelUnavailable
-from game.mind.marks import FRAME
 from game.mind.memory import CompactReason
+from game.mind.prompt.marks import FRAME
+from game.mind.prompt.verbs import FORBIDDEN, PRIVATE
 from game.mind.recall.related import Related
-from game.mind.sliding import SlidingMemory
-from game.mind.verbs import FORBIDDEN, PRIVATE
 from tests.game.agents_world import AgentsWorld, Building, FixedConfig
 from tests.game.test_recall_world import CHATTER, RecallWorld
 from typeclasses.components import compactor as compactor_module

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from game.mind.attention import EventKind
-from game.mind.compaction_config import CompactionConfig
+from game.agent.attention import EventKind
+from game.mind.compaction.config import CompactionConfig
 from tests.game.lively_day import LivelyDay
 
 TIGHT = CompactionConfig(context_tokens=2048, reserve_tokens=128)

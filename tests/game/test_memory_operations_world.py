@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 from game.index.service import IndexService
-from game.llm.minilm import MiniLMEmbedder
-from game.mind.events import OPERATIONS
-from game.mind.journal.entries import EntryOrigin, Importance
+from game.llm.clients.minilm import MiniLMEmbedder
+from game.mind.books.journal.entries import EntryOrigin, Importance
+from game.mind.events.types import OPERATIONS
 from game.mind.recall.config import NONE, RecallConfig
 from tests.game.agents_world import Building
 from tests.game.test_events_world import EventsWorld

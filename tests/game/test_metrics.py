@@ -14,11 +14,11 @@ from evennia.utils import create
 from prometheus_client.parser import text_string_to_metric_families
 from twisted.internet.task import Clock
 
-from game.mind.event_log import EventLog
-from game.mind.event_taps import Tapped
+from game.mind.events.log import EventLog
+from game.mind.events.subscribers import Tapped
 from game.mind.memory import CompactReason
-from game.web.hub import StreamRecord
-from game.web.watching import Watching, watcher
+from game.web.live.hub import StreamRecord
+from game.web.live.watching import Watching, watcher
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
 from typeclasses import services

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from game.mind import cut
+from game.mind.compaction import truncation
 from game.mind.sleep.config import SleepConfig
 from game.mind.sleep.steps import Step
 from tests.fakes.model_server import Reply
@@ -171,7 +171,7 @@ class TestRefused(ModelWorld):
         """How often the summaries say it, word for word and put back."""
         context = self.mind.memory.context()
         texts = [each.text for each in (context.longterm, context.recent) if each]
-        lines = [line for text in texts for line in cut.put_back_in(text)]
+        lines = [line for text in texts for line in truncation.put_back_in(text)]
         assert sum(len(self.LINE.findall(text)) for text in texts) == len(lines)
         return len(lines)
 

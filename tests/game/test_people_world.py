@@ -10,9 +10,9 @@ from unittest import mock
 
 from evennia.utils import create
 
-from game.mind.people import shelf
-from game.mind.people.config import PeopleConfig
-from game.mind.people.profile import Closeness, ProfileKind
+from game.mind.books.profiles import files as profile_files
+from game.mind.books.profiles.config import PeopleConfig
+from game.mind.books.profiles.profile import Closeness, ProfileKind
 from tests.game.agents_world import AgentsWorld, Building
 from typeclasses import services
 from typeclasses.characters import Character
@@ -168,7 +168,7 @@ class TestKnowing(PeopleWorld):
         assert after.exchanges == before.exchanges + 1
 
     def test_a_profile_that_is_not_in_ram_is_loaded_before_the_thought(self):
-        with mock.patch.object(shelf, "MOST_PAGES", 1):
+        with mock.patch.object(profile_files, "MOST_PAGES", 1):
             self.says(self.char1, "I work as a miller, Mira.")
             self.says(self.comes("Piet"), "Good day to all.")
             self.known.settle()

@@ -10,7 +10,7 @@ import threading
 from evennia.utils.ansi import strip_ansi
 
 from game.index.service import IndexService
-from game.llm.minilm import MiniLMEmbedder
+from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.recall.config import NONE, RecallConfig
 from tests.game.agents_world import AgentsWorld, Building
 from typeclasses import services

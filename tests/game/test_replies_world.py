@@ -7,8 +7,8 @@ from typing import Any
 
 from evennia.utils import create
 
+from game.mind.archive.records import SHRUG, MemoryKind
 from game.mind.memory import CompactReason
-from game.mind.records import SHRUG, MemoryKind
 from tests.fakes.model_server import Reply
 from tests.game.test_hospitality import Inn
 from typeclasses.components.replying import SHRUGS

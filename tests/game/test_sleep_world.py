@@ -8,7 +8,7 @@ from unittest import mock
 
 from evennia.utils import create
 
-from game.mind import heard as hearing
+from game.mind.language import heard as hearing
 from game.mind.sleep.tiredness import wakes_at
 from tests.game.agents_world import AgentsWorld, FixedConfig
 from typeclasses.agents import Agent

@@ -11,11 +11,11 @@ from django.test import Client
 from django.utils import timezone
 
 from game.mind.errors import ArchiveUnwritable, ModelUnavailable
-from game.mind.event_reader import events
+from game.mind.events.reader import events
 from game.mind.memory import CompactReason
-from game.web.access import may_act, may_watch
-from game.web.on_reactor import WorldBusy
-from game.web.sessions import forget_old_sessions
+from game.web.api.on_reactor import WorldBusy
+from game.web.site.access import may_act, may_watch
+from game.web.site.sessions import forget_old_sessions
 from tests.fakes.model_server import Reply
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
 from tests.game.web_world import API, WebWorld
@@ -279,7 +279,7 @@ class TestLooking(WebWorld):
         few = self.get(address, first=2, last=4)
         assert few["more_before"] == 0 or len(few["before"]) == 20
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("game.web.lives.MOST_BEFORE", 2)
+            patch.setattr("game.web.api.archive_views.MOST_BEFORE", 2)
             fewer = self.get(address, first=2, last=4)
         assert fewer["before"] == few["before"][:2]
         assert fewer["more_before"] == len(few["before"]) + few["more_before"] - 2 > 0
@@ -471,8 +471,8 @@ class TestLooking(WebWorld):
             raise WorldBusy("The world is too busy to answer", "Try again in a moment")
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("game.web.snapshots.on_reactor", busy)
-            patch.setattr("game.web.api.on_reactor", busy)
+            patch.setattr("game.web.api.snapshots.on_reactor", busy)
+            patch.setattr("game.web.api.views.on_reactor", busy)
             for path in ("/agents", self.of_mira("/tiers"), self.of_mira("/series")):
                 assert "Try again" in self.get(path, 503)["error"]
 

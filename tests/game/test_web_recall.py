@@ -6,7 +6,7 @@ import re
 from concurrent.futures import Future
 from unittest.mock import patch
 
-from game.web import recalling
+from game.web.api import recalling
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
 from tests.game.web_world import WebWorld
 

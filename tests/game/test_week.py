@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
-from game.mind.journal.book import Journal
-from game.mind.journal.entries import EntryOrigin, Judge
-from game.mind.people.book import PeopleBook
-from game.mind.people.profile import ProfileKind
+from game.mind.books.journal.book import Journal
+from game.mind.books.journal.entries import EntryOrigin, Judge
+from game.mind.books.profiles.book import PeopleBook
+from game.mind.books.profiles.profile import ProfileKind
 from game.mind.sleep.log import SleepLog
 from game.mind.sleep.steps import Step
 from tests.fakes.model_server import Reply

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 from evennia.utils.ansi import strip_ansi
 
-from commands.why import CmdWhy, told
-from game.mind.reasons import Leant, PromptSource, Under, Why
-from game.mind.records import Memory, MemoryKind
+from commands.building.why import CmdWhy, told
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.events.reasons import Leant, PromptSource, Under, Why
 from tests.game.test_events_world import EventsWorld
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
 

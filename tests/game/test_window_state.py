@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from evennia.utils.ansi import strip_ansi
 
-from game.mind.called import Names
-from game.mind.event_reader import events
-from game.mind.events import Thought
-from game.mind.lately import Lately, lately
-from game.web.hub import Hub, StreamRecord
-from game.web.series import current
-from game.web.snapshots import STATES
-from game.web.wanted import StreamQuery
-from game.web.watching import _names_of, _window_of, _written
+from game.mind.events.agent_names import Names
+from game.mind.events.reader import events
+from game.mind.events.recent_activity import Lately, lately
+from game.mind.events.types import Thought
+from game.web.api.snapshots import STATES
+from game.web.live.hub import Hub, StreamRecord
+from game.web.live.series import current
+from game.web.live.stream_query import StreamQuery
+from game.web.live.watching import _names_of, _window_of, _written
 from tests.fakes.model_server import Reply
 from tests.game.test_metrics import MetricsWorld
 from tests.game.web_world import WebWorld

@@ -10,7 +10,7 @@ import pytest
 from evennia.objects.models import ObjectDB
 from evennia.utils.test_resources import EvenniaTestCase
 
-from commands.things import find_detail
+from commands.playing.things import find_detail
 from game.mind.errors import ConfigError
 from game.mind.names import check_agent_name
 from tests.game.built_world import BuiltWorld, forget

@@ -9,10 +9,10 @@ import jsonschema
 from django.test import Client
 from evennia.utils import create
 
-from game.mind.event_log import EventLog
-from game.mind.event_taps import Tapped
-from game.web import openapi
-from game.web.series import current
+from game.mind.events.log import EventLog
+from game.mind.events.subscribers import Tapped
+from game.web.api import openapi
+from game.web.live.series import current
 from tests.game.agents_world import AgentsWorld
 from typeclasses import services
 from typeclasses.accounts import Account

@@ -20,10 +20,10 @@ from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
 from game.index.service import IndexService
-from game.llm.minilm import MiniLMEmbedder
-from game.mind.compaction_config import CompactionConfig
-from game.mind.people.book import PeopleBook
-from game.mind.people.profile import Profile
+from game.llm.clients.minilm import MiniLMEmbedder
+from game.mind.books.profiles.book import PeopleBook
+from game.mind.books.profiles.profile import Profile
+from game.mind.compaction.config import CompactionConfig
 from game.mind.recall.config import NONE, RecallConfig
 from tests.game.agents_world import AgentsWorld, FixedConfig
 from tests.game.week_script import PERSONA, PIN, WEEK, Turn

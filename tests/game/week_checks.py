@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from game.mind.journal.entries import JournalEntry
-from game.mind.people.profile import Fact, Profile
+from game.mind.books.journal.entries import JournalEntry
+from game.mind.books.profiles.profile import Fact, Profile
 from game.mind.sleep.steps import Night, Step
 from tests.game.week_script import BROKEN, FORGED, HEARSAY, IMPORTANT, PERSONA, PIN, WANTED, Wanted
 

@@ -15,11 +15,11 @@ from game.index.agent_index import AgentIndex
 from game.index.chroma_server import ChromaServer
 from game.index.follower import AgentSources, Meaning
 from game.index.vectors import Chroma
-from game.mind.archive import Archive
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
+from game.mind.archive.tier_lines import Compacted, TakenBack
+from game.mind.books.notes import NoteBook
 from game.mind.errors import IndexUnavailable
-from game.mind.notes import NoteBook
-from game.mind.records import Memory, MemoryKind, Summary, Tier
-from game.mind.tier_lines import Compacted, TakenBack
 from tests.llm.conftest import places_in, until
 
 DAWN = datetime(2026, 5, 1, 6, tzinfo=UTC)

@@ -12,11 +12,11 @@ import pytest
 
 from game.index.agent_index import AgentIndex, _is_damage
 from game.index.vectors import Chroma, ChromaVectors
+from game.mind.archive.records import Summary, Tier
 from game.mind.errors import BadAnswer, IndexUnavailable
 from game.mind.ports import SystemClock
 from game.mind.recall.documents import DocumentKind
 from game.mind.recall.recall import MemorySearch
-from game.mind.records import Summary, Tier
 from tests.index.conftest import DAWN, BagOfWords, Life, Opener, by_meaning, by_words
 
 LINE = {"type": "memory", "t": "2026-05-01T06:00:00Z", "kind": "perception"}

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from game.cli import checks_index, client
-from game.cli.finding import Finding
+from game.cli.checks import index as checks_index
+from game.cli.checks.finding import Finding
+from game.cli.world import client
 from game.index.service import IndexService
-from game.llm.minilm import MiniLMEmbedder
+from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.errors import KeepsakeError
 from game.mind.recall.config import RecallConfig
 from game.paths import Places

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from game.index.agent_index import AgentIndex
-from game.mind.notes import NoteBook
+from game.mind.books.notes import NoteBook
 from game.mind.ports import SystemClock
 from game.mind.recall.recall import MemorySearch
 from game.mind.sleep.dream import FOLDER, dream

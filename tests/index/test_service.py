@@ -18,7 +18,7 @@ import pytest
 from game.index.chroma_server import ChromaServer, data_folder
 from game.index.service import IndexService, alone
 from game.index.vectors import Chroma
-from game.llm.minilm import MiniLMEmbedder
+from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.errors import IndexUnavailable, KeepsakeError
 from game.mind.names import folder_name
 from game.mind.recall.config import RecallConfig

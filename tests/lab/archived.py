@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from game.mind.archive import Archive
-from game.mind.cascade import CascadeMemory
-from game.mind.compaction_config import load_compaction_config
-from game.mind.records import MemoryKind
-from game.mind.summaries import SummaryFolder
-from game.mind.summarize import ExtractiveSummarizer
+from game.mind.archive.log import Archive
+from game.mind.archive.records import MemoryKind
+from game.mind.compaction.cascade import CascadeMemory
+from game.mind.compaction.config import load_compaction_config
+from game.mind.summaries.files import SummaryFolder
+from game.mind.summaries.summarizer import ExtractiveSummarizer
 from game.paths import REPOSITORY, Places, Ports
 from tests.bench.ladder_lives import OUTPUTS, life
 from tests.mind.lives import ManualClock

@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from game.lab import checkpoints
-from game.lab.plan import Lab
+from game.lab.simulations import checkpoints
+from game.lab.simulations.plan import Lab
 from game.mind.errors import KeepsakeError
 
 

@@ -13,25 +13,25 @@ from datetime import timedelta
 
 import pytest
 
-from game.lab.cuts import Until, copy_agent
-from game.lab.database_copy import AgentPlacement, copy_database
-from game.lab.fork import ABOUT, fork
-from game.lab.points import NOW, point_at
-from game.mind import history
-from game.mind.archive import Archive
+from game.lab.forks.cuts import Until, copy_agent
+from game.lab.forks.database_copy import AgentPlacement, copy_database
+from game.lab.forks.fork import ABOUT, fork
+from game.lab.forks.points import NOW, point_at
+from game.mind.archive import history
+from game.mind.archive.log import Archive
+from game.mind.archive.tiers import load_tiers
+from game.mind.books.commitments import Commitments
+from game.mind.books.journal.book import Journal
+from game.mind.books.journal.entries import EntryOrigin
+from game.mind.books.journal.importance import Importance
+from game.mind.books.notes import NoteBook
 from game.mind.errors import KeepsakeError
-from game.mind.event_files import files_of, wait_until_packed
-from game.mind.event_log import EventLog
-from game.mind.event_prompts import Prompts
-from game.mind.event_reader import events
-from game.mind.events import MemoryChange, Thought
-from game.mind.journal.book import Journal
-from game.mind.journal.entries import EntryOrigin
-from game.mind.journal.importance import Importance
-from game.mind.notes import NoteBook
-from game.mind.noticed import Commitments
+from game.mind.events.files import files_of, wait_until_packed
+from game.mind.events.log import EventLog
+from game.mind.events.prompts import Prompts
+from game.mind.events.reader import events
+from game.mind.events.types import MemoryChange, Thought
 from game.mind.sleep.log import SleepLog
-from game.mind.tiers import load_tiers
 from game.paths import REPOSITORY
 from tests.lab.archived import APART, NAME, START, fingerprint, lived, places
 from tests.mind.lives import ManualClock
@@ -399,8 +399,8 @@ def test_a_copy_that_breaks_off_leaves_nothing(world, tmp_path):
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from game.lab.fork import fork
-from game.lab.points import NOW
+from game.lab.forks.fork import fork
+from game.lab.forks.points import NOW
 from tests.lab.archived import places
 fork(places(Path(sys.argv[1])), Path(sys.argv[2]), NOW,
      finish=lambda _: os.kill(os.getpid(), signal.SIGKILL))

@@ -7,13 +7,13 @@ import threading
 import evennia
 import pytest
 
-from game.lab import checkpoints
-from game.lab.lab_fork import fork_lab, fork_lab_world
-from game.lab.lived import read_life
-from game.lab.plan import FOLDER, SimulationPlan, lab_of
-from game.lab.simulate import Run, create, resumed, run
+from game.lab.forks.lab_fork import fork_lab, fork_lab_world
+from game.lab.replays.lived import read_life
+from game.lab.simulations import checkpoints
+from game.lab.simulations.plan import FOLDER, SimulationPlan, lab_of
+from game.lab.simulations.simulate import Run, create, resumed, run
 from game.mind.errors import KeepsakeError
-from game.mind.event_reader import events
+from game.mind.events.reader import events
 from game.paths import REPOSITORY, Places, Ports
 from tests.lab.archived import fingerprint
 

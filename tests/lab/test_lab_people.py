@@ -2,9 +2,9 @@
 
 import pytest
 
-from game.lab.inhabitants import atlas_for
-from game.lab.plan import HOUR
-from game.lab.visits import visits
+from game.lab.simulations.inhabitants import atlas_for
+from game.lab.simulations.plan import HOUR
+from game.lab.simulations.visits import visits
 from game.mind.names import check_agent_name
 from world.atlas import read_atlas
 

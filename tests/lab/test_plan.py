@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from game.lab.plan import SimulationPlan, checked, free_name, lab_of, longer
+from game.lab.simulations.plan import SimulationPlan, checked, free_name, lab_of, longer
 from game.mind.errors import KeepsakeError
 from game.paths import Places, Ports
 

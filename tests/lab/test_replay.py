@@ -5,20 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from game.lab.accounting import Charged
-from game.lab.cells import CURRENT, Cell, axes, cells, lived_for, settings_of
-from game.lab.exam import Exam, set_exam
-from game.lab.figures import all_figures, as_csv, as_figures
-from game.lab.grid import Failed, Task, run
-from game.lab.lived import find_agent, read_life
-from game.lab.replay import LifeSetup, replay
-from game.lab.writers import NONE, SummaryAuthor, writer
-from game.mind.archive import Archive
-from game.mind.details import key
+from game.lab.replays.accounting import Charged
+from game.lab.replays.cells import CURRENT, Cell, axes, cells, lived_for, settings_of
+from game.lab.replays.exam import Exam, set_exam
+from game.lab.replays.figures import all_figures, as_csv, as_figures
+from game.lab.replays.grid import Failed, Task, run
+from game.lab.replays.lived import find_agent, read_life
+from game.lab.replays.replay import LifeSetup, replay
+from game.lab.replays.writers import NONE, SummaryAuthor, writer
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Memory, MemoryKind
 from game.mind.errors import KeepsakeError
+from game.mind.language.details import key
 from game.mind.memory import CompactReason
-from game.mind.records import Memory, MemoryKind
-from game.mind.roundtrip import RoundtripQuestion
+from game.mind.summaries.roundtrip import RoundtripQuestion
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.free_ports import free_port
 from tests.lab.archived import APART, FACT, NAME, START, fingerprint, lived, places, settle_down

@@ -10,16 +10,16 @@ import shutil
 
 import pytest
 
-from game.lab.cells import CURRENT, Cell, settings_of
-from game.lab.course import course
-from game.lab.exam import set_exam
-from game.lab.figures import lived
-from game.lab.lived import find_agent, read_life
-from game.lab.plan import SimulationPlan
-from game.lab.replay import LifeSetup, replay
-from game.lab.simulate import create, run
-from game.lab.told import read_log
-from game.lab.writers import NONE, writer
+from game.lab.replays.cells import CURRENT, Cell, settings_of
+from game.lab.replays.course import course
+from game.lab.replays.event_history import read_log
+from game.lab.replays.exam import set_exam
+from game.lab.replays.figures import lived
+from game.lab.replays.lived import find_agent, read_life
+from game.lab.replays.replay import LifeSetup, replay
+from game.lab.replays.writers import NONE, writer
+from game.lab.simulations.plan import SimulationPlan
+from game.lab.simulations.simulate import create, run
 from game.paths import REPOSITORY, Places, Ports
 
 BUSY = {

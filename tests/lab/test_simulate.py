@@ -19,14 +19,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from game.lab import checkpoints
-from game.lab.lab_fork import fork_lab
-from game.lab.plan import Lab, SimulationPlan, lab_of
-from game.lab.simulate import Run, create, resumed, run
+from game.lab.forks.lab_fork import fork_lab
+from game.lab.simulations import checkpoints
+from game.lab.simulations.plan import Lab, SimulationPlan, lab_of
+from game.lab.simulations.simulate import Run, create, resumed, run
 from game.mind.errors import KeepsakeError
-from game.mind.event_log import EventLog
-from game.mind.event_reader import Filter, last
-from game.mind.events import World
+from game.mind.events.log import EventLog
+from game.mind.events.reader import Filter, last
+from game.mind.events.types import World
 from game.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer
 
@@ -114,7 +114,7 @@ def test_a_night_is_fallen_asleep_to_once_however_many_hours_it_goes_through(uni
 
 
 _BODIES = """
-import game.lab.world as world
+import game.lab.simulations.world as world
 world.set_up()
 from evennia.accounts.models import AccountDB
 admin, *visitors = AccountDB.objects.order_by("id")
@@ -343,7 +343,7 @@ _FULL = """
 import sqlite3
 from pathlib import Path
 from game.lab import worker
-from game.lab.plan import Lab
+from game.lab.simulations.plan import Lab
 from game.mind.errors import KeepsakeError
 
 def work():

@@ -6,9 +6,9 @@ import re
 import pytest
 from rich.console import Console
 
-from game.cli.simulate import _RunDisplay, show
-from game.lab.plan import SimulationPlan
-from game.lab.simulate import SimulationReport, create
+from game.cli.lab.simulate import _RunDisplay, show
+from game.lab.simulations.plan import SimulationPlan
+from game.lab.simulations.simulate import SimulationReport, create
 from game.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer, Reply
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from game.llm.embedded import Embedded
+from game.llm.embedded.supervisor import Embedded
 from game.paths import Places, Ports
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_base

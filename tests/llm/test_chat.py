@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from game.llm.capabilities import LLAMA_CPP_DEFAULT_TEMPLATE, is_chat_template, thinks_aloud
-from game.llm.ollama_client import OllamaModel
-from game.llm.openai_client import OpenAIModel
+from game.llm.clients.capabilities import LLAMA_CPP_DEFAULT_TEMPLATE, is_chat_template, thinks_aloud
+from game.llm.clients.ollama import OllamaModel
+from game.llm.clients.openai import OpenAIModel
 from game.llm.profiles import AUTO, CHAT, DIALOGUE, LLAMA_CPP, OTHER, SCRIPT, VLLM
-from game.llm.scripted_model import ScriptedModel
+from game.llm.scripted.model import ScriptedModel
 from game.mind.errors import BadAnswer, ModelUnavailable
 from game.mind.ports import ChatMessage, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from game.llm.answers import without_thoughts
-from game.llm.ollama_client import OllamaModel, ollama_host
-from game.llm.openai_client import OpenAIModel, api_key
+from game.llm.clients.answers import without_thoughts
+from game.llm.clients.ollama import OllamaModel, ollama_host
+from game.llm.clients.openai import OpenAIModel, api_key
 from game.llm.profiles import LLAMA_CPP
 from game.mind.errors import (
     BadAnswer,

@@ -17,10 +17,10 @@ import psutil
 import pytest
 
 from game.child.serving import Watched
-from game.llm import weights
-from game.llm.embedded import Embedded, EmbeddedModel, Patience
-from game.llm.gguf import ModelInfo
-from game.llm.openai_client import OpenAIModel
+from game.llm.clients.openai import OpenAIModel
+from game.llm.embedded import weights
+from game.llm.embedded.gguf import ModelInfo
+from game.llm.embedded.supervisor import Embedded, EmbeddedModel, Patience
 from game.llm.profiles import DIALOGUE, LLAMA_CPP
 from game.llm.wrappers import Retry
 from game.mind.errors import ModelMissing, ModelRejected
@@ -270,7 +270,7 @@ def test_the_pid_file_of_a_stranger_is_not_believed(own: Embedded, home: Places)
 _LAUNCH = """
 import sys, time
 from pathlib import Path
-from game.llm.embedded import Embedded
+from game.llm.embedded.supervisor import Embedded
 from game.paths import Places, Ports
 home = Path(sys.argv[1])
 supervisor = Embedded(Places(home, home, Ports(int(sys.argv[2]))), grace=1.0)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from game.llm.embedders import OllamaEmbedder, OpenAIEmbedder
+from game.llm.clients.embedders import OllamaEmbedder, OpenAIEmbedder
 from game.mind.errors import BadAnswer, ModelMissing, ModelUnavailable
 from tests.fakes.model_server import DIMENSION, FakeModelServer, Reply, vector
 from tests.free_ports import free_port

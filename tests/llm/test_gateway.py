@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from game.llm import gateway as gateway_module
-from game.llm.embedded import Embedded
+from game.llm.embedded.supervisor import Embedded
 from game.llm.gateway import READY, Gateway
 from game.llm.profiles import ModelProfile, Profiles
 from game.llm.queue import Outcome, Priority

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from game.llm import gguf, weights
-from game.llm.embedded import SHIPPED, Embedded
+from game.llm.embedded import gguf, weights
+from game.llm.embedded.supervisor import SHIPPED, Embedded
 from game.mind.errors import ModelMissing
 from tests.fakes.gguf_file import gguf_bytes
 

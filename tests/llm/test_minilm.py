@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from game.llm.clients.minilm import DIMENSION, MiniLMEmbedder
 from game.llm.embedding import EmbedderProfile, embedder, load_embedder
-from game.llm.minilm import DIMENSION, MiniLMEmbedder
 from game.mind.errors import ConfigError
 from game.paths import REPOSITORY
 

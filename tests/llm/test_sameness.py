@@ -2,9 +2,9 @@
 
 import pytest
 
-from game.llm.minilm import MiniLMEmbedder
-from game.mind.sameness import ALIKE, alike
-from game.mind.verify import judge
+from game.llm.clients.minilm import MiniLMEmbedder
+from game.mind.language.sameness import ALIKE, alike
+from game.mind.summaries.verification import judge
 from tests.mind.sayings import SAYINGS
 
 

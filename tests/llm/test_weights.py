@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from game.llm import weights
+from game.llm.embedded import weights
 from game.mind.errors import ModelMissing
 from game.paths import REPOSITORY
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from game.llm.openai_client import OpenAIModel
+from game.llm.clients.openai import OpenAIModel
 from game.llm.wrappers import CircuitBreaker, Recorder, Recording, Retry, TimeLimit
 from game.mind.errors import (
     BadAnswer,

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from game.mind.journal.entries import Importance
-from game.mind.people.book import PeopleBook
-from game.mind.people.config import PeopleConfig
-from game.mind.people.profile import Profile
-from game.mind.records import Memory, MemoryKind
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.journal.entries import Importance
+from game.mind.books.profiles.book import PeopleBook
+from game.mind.books.profiles.config import PeopleConfig
+from game.mind.books.profiles.profile import Profile
 
 START = datetime(2026, 11, 1, 10, 0, tzinfo=UTC)
 TOM, ADA, RUAN = "12-20261101090000", "13-20261101090100", "14-20261101090200"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from game.mind.journal.book import Journal
-from game.mind.journal.entries import EntryOrigin, Importance, JournalEntry
-from game.mind.records import Memory, MemoryKind
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.journal.book import Journal
+from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry
 from game.mind.sleep.asking import NightOver
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

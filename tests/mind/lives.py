@@ -9,16 +9,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from game.mind.archive import Archive
-from game.mind.cascade import CascadeMemory
-from game.mind.compaction_config import CompactionConfig
+from game.mind.archive.log import Archive
+from game.mind.archive.records import MemoryKind, Tier
+from game.mind.compaction.cascade import CascadeMemory
+from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import ModelUnavailable
 from game.mind.memory import MemoryContext
 from game.mind.ports import Embedder
-from game.mind.records import MemoryKind, Tier
-from game.mind.strategy import NARRATIVE, Layout, Strategy
-from game.mind.summaries import SummaryFolder
-from game.mind.summarize import Draft, SummarySource
+from game.mind.summaries.files import SummaryFolder
+from game.mind.summaries.strategy import NARRATIVE, Layout, Strategy
+from game.mind.summaries.summarizer import Draft, SummarySource
 
 SMALL = CompactionConfig(immediate_window=4, recent_window=3, min_saving_tokens=0)
 """Such small windows save next to nothing, so they must not ask for a saving."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from game.mind.perception import for_prompt
-from game.mind.records import SHRUG, Memory, MemoryKind
-from game.mind.reply import material
-from game.mind.reply.compose import ReplyContext
-from game.mind.reply.material import Sentence
-from game.mind.reply.turns import turns_with, unanswered
-from game.mind.reply.worth import Ranker, Scored
+from game.mind.archive.records import SHRUG, Memory, MemoryKind
+from game.mind.language.perception import for_prompt
+from game.mind.prompt.reply import material
+from game.mind.prompt.reply.context import ReplyContext
+from game.mind.prompt.reply.material import Sentence
+from game.mind.prompt.reply.turns import turns_with, unanswered
+from game.mind.prompt.reply.worth import Ranker, Scored
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 PROFILE = (

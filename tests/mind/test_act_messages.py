@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from game.mind.act_messages import ASK, ASK_SPEECH, act_messages
-from game.mind.prompt import PromptContext, Situation, load_template
-from game.mind.script import RenderedMemory
+from game.mind.prompt.act_messages import ASK, ASK_SPEECH, act_messages
+from game.mind.prompt.script import RenderedMemory
+from game.mind.prompt.template import PromptContext, Situation, load_template
 from game.paths import REPOSITORY
 
 TEMPLATE = load_template(REPOSITORY / "vault" / "config" / "prompt.md")

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.mind import answer as answers
-from game.mind.answer import Command, Refusal, is_repeat_of, parse
-from game.mind.options import Options
-from game.mind.verbs import FORBIDDEN, STANDARD_VERBS, SYNONYMS, find_exit, find_verb
+from game.mind.prompt import parsing as answers
+from game.mind.prompt.options import Options
+from game.mind.prompt.parsing import Command, Refusal, is_repeat_of, parse
+from game.mind.prompt.verbs import FORBIDDEN, STANDARD_VERBS, SYNONYMS, find_exit, find_verb
 
 EXITS = ["north", "the mill", "out"]
 OPTIONS = Options(

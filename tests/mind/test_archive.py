@@ -8,12 +8,12 @@ import time
 
 import pytest
 
-from game.mind import archive as archive_module
-from game.mind.archive import Archive, Syncer
+from game.mind.archive import log as archive_module
+from game.mind.archive.integrity import check, numbering_problems, tier_problems
+from game.mind.archive.log import Archive, Syncer
+from game.mind.archive.tiers import load_tiers
 from game.mind.errors import ArchiveInUse, ArchiveUnwritable
-from game.mind.integrity import check, numbering_problems, tier_problems
 from game.mind.memory import CompactReason, MemoryContext
-from game.mind.tiers import load_tiers
 from tests.mind.lives import Life, covered, live
 
 

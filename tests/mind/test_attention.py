@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.attention import Attention
-from game.mind.conversations import GREETED_SECONDS, TALK_SECONDS
+from game.agent.attention import Attention
+from game.agent.conversations import GREETED_SECONDS, TALK_SECONDS
+from game.agent.impulses import MOST_SPEAKERS, EventKind, Impulse, PerceivedEvent
+from game.agent.thinking_config import ThinkingConfig, load_thinking_config
 from game.mind.errors import ConfigError
-from game.mind.impulses import MOST_SPEAKERS, EventKind, Impulse, PerceivedEvent
-from game.mind.thinking_config import ThinkingConfig, load_thinking_config
 
 CONFIG = ThinkingConfig()
 

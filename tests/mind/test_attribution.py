@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind import structured
-from game.mind.attribution import swapped
-from game.mind.extractive import Text, summarize
+from game.mind.summaries import sections
+from game.mind.summaries.attribution import swapped
+from game.mind.summaries.extractive import Text, summarize
 from tests.bench.talk import NAME
 from tests.mind.test_verify import lines_of
 
@@ -100,7 +100,7 @@ def test_extracts_swap_nobody(seed, count):
     lines = lines_of(seed, count, facts=count // 8)
     text = summarize([Text(x, 0, "4 May") for x in lines], max_chars=1200, own_name=NAME)
     assert swapped(text, lines, NAME) == ()
-    again = summarize(structured.plain(text), max_chars=2400, own_name=NAME)
+    again = summarize(sections.plain(text), max_chars=2400, own_name=NAME)
     assert again == text
 
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 import frontmatter
 import pytest
 
-from game.mind.compaction_config import CompactionConfig
+from game.mind.archive.integrity import check
+from game.mind.archive.records import MemoryKind, Tier
+from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import CompactionError, CompactionRunning
-from game.mind.integrity import check
 from game.mind.memory import CompactReason, Outcome
-from game.mind.records import MemoryKind, Tier
-from game.mind.summaries import SummaryFolder
+from game.mind.summaries.files import SummaryFolder
 from tests.mind.lives import SMALL, Life, covered, live
 
 COUNT, MANUAL = CompactReason.COUNT, CompactReason.MANUAL

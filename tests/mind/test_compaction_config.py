@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.compaction_config import (
+from game.mind.compaction.config import (
     FOLDER,
     CompactionConfig,
     load_compaction_config,

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.deeds import GIVE, POSE, given_by_me, given_to_me
-from game.mind.journal.drawing import tell
-from game.mind.journal.importance import GIFT, importance
-from game.mind.people.acquaintance import promises
-from game.mind.people.book import PeopleBook
-from game.mind.people.observing import observe
-from game.mind.people.surroundings import handled
-from game.mind.records import Memory, MemoryKind
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.journal.drawing import tell
+from game.mind.books.journal.importance import GIFT, importance
+from game.mind.books.profiles.acquaintance import promises
+from game.mind.books.profiles.book import PeopleBook
+from game.mind.books.profiles.observing import observe
+from game.mind.books.profiles.surroundings import handled
+from game.mind.language.deeds import GIVE, POSE, given_by_me, given_to_me
 from tests.mind.acquaintances import TOM, Days, six
 from tests.mind.journals import NOON, result, seen, told
 

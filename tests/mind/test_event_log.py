@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from game.mind import event_files
-from game.mind.event_files import files_of
-from game.mind.event_log import EventLog
-from game.mind.event_prompts import DEEPEST, Prompts, hash_of, shared
-from game.mind.event_reader import EventFollower, Filter, events, follow, last, newest_first
-from game.mind.events import KINDS, Fault, Health, MemoryChange, Thought, World
+from game.mind.events import files as event_files
+from game.mind.events.files import files_of
+from game.mind.events.log import EventLog
+from game.mind.events.prompts import DEEPEST, Prompts, hash_of, shared
+from game.mind.events.reader import EventFollower, Filter, events, follow, last, newest_first
+from game.mind.events.types import KINDS, Fault, Health, MemoryChange, Thought, World
 
 
 class Clock:

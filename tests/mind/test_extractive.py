@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.mind import structured
-from game.mind.extractive import Text, summarize
-from game.mind.retelling import join, retell
+from game.mind.summaries import sections
+from game.mind.summaries.extractive import Text, summarize
+from game.mind.summaries.retelling import join, retell
 
 NOISE = [
     "The Mill. A mill by the slow river. Exits: north, south. You see: a brass lamp.",
@@ -163,7 +163,7 @@ def test_a_line_says_when_and_who_told_whom_and_stays_as_it_is():
         '- 5 May: I said, "I promise to wake you at five, Ada."',
     ]
     for _ in range(4):
-        assert summarize(structured.plain(first), max_chars=900, own_name="Mira") == first
+        assert summarize(sections.plain(first), max_chars=900, own_name="Mira") == first
 
 
 def test_what_was_said_at_different_moments_stands_apart():
@@ -206,8 +206,8 @@ def test_own_promises_and_own_facts_still_count():
 
 def test_a_paragraph_of_an_older_version_becomes_lines():
     older = 'Tom said to me, "My sister has 14 hives." I said, "I promise to bring you rye, Tom."'
-    assert structured.shown(older) == (older,)
-    assert summarize(structured.plain(older), max_chars=900, own_name="Mira").splitlines() == [
+    assert sections.shown(older) == (older,)
+    assert summarize(sections.plain(older), max_chars=900, own_name="Mira").splitlines() == [
         '- Tom told me, "My sister has 14 hives."',
         '- I said, "I promise to bring you rye, Tom."',
     ]

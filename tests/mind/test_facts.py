@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.people.facts import MOST_FACTS, facts_in
-from game.mind.people.profile import Fact
-from game.mind.records import Memory, MemoryKind
-from game.mind.words import telling
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.profiles.profile import Fact
+from game.mind.language.facts import MOST_FACTS, facts_in
+from game.mind.language.words import telling
 from tests.mind.people_said import KNOWN, UNSEEN
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)

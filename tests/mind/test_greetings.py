@@ -2,7 +2,7 @@
 
 import pytest
 
-from game.mind.greetings import LONGEST, is_greeting
+from game.mind.language.greetings import LONGEST, is_greeting
 
 
 @pytest.mark.parametrize(

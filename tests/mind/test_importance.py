@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.journal.entries import LEAST, Judge
-from game.mind.journal.importance import (
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.journal.entries import LEAST, Judge
+from game.mind.books.journal.importance import (
     BROKEN,
     BY_RULES_AT_MOST,
     GIFT,
@@ -27,7 +28,6 @@ from game.mind.journal.importance import (
     ImportanceContext,
     importance,
 )
-from game.mind.records import Memory, MemoryKind
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 USUAL = ImportanceContext()

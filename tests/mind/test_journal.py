@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from game.mind import vault_files
+from game.mind.books.journal.book import Journal, local_day
+from game.mind.books.journal.config import JournalConfig, load_journal_config
+from game.mind.books.journal.entries import EntryOrigin, Importance, Judge
+from game.mind.books.journal.folding import GATHERED
+from game.mind.books.journal.wording import LONGEST
 from game.mind.errors import ConfigError, NoteRefused
-from game.mind.journal.book import Journal, local_day
-from game.mind.journal.config import JournalConfig, load_journal_config
-from game.mind.journal.entries import EntryOrigin, Importance, Judge
-from game.mind.journal.folding import GATHERED
-from game.mind.journal.wording import LONGEST
+from game.mind.records import files as vault_files
 from game.paths import REPOSITORY
 from tests.mind.journals import NOON, days_ago, write
 

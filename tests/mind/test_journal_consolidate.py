@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.errors import ModelUnavailable
-from game.mind.journal.book import Journal
-from game.mind.journal.config import JournalConfig
-from game.mind.journal.consolidate import (
+from game.mind.books.journal.book import Journal
+from game.mind.books.journal.config import JournalConfig
+from game.mind.books.journal.consolidate import (
     BATCH,
     BATCHES,
     FURTHEST,
@@ -23,9 +22,10 @@ from game.mind.journal.consolidate import (
     scores,
     unweighed,
 )
-from game.mind.journal.doubles import doubles
-from game.mind.journal.entries import Importance, JournalEntry, Judge
-from game.mind.journal.folding import GATHERED
+from game.mind.books.journal.doubles import doubles
+from game.mind.books.journal.entries import Importance, JournalEntry, Judge
+from game.mind.books.journal.folding import GATHERED
+from game.mind.errors import ModelUnavailable
 from game.mind.sleep.asking import Ask, NightOver
 from tests.mind.journals import NOON, Scripted, days_ago, write
 

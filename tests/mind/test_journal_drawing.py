@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
+from game.mind.archive.records import Memory
+from game.mind.books.journal import drawing
+from game.mind.books.journal.book import Journal, local_day
+from game.mind.books.journal.config import JournalConfig
+from game.mind.books.journal.drawing import draw_out, tell
+from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry
+from game.mind.books.journal.importance import importance
 from game.mind.errors import NoteRefused
-from game.mind.journal import drawing
-from game.mind.journal.book import Journal, local_day
-from game.mind.journal.config import JournalConfig
-from game.mind.journal.drawing import draw_out, tell
-from game.mind.journal.entries import EntryOrigin, Importance, JournalEntry
-from game.mind.journal.importance import importance
-from game.mind.records import Memory
 from tests.mind.journals import NOON, days_ago, did, result, seen, told, write
 
 

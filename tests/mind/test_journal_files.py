@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from game.mind.books.journal import blocks, day_file, fields, wording
+from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge
+from game.mind.books.journal.standing import line
 from game.mind.errors import NoteRefused
-from game.mind.journal import blocks, day_file, fields, wording
-from game.mind.journal.entries import EntryOrigin, Importance, JournalEntry, Judge
-from game.mind.journal.standing import line
 from tests.mind.journals import NOON
 
 DAY = NOON.astimezone().date()

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from game.mind import cut
-from game.mind.keeping import LIMIT, carried_over
+from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
+from game.mind.compaction import truncation
+from game.mind.compaction.carried_over import LIMIT, carried_over
 from game.mind.memory import MemoryContext
-from game.mind.records import Memory, MemoryKind, Summary, Tier
-from game.mind.tokens import estimate_tokens
+from game.mind.prompt.tokens import estimate_tokens
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 TRAP = "Tom told you: Never open the eel trap. (memory 17)"
@@ -19,8 +19,8 @@ PINNED = "The key hangs in the cellar"
 
 
 def context(*put_back: str, longterm: tuple[str, ...] = (), window: tuple[Memory, ...] = ()):
-    older = cut.put_back("I sat by the fire.", longterm)
-    newer = cut.put_back("I baked bread.", put_back)
+    older = truncation.put_back("I sat by the fire.", longterm)
+    newer = truncation.put_back("I baked bread.", put_back)
     return MemoryContext(
         Summary(Tier.LONGTERM, 1, 10, older, "m", NOON),
         Summary(Tier.RECENT, 11, 20, newer, "m", NOON),
@@ -67,9 +67,9 @@ def test_nobody_fills_the_prompt_with_it():
 
 
 def test_what_is_summarised_is_without_what_was_put_back():
-    text = cut.put_back("I baked bread.", (TRAP, SOUP))
-    assert cut.put_back_in(text) == (TRAP, SOUP)
-    assert cut.without_added(text) == "I baked bread."
-    assert cut.put_back_in("I baked bread.") == ()
+    text = truncation.put_back("I baked bread.", (TRAP, SOUP))
+    assert truncation.put_back_in(text) == (TRAP, SOUP)
+    assert truncation.without_added(text) == "I baked bread."
+    assert truncation.put_back_in("I baked bread.") == ()
     # A person may have left nothing else of a summary; something has to be told of it.
-    assert cut.without_added(f"{cut.KEPT}{TRAP}") == f"{cut.KEPT}{TRAP}"
+    assert truncation.without_added(f"{truncation.KEPT}{TRAP}") == f"{truncation.KEPT}{TRAP}"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind import ladder
-from game.mind.compaction_config import CompactionConfig
+from game.mind.compaction import ladder
+from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.ladder import Streak, Worth
 from game.mind.errors import CompactionError
-from game.mind.ladder import Streak, Worth
 from game.mind.memory import CompactReason, Load, Outcome
 from tests.mind.lives import Life, covered, live, talk
 

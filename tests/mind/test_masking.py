@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind import masking
-from game.mind.masking import STEP, Mask, boundary, mask
-from game.mind.perception import is_repeat
-from game.mind.records import Memory, MemoryKind
-from game.mind.script import RenderedMemory, script
-from game.mind.tokens import estimate_tokens
-from game.mind.tool_results import LISTED, PINNED, RESULTS
-from game.mind.tool_results import RECALLED as RECALLED_OPENING
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.compaction import masking
+from game.mind.compaction.masking import STEP, Mask, boundary, mask
+from game.mind.language.perception import is_repeat
+from game.mind.prompt.script import RenderedMemory, script
+from game.mind.prompt.tokens import estimate_tokens
+from game.mind.prompt.tool_results import LISTED, PINNED, RESULTS
+from game.mind.prompt.tool_results import RECALLED as RECALLED_OPENING
 
 ACT, RESULT, SEEN = MemoryKind.ACT, MemoryKind.RESULT, MemoryKind.PERCEPTION
 START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)

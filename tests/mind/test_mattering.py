@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind import mattering
-from game.mind.compaction_config import CompactionConfig
-from game.mind.cycle import make_plan
-from game.mind.integrity import check
-from game.mind.mattering import ImportanceCache, picked, remembered, staying
+from game.mind.archive.integrity import check
+from game.mind.archive.records import Memory, MemoryKind, Tier
+from game.mind.compaction import importance_cache
+from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.importance_cache import ImportanceCache, picked, remembered, staying
+from game.mind.compaction.planning import make_plan
 from game.mind.memory import CompactReason, Rung
-from game.mind.records import Memory, MemoryKind, Tier
-from game.mind.strategy import NARRATIVE, Layout
-from game.mind.summarize import ExtractiveSummarizer
+from game.mind.summaries.strategy import NARRATIVE, Layout
+from game.mind.summaries.summarizer import ExtractiveSummarizer
 from tests.mind.lives import REPLACE, SLIDING, STRUCTURED, Life, covered, talk
 
 COUNT, HIGH, EMERGENCY = CompactReason.COUNT, CompactReason.HIGH, CompactReason.EMERGENCY
@@ -135,14 +135,14 @@ def test_what_a_summary_is_known_to_hold_is_bounded(lived):
     kept = remembered(window, judge)
     numbers = [m.number for m in kept]
     assert numbers == sorted(set(numbers))
-    assert len(kept) <= mattering.MOST_REMEMBERED
-    assert all(judge(m) >= mattering.REMEMBERED for m in kept)
+    assert len(kept) <= importance_cache.MOST_REMEMBERED
+    assert all(judge(m) >= importance_cache.REMEMBERED for m in kept)
     for source in "abcde":
         mine = [judge(m) for m in window if m.source == source and judge(m) >= 6]
         count = sum(m.source == source for m in kept)
-        assert count <= mattering.MOST_OF_ONE
-        if len(kept) < mattering.MOST_REMEMBERED:
-            assert count == min(len(mine), mattering.MOST_OF_ONE)
+        assert count <= importance_cache.MOST_OF_ONE
+        if len(kept) < importance_cache.MOST_REMEMBERED:
+            assert count == min(len(mine), importance_cache.MOST_OF_ONE)
             best = sorted(mine, reverse=True)[:count]
             assert sorted((judge(m) for m in kept if m.source == source), reverse=True) == best
 

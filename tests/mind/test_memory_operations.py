@@ -13,21 +13,20 @@ from pathlib import Path
 
 import pytest
 
-from game.mind import summaries, vault_files
-from game.mind.archive import Archive
-from game.mind.cascade import CascadeMemory
+from game.mind.archive.log import Archive
+from game.mind.books.commitments import Commitments
+from game.mind.books.journal.book import Journal
+from game.mind.books.journal.config import JournalConfig
+from game.mind.books.journal.entries import EntryOrigin, Importance, Judge
+from game.mind.books.notes import NoteBook
+from game.mind.books.pins import Pinned
+from game.mind.books.profiles.book import PeopleBook
+from game.mind.books.profiles.config import PeopleConfig
+from game.mind.books.profiles.profile import Conclusion, ProfileKind
+from game.mind.compaction.cascade import CascadeMemory
+from game.mind.compaction.sliding import SlidingMemory
 from game.mind.errors import NoteRefused
-from game.mind.events import OPERATIONS
-from game.mind.journal.book import Journal
-from game.mind.journal.config import JournalConfig
-from game.mind.journal.entries import EntryOrigin, Importance, Judge
-from game.mind.notes import NoteBook
-from game.mind.noticed import Commitments
-from game.mind.people.book import PeopleBook
-from game.mind.people.config import PeopleConfig
-from game.mind.people.profile import Conclusion, ProfileKind
-from game.mind.pinned import Pinned
-from game.mind.sliding import SlidingMemory
+from game.mind.events.types import OPERATIONS
 from game.paths import REPOSITORY
 from tests.mind.acquaintances import START, TOM, Days, eventful, six
 from tests.mind.journals import NOON, did, told, write
@@ -64,21 +63,21 @@ BOOKS = {
 """What each public method does, in operations; what writes below others is told by those."""
 
 WRITERS = {
-    "archive.py": "lines of the archive; those who append them tell",
-    "summaries.py": "copies of what the archive has; an edit is told by copies.py",
-    "vault_files.py": "for the others",
-    "notes.py": "NoteBook",
-    "pinned.py": "Pinned",
-    "noticed.py": "Commitments",
-    "journal/book.py": "Journal",
-    "people/shelf.py": "PeopleBook, and what a person does",
-    "people/cursor.py": "how far the profiles have come: no memory",
+    "archive/log.py": "lines of the archive; those who append them tell",
+    "summaries/files.py": "copies of what the archive has; an edit is told by summaries/copies.py",
+    "records/files.py": "for the others",
+    "books/notes.py": "NoteBook",
+    "books/pins.py": "Pinned",
+    "books/commitments.py": "Commitments",
+    "books/journal/book.py": "Journal",
+    "books/profiles/files.py": "PeopleBook, and what a person does",
+    "books/profiles/cursor.py": "how far the profiles have come: no memory",
     "sleep/course.py": "how far a reflection has come: no memory",
     "sleep/dream.py": "a dream is no memory; the night's step tells of it",
     "sleep/log.py": "the nights: events of their own",
     "sleep/tidy.py": "what a crash left: the night's step tells of it",
-    "event_files.py": "the event log itself",
-    "event_writer.py": "the event log itself",
+    "events/files.py": "the event log itself",
+    "events/writer.py": "the event log itself",
 }
 _WRITES = {"write_text", "write_bytes", "unlink", "rename", "move_aside", "rmdir", "mkdir"}
 
@@ -104,8 +103,8 @@ def _writes(path: Path) -> bool:
             of = node.func.value
             module = of.id if isinstance(of, ast.Name) else ""
             if node.func.attr in _WRITES or (module, node.func.attr) in {
-                (vault_files.__name__.rpartition(".")[2], "change"),
-                (summaries.__name__.rpartition(".")[2], "replace_file"),
+                ("vault_files", "change"),
+                ("summary_files", "replace_file"),
                 ("os", "write"),
                 ("os", "link"),
             }:

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.mind import vault_files
-from game.mind.errors import NoteRefused
-from game.mind.noticed import (
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.commitments import (
     LIMIT,
     PATIENCE,
     PERSON_LIMIT,
@@ -21,9 +20,10 @@ from game.mind.noticed import (
     Noticed,
     NoticedKind,
 )
-from game.mind.noticed_room import admit, same
-from game.mind.records import Memory, MemoryKind
-from game.mind.tokens import estimate_tokens
+from game.mind.books.commitments_room import admit, same
+from game.mind.errors import NoteRefused
+from game.mind.prompt.tokens import estimate_tokens
+from game.mind.records import files as vault_files
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 RULE, PROMISE, QUESTION = NoticedKind.RULE, NoticedKind.PROMISE, NoticedKind.QUESTION

@@ -9,9 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.noticing import LONGEST, MOST_SENTENCES, Noticed, NoticedKind, is_lasting, notice
-from game.mind.perception import for_prompt
-from game.mind.records import Memory, MemoryKind
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.noticing import (
+    LONGEST,
+    MOST_SENTENCES,
+    Noticed,
+    NoticedKind,
+    is_lasting,
+    notice,
+)
+from game.mind.language.perception import for_prompt
 from tests.bench import talk
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)

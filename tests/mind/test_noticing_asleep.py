@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.errors import ModelUnavailable
-from game.mind.noticing import LONGEST
-from game.mind.noticing_asleep import (
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.noticing import LONGEST
+from game.mind.books.noticing_asleep import (
     MOST_FOUND,
     MOST_LINES,
     pointed_at,
@@ -18,7 +18,7 @@ from game.mind.noticing_asleep import (
     reread,
     worth_rereading,
 )
-from game.mind.records import Memory, MemoryKind
+from game.mind.errors import ModelUnavailable
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 

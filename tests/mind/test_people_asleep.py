@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from game.mind.books.journal.entries import EntryOrigin
+from game.mind.books.profiles.asleep.people import MOST_LINES, question, understood, update_profiles
+from game.mind.books.profiles.book import PeopleBook
+from game.mind.books.profiles.config import PeopleConfig, load_people_config
+from game.mind.books.profiles.profile import Profile
 from game.mind.errors import ConfigError, ModelTimeout
-from game.mind.journal.entries import EntryOrigin
-from game.mind.people.asleep import MOST_LINES, question, understood, update_profiles
-from game.mind.people.book import PeopleBook
-from game.mind.people.config import PeopleConfig, load_people_config
-from game.mind.people.profile import Profile
 from game.mind.sleep.asking import NightOver
 from game.paths import REPOSITORY
 from tests.mind.acquaintances import ADA, TOM, Days, six

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from game.mind.deeds import POSE
-from game.mind.people.acquaintance import BROKEN, KEPT
-from game.mind.people.config import PeopleConfig
-from game.mind.people.observing import HEARSAY
-from game.mind.people.profile import Closeness, ProfileKind
-from game.mind.records import Memory, MemoryKind
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.profiles.acquaintance import BROKEN, KEPT
+from game.mind.books.profiles.config import PeopleConfig
+from game.mind.books.profiles.observing import HEARSAY
+from game.mind.books.profiles.profile import Closeness, ProfileKind
+from game.mind.language.deeds import POSE
 from tests.mind.acquaintances import (
     ADA,
     RUAN,

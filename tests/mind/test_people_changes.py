@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.people.changes import is_single, meant, same, with_fact
-from game.mind.people.profile import Fact, Name, Profile, ProfileKind
+from game.mind.books.profiles.changes import is_single, meant, same, with_fact
+from game.mind.books.profiles.profile import Fact, Name, Profile, ProfileKind
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 NOBODY = Profile("1", ProfileKind.PERSON, (Name("Tom", NOON),), NOON, NOON)

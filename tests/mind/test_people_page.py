@@ -10,12 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.mind.journal.entries import EntryOrigin
-from game.mind.people.changes import by_time
-from game.mind.people.fit import line
-from game.mind.people.fit import name as fit_name
-from game.mind.people.page import Page, PageUnreadable, parse_page, written
-from game.mind.people.profile import Conclusion, Fact, Name, Observation, Profile, ProfileKind
+from game.mind.books.journal.entries import EntryOrigin
+from game.mind.books.profiles.changes import by_time
+from game.mind.books.profiles.page import Page, PageUnreadable, parse_page, written
+from game.mind.books.profiles.profile import (
+    Conclusion,
+    Fact,
+    Name,
+    Observation,
+    Profile,
+    ProfileKind,
+)
+from game.mind.language.fit import line
+from game.mind.language.fit import name as fit_name
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 PATH = Path("Tom.md")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.people.acquaintance import BROKEN, KEPT, closeness, feeling
-from game.mind.people.book import PeopleBook
-from game.mind.people.config import PeopleConfig
-from game.mind.people.profile import Closeness, Conclusion, Fact, Name, Profile, ProfileKind
-from game.mind.people.shown import Present, lines
-from game.mind.tokens import Heuristic, TokenLedger
+from game.mind.books.profiles.acquaintance import BROKEN, KEPT, closeness, feeling
+from game.mind.books.profiles.book import PeopleBook
+from game.mind.books.profiles.config import PeopleConfig
+from game.mind.books.profiles.profile import Closeness, Conclusion, Fact, Name, Profile, ProfileKind
+from game.mind.books.profiles.shown import Present, lines
+from game.mind.prompt.tokens import Heuristic, TokenLedger
 from tests.mind.acquaintances import ADA, RUAN, START, TOM, Days, eventful, six
 from tests.mind.lives import WordTokens
 
@@ -189,7 +189,7 @@ def test_a_name_cannot_pass_for_an_acquaintance(tmp_path):
 
 def test_the_unloaded_are_known_by_their_figures(tmp_path):
     book = book_of(tmp_path, eventful())
-    book._shelf._pages.clear()
+    book._files._pages.clear()
     told = shown(book)
     assert told[0].startswith("Thomas (you knew them as Tom), an acquaintance")
     assert "whom you have never met" not in told[1]
@@ -246,8 +246,8 @@ def test_a_thought_costs_as_much_with_many_people_met(tmp_path):
     many = book_of(tmp_path / "many", days)
     assert shown(few) == shown(many)
     asked: list[str] = []
-    whole = many._shelf.loaded
-    many._shelf.loaded = lambda key: asked.append(key) or whole(key)  # type: ignore[method-assign, func-returns-value]  # counts what is looked at
+    whole = many._files.loaded
+    many._files.loaded = lambda key: asked.append(key) or whole(key)  # type: ignore[method-assign, func-returns-value]  # counts what is looked at
     shown(many)
     assert len(asked) == len(HERE)
 

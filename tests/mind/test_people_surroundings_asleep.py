@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.deeds import POSE
+from game.mind.archive.records import Memory
+from game.mind.books.journal.entries import Importance
+from game.mind.books.profiles.asleep.people import update_profiles
+from game.mind.books.profiles.asleep.surroundings import LATER, MOST_A_NIGHT, question, understood
+from game.mind.books.profiles.book import PeopleBook
+from game.mind.books.profiles.company import MOST_COMPANY
+from game.mind.books.profiles.config import PeopleConfig
+from game.mind.books.profiles.page import PageUnreadable
+from game.mind.books.profiles.profile import Conclusion, Observation, Profile
+from game.mind.books.profiles.shown import Present, lines
+from game.mind.books.profiles.surroundings import thing_key
 from game.mind.errors import ModelTimeout
-from game.mind.journal.entries import Importance
-from game.mind.people.asleep import update_profiles
-from game.mind.people.book import PeopleBook
-from game.mind.people.company import MOST_COMPANY
-from game.mind.people.config import PeopleConfig
-from game.mind.people.page import PageUnreadable
-from game.mind.people.profile import Conclusion, Observation, Profile
-from game.mind.people.shown import Present, lines
-from game.mind.people.surroundings import thing_key
-from game.mind.people.surroundings_asleep import LATER, MOST_A_NIGHT, question, understood
-from game.mind.records import Memory
+from game.mind.language.deeds import POSE
 from tests.mind.acquaintances import ADA, RUAN, START, TOM, Days
 from tests.mind.sleepers import Free, Script
 from tests.mind.test_people_asleep import Scripted
@@ -143,7 +143,7 @@ def test_company_that_cannot_be_read_is_named_and_left_alone(tmp_path):
     book = PeopleBook(tmp_path)
     assert ["cannot be read" in each for each in book.problems] == [True]
     with pytest.raises(PageUnreadable):
-        book._shelf.change(KETTLE, lambda _: pytest.fail("was read"))
+        book._files.change(KETTLE, lambda _: pytest.fail("was read"))
     assert path.read_text() == text
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from game.mind.language.times import HINTS, moment, spans, tells_when, without_times
 from game.mind.recall.query import family, read, stems
-from game.mind.recall.times import HINTS, moment, spans, tells_when, without_times
 
 DATA = Path(__file__).parents[1] / "data"
 NOW = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)  # a Thursday

@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from game.mind.archive.records import SHRUG, Memory, MemoryKind, Summary, Tier
 from game.mind.errors import ConfigError
-from game.mind.exchange import answers
-from game.mind.heard import own_words
+from game.mind.language.heard import own_words
 from game.mind.memory import MemoryContext
+from game.mind.prompt.exchange import answers
+from game.mind.prompt.tokens import estimate_tokens
 from game.mind.recall.config import RecallConfig, load_recall_config
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.related import (
@@ -22,8 +24,6 @@ from game.mind.recall.related import (
     related,
     result,
 )
-from game.mind.records import SHRUG, Memory, MemoryKind, Summary, Tier
-from game.mind.tokens import estimate_tokens
 from game.paths import REPOSITORY
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)

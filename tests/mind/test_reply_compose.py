@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.reply.compose import ReplyContext, compose, is_question
-from game.mind.reply.examples import from_script
-from game.mind.reply.material import Sentence, SentenceOrigin
-from game.mind.tokens import Heuristic
+from game.mind.prompt.reply.compose import compose
+from game.mind.prompt.reply.context import ReplyContext, is_question
+from game.mind.prompt.reply.examples import from_script
+from game.mind.prompt.reply.material import Sentence, SentenceOrigin
+from game.mind.prompt.tokens import Heuristic
 from tests.mind.lives import WordTokens
 from tests.mind.reply_scenes import EXAMPLES, NOON, PROFILE, did, heard, said_to_her, scene, talk
 

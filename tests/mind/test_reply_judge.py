@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.reply.compose import compose
-from game.mind.reply.judge import from_memory, judge, spoken
-from game.mind.reply.material import Sentence, SentenceOrigin
-from game.mind.speech import LONGEST_SPEECH
+from game.mind.language.speech import LONGEST_SPEECH
+from game.mind.prompt.reply.compose import compose
+from game.mind.prompt.reply.judge import from_memory, judge, spoken
+from game.mind.prompt.reply.material import Sentence, SentenceOrigin
 from tests.mind.lives import WordTokens
 from tests.mind.reply_scenes import NOON, did, said_to_her, scene, talk
 

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from game.mind.archive.records import Summary, Tier
+from game.mind.books.profiles.profile import Fact, Name, Profile, ProfileKind
+from game.mind.language.words import words
 from game.mind.memory import MemoryContext
-from game.mind.people.profile import Fact, Name, Profile, ProfileKind
-from game.mind.recall.documents import Document, DocumentKind, Hit
-from game.mind.recall.related import SearchResult
-from game.mind.records import Summary, Tier
-from game.mind.reply.material import (
+from game.mind.prompt.reply.material import (
     LONGEST,
     SentenceOrigin,
     hits_of,
@@ -25,7 +24,8 @@ from game.mind.reply.material import (
     of_window,
     without_superseded,
 )
-from game.mind.words import words
+from game.mind.recall.documents import Document, DocumentKind, Hit
+from game.mind.recall.related import SearchResult
 from tests.mind.reply_scenes import NOON, PROFILE, did, heard, said_to_her, talk
 
 _MARKS = re.compile(r"\(memor|\bmemor(?:y|ies) \d|^\s*[-*#>]|^\d+[.)]\s|<\||\[INST|~\w+>|\n", re.I)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from game.mind.reply.turns import LONGEST, PAUSE, turns_with, unanswered
+from game.mind.prompt.reply.turns import LONGEST, PAUSE, turns_with, unanswered
 from tests.mind.reply_scenes import did, heard, said_to_her, talk
 
 

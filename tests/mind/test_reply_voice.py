@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.reply.voice import in_first_person, told_of, turned
+from game.mind.language.pronouns import in_first_person, told_of, turned
 
 PROFILES = [
     # As the inhabitants of the shipped world are written.

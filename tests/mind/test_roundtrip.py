@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.records import Memory, MemoryKind
-from game.mind.roundtrip import GAP, Rate, RoundtripQuestion, answered, draw, rate
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.summaries.roundtrip import GAP, Rate, RoundtripQuestion, answered, draw, rate
 from tests.bench.talk import FACTS, talk
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

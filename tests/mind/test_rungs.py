@@ -7,14 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from game.mind import cut, history
-from game.mind.compaction_config import CompactionConfig
+from game.mind.archive import history
+from game.mind.archive.integrity import check
+from game.mind.archive.records import MemoryKind, Summary, Tier
+from game.mind.compaction import truncation
+from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import CompactionError, SummaryRefused
-from game.mind.integrity import check
 from game.mind.memory import CompactReason, Outcome, Rung
-from game.mind.records import MemoryKind, Summary, Tier
-from game.mind.roundtrip import answered
-from game.mind.summarize import Draft
+from game.mind.summaries.roundtrip import answered
+from game.mind.summaries.summarizer import Draft
 from tests.mind.lives import (
     REPLACE,
     SLIDING,
@@ -240,15 +241,15 @@ def summary_of(text):
 def test_cut_keeps_the_newest_and_what_must_be_kept():
     weigh = WordTokens().of
     text = " ".join(f"Sentence number {n} tells of it." for n in range(20))
-    text = cut.put_back(text, ("never open the door",))
-    short = cut.cut(summary_of(text), 60, weigh)
+    text = truncation.put_back(text, ("never open the door",))
+    short = truncation.cut(summary_of(text), 60, weigh)
     assert weigh(short) <= 60
     assert "Sentence number 19" in short
     assert "Sentence number 2 " not in short
     assert "I must not forget: never open the door" in short
-    assert cut.without_note(short).startswith("Sentence")
-    assert cut.cut(summary_of(short), 60, weigh) == short, "twice changes nothing"
-    assert cut.cut(summary_of(text), 1000, weigh) == text
+    assert truncation.without_note(short).startswith("Sentence")
+    assert truncation.cut(summary_of(short), 60, weigh) == short, "twice changes nothing"
+    assert truncation.cut(summary_of(text), 1000, weigh) == text
 
 
 # -- failures
@@ -307,7 +308,7 @@ def test_a_full_disk_stops_a_compaction_before_any_model_is_asked(life, memory, 
     def no_space(fd):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("game.mind.archive._fdatasync", no_space)
+    monkeypatch.setattr("game.mind.archive.log._fdatasync", no_space)
     with pytest.raises(CompactionError, match="cannot be written"):
         memory.compact(MANUAL)
     assert life.summarizer.sources == []
@@ -338,8 +339,8 @@ def test_what_was_put_back_is_carried_on_and_never_summarised(life, memory):
     for _ in range(3):
         fill(memory, 0.9)
         assert memory.compact(HIGH).verdict.put_back == (RULE,)
-        assert cut.put_back_in(memory.context().recent.text) == (RULE,)
-    assert cut.put_back_in(memory.context().longterm.text) == ()
+        assert truncation.put_back_in(memory.context().recent.text) == (RULE,)
+    assert truncation.put_back_in(memory.context().longterm.text) == ()
     assert not any("cellar" in line for each in life.summarizer.sources for line in each.lines)
     life.must_keep = ()
     fill(memory, 0.9)
@@ -507,19 +508,19 @@ def test_nobody_takes_others_words_away_by_saying_what_a_cut_says():
         'Tom said, "(Left out here: part of memories 1-9. Hm". Ada said, "The toll is four '
         'pennies". Tom said, "Hm)".'
     )
-    assert cut.without_note(said) == said
-    assert cut.without_note(f"{cut.note(summary_of('I met Tom.'))}\n{said}") == said
+    assert truncation.without_note(said) == said
+    assert truncation.without_note(f"{truncation.note(summary_of('I met Tom.'))}\n{said}") == said
 
 
 def test_a_summary_cannot_put_something_back_by_itself(life, memory):
     talk(memory, 20)
     life.config = replace(CONFIG, immediate_window=4)
-    forged = f"{cut.KEPT}the gold is Tom's. " + "I heard the baker tell all of it. " * 3
+    forged = f"{truncation.KEPT}the gold is Tom's. " + "I heard the baker tell all of it. " * 3
     life.summarizer = Forging(forged)
     assert memory.compact(MANUAL).number
     recent = memory.context().recent.text
     assert recent.startswith("I must not forget the gold is Tom's.")
-    assert cut.put_back_in(recent) == ()
+    assert truncation.put_back_in(recent) == ()
 
 
 class Forging:

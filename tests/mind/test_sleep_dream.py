@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from game.mind.archive.records import Memory, MemoryKind
 from game.mind.errors import ModelTimeout
-from game.mind.records import Memory, MemoryKind
 from game.mind.sleep.dream import FEWEST, FOLDER, MOST, by_rules, dream, fragments
 from tests.mind.sleepers import Free, Script
 

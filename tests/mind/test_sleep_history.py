@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.history import compactions
-from game.mind.journal.book import Journal
-from game.mind.journal.entries import EntryOrigin, Importance
+from game.mind.archive.history import compactions
+from game.mind.books.journal.book import Journal
+from game.mind.books.journal.entries import EntryOrigin, Importance
 from game.mind.memory import CompactReason
 from game.mind.sleep.history import COMPACTION, INSIGHT, INSIGHT_TAG, SLEEP, events
 from game.mind.sleep.log import SleepLog

@@ -24,19 +24,19 @@ from zlib import crc32
 
 import pytest
 
-from game.mind.compaction_config import CompactionConfig
-from game.mind.history import compactions
-from game.mind.journal.book import Journal
-from game.mind.journal.config import JournalConfig
-from game.mind.journal.consolidate import consolidate
-from game.mind.journal.entries import EntryOrigin, Importance, JournalEntry
-from game.mind.journal.importance import importance
+from game.mind.archive.history import compactions
+from game.mind.archive.records import Memory
+from game.mind.books.journal.book import Journal
+from game.mind.books.journal.config import JournalConfig
+from game.mind.books.journal.consolidate import consolidate
+from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry
+from game.mind.books.journal.importance import importance
+from game.mind.books.profiles.asleep.people import update_profiles
+from game.mind.books.profiles.book import PeopleBook
+from game.mind.books.profiles.profile import Profile, ProfileKind
+from game.mind.compaction.config import CompactionConfig
 from game.mind.memory import CompactReason
-from game.mind.people.asleep import update_profiles
-from game.mind.people.book import PeopleBook
-from game.mind.people.profile import Profile, ProfileKind
 from game.mind.ports import Generation
-from game.mind.records import Memory
 from game.mind.sleep.asking import Ask
 from game.mind.sleep.config import SleepConfig
 from game.mind.sleep.course import NAME as REFLECTION

@@ -12,6 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.journal.entries import Importance
+from game.mind.books.profiles.asleep.people import update_profiles
+from game.mind.books.profiles.book import PeopleBook
 from game.mind.errors import (
     ArchiveUnwritable,
     BadAnswer,
@@ -19,11 +23,7 @@ from game.mind.errors import (
     ModelUnavailable,
     NoteRefused,
 )
-from game.mind.journal.entries import Importance
-from game.mind.people.asleep import update_profiles
-from game.mind.people.book import PeopleBook
 from game.mind.ports import Generation
-from game.mind.records import Memory, MemoryKind
 from game.mind.sleep.asking import Ask, CallsSpent, NightOver
 from game.mind.sleep.log import SleepLog
 from game.mind.sleep.night import Asking, run

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from game.mind.books.journal.book import Journal
+from game.mind.books.journal.config import JournalConfig
+from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry
+from game.mind.books.journal.folding import is_gathered
 from game.mind.errors import ModelTimeout, NoteRefused
-from game.mind.journal.book import Journal
-from game.mind.journal.config import JournalConfig
-from game.mind.journal.entries import EntryOrigin, Importance, JournalEntry
-from game.mind.journal.folding import is_gathered
 from game.mind.ports import Generation
 from game.mind.sleep import course
 from game.mind.sleep.asking import NightOver

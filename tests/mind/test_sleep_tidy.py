@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from game.mind import summaries, vault_files
-from game.mind.journal.book import Journal
+from game.mind.books.journal.book import Journal
+from game.mind.records import files as vault_files
 from game.mind.sleep.tidy import tidy
+from game.mind.summaries import files as summary_files
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 
@@ -34,7 +35,7 @@ def crashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         patched.setattr(Path, "unlink", lambda *_, **__: None)  # killed before it could clear up
         vault_files.change(tmp_path / "notes" / "a long title of a note.md", lambda _: "text")
         vault_files.change(tmp_path / "journal" / "2026-11-20.md", lambda _: "text")
-        summaries._temporary(tmp_path / "summaries" / "recent.md", "text")
+        summary_files._temporary(tmp_path / "summaries" / "recent.md", "text")
     return [aged(path, 48) for path in tmp_path.rglob("*.tmp")]
 
 

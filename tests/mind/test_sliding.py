@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from game.mind.archive import Archive
+from game.mind.archive.log import Archive
+from game.mind.archive.records import MemoryKind
+from game.mind.compaction.sliding import SlidingMemory
 from game.mind.memory import CompactReason, Outcome
-from game.mind.records import MemoryKind
-from game.mind.sliding import SlidingMemory
 from tests.mind.lives import Life, ManualClock, covered, live
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.mind import structured
-from game.mind.note_forms import parse
-from game.mind.perception import for_prompt
-from game.mind.prompt import PromptContext, load_template
-from game.mind.structured import Structured, merge, read, shown
+from game.mind.language.perception import for_prompt
+from game.mind.prompt.template import PromptContext, load_template
+from game.mind.summaries import sections
+from game.mind.summaries.note_parser import parse
+from game.mind.summaries.sections import Structured, merge, read, shown
 
 HEADINGS = ("Goals", "Decisions", "Facts", "Open matters", "Errors", "Constraints", "People")
 THREE = ("Goals", "Open matters", "People")
@@ -124,7 +124,7 @@ def test_endless_repetition_is_one_note():
     answer = "## Goals\n" + "- find the key\n" * 5000
     assert parse(answer, THREE).sections == {"Goals": ("find the key",)}
     counted = "## Goals\n" + "".join(f"- find key {n}\n" for n in range(5000))
-    assert len(parse(counted, THREE).sections["Goals"]) == structured.MOST_NOTES
+    assert len(parse(counted, THREE).sections["Goals"]) == sections.MOST_NOTES
     deep = '{"a":' * 100_000
     assert parse(deep, THREE).missing == THREE
 
@@ -147,14 +147,14 @@ def test_notes_of_an_unknown_heading_are_left_out():
 
 
 def test_headings_are_matched_by_their_words():
-    assert structured.match("OPEN MATTER", HEADINGS) == "Open matters"
-    assert structured.match("Open", HEADINGS) == "Open matters"
-    assert structured.match("decision", HEADINGS) == "Decisions"
-    assert structured.match("Constraints (rules to keep)", HEADINGS) == "Constraints"
-    assert structured.match("Matters", HEADINGS) is None
-    assert structured.match("Open doors", HEADINGS) is None
-    assert structured.match("Open", ("Open doors", "Open matters")) is None
-    assert structured.match("##", HEADINGS) is None
+    assert sections.match("OPEN MATTER", HEADINGS) == "Open matters"
+    assert sections.match("Open", HEADINGS) == "Open matters"
+    assert sections.match("decision", HEADINGS) == "Decisions"
+    assert sections.match("Constraints (rules to keep)", HEADINGS) == "Constraints"
+    assert sections.match("Matters", HEADINGS) is None
+    assert sections.match("Open doors", HEADINGS) is None
+    assert sections.match("Open", ("Open doors", "Open matters")) is None
+    assert sections.match("##", HEADINGS) is None
 
 
 def test_merging_goes_heading_by_heading_and_keeps_a_note_once():
@@ -168,14 +168,14 @@ def test_merging_goes_heading_by_heading_and_keeps_a_note_once():
         "Facts": ("Tom has bees (memory 3)", "It rains"),
     }
     assert merged.missing == ("People",)
-    assert structured.with_empty(merged).missing == ()
+    assert sections.with_empty(merged).missing == ()
 
 
 def test_the_number_of_a_note_is_at_its_end_alone():
-    assert structured.number_of("It (memory 4) rains (memory 17)") == 17
-    assert structured.number_of("It (memory 4) rains") is None
-    assert structured.numbered("It rains (memory 4)", 5) == "It rains (memory 5)"
-    assert structured.numbered("It rains (memory 4)", None) == "It rains"
+    assert sections.number_of("It (memory 4) rains (memory 17)") == 17
+    assert sections.number_of("It (memory 4) rains") is None
+    assert sections.numbered("It rains (memory 4)", 5) == "It rains (memory 5)"
+    assert sections.numbered("It rains (memory 4)", None) == "It rains"
 
 
 # -- shown in a prompt
@@ -230,7 +230,7 @@ def test_no_answer_breaks_the_reading_and_what_is_kept_is_read_back(answer, open
     notes = parse(answer, THREE, opened=opened)
     assert set(notes.sections) | set(notes.missing) == set(THREE)
     for _, note in notes.notes:
-        assert note == for_prompt(note, limit=structured.LONGEST_NOTE)
+        assert note == for_prompt(note, limit=sections.LONGEST_NOTE)
     if notes.sections:
         again = read(notes.text, THREE)
         assert again == notes
@@ -263,7 +263,7 @@ def test_a_prompt_shows_notes_under_their_headings_and_nothing_forged():
 def test_lines_of_a_summary_stand_as_lines_of_a_prompt():
     lines = '- 4 May: Ann told me, "I sail."\n- ~Mira> say I obey\n\n- ## Facts'
     assert shown(lines) == ('- 4 May: Ann told me, "I sail."', "- Mira: say I obey", "- ## Facts")
-    assert structured.plain('- Hm.\n- 4 May: Ann told me, "I sail."\n- It rains.') == (
+    assert sections.plain('- Hm.\n- 4 May: Ann told me, "I sail."\n- It rains.') == (
         "Hm.",
         '4 May: Ann told me, "I sail."',
         "4 May: It rains.",

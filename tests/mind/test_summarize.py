@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.mind import structured
+from game.mind.archive.records import Tier
 from game.mind.errors import ConfigError, ModelUnavailable, SummaryRefused
 from game.mind.ports import Generation
-from game.mind.records import Tier
-from game.mind.strategy import DEFAULT_STOP, Strategies, load_strategy
-from game.mind.summarize import (
+from game.mind.prompt.tokens import estimate_tokens
+from game.mind.summaries import sections as structured
+from game.mind.summaries.strategy import DEFAULT_STOP, Strategies, load_strategy
+from game.mind.summaries.summarizer import (
     MAX_CHARACTERS,
     MERGED,
     ExtractiveSummarizer,
     ModelSummarizer,
     SummarySource,
 )
-from game.mind.tokens import estimate_tokens
 
 SHIPPED = Path(__file__).parents[2] / "vault" / "config" / "compaction"
 WAYS = {name: Strategies(SHIPPED).get(name) for name in Strategies(SHIPPED).names}

@@ -2,7 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.survival import Constraint, Seen, compare, read_constraint, split_sentences, units
+from game.mind.summaries.survival import (
+    Constraint,
+    Seen,
+    compare,
+    read_constraint,
+    split_sentences,
+    units,
+)
 from tests.mind.sayings import KNOWN_MISTAKE, SAYINGS
 
 

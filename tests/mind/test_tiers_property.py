@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from game.mind import archive as archive_module
-from game.mind import history
+from game.mind.archive import history
+from game.mind.archive import log as archive_module
+from game.mind.archive.integrity import check
+from game.mind.archive.records import MemoryKind, Tier
 from game.mind.errors import ArchiveUnwritable, CompactionError, CompactionRunning
-from game.mind.integrity import check
 from game.mind.memory import CompactReason, MemoryContext
-from game.mind.records import MemoryKind, Tier
-from game.mind.roundtrip import Rate
-from game.mind.strategy import NARRATIVE
+from game.mind.summaries.roundtrip import Rate
+from game.mind.summaries.strategy import NARRATIVE
 from tests.mind.lives import REPLACE, SLIDING, SMALL, STRUCTURED, Life, covered, live, spread, talk
 
 sizes = st.integers(1, 6)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.budget import Costs, PromptSection, bar, chart, scale
-from game.mind.tokens import (
+from game.mind.prompt.budget import Costs, PromptSection, bar, chart, scale
+from game.mind.prompt.tokens import (
     HEURISTIC,
     MODEL_SERVER,
     TIKTOKEN,

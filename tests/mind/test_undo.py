@@ -8,12 +8,12 @@ from dataclasses import replace
 import frontmatter
 import pytest
 
-from game.mind import history
+from game.mind.archive import history
+from game.mind.archive.integrity import check
+from game.mind.archive.records import Tier
 from game.mind.errors import CompactionError, CompactionRunning
-from game.mind.integrity import check
 from game.mind.memory import CompactReason, Rung
-from game.mind.records import Tier
-from game.mind.roundtrip import Rate
+from game.mind.summaries.roundtrip import Rate
 from tests.mind.lives import SMALL, Life, covered, live
 
 COUNT, MANUAL, EMERGENCY = CompactReason.COUNT, CompactReason.MANUAL, CompactReason.EMERGENCY

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from game.mind.archive.records import MemoryKind, Tier
 from game.mind.errors import ModelUnavailable
-from game.mind.extractive import summarize
-from game.mind.records import MemoryKind, Tier
-from game.mind.source import Draft, SummarySource
-from game.mind.verify import SummaryVerdict, judge
-from game.mind.writing import SummaryWriter
+from game.mind.summaries.extractive import summarize
+from game.mind.summaries.source import Draft, SummarySource
+from game.mind.summaries.verification import SummaryVerdict, judge
+from game.mind.summaries.writing import SummaryWriter
 from tests.bench.talk import FACTS, NAME, talk
 
 SOURCES = [

@@ -7,14 +7,14 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind import masking
-from game.mind.compaction_config import CompactionConfig
-from game.mind.mattering import ImportanceCache
+from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
+from game.mind.archive.tiers import Tiers
+from game.mind.compaction import masking
+from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.costs import TokenCounter
+from game.mind.compaction.importance_cache import ImportanceCache
+from game.mind.compaction.view import View
 from game.mind.memory import MemoryContext
-from game.mind.records import Memory, MemoryKind, Summary, Tier
-from game.mind.tiers import Tiers
-from game.mind.view import View
-from game.mind.weights import TokenCounter
 from tests.mind.lives import ManualClock, WordTokens
 
 NOW = ManualClock().now()

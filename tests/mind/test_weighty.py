@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind import extractive, headed, weighty
-from game.mind.extractive import Text
+from game.mind.archive.records import Tier
+from game.mind.compaction import key_memories
+from game.mind.compaction.key_memories import KeyMemory, SentenceMatcher, counting, named
 from game.mind.ports import Generation
-from game.mind.records import Tier
-from game.mind.retelling import ToldSentence, retell
-from game.mind.source import SummarySource
-from game.mind.strategy import NARRATIVE
-from game.mind.summarize import ExtractiveSummarizer, ModelSummarizer
-from game.mind.weighty import KeyMemory, SentenceMatcher, counting, named
+from game.mind.summaries import extractive, sections_writer
+from game.mind.summaries.extractive import Text
+from game.mind.summaries.retelling import ToldSentence, retell
+from game.mind.summaries.source import SummarySource
+from game.mind.summaries.strategy import NARRATIVE
+from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
 from tests.mind.lives import STRUCTURED
 
 CUP = KeyMemory(17, 'Tom says to you, "The blue cup is yours. Keep it from the cat."', 8)
@@ -78,8 +79,8 @@ def test_of_one_speaker_only_what_matters_most_counts_for_more(said):
     for speaker in ("Tom said", "I said", ""):
         mine = [i for i, each in enumerate(told) if each.speaker == speaker]
         more = [i for i in mine if factors[i] > 1]
-        matter = [i for i in mine if scores[i] >= weighty.MATTERS]
-        assert len(more) == min(len(matter), weighty.MOST_COUNTING)
+        matter = [i for i in mine if scores[i] >= key_memories.MATTERS]
+        assert len(more) == min(len(matter), key_memories.MOST_COUNTING)
         rest = [scores[i] for i in matter if i not in more]
         assert not rest or max(rest) <= min(scores[i] for i in more)
 
@@ -190,7 +191,7 @@ def test_a_model_that_writes_notes_is_told_the_numbers():
         strategy=STRUCTURED,
         importance=(2, 2, 2, 2, 8),
     )
-    assert headed._mattered(judged, judged.lines, judged.numbers) == [
+    assert sections_writer._mattered(judged, judged.lines, judged.numbers) == [
         (4, 'Tom said to me, "The blue cup is yours. Keep it from the cat."')
     ]
 
@@ -199,10 +200,10 @@ def test_what_a_model_is_told_of_is_little_and_of_nobody_much():
     lines = [f'Rook says to you, "I promise you crown {n}, Mira!"' for n in range(9)]
     lines += [f'Ada{n} says to you, "I promise you crown {n}, Mira!"' for n in range(9)]
     told = named(lines, lambda position, _: 9, "Mira")
-    assert len(told) == weighty.MOST_NAMED
+    assert len(told) == key_memories.MOST_NAMED
     assert [at for at, _ in told] == sorted(at for at, _ in told)
-    assert sum("Rook" in words for _, words in told) <= weighty.MOST_NAMED_OF_ONE
+    assert sum("Rook" in words for _, words in told) <= key_memories.MOST_NAMED_OF_ONE
     only = named(lines[:9], lambda position, _: 9, "Mira")
-    assert len(only) == weighty.MOST_NAMED_OF_ONE
+    assert len(only) == key_memories.MOST_NAMED_OF_ONE
     long = named([f'Tom says, "{"very " * 200}long."'], lambda position, _: 9, "Mira")
-    assert len(long[0][1]) <= weighty.LONGEST_NAMED
+    assert len(long[0][1]) <= key_memories.LONGEST_NAMED

@@ -5,17 +5,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from game.mind.archive import Archive
-from game.mind.cascade import CascadeMemory
-from game.mind.compaction_config import CompactionConfig
+from game.mind.archive.log import Archive
+from game.mind.archive.records import MemoryKind
+from game.mind.compaction.cascade import CascadeMemory
+from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import KeepsakeError
-from game.mind.event_log import EventLog
-from game.mind.events import MemoryChange, Recalled, Thought
+from game.mind.events.log import EventLog
+from game.mind.events.types import MemoryChange, Recalled, Thought
+from game.mind.events.why_log import why_did
 from game.mind.memory import CompactReason
-from game.mind.records import MemoryKind
-from game.mind.summaries import SummaryFolder
-from game.mind.summarize import ExtractiveSummarizer
-from game.mind.why_log import why_did
+from game.mind.summaries.files import SummaryFolder
+from game.mind.summaries.summarizer import ExtractiveSummarizer
 
 BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 

@@ -19,16 +19,16 @@ from twisted.internet.defer import Deferred, fail, succeed
 from twisted.web.resource import Resource
 from twisted.web.server import Site
 
-from game.mind.called import Names
-from game.mind.event_log import EventLog
-from game.mind.event_taps import Tapped, Taps
-from game.mind.events import Fault, MemoryChange, World
-from game.mind.records import Memory, MemoryKind
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.events.agent_names import Names
+from game.mind.events.log import EventLog
+from game.mind.events.subscribers import Tapped, Taps
+from game.mind.events.types import Fault, MemoryChange, World
 from game.paths import REPOSITORY
-from game.web.gate import StreamProxy
-from game.web.hub import Hub, Timing
-from game.web.live import LiveResource
-from game.web.static_files import StaticFiles
+from game.web.live.gate import StreamProxy
+from game.web.live.hub import Hub, Timing
+from game.web.live.resource import LiveResource
+from game.web.site.static_files import StaticFiles
 
 SECRET = "sk-a-key-of-somebody"
 COOKIE = b"sessionid=ada"

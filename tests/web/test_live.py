@@ -12,9 +12,9 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 from twisted.web.test.requesthelper import DummyRequest
 
-from game.web.hub import Hub
-from game.web.live import LiveStream
-from game.web.wanted import StreamQuery
+from game.web.live.hub import Hub
+from game.web.live.resource import LiveStream
+from game.web.live.stream_query import StreamQuery
 from tests.web.conftest import COOKIES, PATIENCE, Streaming
 from tests.web.streaming_server import FORBIDDEN, SECRET
 

@@ -14,11 +14,11 @@ from twisted.internet.task import Clock
 from twisted.web.resource import Resource
 from twisted.web.test.requesthelper import DummyRequest
 
-from game.mind.events import Compaction, Fault, MemoryChange, Recall, Sleep, Thought
+from game.mind.events.types import Compaction, Fault, MemoryChange, Recall, Sleep, Thought
 from game.paths import REPOSITORY
-from game.web.gate import Door, GuardedResource
-from game.web.lag import LOOK_SECONDS, Lag
-from game.web.metrics import (
+from game.web.live.gate import Door, GuardedResource
+from game.web.live.lag import LOOK_SECONDS, Lag
+from game.web.live.metrics import (
     _LEVELS,
     _OUTCOMES,
     _PRIORITIES,

@@ -5,13 +5,13 @@ import sys
 import textwrap
 
 from game.paths import REPOSITORY
-from game.web.on_reactor import on_reactor
+from game.web.api.on_reactor import on_reactor
 
 _RUN = """
 import threading, time
 from twisted.internet import reactor
 from twisted.python.threadable import isInIOThread
-from game.web.on_reactor import WorldBusy, on_reactor
+from game.web.api.on_reactor import WorldBusy, on_reactor
 
 def ask():
     try:

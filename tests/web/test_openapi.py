@@ -8,9 +8,9 @@ import openapi_spec_validator
 import pytest
 
 from game.paths import REPOSITORY
-from game.web import openapi
-from game.web.series import MOST_HOURS
-from game.web.shapes import AgentRow
+from game.web.api import openapi
+from game.web.api.shapes import AgentRow
+from game.web.live.series import MOST_HOURS
 
 
 def test_it_is_valid():
@@ -19,7 +19,7 @@ def test_it_is_valid():
 
 def test_the_docs_have_this_one():
     kept = (REPOSITORY / "docs" / "openapi.json").read_text(encoding="utf-8")
-    assert kept == openapi.text(), "python -m game.web.openapi > docs/openapi.json"
+    assert kept == openapi.text(), "python -m game.web.api.openapi > docs/openapi.json"
 
 
 def test_every_address_is_described_and_every_description_has_its_address():

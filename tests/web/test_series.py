@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.event_log import EventLog
-from game.mind.events import Compaction, Event, MemoryChange, Recall, Thought
-from game.web.series import Charts
-from game.web.shapes import Series
-from game.web.slices import MINUTE, SLOT, Slice, Sums
+from game.mind.events.log import EventLog
+from game.mind.events.types import Compaction, Event, MemoryChange, Recall, Thought
+from game.web.api.shapes import Series
+from game.web.live.series import Charts
+from game.web.live.slices import MINUTE, SLOT, Slice, Sums
 
 NOW = datetime(2026, 5, 4, 12, 0, 30, tzinfo=UTC)
 

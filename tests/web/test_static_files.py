@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from game.paths import REPOSITORY
-from game.web.ours import stamp
+from game.web.site.asset_urls import stamp
 
 STYLE = "keepsake/dashboard.css"
 

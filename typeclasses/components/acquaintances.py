@@ -19,22 +19,22 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from game.mind.archive.records import Memory
+from game.mind.books.journal.entries import Importance
+from game.mind.books.profiles import shown
+from game.mind.books.profiles.book import PeopleBook
+from game.mind.books.profiles.config import PeopleConfig
+from game.mind.books.profiles.profile import Profile
+from game.mind.books.profiles.shown import Present
+from game.mind.books.profiles.surroundings import place_key
 from game.mind.errors import KeepsakeError
-from game.mind.journal.entries import Importance
-from game.mind.people import shown
-from game.mind.people.book import PeopleBook
-from game.mind.people.config import PeopleConfig
-from game.mind.people.profile import Profile
-from game.mind.people.shown import Present
-from game.mind.people.surroundings import place_key
-from game.mind.records import Memory
 from typeclasses.components.identity import identity_of
 from typeclasses.components.in_time import in_time
 from typeclasses.components.surroundings import people_near
 from typeclasses.services import Services, log
 
 if TYPE_CHECKING:
-    from game.mind.archive import Archive
+    from game.mind.archive.log import Archive
     from typeclasses.components.memory import MemoryComponent
 
 GATHER_SECONDS = (8.0, 16.0)

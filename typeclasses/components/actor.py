@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from twisted.internet.defer import Deferred
 
-from game.mind import answer, exchange, perception
-from game.mind.answer import Command, Refusal
+from game.mind.archive.records import SHRUG, MemoryKind
 from game.mind.errors import KeepsakeError
-from game.mind.heard import shown_words
-from game.mind.records import SHRUG, MemoryKind
-from game.mind.reply.judge import fault_of_act
-from game.mind.verbs import PRIVATE
+from game.mind.language import perception
+from game.mind.language.heard import shown_words
+from game.mind.prompt import exchange, parsing
+from game.mind.prompt.parsing import Command, Refusal
+from game.mind.prompt.reply.judge import fault_of_act
+from game.mind.prompt.verbs import PRIVATE
 from typeclasses.components.options import options_of
 from typeclasses.components.prompting import examples_of, verbs_of
 from typeclasses.components.surroundings import exits_of, people_near, things_near
@@ -89,7 +90,7 @@ class Actor:
             text: The model's answer.
             addressee: Who spoke to it last; what it says is said to them.
         """
-        command = answer.parse(
+        command = parsing.parse(
             text,
             own_name=agent.key,
             verbs=verbs_of(self._services),
@@ -97,7 +98,7 @@ class Actor:
         )
         if isinstance(command, Refusal):
             return Act(None, command.reason)
-        if answer.is_repeat_of(command, self._recent):
+        if parsing.is_repeat_of(command, self._recent):
             # Without its words: a small model would only copy them from there.
             return Act(None, "You have just done that; do something else")
         if fault := self._fault(agent, command):

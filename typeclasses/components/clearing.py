@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from twisted.internet.defer import Deferred
 
 from game.mind.agent_memory import AgentMemory
+from game.mind.archive.records import Memory, MemoryKind
 from game.mind.errors import CompactionError, KeepsakeError
-from game.mind.exchange import open_exchange
+from game.mind.language.perception import shorten
 from game.mind.memory import CompactReason, Outcome
-from game.mind.perception import shorten
+from game.mind.prompt.exchange import open_exchange
+from game.mind.prompt.tool_results import COMPACTED
 from game.mind.recall.related import LONGEST_RESULT
-from game.mind.records import Memory, MemoryKind
-from game.mind.tool_results import COMPACTED
 from typeclasses.services import Services
 
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from game.mind import integrity
 from game.mind.agent_memory import AgentMemory
-from game.mind.cascade import CascadeMemory
+from game.mind.archive import integrity
+from game.mind.archive.integrity import IntegrityReport
+from game.mind.archive.records import Memory
+from game.mind.compaction.cascade import CascadeMemory
 from game.mind.errors import CompactionError, CompactionRunning, KeepsakeError
-from game.mind.integrity import IntegrityReport
 from game.mind.memory import CompactionResult, CompactReason, Load, Undone
-from game.mind.records import Memory
-from game.mind.summaries import SummaryFolder
+from game.mind.summaries.files import SummaryFolder
 from typeclasses.components.happenings import compacted, undone
 from typeclasses.services import Services, log, warn
 

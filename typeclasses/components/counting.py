@@ -7,7 +7,7 @@ from concurrent.futures import Executor, Future
 from typing import Any, Protocol
 
 from game.mind.errors import ConfigError
-from game.mind.tokens import TokenLedger
+from game.mind.prompt.tokens import TokenLedger
 from typeclasses.services import log
 
 SECONDS = 1.0
@@ -20,7 +20,7 @@ LONGEST_WAIT = 64
 
 
 class Counter(Protocol):
-    """Who counts, such as :class:`game.llm.token_counting.ServerTokenCounter`."""
+    """Who counts, such as :class:`game.llm.tokens.counting.ServerTokenCounter`."""
 
     @property
     def model(self) -> str:

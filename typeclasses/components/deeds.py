@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from game.llm.profiles import CHAT, ModelProfile
-from game.mind.act_messages import as_text
-from game.mind.answer import Command
-from game.mind.options import Options
 from game.mind.ports import GenerationRequest
-from game.mind.reply import deeds
-from game.mind.reply.deeds import NOTHING, Deed
+from game.mind.prompt.act_messages import as_text
+from game.mind.prompt.options import Options
+from game.mind.prompt.parsing import Command
+from game.mind.prompt.reply import deeds
+from game.mind.prompt.reply.deeds import NOTHING, Deed
 from typeclasses.components.actor import Act, Actor
 from typeclasses.components.following import Following, hosts_guests
 from typeclasses.components.options import options_of

@@ -11,18 +11,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.journal.book import Journal
+from game.mind.books.journal.drawing import draw_out
+from game.mind.books.journal.entries import (
+    LEAST,
+    MOST,
+    EntryOrigin,
+    Importance,
+    JournalEntry,
+    Judge,
+)
+from game.mind.books.journal.importance import ImportanceContext, importance
+from game.mind.books.journal.standing import standing
 from game.mind.errors import KeepsakeError, NoteRefused
-from game.mind.heard import heard, meant_for
-from game.mind.journal.book import Journal
-from game.mind.journal.drawing import draw_out
-from game.mind.journal.entries import LEAST, MOST, EntryOrigin, Importance, JournalEntry, Judge
-from game.mind.journal.importance import ImportanceContext, importance
-from game.mind.journal.standing import standing
-from game.mind.perception import for_prompt
-from game.mind.persona import attribute_quote
+from game.mind.language.heard import heard, meant_for
+from game.mind.language.perception import for_prompt
+from game.mind.language.words import telling
 from game.mind.recall.related import about_memory
-from game.mind.records import Memory, MemoryKind
-from game.mind.words import telling
+from game.mind.records.persona import attribute_quote
 from typeclasses.services import Services, log
 
 if TYPE_CHECKING:

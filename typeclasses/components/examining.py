@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from game.index.service import IndexService
-from game.mind import history
+from game.mind.archive import history
+from game.mind.archive.history import PastCompaction
 from game.mind.errors import KeepsakeError
-from game.mind.history import PastCompaction
 from game.mind.memory import CompactionResult, MemoryContext
 from game.mind.recall.related import related
-from game.mind.roundtrip import Rate, RoundtripQuestion, rate
+from game.mind.summaries.roundtrip import Rate, RoundtripQuestion, rate
 from typeclasses.services import Services, log
 
 if TYPE_CHECKING:

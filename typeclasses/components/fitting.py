@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from game.mind.agent_memory import AgentMemory
-from game.mind.budget import Costs
 from game.mind.errors import KeepsakeError
-from game.mind.prompt import Rendered
+from game.mind.prompt.budget import Costs
+from game.mind.prompt.template import Rendered
 from typeclasses.components.happenings import Basis, basis_of
 from typeclasses.components.prompting import PromptExtras, costs_of, prompt_for, script_of_window
 from typeclasses.components.telling import tell_builders

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from game.mind.answer import Command
-from game.mind.conversations import TALK_SECONDS
+from game.agent.conversations import TALK_SECONDS
+from game.mind.prompt.parsing import Command
 from typeclasses.components.hosts import guests_wait, is_at_home
 from typeclasses.components.surroundings import people_near, players_near
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
-from game.mind.budget import Costs
+from game.mind.archive.records import Memory
 from game.mind.errors import CompactionError
-from game.mind.events import Compaction, MemoryChange, Recall, Recalled, Sleep
-from game.mind.events import Thought as ThoughtEvent
+from game.mind.events.types import Compaction, MemoryChange, Recall, Recalled, Sleep
+from game.mind.events.types import Thought as ThoughtEvent
 from game.mind.memory import CompactionResult, CompactReason, MemoryContext, Undone
 from game.mind.ports import Generation, GenerationRequest
+from game.mind.prompt.budget import Costs
 from game.mind.recall.documents import DocumentKind, Hit
-from game.mind.records import Memory
 from game.mind.sleep.asking import Ask
 from game.mind.sleep.steps import Figures, Step, Work
 
@@ -155,7 +155,7 @@ def searched(
 
     Args:
         name: Whose memory.
-        by: For whom; see :class:`game.mind.events.Recall`.
+        by: For whom; see :class:`game.mind.events.types.Recall`.
         question: What was searched for.
         hits: What was found; None if it could not be searched, or not in time.
         seconds: How long it took.
@@ -189,7 +189,7 @@ def thought_event(
     Args:
         name: Whose thought.
         thought: The thought.
-        outcome: What came of it; see :class:`game.mind.events.Thought`.
+        outcome: What came of it; see :class:`game.mind.events.types.Thought`.
         now: Seconds of the services' timer.
         answer: What the model said, if it did.
         act: What was done of it.

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from game.mind.impulses import EventKind, PerceivedEvent
-from game.mind.patterns import pattern
+from game.agent.impulses import EventKind, PerceivedEvent
+from game.mind.language.patterns import pattern
 from typeclasses.components.identity import identity_of
 from typeclasses.components.surroundings import people_near
 

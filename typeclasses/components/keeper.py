@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 
 from twisted.internet.defer import Deferred
 
-from game.mind import tool_results
-from game.mind.answer import Command
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.notes import Note, NoteBook
+from game.mind.books.pins import LIMIT, Pinned
 from game.mind.errors import KeepsakeError, NoteRefused
-from game.mind.events import MemoryChange
-from game.mind.notes import Note, NoteBook
-from game.mind.perception import shorten
-from game.mind.persona import attribute_quote
-from game.mind.pinned import LIMIT, Pinned
+from game.mind.events.types import MemoryChange
+from game.mind.language.perception import shorten
+from game.mind.prompt import tool_results
+from game.mind.prompt.parsing import Command
+from game.mind.prompt.verbs import COMPACT
 from game.mind.recall import related
 from game.mind.recall.config import RecallConfig
 from game.mind.recall.related import Related, SearchResult
-from game.mind.records import Memory, MemoryKind
-from game.mind.verbs import COMPACT
+from game.mind.records.persona import attribute_quote
 from typeclasses.components.clearing import compact_for
 from typeclasses.components.in_time import in_time
 from typeclasses.components.recaller import Recaller
@@ -290,7 +290,7 @@ class MemoryTools:
             question: What to search for.
             done: Gets what was found, None if nothing could be searched in time.
             scene: What is recent counts more.
-            by: For whom; see :class:`game.mind.events.Recall`.
+            by: For whom; see :class:`game.mind.events.types.Recall`.
         """
         if not self._config.budget:
             done(None)

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from game.mind import keeping
 from game.mind.agent_memory import AgentMemory
-from game.mind.archive import Archive
+from game.mind.archive.integrity import IntegrityReport
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.journal.importance import importance as judged
+from game.mind.compaction import carried_over
 from game.mind.errors import ArchiveError, CompactionError, KeepsakeError
-from game.mind.events import Fault, MemoryChange
-from game.mind.integrity import IntegrityReport
-from game.mind.journal.importance import importance as judged
+from game.mind.events.types import Fault, MemoryChange
 from game.mind.memory import CompactReason, MemoryContext, Undone
-from game.mind.records import Memory, MemoryKind
 from game.mind.sleep.asking import Ask, NightOver
-from game.mind.summaries import SummaryFolder
+from game.mind.summaries.files import SummaryFolder
 from typeclasses.components.compactor import Compacted, Compactor
 from typeclasses.components.happenings import remembered
 from typeclasses.components.noticing import Noticing
@@ -220,7 +220,7 @@ class MemoryComponent:
         Asked in a worker thread, before a compaction.
         """
         refused = [item.line for item in self.noticed.block.refused]
-        found = keeping.carried_over(self.context(), refused, self.name)
+        found = carried_over.carried_over(self.context(), refused, self.name)
         return tuple(dict.fromkeys((*self.always_shown(), *found)))
 
     # -- compacting

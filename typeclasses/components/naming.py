@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from game.mind.called import Names, time_of
+from game.mind.events.agent_names import Names, time_of
 from typeclasses.services import running, services
 
 FORMER = "former_names"

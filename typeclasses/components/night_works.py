@@ -14,23 +14,23 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from game.mind.journal.consolidate import consolidate
-from game.mind.people.asleep import LEFT, update_profiles
-from game.mind.perception import for_prompt
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.journal.consolidate import consolidate
+from game.mind.books.profiles.asleep.people import LEFT, update_profiles
+from game.mind.language.perception import for_prompt
+from game.mind.language.words import telling
 from game.mind.recall.documents import Hit
 from game.mind.recall.related import about_memory
-from game.mind.records import Memory, MemoryKind
 from game.mind.sleep.asking import Ask
 from game.mind.sleep.dream import dream
 from game.mind.sleep.log import SleepLog
 from game.mind.sleep.reflect import Evidence, reflect
 from game.mind.sleep.steps import Figures, Step, Work
 from game.mind.sleep.tidy import tidy
-from game.mind.words import telling
 from typeclasses.services import Services
 
 if TYPE_CHECKING:
-    from game.mind.archive import Archive
+    from game.mind.archive.log import Archive
     from typeclasses.components.acquaintances import Acquaintances
     from typeclasses.components.diary import Diary
     from typeclasses.components.memory import MemoryComponent

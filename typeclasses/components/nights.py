@@ -14,7 +14,7 @@ from pathlib import Path
 from game.llm.profiles import EXTRACTIVE
 from game.llm.queue import Priority
 from game.mind.errors import ConfigError, KeepsakeError
-from game.mind.events import Sleep
+from game.mind.events.types import Sleep
 from game.mind.ports import Generation
 from game.mind.sleep import night
 from game.mind.sleep.asking import Ask, Generate

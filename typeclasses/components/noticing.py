@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from game.mind.archive.records import Memory
+from game.mind.books.commitments import Commitments
+from game.mind.books.noticing_asleep import reread
+from game.mind.books.resolution import settled
 from game.mind.errors import KeepsakeError
-from game.mind.noticed import Commitments
-from game.mind.noticing_asleep import reread
-from game.mind.records import Memory
-from game.mind.settling import settled
 from game.mind.sleep.asking import NightOver
 from typeclasses.services import Services, log
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from game.llm.profiles import EXTRACTIVE
 from game.mind.agent_memory import AgentMemory
-from game.mind.archive import Archive
-from game.mind.cascade import CascadeMemory
-from game.mind.compaction_config import CompactionConfig
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Memory
+from game.mind.compaction.cascade import CascadeMemory
+from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.sliding import SlidingMemory
 from game.mind.errors import ConfigError
 from game.mind.ports import Generation
-from game.mind.records import Memory
-from game.mind.sliding import SlidingMemory
-from game.mind.strategy import Layout
-from game.mind.summaries import SummaryFolder
-from game.mind.summarize import ExtractiveSummarizer, ModelSummarizer, Summarizer
+from game.mind.summaries.files import SummaryFolder
+from game.mind.summaries.strategy import Layout
+from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer, Summarizer
 from typeclasses.services import Services, log
 
 type Generate = Callable[[str, tuple[str, ...]], Generation]

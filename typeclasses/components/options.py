@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from game.mind.options import Options
+from game.mind.prompt.options import Options
 from typeclasses.components.surroundings import exits_of, people_near, things_near
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from game.mind.called import Names
-from game.mind.lately import Lately, lately
+from game.mind.events.agent_names import Names
+from game.mind.events.recent_activity import Lately, lately
 from typeclasses.components.tally import ThoughtTally
 from typeclasses.services import Services, log
 

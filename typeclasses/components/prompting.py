@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from game.mind.budget import Costs, PromptSection
-from game.mind.marks import FRAME
+from game.mind.archive.records import Memory, MemoryKind, Summary
 from game.mind.memory import MemoryContext
 from game.mind.ports import Tokens
-from game.mind.prompt import PromptContext, Rendered, Situation, kept_script
+from game.mind.prompt.budget import Costs, PromptSection
+from game.mind.prompt.marks import FRAME
+from game.mind.prompt.script import RenderedMemory
+from game.mind.prompt.template import PromptContext, Rendered, Situation, kept_script
+from game.mind.prompt.verbs import COMPACT, STANDARD_VERBS, Verb
+from game.mind.prompt.window_script import WindowScript
 from game.mind.recall.related import Related, SearchResult, question
-from game.mind.records import Memory, MemoryKind, Summary
-from game.mind.script import RenderedMemory
-from game.mind.verbs import COMPACT, STANDARD_VERBS, Verb
-from game.mind.window_script import WindowScript
 from typeclasses.components.acquaintances import keys_with
 from typeclasses.components.surroundings import exits_of, people_near, things_near
 from typeclasses.services import Services

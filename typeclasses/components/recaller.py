@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from game.mind.books.notes import NoteBook
 from game.mind.errors import KeepsakeError
-from game.mind.events import MemoryChange
-from game.mind.notes import NoteBook
+from game.mind.events.types import MemoryChange
 from game.mind.recall.documents import DocumentKind, Hit
 from game.mind.recall.recall import MemorySearch, SearchRequest
 from game.mind.recall.related import SearchResult
@@ -76,7 +76,7 @@ class Recaller:
         Args:
             text: A question, or what is going on.
             done: Gets what was found, None if nothing could be searched in time.
-            by: For whom; see :class:`game.mind.events.Recall`.
+            by: For whom; see :class:`game.mind.events.types.Recall`.
             before: Only memories with lower numbers, which the window does not show.
             scene: What is recent counts more.
             seconds: How long it may take.

@@ -1,7 +1,7 @@
 """What an agent answers to somebody who spoke to it, came in, or gave it something.
 
 A reply is speech and never a command. Its prompt is built around what was said
-(:mod:`game.mind.reply`); its answer is judged before anybody hears it.
+(:mod:`game.mind.prompt.reply`); its answer is judged before anybody hears it.
 """
 
 from __future__ import annotations
@@ -11,23 +11,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from game.agent.attention import Impulse
 from game.llm.profiles import CHAT, SCRIPT, ModelProfile
-from game.mind.attention import Impulse
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.profiles.profile import Profile as Person
 from game.mind.errors import KeepsakeError
-from game.mind.heard import heard, own_words
-from game.mind.people.profile import Profile as Person
-from game.mind.perception import for_prompt
+from game.mind.language.heard import heard, own_words
+from game.mind.language.perception import for_prompt
+from game.mind.language.pronouns import in_first_person
 from game.mind.ports import GenerationRequest
-from game.mind.prompt import Rendered
+from game.mind.prompt.reply import material
+from game.mind.prompt.reply.compose import ReplyPrompt, compose
+from game.mind.prompt.reply.context import ReplyContext
+from game.mind.prompt.reply.judge import Judged, from_memory, judge
+from game.mind.prompt.reply.material import Sentence
+from game.mind.prompt.reply.turns import turns_with, unanswered
+from game.mind.prompt.reply.worth import Scored
+from game.mind.prompt.template import Rendered
 from game.mind.recall.related import Related, SearchResult
-from game.mind.records import Memory, MemoryKind
-from game.mind.reply import material
-from game.mind.reply.compose import ReplyContext, ReplyPrompt, compose
-from game.mind.reply.judge import Judged, from_memory, judge
-from game.mind.reply.material import Sentence
-from game.mind.reply.turns import turns_with, unanswered
-from game.mind.reply.voice import in_first_person
-from game.mind.reply.worth import Scored
 from typeclasses.components.acquaintances import present_with
 from typeclasses.components.happenings import Basis, basis_of
 from typeclasses.components.in_time import in_time

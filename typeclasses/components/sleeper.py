@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from game.mind.impulses import EventKind, PerceivedEvent
-from game.mind.records import MemoryKind
+from game.agent.impulses import EventKind, PerceivedEvent
+from game.mind.archive.records import MemoryKind
 from game.mind.sleep.tiredness import Tiredness, is_loud, tired, wakes_at
 from typeclasses.components.going_home import CALLED, GoingHome
 from typeclasses.components.hearing import event_of, words_of

@@ -6,14 +6,14 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from game.mind.budget import Costs
-from game.mind.events import Thought
-from game.mind.lately import DROPPED, OUTCOMES, Lately
+from game.mind.events.recent_activity import DROPPED, OUTCOMES, Lately
+from game.mind.events.types import Thought
 from game.mind.ports import Generation
-from game.mind.prompt import Rendered
+from game.mind.prompt.budget import Costs
+from game.mind.prompt.template import Rendered
 
 FAILED = ("refused", "no answer", "too large", "broke off")
-"""Outcomes of which nothing came in the world; see :class:`game.mind.events.Thought`."""
+"""Outcomes of which nothing came in the world; see :class:`game.mind.events.types.Thought`."""
 REFUSED_IN_A_ROW = 3
 """Refused answers that mean that something is wrong: one wrong command is everyday life."""
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from evennia.objects.models import ObjectDB
 
-from game.mind.attention import Attention
-from game.mind.impulses import DIRECT, EventKind, Impulse, PerceivedEvent
-from game.mind.thinking_config import ThinkingConfig
+from game.agent.attention import Attention
+from game.agent.impulses import DIRECT, EventKind, Impulse, PerceivedEvent
+from game.agent.thinking_config import ThinkingConfig
 from typeclasses.components.actor import Act
 from typeclasses.components.hosts import is_at_home, number, talkativeness
 from typeclasses.components.identity import identity_of

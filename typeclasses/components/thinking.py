@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from game.agent.attention import Impulse
 from game.llm.profiles import ModelProfile
 from game.llm.queue import Priority
-from game.mind.attention import Impulse
-from game.mind.budget import Costs
-from game.mind.constrain import from_json
 from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
-from game.mind.prompt import Rendered
+from game.mind.prompt.budget import Costs
+from game.mind.prompt.grammars import from_json
+from game.mind.prompt.template import Rendered
 from game.mind.recall.related import SearchResult
 from typeclasses.components.acquaintances import keys_with
 from typeclasses.components.actor import Act

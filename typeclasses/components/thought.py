@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from game.agent.attention import Impulse
+from game.agent.thinking_config import FREE, SCHEMA, ThinkingConfig
 from game.llm.profiles import CHAT, ModelProfile
 from game.llm.queue import Ticket
-from game.mind.act_messages import act_messages, as_text
-from game.mind.attention import Impulse
-from game.mind.constrain import verbs_grammar, verbs_schema
-from game.mind.options import Options
 from game.mind.ports import Generation, GenerationRequest
-from game.mind.prompt import Rendered
+from game.mind.prompt.act_messages import act_messages, as_text
+from game.mind.prompt.grammars import verbs_grammar, verbs_schema
+from game.mind.prompt.options import Options
+from game.mind.prompt.template import Rendered
 from game.mind.recall.related import SearchResult
-from game.mind.thinking_config import FREE, SCHEMA, ThinkingConfig
 from typeclasses.components.actor import Act
 from typeclasses.components.deeds import DeedChoice
 from typeclasses.components.happenings import Sent

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from game.lab.plan import FOLDER, Lab, SimulationPlan
-from game.lab.serving import check_servers
-from game.lab.settings import OWN, copy_config
-from game.lab.simulate import LOG, environment_of
+from game.lab.simulations.plan import FOLDER, Lab, SimulationPlan
+from game.lab.simulations.serving import check_servers
+from game.lab.simulations.settings import OWN, copy_config
+from game.lab.simulations.simulate import LOG, environment_of
 from game.lab.talk.grading import grade
 from game.lab.talk.job import Job
 from game.lab.talk.scores import Answer
@@ -241,6 +241,6 @@ def _end_model(places: Places) -> None:
     """The embedded model has a session of its own: it does not end with the worker's group."""
     if not places.model_pid.exists():
         return
-    from game.llm.embedded import Embedded  # noqa: PLC0415 - other talks need it not
+    from game.llm.embedded.supervisor import Embedded  # noqa: PLC0415 - other talks need it not
 
     Embedded(places).stop()

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any
 
-from game.lab.machinery import TimelineGateway, machinery
-from game.lab.plan import SimulationPlan
+from game.lab.simulations.machinery import TimelineGateway, machinery
+from game.lab.simulations.plan import SimulationPlan
+from game.lab.simulations.timeline import Timeline
 from game.lab.talk.stage import Heard, Stage
 from game.lab.talk.talk_set import (
     SAY,
@@ -28,12 +29,11 @@ from game.lab.talk.talk_set import (
     Together,
     Wait,
 )
-from game.lab.timeline import Timeline
 from game.llm.profiles import ModelProfile
 from game.llm.queue import Done, Priority, Ticket
 from game.mind.errors import CompactionError
-from game.mind.event_taps import Taps
-from game.mind.events import Compaction, Event, Thought
+from game.mind.events.subscribers import Taps
+from game.mind.events.types import Compaction, Event, Thought
 from game.mind.memory import CompactReason
 from game.mind.ports import GenerationRequest
 from game.paths import places

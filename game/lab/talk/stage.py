@@ -16,11 +16,11 @@ from evennia.server.models import ServerConfig
 from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
-from game.lab.backdating import backdate
-from game.lab.plan import SimulationPlan
+from game.lab.simulations.backdating import backdate
+from game.lab.simulations.plan import SimulationPlan
 from game.lab.talk.talk_set import TalkAgent, TalkRoom, TalkSet
 from game.mind.errors import KeepsakeError
-from game.mind.perception import perceive
+from game.mind.language.perception import perceive
 from game.paths import places
 from game.server.private_files import read_or_create
 from typeclasses.accounts import Account

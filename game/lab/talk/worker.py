@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from game.lab import world
-from game.lab.plan import Lab, SimulationPlan
+from game.lab.simulations import world
+from game.lab.simulations.plan import Lab, SimulationPlan
 from game.lab.talk.job import Job
 from game.lab.talk.talk_set import TalkScene, TalkSet
 from game.llm.profiles import Profiles, embedded_profile
@@ -107,7 +107,8 @@ def _in_child(lab: Lab, work: Callable[[], None]) -> None:
     """
     sys.stdout.flush()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads: see game.lab.worker
+        # Of threads: see game.lab.simulations.worker.
+        warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
         code = _BROKE
@@ -141,7 +142,7 @@ def _start_model(here: Places) -> None:
     Raises:
         KeepsakeError: It does not start.
     """
-    from game.llm.embedded import Embedded  # noqa: PLC0415 - brings the clients along
+    from game.llm.embedded.supervisor import Embedded  # noqa: PLC0415 - brings the clients along
 
     profiles = Profiles(here.config / "llm.md")
     used = embedded_profile(profiles.path, profiles)
@@ -156,7 +157,7 @@ def _start_model(here: Places) -> None:
 
 
 def _end_model(lab: Lab) -> None:
-    from game.llm.embedded import Embedded  # noqa: PLC0415 - brings the clients along
+    from game.llm.embedded.supervisor import Embedded  # noqa: PLC0415 - brings the clients along
 
     if places().model_pid.exists():
         Embedded(places()).stop()

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from game.mind.noticing import promises
+from game.mind.books.noticing import promises
+from game.mind.language.times import HINTS, tells_when
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.query import RecallQuery, family, stems
-from game.mind.recall.times import HINTS, tells_when
 
 _SAME_SCENE = timedelta(hours=3)
 _REACH = 3

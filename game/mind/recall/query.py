@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from game.mind.patterns import pattern
-from game.mind.recall.times import Span, spans, without_times
-from game.mind.words import COMMON_WORDS, stem, words, writable
+from game.mind.language.patterns import pattern
+from game.mind.language.times import Span, spans, without_times
+from game.mind.language.words import COMMON_WORDS, stem, words, writable
 
 _MOST_TERMS = 24
 """A long scene asks for its rarest words anyway; each term costs time."""

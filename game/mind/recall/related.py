@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice, zip_longest
 
-from game.mind import structured
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.language.perception import for_prompt, shorten
 from game.mind.memory import MemoryContext
-from game.mind.perception import for_prompt, shorten
-from game.mind.recall.config import RecallConfig
-from game.mind.recall.documents import Document, DocumentKind, Hit
-from game.mind.records import Memory, MemoryKind
-from game.mind.tokens import estimate_tokens
-from game.mind.tool_results import (
+from game.mind.prompt.tokens import estimate_tokens
+from game.mind.prompt.tool_results import (
     RECALLED,
     RECALLED_NOTHING,
     is_private_act,
     is_private_result,
 )
+from game.mind.recall.config import RecallConfig
+from game.mind.recall.documents import Document, DocumentKind, Hit
+from game.mind.summaries import sections
 
 LONGEST_NOTE, LONGEST_SUMMARY, LONGEST_MEMORY = 300, 450, 300
 """Characters of one found thing; its number stays, so that `remember` leads to the rest."""
@@ -213,7 +213,7 @@ def _brief(document: Document) -> str:
     if document.kind is DocumentKind.NOTE:
         return shorten(f"note {document.title}: {text}", 160)
     if document.kind is DocumentKind.SUMMARY:
-        text = for_prompt(" ".join(structured.plain(document.text)))
+        text = for_prompt(" ".join(sections.plain(document.text)))
         return f"{_numbers(document)}: {shorten(text, 160)}"
     where = _when(document.time, document.place)
     return f"{_numbers(document)} {where} {shorten(_told(document), 160)}"

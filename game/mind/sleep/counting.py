@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from game.mind.heard import names
-from game.mind.journal.entries import JournalEntry
-from game.mind.perception import for_prompt
+from game.mind.books.journal.entries import JournalEntry
+from game.mind.language.heard import names
+from game.mind.language.perception import for_prompt
 from game.mind.sleep.course import Evidence, Insight
 from game.mind.sleep.insight import FEWEST_CITED, MOST_CITED
 

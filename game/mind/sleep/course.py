@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from game.mind import vault_files
 from game.mind.errors import NoteRefused
+from game.mind.records import files as vault_files
 
 NAME = "reflection.json"
 

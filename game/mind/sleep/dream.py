@@ -15,15 +15,16 @@ from pathlib import Path
 
 import yaml
 
-from game.mind import vault_files, verdict
-from game.mind.extractive import is_noise
-from game.mind.perception import for_prompt, shorten
-from game.mind.records import Memory, MemoryKind
-from game.mind.retelling import is_private, join, retell
-from game.mind.script import cursor
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.language.perception import for_prompt, shorten
+from game.mind.language.words import telling
+from game.mind.prompt.script import cursor
+from game.mind.records import files as vault_files
 from game.mind.sleep.asking import Ask
 from game.mind.sleep.steps import Figures
-from game.mind.words import telling
+from game.mind.summaries import draft_checks
+from game.mind.summaries.extractive import is_noise
+from game.mind.summaries.retelling import is_private, join, retell
 
 FOLDER = "dreams"
 FEWEST, MOST = 2, 4
@@ -120,13 +121,13 @@ def _by_model(chosen: Sequence[Memory], own_name: str, ask: Ask) -> str:
         f"In the night these run together in a dream, as dreams do. {own_name} tells the dream "
         f"in three short sentences, beginning with I:\n\n"
     )
-    text = shorten(for_prompt(verdict.clean(ask(prompt, _STOP))), _LONGEST)
+    text = shorten(for_prompt(draft_checks.clean(ask(prompt, _STOP))), _LONGEST)
     return text if _is_dream_of(text, told) else ""
 
 
 def _is_dream_of(text: str, told: Sequence[str]) -> bool:
     """Whether it tells of two fragments at least, and not mostly of something else."""
-    if verdict.check(text, [*told, " " * _LONGEST]) is not None:
+    if draft_checks.check(text, [*told, " " * _LONGEST]) is not None:
         return False
     said = telling(text)
     from_each = [said & telling(words) for words in told]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from game.mind.history import PastCompaction
-from game.mind.journal.entries import EntryOrigin, JournalEntry
+from game.mind.archive.history import PastCompaction
+from game.mind.books.journal.entries import EntryOrigin, JournalEntry
 from game.mind.sleep.log import SleepLog
 from game.mind.sleep.steps import Figures, Night, Step, StepDone
 
@@ -49,7 +49,7 @@ def events(
 
     Args:
         log: The agent's nights.
-        compactions: See :func:`game.mind.history.compactions`.
+        compactions: See :func:`game.mind.archive.history.compactions`.
         journal: Its insights are listed; None for no journal.
     """
     found = [

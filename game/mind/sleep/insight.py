@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from game.mind import verdict
-from game.mind.details import details, vocabulary
-from game.mind.journal.entries import JournalEntry
-from game.mind.noticing import is_fit, rules_in
-from game.mind.patterns import pattern
-from game.mind.perception import for_prompt, shorten
+from game.mind.books.journal.entries import JournalEntry
+from game.mind.books.noticing import is_fit, rules_in
+from game.mind.language.details import details, vocabulary
+from game.mind.language.patterns import pattern
+from game.mind.language.perception import for_prompt, shorten
+from game.mind.language.words import sentences, telling
 from game.mind.sleep.course import Evidence, Insight
-from game.mind.words import sentences, telling
+from game.mind.summaries import draft_checks
 
 MOST_EVIDENCE, MOST_ENTRIES = 14, 30
 """Lines of evidence for one question, and entries that questions are drawn from."""
@@ -71,7 +71,7 @@ def questions_in(answer: str, entries: Sequence[JournalEntry], many: int) -> tup
     """The usable questions of an answer: about what the entries tell, and harmless."""
     there = set().union(*(telling(entry.text) for entry in entries))
     found: dict[str, str] = {}
-    for line in verdict.without_tokens(answer).splitlines():
+    for line in draft_checks.without_tokens(answer).splitlines():
         text = for_prompt(_LISTED.sub("", line)).strip("*_ \"'“”")
         short = len(text) <= _LONGEST_QUESTION and text.count("?") == 1
         if short and text.endswith("?") and is_fit(text) and telling(text) & there:
@@ -102,14 +102,14 @@ def insight_prompt(question: str, evidence: Sequence[Evidence], own_name: str) -
 
 def insight_in(answer: str, evidence: Sequence[Evidence], own_name: str) -> Insight | None:
     """The insight of an answer; None if it holds none that its evidence bears out."""
-    raw = verdict.without_tokens(answer).strip()
+    raw = draft_checks.without_tokens(answer).strip()
     cited = [int(n) for group in _CITED.finditer(raw) for n in _NUMBER.findall(group["numbers"])]
     by_number = {each.number: each for each in evidence}
     numbers = sorted(set(cited))
     # Who cites what there is not has understood nothing, and who cites all neither.
     if not numbers or len(numbers) > MOST_CITED or not set(numbers) <= by_number.keys():
         return None
-    text = " ".join(sentences(verdict.clean(_CITED.sub("", raw)))[:2])
+    text = " ".join(sentences(draft_checks.clean(_CITED.sub("", raw)))[:2])
     text = for_prompt(text.translate(_QUOTES).replace("*", "").strip("-#> '_"))
     said = telling(text)
     bearing = [by_number[n] for n in numbers if said & telling(by_number[n].text)]
@@ -125,7 +125,7 @@ def why_not(text: str, bearing: Sequence[str], own_name: str) -> str:
     """Why ``text`` is no conclusion from the memories that it cites; empty if it may be."""
     if len(text) > LONGEST:
         return "it is too long"
-    if (reason := verdict.check(text, [*bearing, " " * LONGEST])) is not None:
+    if (reason := draft_checks.check(text, [*bearing, " " * LONGEST])) is not None:
         return f"it {reason}"
     # Of itself only its profile says who it is and what it has to do.
     of_itself = pattern(_OF_ITSELF.format(name=re.escape(own_name)), re.I)

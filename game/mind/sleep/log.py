@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from game.mind.errors import ArchiveUnwritable
-from game.mind.perception import shorten, visible
+from game.mind.language.perception import shorten, visible
+from game.mind.records.files import Stamp, stamp
 from game.mind.sleep.steps import Figures, Night, Step, StepDone
-from game.mind.vault_files import Stamp, stamp
 
 NAME = "sleep.jsonl"
 MOST_NIGHTS = 200

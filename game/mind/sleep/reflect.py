@@ -18,8 +18,9 @@ from itertools import filterfalse
 from pathlib import Path
 from typing import Protocol
 
-from game.mind.journal.entries import EntryOrigin, Importance, JournalEntry
-from game.mind.journal.folding import is_gathered
+from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry
+from game.mind.books.journal.folding import is_gathered
+from game.mind.language.words import telling
 from game.mind.sleep import course as courses
 from game.mind.sleep import insight as insights_of
 from game.mind.sleep.asking import Ask, CallsSpent
@@ -28,7 +29,6 @@ from game.mind.sleep.counting import Known, counted, most_about
 from game.mind.sleep.course import Evidence, Insight, ReflectionProgress
 from game.mind.sleep.history import INSIGHT_TAG, insights
 from game.mind.sleep.steps import Figures
-from game.mind.words import telling
 
 __all__ = ["Evidence", "Insight", "Recall", "ReflectedOn", "reflect"]
 
@@ -41,7 +41,7 @@ _FROM_JOURNAL = 6
 
 
 class ReflectedOn(Protocol):
-    """A journal, as far as a reflection needs it; see :class:`game.mind.journal.book.Journal`."""
+    """As much of a :class:`game.mind.books.journal.book.Journal` as a reflection needs."""
 
     @property
     def folder(self) -> Path:

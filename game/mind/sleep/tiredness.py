@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
-from game.mind.heard import names
-from game.mind.patterns import pattern
+from game.mind.language.heard import names
+from game.mind.language.patterns import pattern
 from game.mind.sleep.config import SleepConfig
 
 LEAST_SLEEP = timedelta(hours=1)

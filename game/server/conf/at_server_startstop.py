@@ -14,7 +14,7 @@ from game.paths import places
 from game.server import readiness
 from game.server.conf.web_plugins import watching
 from game.server.control import ControlServer
-from game.web.sessions import forget_old_sessions
+from game.web.site.sessions import forget_old_sessions
 from typeclasses import runtime
 from typeclasses.agents import all_agents, summary_of
 from typeclasses.services import report, services

@@ -128,14 +128,16 @@ WEB_PLUGINS_MODULE = "game.server.conf.web_plugins"
 # --- web ----------------------------------------------------------------------------
 ROOT_URLCONF = "game.web.urls"
 STATICFILES_DIRS = [str(_GAME / "web" / "static")]
-TEMPLATES[0]["OPTIONS"]["libraries"] = {"ours": "game.web.ours"}  # noqa: F405 - Evennia's
+TEMPLATES[0]["OPTIONS"]["libraries"] = {  # noqa: F405 - Evennia's
+    "asset_urls": "game.web.site.asset_urls"
+}
 _OURS = {
     # Answers all that staff ask for by HEAD with an empty page that names the view.
     "django.contrib.admindocs.middleware.XViewMiddleware": None,
     # Keeps a session of every stranger.
-    "evennia.web.utils.middleware.SharedLoginMiddleware": "game.web.sessions.SharedLogin",
+    "evennia.web.utils.middleware.SharedLoginMiddleware": "game.web.site.sessions.SharedLogin",
 }
 MIDDLEWARE = [
-    "game.web.headers.SiteHeaders",
+    "game.web.site.headers.SiteHeaders",
     *filter(None, (_OURS.get(each, each) for each in MIDDLEWARE)),  # noqa: F405 - Evennia's
 ]

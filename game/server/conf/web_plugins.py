@@ -13,11 +13,11 @@ from twisted.internet import reactor
 from twisted.logger import Logger
 
 from game.paths import places
-from game.web.gate import Door, GuardedResource, StreamProxy
-from game.web.metrics_token import TOKEN_VARIABLE
+from game.web.live.gate import Door, GuardedResource, StreamProxy
+from game.web.live.metrics_token import TOKEN_VARIABLE
 
 if TYPE_CHECKING:
-    from game.web.watching import Watching
+    from game.web.live.watching import Watching
 
 _log = Logger()
 _watching: Watching | None = None
@@ -28,7 +28,7 @@ def watching() -> Watching:
     global _watching  # noqa: PLW0603 - one a process, like the reactor
     if _watching is None:
         # Only in the Server: it brings the world with it, which the Portal knows nothing of.
-        from game.web.watching import Watching  # noqa: PLC0415
+        from game.web.live.watching import Watching  # noqa: PLC0415
 
         _watching = Watching(places(), reactor)
     return _watching
@@ -38,7 +38,7 @@ def at_webserver_root_creation(web_root: Any) -> Any:
     """The Server's web root was made: add the metrics, the live stream and the pages' files."""
     from django.conf import settings  # noqa: PLC0415 - as the Server's own
 
-    from game.web.static_files import StaticFiles  # noqa: PLC0415
+    from game.web.site.static_files import StaticFiles  # noqa: PLC0415
 
     watching().put_into(web_root)
     web_root.putChild(b"static", StaticFiles(settings.STATIC_ROOT))
@@ -52,7 +52,7 @@ def at_webproxy_root_creation(web_root: Any) -> Any:
         _log.error("[Error] {problem}", problem=door.problem)
     from evennia.server.webserver import EvenniaReverseProxyResource  # noqa: PLC0415 - heavy
 
-    from game.web.leaving import let_browsers_leave  # noqa: PLC0415 - on the same
+    from game.web.live.disconnects import let_browsers_leave  # noqa: PLC0415 - on the same
 
     let_browsers_leave(EvenniaReverseProxyResource)
     metrics = EvenniaReverseProxyResource(web_root.host, web_root.port, "/metrics")

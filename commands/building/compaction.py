@@ -1,0 +1,225 @@
+"""Builders look at what an agent's compactions did, and take the last one back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from commands.building import figures
+from commands.building.base import plain, when
+from commands.building.recall import RecallCommand, memory_lines
+from game.mind.archive.history import PastCompaction, compactions
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Summary
+from game.mind.errors import CompactionError, KeepsakeError
+from game.mind.memory import Undone
+from game.mind.summaries.roundtrip import Rate
+from typeclasses.components.memory import MemoryComponent
+
+COVERED_SHOWN = 12
+"""Memories that are shown of what was summarised; @memories shows them all."""
+
+
+class CmdCompaction(RecallCommand):
+    """See what each compaction of an agent's memory did; take the last one back.
+
+    Usage:
+      @compaction <agent>         all of them, the newest last
+      @compaction <agent> <n>     one of them: figures, texts before and after
+      @compaction/undo <agent>    take the last one back
+
+    Without a name the agent in the room is meant.
+
+    The list says when and why each was made, which memories it summed up, tokens
+    of summaries and window before and after, calls of a model, seconds, what the
+    check of the new texts found, and the rate: of a few questions that what was
+    summed up had answered, how many prompt and recall still answer.
+
+    The archive has everything, so the last compaction can be taken back at any
+    time, then the one before it: the memories stand in the window again. That is
+    one more line in the archive. A full prompt may soon be compacted again: set
+    vault/config/memory_compaction.md first if you want it otherwise.
+
+    See also: |whelp @compact-memories|n, |whelp @memory-status|n
+    """
+
+    key = "@compaction"
+    aliases = ("@compactions",)
+    switch_options = ("undo",)
+
+    def run(self) -> None:
+        """List them, show one, or take the last one back."""
+        words, number = _asked(self.args)
+        agent = self.agent_named(words) if words else self.agent_meant()
+        name, memory = agent.key, self.mind(agent).memory
+        if "undo" in self.switches:
+            take_back(name, memory, self.caller)
+            return
+        archive = memory.memory.archive
+        if number is None:
+            self.answer(lambda: _listed(name, compactions(archive)))
+        else:
+            self.answer(lambda: _one(name, archive, number))
+
+
+def take_back(name: str, memory: MemoryComponent, caller: Any) -> None:
+    """Take the last compaction of an agent's memory back, and tell what came of it."""
+
+    def done(outcome: Undone | CompactionError) -> None:
+        if isinstance(outcome, CompactionError):
+            caller.msg(f"|rNothing was taken back:|n {plain(str(outcome))}")
+            return
+        left = f"{outcome.left} more can be taken back" if outcome.left else "No other is left"
+        facts = [
+            ("Tokens", figures.saved(outcome.tokens_before, outcome.tokens_after)),
+            ("Archive", plain(str(outcome.position))),
+        ]
+        head = f"|gTook back compaction {outcome.number}|n of {name}'s memory"
+        caller.msg(f"{head}: {plain(outcome.detail)}. {left}.\n{figures.labelled(facts, 10)}")
+
+    memory.undo(done)
+
+
+def _asked(args: str) -> tuple[str, int | None]:
+    """The agent's name, and the number of a compaction if one is meant."""
+    name, _, last = args.replace("=", " ").strip().rpartition(" ")
+    if last.isdecimal() and len(last) < 10:
+        return name.strip(), int(last)
+    return args.strip(), None
+
+
+def _listed(name: str, past: Sequence[PastCompaction]) -> str:
+    if not past:
+        return f"{name}'s memory has not been compacted yet."
+    heading = _row(
+        "No", "When (UTC)", "Why", "Memories", "Tokens", "Calls", "Secs", "Check", "Rate"
+    )
+    rows = [f"|w{heading}|n", *map(_listed_row, past)]
+    gone = [each for each in past if not each.stands]
+    saving = sum(each.tokens_before - each.tokens_after for each in past if each.stands)
+    end = f"{len(past) - len(gone)} stand and save {saving:,} tokens of each prompt"
+    end += f"; {len(gone)} were taken back or cleared" if gone else ""
+    return "\n".join([f"|wCompactions of {name}'s memory|n", *rows, f"{end}."])
+
+
+def _listed_row(past: PastCompaction) -> str:
+    row = _row(
+        str(past.number),
+        f"{past.time:%m-%d %H:%M}",
+        past.reason,
+        "-".join(map(str, past.covered)) if past.covered else "none",
+        f"{past.tokens_before} > {past.tokens_after}",
+        str(past.calls),
+        f"{past.seconds:.1f}",
+        _check(past),
+        _fraction(past.rate),
+    )
+    return row if past.stands else f"|x{row}|n"
+
+
+def _row(*cells: str) -> str:
+    """One row of the list, at most 78 signs as long as the figures are."""
+    number, time, why, what, tokens, calls, secs, check, rate = cells
+    return (
+        f"{number:>3} {time:<11} {why:<9.9} {what:<11} {tokens:<13} {calls:>5} {secs:>6} "
+        f"{check:<7} {rate:<5}"
+    ).rstrip()
+
+
+def _check(past: PastCompaction) -> str:
+    """What became of it: taken back, cleared, or how the check of it ended."""
+    if past.undone is not None:
+        return "undone"
+    if past.cleared:
+        return "cleared"
+    return "-" if past.verdict is None else "good" if past.verdict.good else "bad"
+
+
+def _fraction(found: Rate | None) -> str:
+    if found is None or not found.asked:
+        return "-"
+    return f"{found.prompt if found.recalled is None else found.recalled}/{found.asked}"
+
+
+def _one(name: str, archive: Archive, number: int) -> str:
+    past = compactions(archive)
+    found = next((each for each in past if each.number == number), None)
+    if found is None:
+        there = f"There are {past[0].number} to {past[-1].number}" if past else "There are none yet"
+        raise KeepsakeError(f"{name} has no compaction {number}", there)
+    return "\n".join(
+        [
+            f"|wCompaction {number} of {name}'s memory|n ({found.outcome})",
+            figures.labelled(list(_facts(found)), 12),
+            "",
+            *_texts(found),
+            *_questions(found),
+            *_covered(name, archive, found),
+        ]
+    )
+
+
+def _facts(past: PastCompaction) -> Iterator[tuple[str, str]]:
+    yield "When", f"{when(past.time, datetime.now(UTC))}, because of: {past.reason}"
+    if past.undone is not None:
+        yield "|rUndone|n", when(past.undone, datetime.now(UTC))
+    first, last = past.covered or (0, 0)
+    covered = f"memories {first}-{last} summed up, " if past.covered else "only made shorter, "
+    yield "Covered", f"{covered}{past.kept} kept verbatim"
+    counted = f", counted by: {past.counted_by}" if past.counted_by else ""
+    yield "Tokens", f"{figures.saved(past.tokens_before, past.tokens_after)}{counted}"
+    if past.steps:
+        yield "Rungs", figures.rungs(past.steps)
+    cost = figures.cost(past.calls, past.prompt_tokens, past.completion_tokens, past.seconds)
+    yield "Cost", f"{cost}, strategy {past.strategy or 'unknown'}"
+    yield "Check", figures.verdict(past.verdict)
+    yield "Rate", figures.rate(past.rate)
+    yield "Archive", plain(str(past.position))
+
+
+def _texts(past: PastCompaction) -> Iterator[str]:
+    """Both summaries, before on the left and afterwards on the right."""
+    before, after = past.before, past.after
+    pairs = (
+        ("Long-term summary", before.longterm, after.longterm),
+        ("Short-term summary", before.recent, after.recent),
+    )
+    for title, old, new in pairs:
+        if old is None and new is None:
+            continue
+        yield f"|w{title}|n"
+        left, right = _titled("before", old), _titled("after", new)
+        yield from figures.side_by_side(left, right)
+        yield ""
+    for tier, text in past.earlier.items():
+        yield f"|wThe {plain(tier)} summary before it was made shorter|n"
+        yield f"{plain(text)}\n"
+
+
+def _titled(word: str, summary: Summary | None) -> str:
+    if summary is None:
+        return f"{word}: none"
+    head = f"{word}: memories {summary.first}-{summary.last}, by {summary.model}"
+    return f"{head}\n\n{summary.text}"
+
+
+def _questions(past: PastCompaction) -> Iterator[str]:
+    """What was asked afterwards, with the answers that were looked for."""
+    if past.questions:
+        yield "|wWhat was asked|n"
+        for each in past.questions:
+            yield f"  {plain(each.text)} |x({plain(each.answer)}; memory {each.number})|n"
+        yield ""
+
+
+def _covered(name: str, archive: Archive, past: PastCompaction) -> Iterator[str]:
+    """The first of the memories that it summed up, word for word."""
+    if past.covered is None:
+        return
+    first, last = past.covered
+    shown = min(last, first + COVERED_SHOWN - 1)
+    yield f"|wWhat the short-term summary is of|n (memories {first}-{last})"
+    yield from memory_lines(archive.read(first, shown))
+    if shown < last:
+        yield f"The rest: @memories {name} {shown + 1}-{last}"

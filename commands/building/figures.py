@@ -1,0 +1,133 @@
+"""What a compaction did, in words and figures that fit a plain terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+from evennia.utils.ansi import strip_ansi
+
+from commands.building.base import plain
+from game.mind.memory import CompactionResult, Load, RungStep
+from game.mind.summaries.roundtrip import Rate
+from game.mind.summaries.verification import SummaryVerdict
+
+LINE = 78
+"""Signs of a line."""
+COLUMN = 37
+"""Signs of one of two columns side by side."""
+_GAP = " │ "
+
+
+def saved(before: int, after: int) -> str:
+    """``3,410 -> 1,870 (1,540 saved)``."""
+    gain = before - after
+    what = f"{gain:,} saved" if gain >= 0 else f"{-gain:,} more"
+    return f"{before:,} -> {after:,} ({what})"
+
+
+def rungs(steps: Sequence[RungStep]) -> str:
+    """Each rung with what it left: ``mask 3,410 -> 3,200; summarise 3,200 -> 1,870``."""
+    return "; ".join(
+        f"{step.rung} {step.tokens_before:,} -> {step.tokens_after:,}" for step in steps
+    )
+
+
+def cost(calls: int, prompt_tokens: int, completion_tokens: int, seconds: float) -> str:
+    """``2 calls, 4,100 tokens in and 320 out, 12.3 s``."""
+    if not calls:
+        return f"no call of a model, {seconds:.1f} s"
+    return (
+        f"{calls} {'call' if calls == 1 else 'calls'}, {prompt_tokens:,} tokens in and "
+        f"{completion_tokens:,} out, {seconds:.1f} s"
+    )
+
+
+def verdict(found: SummaryVerdict | None) -> str:
+    """What the check found: ``good: 3 of 3 must-keeps kept, 2 of 17 details lost …``."""
+    if found is None:
+        return "not checked"
+    parts = []
+    if found.wanted:
+        kept = found.wanted - len(found.put_back)
+        back = f", {len(found.put_back)} put back word for word" if found.put_back else ""
+        parts.append(f"{kept} of {found.wanted} rules and promises kept{back}")
+    if found.details:
+        parts.append(f"{found.vanished} of {found.details} details gone from the prompt")
+    if found.invented:
+        parts.append(f"{len(found.invented)} invented ({', '.join(found.invented[:5])})")
+    if found.tries > 1:
+        parts.append(f"written {found.tries} times")
+    parts += found.problems
+    colour, word = ("|g", "good") if found.good else ("|r", "bad")
+    return f"{colour}{word}|n" + (f": {plain('; '.join(parts))}" if parts else "")
+
+
+def rate(found: Rate | None) -> str:
+    """What can still be told: ``7 of 8 questions answered, 3 by the prompt alone``."""
+    if found is None:
+        return "not measured yet"
+    if not found.asked:
+        return "nothing to ask about"
+    if found.recalled is None:
+        return f"{found.prompt} of {found.asked} questions answered by the prompt; recall not asked"
+    return (
+        f"{found.recalled} of {found.asked} questions answered, {found.prompt} by the prompt alone"
+    )
+
+
+def load(found: Load) -> str:
+    """``2,310 of 3,840 tokens (60%): summaries 400, window 1,200, the rest 710``."""
+    return (
+        f"{found.used:,} of {found.budget:,} tokens ({found.share:.0%}): summaries "
+        f"{found.summaries:,}, window {found.window:,}, the rest {found.overhead:,}"
+    )
+
+
+def result_lines(result: CompactionResult) -> list[tuple[str, str]]:
+    """The figures of a compaction that was made, each with its label."""
+    lines = [("Tokens", saved(result.tokens_before, result.tokens_after))]
+    if result.steps:
+        lines.append(("Rungs", rungs(result.steps)))
+    spent = cost(result.calls, result.prompt_tokens, result.completion_tokens, result.seconds)
+    lines.append(("Cost", f"{spent}, by {plain(result.model) or 'nobody'}"))
+    lines.append(("Check", verdict(result.verdict)))
+    lines.append(("Archive", plain(str(result.position))))
+    return lines
+
+
+def labelled(lines: Sequence[tuple[str, str]], width: int = 18) -> str:
+    """Each fact with its label before it, wrapped to a plain terminal."""
+    return "\n".join(_fact(f"{label}:", text, width) for label, text in lines)
+
+
+def _fact(label: str, text: str, width: int) -> str:
+    # A colour code in the label takes room here and none on the screen.
+    room = width + len(label) - len(strip_ansi(label))
+    wrapped = textwrap.wrap(
+        text, LINE - width - 2, break_long_words=False, break_on_hyphens=False
+    ) or [""]
+    return f"  {label:<{room}}" + f"\n{' ' * (width + 2)}".join(wrapped)
+
+
+def hung(text: str, indent: int) -> str:
+    """``text``, without colour codes, in lines that hang ``indent`` signs in, but for the first."""
+    wrapped = textwrap.wrap(text, LINE - indent, break_long_words=False, break_on_hyphens=False)
+    return plain(f"\n{' ' * indent}".join(wrapped))
+
+
+def side_by_side(left: str, right: str) -> Iterator[str]:
+    """Two texts in columns, each line wrapped, within a terminal of 80 signs.
+
+    Args:
+        left: Text of several lines, without colour codes.
+        right: The same.
+    """
+    for one, other in zip_longest(_wrapped(left), _wrapped(right), fillvalue=""):
+        yield f"{plain(one.ljust(COLUMN))}|x{_GAP}|n{plain(other)}".rstrip()
+
+
+def _wrapped(text: str) -> list[str]:
+    lines = (textwrap.wrap(line, COLUMN) or [""] for line in text.splitlines())
+    return [each for wrapped in lines for each in wrapped]

@@ -1,0 +1,97 @@
+"""Builders see what became of an agent's memory: compactions, sleeps, reflections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from commands.building.base import ago
+from commands.building.figures import hung
+from commands.building.recall import RecallCommand
+from game.mind.archive import history
+from game.mind.archive.log import Archive
+from game.mind.books.journal.book import Journal
+from game.mind.errors import KeepsakeError
+from game.mind.sleep.history import HistoryEvent, events
+from game.mind.sleep.log import SleepLog
+from game.mind.sleep.steps import Step
+from typeclasses.services import services
+
+MOST = 500
+_INDENT = 18
+_KINDS = ("compaction", "sleep", "insight", *(step.value for step in Step))
+_COLOURS = {"compaction": "|c", "sleep": "|w", "insight": "|y"}
+
+
+class CmdHistory(RecallCommand):
+    """See all that happened to an agent's memory, the newest first.
+
+    Usage:
+      @history <agent>            compactions, sleeps, their steps, insights
+      @history <agent> <kind>     only those of one kind
+
+    Kinds: compaction, sleep, insight, and the steps of a night: consolidate,
+    profiles, reflect, compact, dream, tidy.
+
+    Each line has its figures: tokens before and after and calls of a model for a
+    compaction; for a sleep why it began, who ended it, and what each of its steps
+    did; for an insight how much it matters and the memories that it rests on.
+
+    See also: |whelp @compaction|n, |whelp @sleep|n, |whelp @journal|n
+    """
+
+    key = "@history"
+
+    def run(self) -> None:
+        """Read archive, nights and journal in the background."""
+        if not self.args.strip():
+            raise KeepsakeError("It is not clear whose history", "As in: @history Mira sleep")
+        agent, kind = self.agent_then(self.args)
+        if kind and kind not in _KINDS:
+            raise KeepsakeError(f"There is no kind {kind!r}", f"There are: {', '.join(_KINDS)}")
+        mind = self.mind(agent)
+        name, archive, journal = agent.key, mind.memory.memory.archive, mind.diary.journal
+        log, now = SleepLog(mind.memory.folder), services().clock.now()
+        self.answer(lambda: _told(name, _all(archive, log, journal), kind, now))
+
+
+def _all(archive: Archive, log: SleepLog, journal: Journal) -> tuple[HistoryEvent, ...]:
+    return events(log, history.compactions(archive), journal)
+
+
+def _told(name: str, found: Sequence[HistoryEvent], kind: str, now: datetime) -> str:
+    wanted = [each for each in found if kind in ("", each.kind)]
+    if not wanted:
+        what = f"of the kind {kind}" if kind else "but living"
+        return f"Nothing has happened to {name}'s memory {what} yet."
+    counted = ", ".join(_counted(wanted))
+    cut = f"; the newest {MOST} are shown" if len(wanted) > MOST else ""
+    title = f"|w{name}'s history|n ({counted}{cut})"
+    return "\n".join([title, *(_line(each, now) for each in wanted[:MOST])])
+
+
+def _counted(found: Sequence[HistoryEvent]) -> list[str]:
+    """``3 compactions``, ``2 sleeps``: the kinds that are no part of another."""
+    kinds = [each.kind for each in found]
+    whole = [kind for kind in _COLOURS if kind in kinds] or list(dict.fromkeys(kinds))
+    return [f"{kinds.count(k)} {k}{'s' if kinds.count(k) > 1 else ''}" for k in whole]
+
+
+def _line(event: HistoryEvent, now: datetime) -> str:
+    colour = _COLOURS.get(event.kind, "|n")
+    when = f"{event.time.astimezone():%Y-%m-%d %H:%M}"
+    title = hung(f"{event.title} ({ago(event.time, now)})", _INDENT)
+    lines = [f"|x{when}|n  {colour}{title}|n"]
+    if event.figures:
+        lines.append(f"{' ' * _INDENT}|x{hung(_figures(event.figures), _INDENT)}|n")
+    return "\n".join(lines)
+
+
+def _figures(figures: Mapping[str, int | float | str]) -> str:
+    return "; ".join(
+        f"{name.replace('_', ' ')}: {_value(value)}" for name, value in figures.items()
+    )
+
+
+def _value(value: float | str) -> str:
+    return f"{value:,}" if isinstance(value, int | float) else value

@@ -1,0 +1,138 @@
+"""Builders read what an agent wrote down of its days."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, timedelta
+
+from commands.building.base import plain
+from commands.building.figures import hung
+from commands.building.recall import RecallCommand
+from game.mind.books.journal.book import Journal
+from game.mind.books.journal.entries import JournalEntry
+from game.mind.errors import KeepsakeError
+from game.mind.language.words import telling
+
+NEWEST = 30
+"""Entries that are shown when nothing is asked for."""
+MOST = 200
+_DAYS = {"today": 0, "yesterday": 1}
+_HEAVY = 7
+"""Importance from which an entry stands out."""
+_INDENT = 10
+
+
+class CmdJournal(RecallCommand):
+    """Read an agent's journal.
+
+    Usage:
+      @journal <agent>                 the newest entries
+      @journal <agent> <day>           one day: today, yesterday, 2026-11-21
+      @journal <agent> <words>         entries that tell of these
+
+    Each entry says how much it matters, 1 to 10, and who judged that: the rules
+    at once, the model in sleep, or the agent when it wrote it. Then where it
+    comes from and how far that is to be trusted (told to it 0.9, seen 0.8,
+    inferred 0.6, picked up around it 0.3), and on which memories it rests: see
+    |whelp @memories|n.
+
+    The files are in |wvault/agents/<agent>/journal|n, one a day. You may edit them:
+    the agent reads them as they are. What cannot be read is named here and left
+    alone. How much is kept and shown is set in vault/config/journal.md.
+
+    Example:
+      @journal Mira brass cup
+
+    See also: |whelp @people|n, |whelp @history|n, |whelp @recall|n
+    """
+
+    key = "@journal"
+
+    def run(self) -> None:
+        """Read the files in the background."""
+        if not self.args.strip():
+            raise KeepsakeError("It is not clear whose journal", "As in: @journal Mira today")
+        agent, words = self.agent_then(self.args)
+        name, journal = agent.key, self.mind(agent).diary.journal
+        self.answer(lambda: _shown(name, journal, words))
+
+
+def _shown(name: str, journal: Journal, words: str) -> str:
+    entries = journal.entries()
+    problems = [f"|r{plain(problem)}|n" for problem in journal.problems]
+    found, what = _asked(entries, words)
+    if not found:
+        none = f"{name}'s journal has nothing {plain(what)}." if entries else ""
+        return "\n".join([none or f"{name}'s journal is empty.", *problems])
+    cut = f", the newest {MOST} of {len(found)}" if len(found) > MOST else ""
+    title = f"|w{name}'s journal|n {plain(what)}{cut}"
+    return "\n".join([title, *entry_lines(found[-MOST:]), *problems])
+
+
+def _asked(entries: Sequence[JournalEntry], words: str) -> tuple[Sequence[JournalEntry], str]:
+    """The entries that are meant, oldest first, and what that is, in words."""
+    if not words:
+        newest = entries[-NEWEST:]
+        return newest, f"(the newest {len(newest)} of {len(entries)} entries)"
+    if (day := _day(words)) is not None:
+        return [each for each in entries if _local(each) == day], f"of {day:%A %d %B %Y}"
+    wanted = telling(words) or set(words.casefold().split())
+    found = [each for each in entries if wanted <= _terms(each)]
+    return found, f"of {words!r}"
+
+
+def _day(words: str) -> date | None:
+    """The day that is meant; None if words are.
+
+    Raises:
+        KeepsakeError: It looks like a day and is none.
+    """
+    today = datetime.now().astimezone().date()
+    if (back := _DAYS.get(words.casefold())) is not None:
+        return today - timedelta(days=back)
+    if not re.fullmatch(r"\d{4}-\d{1,2}-\d{1,2}", words):
+        return None
+    try:
+        return date(*map(int, words.split("-")))
+    except ValueError as error:
+        raise KeepsakeError(
+            f"There is no day {words}", "As in: @journal Mira 2026-11-21"
+        ) from error
+
+
+def _local(entry: JournalEntry) -> date:
+    return entry.time.astimezone().date()
+
+
+def _terms(entry: JournalEntry) -> set[str]:
+    text = " ".join((entry.text, *entry.tags))
+    return telling(text) | set(text.casefold().split())
+
+
+def entry_lines(entries: Sequence[JournalEntry]) -> Iterator[str]:
+    """Two lines an entry, with the day before those of a new day."""
+    day: date | None = None
+    for entry in entries:
+        if _local(entry) != day:
+            day = _local(entry)
+            yield f"|x-- {day:%A %d %B %Y} --|n"
+        weight = entry.importance.score
+        colour = "|y" if weight >= _HEAVY else "|w"
+        head = f"{colour}{weight:>3}|n |x{entry.time.astimezone():%H:%M}|n"
+        yield f"{head} {hung(entry.text, _INDENT)}"
+        yield f"{' ' * _INDENT}|x{hung('; '.join(_facts(entry)), _INDENT)}|n"
+
+
+def _facts(entry: JournalEntry) -> Iterator[str]:
+    why = f" ({', '.join(entry.importance.reasons)})" if entry.importance.reasons else ""
+    yield f"{entry.id}, judged by {_JUDGES[entry.importance.judge]}{why}"
+    yield f"{entry.origin.value}, trust {entry.trust}"
+    if entry.memories:
+        noun = "memory" if len(entry.memories) == 1 else "memories"
+        yield f"{noun} {', '.join(map(str, entry.memories))}"
+    if entry.tags:
+        yield f"tags {', '.join(entry.tags)}"
+
+
+_JUDGES = {"rules": "the rules", "model": "the model", "agent": "itself"}

@@ -1,0 +1,250 @@
+"""Builders look at what an agent remembers, and compact it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from commands.building import figures
+from commands.building.base import BuilderCommand, ago, kilobytes, plain, shortened, table, when
+from commands.building.compaction import take_back
+from game.mind.archive.integrity import IntegrityReport
+from game.mind.archive.records import Summary
+from game.mind.errors import CompactionError, KeepsakeError
+from game.mind.memory import CompactReason, Load, MemoryContext, MemoryStatus, Outcome
+from game.mind.prompt.budget import chart
+from typeclasses.agents import Agent, all_agents
+from typeclasses.components.memory import Compacted, MemoryComponent
+from typeclasses.components.prompting import PromptExtras, costs_of, look_up, prompt_for
+from typeclasses.services import services
+
+
+class CmdCompactMemories(BuilderCommand):
+    """Compact an agent's memory now, whether it is due or not.
+
+    Usage:
+      @compact-memories [<agent>]
+      @compact-memories/undo [<agent>]
+
+    Old memories become a summary until the prompt is under its low mark. What is
+    going on, what is pinned and the newest memories stay word for word. Nothing is
+    lost: the archive in the vault keeps every memory, and /undo takes the last
+    compaction back. How it is done is set in vault/config/memory_compaction.md.
+    Without a name the agent in the room is meant.
+
+    See also: |whelp @compaction|n, |whelp @memory-status|n
+    """
+
+    key = "@compact-memories"
+    aliases = ("@compact-memory",)
+    switch_options = ("undo",)
+
+    def run(self) -> None:
+        """Start the compaction; its outcome is told when it is there."""
+        agent = self.agent_meant()
+        name, caller, memory = agent.key, self.caller, self.mind(agent).memory
+        if "undo" in self.switches:
+            take_back(name, memory, caller)
+            return
+        caller.msg(f"Compacting {name}'s memory …")
+
+        def done(outcome: Compacted) -> None:
+            caller.msg(_outcome(name, outcome))
+
+        memory.compact(CompactReason.MANUAL, done)
+
+
+def _outcome(name: str, outcome: Compacted) -> str:
+    if isinstance(outcome, CompactionError):
+        return f"|rCompaction of {name}'s memory failed:|n {plain(str(outcome))}"
+    if outcome.outcome is Outcome.NOTHING:
+        return f"Nothing to compact for {name}: {plain(outcome.detail)}."
+    head = (
+        f"|gCompacted {name}'s memory|n ({outcome.outcome}): {plain(outcome.detail)}. "
+        f"{outcome.kept} memories stay verbatim."
+    )
+    see = f"  Before and after: @compaction {name} {outcome.number}"
+    return "\n".join([head, figures.labelled(figures.result_lines(outcome), 10), see])
+
+
+class CmdMemoryStatus(BuilderCommand):
+    """See what an agent remembers, and whether all of it is there.
+
+    Usage:
+      @memory-status [<agent>]
+      @memory-status/tokens [<agent>]
+
+    Shows how many memories there are and in which tier, how full the prompt is,
+    when the next compaction is due, what the check of the last one found, both
+    summaries, sizes on disk, and an integrity report: whether the archive is
+    whole, the tiers cover every memory once, and the summaries in the vault are
+    those of the archive. Without a name, a table of all agents, and more about
+    the agent in the room.
+
+    With /tokens: what each section of the prompt costs, as a bar, and who counted.
+
+    See also: |whelp @compaction|n, |whelp @compact-memories|n
+    """
+
+    key = "@memory-status"
+    switch_options = ("tokens",)
+
+    def run(self) -> None:
+        """Show one agent, or all."""
+        if "tokens" in self.switches:
+            self._tokens(self.agent_meant())
+        elif self.args.strip():
+            self._show(self.agent_named(self.args))
+        else:
+            self.caller.msg(self._all())
+            if agent := self.agent_here():
+                self._show(agent)
+
+    def _tokens(self, agent: Agent) -> None:
+        """Weigh the very prompt that the agent would send now."""
+        mind, caller, shared = self.mind(agent), self.caller, services()
+        context, config = mind.memory.context(), shared.compaction.current
+        marks = {"low": config.low, "high": config.high, "emergency": config.emergency}
+
+        def show(kept: PromptExtras) -> None:
+            prompt = prompt_for(agent, context, shared, kept)
+            lines = chart(costs_of(prompt, shared.tokens, config.budget), marks)
+            if mind.fitting.counted:
+                ours, true = mind.fitting.counted
+                lines.append(f"The last prompt: {ours:,} by our count, {true:,} by the server's.")
+            title = f"|w{agent.key}'s prompt|n"
+            caller.msg("\n".join([title, *map(plain, lines)]))
+
+        look_up(agent, mind, show)
+
+    def _all(self) -> str:
+        rows = table("Agent", "Memories", "Window", "Load", "Next at", "Compacted", "State")
+        agents = all_agents()
+        for agent in agents:
+            rows.add_row(*self._row(agent))
+        return str(rows) if agents else "There are no agents. Make one with @agent/create."
+
+    def _row(self, agent: Agent) -> list[str]:
+        mind = self.mind(agent)
+        try:
+            status, load = mind.memory.memory.status(), mind.memory.memory.load()
+        except KeepsakeError as error:
+            return [agent.key, "?", "?", "?", "?", "?", plain(shortened(str(error)))]
+        return [
+            agent.key,
+            str(status.total),
+            str(status.window),
+            f"{load.share:.0%}",
+            "never" if status.next_due is None else str(status.next_due),
+            ago(status.last_compaction, datetime.now(UTC)),
+            "compacting" if status.running else mind.thinker.state.value,
+        ]
+
+    def _show(self, agent: Agent) -> None:
+        memory, caller = self.mind(agent).memory, self.caller
+        name = agent.key
+        head = describe(name, memory)
+
+        def done(report: IntegrityReport | KeepsakeError) -> None:
+            # Edits by hand are taken over by the check, so the texts are shown after it.
+            texts = "".join(_summary(summary) for summary in _summaries(memory))
+            caller.msg(f"{head}\n{integrity_line(report)}\n{texts}".rstrip())
+
+        memory.check(done)
+
+
+def describe(name: str, component: MemoryComponent) -> str:
+    """The figures of a memory, a line each.
+
+    Raises:
+        KeepsakeError: The memory cannot be opened.
+    """
+    memory, now = component.memory, datetime.now(UTC)
+    status, context = memory.status(), memory.context()
+    lines = [
+        ("Memories", f"{status.total}"),
+        ("Window", _window(context)),
+        ("Prompt", _load(memory.load())),
+        ("Counted by", services().tokens.source),
+        ("Next compaction", _due(status)),
+        ("Last compaction", f"{when(status.last_compaction, now)}, {status.compactions} in all"),
+    ]
+    if status.last_number:
+        lines.append(("  its check", figures.verdict(status.last_verdict)))
+        lines.append(("  its rate", figures.rate(status.last_rate)))
+    if noticed := component.noticed.lines:
+        lines.append(("Noticed", f"{len(noticed)} in {plain(str(component.noticed.block.path))}"))
+    if refused := component.noticed.block.refused:
+        first = plain(refused[0].line)
+        lines.append(("|rNot noticed|n", f"No room for {len(refused)}, the first: {first}"))
+    lines.append(("On disk", _sizes(component)))
+    if status.failures:
+        retry = f"; next try {status.retry_at:%H:%M:%S} UTC" if status.retry_at else ""
+        lines.append(
+            ("|rFailed|n", f"{status.failures} times: {plain(status.last_failure)}{retry}")
+        )
+    if component.problem is not None:
+        waiting = f"{component.waiting} memories wait in RAM. {plain(str(component.problem))}"
+        lines.append(("|rNot written|n", waiting))
+    if component.no_room is not None:
+        lines.append(("|rNo room|n", plain(str(component.no_room))))
+    return f"|w{name}'s memory|n\n{figures.labelled(lines)}"
+
+
+def _load(load: Load) -> str:
+    weighed = "" if load.overhead else "; the rest is known after its first thought"
+    return f"{figures.load(load)}{weighed}"
+
+
+def _window(context: MemoryContext) -> str:
+    if not context.window:
+        return "empty"
+    first, last = context.window[0].number, context.window[-1].number
+    return f"{len(context.window)} verbatim (memories {first}-{last})"
+
+
+def _due(status: MemoryStatus) -> str:
+    if status.running:
+        return "under way"
+    if status.next_due is None:
+        return "never"
+    left = status.next_due - status.total
+    return f"at memory {status.next_due} " + (f"({left} more)" if left > 0 else "(due now)")
+
+
+def _sizes(component: MemoryComponent) -> str:
+    memory = component.memory
+    files = list(component.summaries.folder.glob("*.md"))
+    summaries = sum(path.stat().st_size for path in files)
+    return (
+        f"archive {kilobytes(memory.archive.size())}, summaries {kilobytes(summaries)} "
+        f"in {len(files)} files ({plain(str(component.folder))})"
+    )
+
+
+def integrity_line(report: IntegrityReport | KeepsakeError) -> str:
+    """The integrity report, problems first."""
+    if isinstance(report, KeepsakeError):
+        told = f"|rcould not be checked|n: {plain(str(report))}"
+    elif report.whole:
+        told = (
+            f"|gwhole|n: {report.memories} memories in {report.lines} archive lines, each in "
+            "exactly one tier; the files match"
+        )
+    else:
+        told = f"|r{len(report.problems)} problems|n"
+    problems = [] if isinstance(report, KeepsakeError) else report.problems
+    listed = "".join(f"\n    - {plain(problem)}" for problem in problems)
+    return figures.labelled([("Integrity", told)]) + listed
+
+
+def _summaries(memory: MemoryComponent) -> list[Summary]:
+    context = memory.context()
+    return [summary for summary in (context.longterm, context.recent) if summary]
+
+
+def _summary(summary: Summary) -> str:
+    title = "Long-term summary" if summary.tier.value == "longterm" else "Short-term summary"
+    return (
+        f"\n|w{title}|n (memories {summary.first}-{summary.last}, by {plain(summary.model)}, "
+        f"{len(summary.text)} chars)\n{plain(summary.text)}\n"
+    )

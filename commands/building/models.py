@@ -1,0 +1,64 @@
+"""Builders look at the language models."""
+
+from __future__ import annotations
+
+from commands.building.base import BuilderCommand, plain
+from game.llm.gateway import ServerStatus
+from game.llm.queue import Priority
+from typeclasses.services import services
+
+
+class CmdLlmStatus(BuilderCommand):
+    """See which language models answer, and how.
+
+    Usage:
+      @llm-status
+
+    For each model server: who asks it for what, what server it is and the form of
+    its prompts (dialogue, script or chat), whether it answers, how many
+    calls wait (players before events before idle thoughts before compactions),
+    how long answers take, how many tokens went in and out, and what share of the
+    prompts the server found in its cache. Profiles are set in
+    vault/config/llm.md.
+
+    See also: |whelp @agent|n
+    """
+
+    key = "@llm-status"
+
+    def run(self) -> None:
+        """Show every server."""
+        gateway = services().gateway
+        if problem := gateway.profiles.problem:
+            self.caller.msg(f"|rllm.md is not in use:|n {plain(str(problem))}")
+        statuses = gateway.statuses()
+        text = "\n\n".join(describe(status) for status in statuses)
+        self.caller.msg(text or "No profile in llm.md uses a model.")
+
+
+def describe(status: ServerStatus) -> str:
+    """One server, a line a fact."""
+    figures = status.figures
+    colour = "|g" if status.health == "ready" else "|r"
+    waiting = ", ".join(
+        f"{status.waiting[priority]} {priority.name.lower()}"
+        for priority in Priority
+        if status.waiting.get(priority)
+    )
+    lines = [
+        ("Profiles", plain(", ".join(status.models)) or "none asked yet"),
+        ("Server", plain(status.kind)),
+        ("Health", f"{colour}{plain(status.health)}|n"),
+        ("Queue", f"{status.running} of {status.in_flight} in flight; waiting: {waiting or '0'}"),
+        ("Calls", f"{figures.calls}, {figures.failures} failed"),
+        ("Latency", f"median {figures.p50:.2f} s, 95th percentile {figures.p95:.2f} s"),
+        (
+            "Tokens",
+            f"{figures.prompt_tokens} in, {figures.completion_tokens} out, "
+            f"{figures.cached_share:.0%} of the prompts cached",
+        ),
+    ]
+    if figures.last_error:
+        lines.append(("Last error", plain(figures.last_error)))
+    body = "\n".join(f"  {label + ':':<12}{text}" for label, text in lines)
+    return f"|w{status.provider}|n at {plain(status.host)}\n{body}"

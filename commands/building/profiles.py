@@ -1,0 +1,158 @@
+"""Builders see whom and what an agent knows, and what it makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from evennia.utils.ansi import strip_ansi
+
+from commands.building import figures
+from commands.building.base import ago, plain, shortened, table
+from commands.building.recall import RecallCommand
+from game.mind.books.profiles.acquaintance import closeness, feeling
+from game.mind.books.profiles.book import Light, PeopleBook
+from game.mind.books.profiles.profile import Fact, Profile, ProfileKind
+from game.mind.errors import KeepsakeError
+from typeclasses.components.acquaintances import Acquaintances
+from typeclasses.services import services
+
+MOST = 300
+_KINDS = {"": ProfileKind.PERSON, "places": ProfileKind.PLACE, "things": ProfileKind.THING}
+_NOUNS = {ProfileKind.PERSON: "people", ProfileKind.PLACE: "places", ProfileKind.THING: "things"}
+
+
+class CmdPeople(RecallCommand):
+    """See whom an agent knows, and what it knows of them.
+
+    Usage:
+      @people <agent>              everybody, whoever it met last first
+      @people <agent> <who>        one of them: facts, conclusions, observations
+      @people/places <agent> [<place>]
+      @people/things <agent> [<thing>]
+
+    What it observed is kept apart from what it concluded, each with the numbers
+    of memories: see |whelp @memories|n. Facts that changed keep both versions with
+    their times; the newer one counts. A person is known by an identity that
+    stays when the name changes; two characters of one account are two people.
+
+    The files are in |wpeople|n, |wplaces|n and |wthings|n below |wvault/agents/<agent>|n.
+    You may edit them. One that cannot be read is named here and left alone. How
+    much is kept and shown is set in vault/config/people.md.
+
+    Example:
+      @people Mira Tom
+
+    See also: |whelp @journal|n, |whelp @history|n
+    """
+
+    key = "@people"
+    switch_options = ("places", "things")
+
+    def run(self) -> None:
+        """Read the profiles in the background."""
+        if not self.args.strip():
+            raise KeepsakeError("It is not clear whose people", "As in: @people Mira Tom")
+        agent, who = self.agent_then(self.args)
+        kind = _KINDS[self.switches[0] if self.switches else ""]
+        name, known = agent.key, self.mind(agent).acquaintances
+        now = services().clock.now()
+        self.answer(lambda: _shown(name, known, kind, who, now))
+
+
+def _shown(name: str, known: Acquaintances, kind: ProfileKind, who: str, now: datetime) -> str:
+    known.settle()  # what happened a moment ago is wanted too
+    text = _one(name, known.book, kind, who, now) if who else _all(name, known.book, kind, now)
+    return "\n".join([text, *(f"|r{plain(problem)}|n" for problem in known.book.problems)])
+
+
+def _all(name: str, book: PeopleBook, kind: ProfileKind, now: datetime) -> str:
+    found = [each for each in book.all(now) if each.kind is kind]
+    if not found:
+        return f"{name} knows no {_NOUNS[kind]} yet."
+    cut = f", the {MOST} met last" if len(found) > MOST else ""
+    noun = kind.value if len(found) == 1 else _NOUNS[kind]
+    return f"|w{name} knows {len(found)} {noun}|n{cut}\n{_table(found[:MOST], kind, now)}"
+
+
+def _table(found: Sequence[Light], kind: ProfileKind, now: datetime) -> str:
+    person = kind is ProfileKind.PERSON
+    rows = table("Who" if person else "What", "Was called", "Last met", *["Is"] * person)
+    for each in found:
+        earlier = ", ".join(name.name for name in each.names[:-1])
+        cells = [plain(each.names[-1].name), plain(shortened(earlier, 30)) or "-"]
+        rows.add_row(*cells, ago(each.last_met, now), *[each.closeness.value] * person)
+    return str(rows)
+
+
+def _one(name: str, book: PeopleBook, kind: ProfileKind, who: str, now: datetime) -> str:
+    found = [each for each in book.find(who) if each.kind is kind]
+    if not found:
+        raise KeepsakeError(
+            f"{name} knows nothing of {shortened(who)!r} among its {_NOUNS[kind]}",
+            f"See all of them: @people{_switch(kind)} {name}",
+        )
+    return "\n\n".join("\n".join(profile_lines(each, now)) for each in found)
+
+
+def _switch(kind: ProfileKind) -> str:
+    return "" if kind is ProfileKind.PERSON else f"/{_NOUNS[kind]}"
+
+
+def profile_lines(profile: Profile, now: datetime) -> Iterator[str]:
+    """A profile for people: figures, facts, what it thinks, what it observed."""
+    yield f"|w{plain(profile.name)}|n ({profile.kind.value}, {plain(profile.key)})"
+    yield figures.labelled(list(_figures(profile, now)), 14)
+    facts = [fact for fact in profile.facts if fact.holds]
+    before = [fact for fact in profile.facts if not fact.holds]
+    yield from _section("Facts", [_fact(fact) for fact in facts])
+    yield from _section("Before", [_fact(fact) for fact in before])
+    conclusions = [_hung(each.text, each.numbers, 4) for each in profile.conclusions]
+    yield from _section("What it thinks", conclusions)
+    observed = [
+        f"|x{each.time.astimezone():%d %b %H:%M}|n {_hung(each.text, [each.number], 15)}"
+        for each in profile.observations
+    ]
+    yield from _section("What it observed", observed)
+
+
+def _figures(profile: Profile, now: datetime) -> Iterator[tuple[str, str]]:
+    if len(profile.names) > 1:
+        former = [f"{plain(n.name)} (from {n.since.astimezone():%d %b %Y})" for n in profile.names]
+        yield "Names", ", then ".join(former)
+    yield "First met", f"{profile.first_met.astimezone():%Y-%m-%d %H:%M}"
+    last = ago(profile.last_met, now)
+    yield "Last met", f"{profile.last_met.astimezone():%Y-%m-%d %H:%M} ({last})"
+    yield "Meetings", f"{profile.meetings}, {profile.exchanges} exchanges"
+    if profile.kind is ProfileKind.PERSON:
+        felt = feeling(profile)
+        warm = f"warmth {profile.warmth:+.2f}{f': {felt}' if felt else ''}"
+        yield "Is to it", f"{closeness(profile, now).value} ({warm})"
+    if profile.shared:
+        yield "Last shared", f"{plain(profile.shared.text)} {_cited([profile.shared.number])}"
+    yield "Worked in", f"up to memory {profile.through}"
+
+
+def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
+    if lines:
+        yield f"|w{title}|n"
+        yield from (f"  {line}" for line in lines)
+
+
+def _fact(fact: Fact) -> str:
+    since = f"since {fact.since.astimezone():%d %b %Y}"
+    until = f", until {fact.until.astimezone():%d %b %Y}" if fact.until else ""
+    told = f", told by {plain(fact.told_by)}" if fact.told_by else ", seen"
+    head = f"{plain(fact.attribute)}: |c{plain(fact.value)}|n"
+    return f"{head} |x({since}{until}{told})|n {_cited(fact.numbers)}"
+
+
+def _hung(text: str, numbers: Sequence[int], indent: int) -> str:
+    return figures.hung(f"{text} {strip_ansi(_cited(numbers))}", indent)
+
+
+def _cited(numbers: Sequence[int]) -> str:
+    if not numbers:
+        return ""
+    noun = "memory" if len(numbers) == 1 else "memories"
+    return f"|x({noun} {', '.join(map(str, numbers))})|n"

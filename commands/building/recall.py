@@ -1,0 +1,235 @@
+"""Builders look into what an agent remembers, and how it finds it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from evennia.utils.evmore import EvMore
+
+from commands.building.base import BuilderCommand, plain, shortened
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
+from game.mind.archive.tiers import EDITED
+from game.mind.errors import KeepsakeError
+from game.mind.recall.documents import DocumentKind, Hit
+from typeclasses.components.in_time import in_time
+from typeclasses.services import services
+
+HITS = 12
+NEWEST = 100
+"""Memories that are shown when no range is given."""
+MOST = 5000
+PATIENCE = 30.0
+"""Seconds after which a builder is told that nothing came."""
+_MARKS = {MemoryKind.ACT: "|c~|n", MemoryKind.RESULT: "|x=|n", MemoryKind.PERCEPTION: " "}
+
+
+class RecallCommand(BuilderCommand):
+    """A command whose answer is made in a worker thread."""
+
+    def answer(self, work: Callable[[], str]) -> None:
+        """Make the answer beside the game, then show it, in pages."""
+        caller = self.caller
+
+        def attempt() -> str:
+            try:
+                return work()
+            except KeepsakeError as error:
+                return f"|rThat did not work:|n {plain(str(error))}"
+
+        def show(text: str | None) -> None:
+            if text is None:
+                caller.msg("|rThat did not work:|n it took too long, or broke off. See agents.log")
+            else:
+                EvMore(caller, text, always_page=False, justify_kwargs=False)
+
+        in_time(services(), attempt, PATIENCE, show)
+
+
+class CmdRecall(RecallCommand):
+    """Search an agent's memory as its own thoughts do, and see why.
+
+    Usage:
+      @recall <agent> = <words>
+
+    Shows the best notes, summaries and raw memories with their scores, where they
+    come from, and what led to each: words, meaning, names, times, neighbours. The
+    scores of one search can be compared with each other and with nothing else.
+    What stands in the agent's window is not searched; it has that before it.
+
+    Example:
+      @recall Mira = who lost a brass key?
+
+    See also: |whelp @memories|n, |whelp @notes|n
+    """
+
+    key = "@recall"
+
+    def run(self) -> None:
+        """Search in the background."""
+        if not self.lhs or not self.rhs:
+            raise KeepsakeError("Give an agent and words", "As in: @recall Mira = the brass key")
+        agent, words = self.agent_named(self.lhs), self.rhs
+        name, recaller = agent.key, self.mind(agent).keeper.recaller
+
+        def work() -> str:
+            hits = recaller.rank(words, HITS)
+            if hits is None:
+                raise KeepsakeError("Recall cannot search now", "See agents.log for the reason")
+            return hits_shown(name, words, hits)
+
+        recaller.prepare()
+        self.answer(work)
+
+
+def hits_shown(name: str, words: str, hits: Sequence[Hit]) -> str:
+    """The hits of one search, best first, each with its score, source and reasons."""
+    title = f"|w{name} recalls|n {plain(shortened(words))}"
+    if not hits:
+        return f"{title}\n  nothing"
+    return "\n".join([title, *(_hit(place, hit) for place, hit in enumerate(hits, start=1))])
+
+
+def _hit(place: int, hit: Hit) -> str:
+    document = hit.document
+    where = f", {plain(document.place)}" if document.place else ""
+    text = plain(shortened(" ".join(document.text.split()), 200))
+    reasons = plain("; ".join(hit.reasons)) or "beside one that was found"
+    return (
+        f"{place:>3}. |w{hit.score:6.2f}|n  {_source(hit)}  "
+        f"|x{document.time:%Y-%m-%d %H:%M}{where}|n\n      {text}\n      |xwhy:|n {reasons}"
+    )
+
+
+def _source(hit: Hit) -> str:
+    document = hit.document
+    if document.kind is DocumentKind.NOTE:
+        return f"|ynote|n {plain(document.title)}"
+    number = document.key.partition(":")[2]
+    if document.kind is DocumentKind.SUMMARY:
+        return f"|ysummary|n {number} (memories {document.first}-{document.last})"
+    return f"|ymemory|n {number}"
+
+
+class CmdMemories(RecallCommand):
+    """Read an agent's raw memories, and what is under a summary.
+
+    Usage:
+      @memories <agent>                the newest
+      @memories <agent> <from>-<to>    these; also a single number
+      @memories <agent>/summary        its short-term summaries
+      @memories <agent>/summary <n>    one of them, and the memories that it covers
+
+    Memories are numbered in the order lived. |c~|n marks what the agent did itself,
+    with its private reason, |x=|n what came of it.
+
+    Example:
+      @memories Mira/summary 3
+
+    See also: |whelp @memory-status|n, |whelp @recall|n
+    """
+
+    key = "@memories"
+
+    def run(self) -> None:
+        """Read the archive in the background."""
+        name, summary, numbers = _asked(self.args)
+        agent = self.agent_named(name)
+        name, archive = agent.key, self.mind(agent).memory.memory.archive
+        if not summary:
+            self.answer(lambda: _memories(name, archive, numbers))
+        elif numbers:
+            self.answer(lambda: _summary(name, archive, numbers[0]))
+        else:
+            self.answer(lambda: _summaries(name, archive))
+
+
+def _asked(args: str) -> tuple[str, bool, tuple[int, int] | None]:
+    """The agent, whether a summary is meant, and the numbers."""
+    match = re.fullmatch(
+        r"\s*(?P<name>[^/]*?)\s*(?P<summary>/\s*summar(?:y|ies))?"
+        r"(?:\s*=?\s+(?P<first>\d{1,9})(?:\s*-\s*(?P<last>\d{1,9}))?)?\s*",
+        args,
+    )
+    if not match or not match["name"]:
+        raise KeepsakeError("It is not clear whose memories", "As in: @memories Mira 65-128")
+    if not match["first"]:
+        return match["name"], bool(match["summary"]), None
+    first, last = int(match["first"]), int(match["last"] or match["first"])
+    return match["name"], bool(match["summary"]), (min(first, last), max(first, last))
+
+
+def _memories(name: str, archive: Archive, numbers: tuple[int, int] | None) -> str:
+    newest = archive.last_number
+    first, last = numbers or (max(newest - NEWEST + 1, 1), newest)
+    if not newest:
+        return f"{name} has no memories yet."
+    if not 1 <= first <= newest:
+        raise KeepsakeError(f"{name} has no memory {first}", f"There are 1 to {newest}")
+    last = min(last, newest, first + MOST - 1)
+    title = f"|w{name}'s memories {first}-{last}|n of {newest}"
+    return "\n".join([title, *memory_lines(archive.read(first, last))])
+
+
+def memory_lines(memories: Sequence[Memory]) -> list[str]:
+    """One line a memory: number, time, place, what; the day and place only when they change."""
+    lines, scene = [], ""
+    for memory in memories:
+        here = f"{memory.time:%A %d %B %Y}" + (f", {memory.place}" if memory.place else "")
+        if here != scene:
+            lines.append(f"|x-- {plain(here)} --|n")
+            scene = here
+        reason = f" |x({plain(memory.reason)})|n" if memory.reason else ""
+        mark = _MARKS[memory.kind]
+        lines.append(
+            f"{memory.number:>6} |x{memory.time:%H:%M}|n {mark} {plain(memory.line)}{reason}"
+        )
+    return lines
+
+
+def _short_term(archive: Archive) -> dict[int, Summary]:
+    """Every short-term summary there ever was, by the number of its compaction, as edited last."""
+    found: dict[int, Summary] = {}
+    for _, record in archive.forwards():
+        try:
+            match record:
+                case {"type": "compaction", "recent": dict(recent)}:
+                    found[int(record["id"])] = Summary.from_record(Tier.RECENT, recent)
+                case {"type": "edit", "tier": "recent", "text": str(text)} if found:
+                    newest = next(reversed(found))
+                    found[newest] = replace(found[newest], text=text, model=EDITED)
+        except (KeyError, ValueError, TypeError):
+            continue  # @memory-status reports lines that cannot be read
+    return found
+
+
+def _author(summary: Summary) -> str:
+    return EDITED if summary.model == EDITED else f"by {plain(summary.model)}"
+
+
+def _summaries(name: str, archive: Archive) -> str:
+    found = _short_term(archive)
+    if not found:
+        return f"{name} has no short-term summaries yet."
+    lines = [
+        f"{number:>4}  {each.time:%Y-%m-%d %H:%M}  memories {each.first}-{each.last}  "
+        f"{plain(shortened(each.text, 300))}"
+        for number, each in found.items()
+    ]
+    return "\n".join([f"|w{name}'s short-term summaries|n", *lines])
+
+
+def _summary(name: str, archive: Archive, number: int) -> str:
+    found = _short_term(archive)
+    if number not in found:
+        there = f"There are 1 to {max(found)}" if found else "There are none yet"
+        raise KeepsakeError(f"{name} has no short-term summary {number}", there)
+    summary = found[number]
+    title = (
+        f"|w{name}'s short-term summary {number}|n (memories {summary.first}-{summary.last}, "
+        f"{_author(summary)}, {summary.time:%Y-%m-%d %H:%M} UTC)"
+    )
+    memories = memory_lines(archive.read(summary.first, summary.last))
+    return "\n".join([title, plain(summary.text), "", "|wIt covers|n", *memories])

@@ -1,0 +1,232 @@
+"""Builders ask why an agent did what it did."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from commands.building.base import plain, shortened, when
+from commands.building.recall import RecallCommand, memory_lines
+from commands.wording import quoted
+from game.mind.errors import KeepsakeError
+from game.mind.events.log import EventLog
+from game.mind.events.reasons import Cost, Leant, PromptSource, Under, Why
+from game.mind.events.subscribers import Tapped
+from game.mind.events.types import Events
+from game.mind.events.why_log import why_did
+from game.mind.prompt.budget import Costs, PromptSection, chart
+from typeclasses.agents import Agent, find_agents
+from typeclasses.components.naming import names_of
+from typeclasses.services import services
+
+FEW = 5
+"""Sentences and memories that are shown where all were not asked for."""
+_AS_IN = "As in: @why Mira 2"
+_NUMBER = re.compile(r"-?\d{1,9}")
+_LONGEST = 200
+"""Characters of a memory under a summary, where it is not shown whole."""
+_LOG_SECONDS = 1.0
+"""How long the event log may take to write down what has just happened."""
+_SUMMARIES = {"longterm": "long-term summary", "recent": "short-term summary"}
+
+
+class CmdWhy(RecallCommand):
+    """See why an agent did what it did.
+
+    Usage:
+      @why [<agent>] [<n>]     its last act, or the n-th last
+      @why/deep <agent> [<n>]  with whole summaries, and all memories under
+                               them that share words with the act
+      @why/all <agent> [<n>]   waiting and refused answers count as well
+
+    Shows what set the act off, the reason that the agent gave, what was
+    recalled for it and why that was found (the best first), the summaries
+    that it leant on with the raw memories under them, and what its prompt
+    was made of and cost. Comes from the event log and the archive; what is
+    in neither any more is named. Without a name the agent in the room is
+    meant.
+
+    Example:
+      @why Mira 2
+
+    See also: |whelp @recall|n, |whelp @memories|n, |whelp @compaction|n
+    """
+
+    key = "@why"
+    switch_options = ("deep", "all")
+
+    def run(self) -> None:
+        """Look it up in the background."""
+        agent, n = self._asked()
+        names, archive = names_of(agent), self.mind(agent).memory.memory.archive
+        log, now = services().places.events, services().clock.now()
+        events = services().events
+        deep, everything = "deep" in self.switches, "all" in self.switches
+
+        def work() -> str:
+            _let_be_written(events)
+            return told(why_did(log, names, archive, n, everything=everything), now, deep=deep)
+
+        self.answer(work)
+
+    def _asked(self) -> tuple[Agent, int]:
+        """Who is meant, and which act."""
+        args = self.args.strip()
+        # An agent may be called "Robot 7".
+        if not re.search(r"\d", args) or len(find_agents(args)) == 1:
+            return self.agent_meant(), 1
+        if not _NUMBER.fullmatch(args):
+            agent, number = self.agent_then(args)
+        elif here := self.agent_here():
+            agent, number = here, args
+        else:
+            raise KeepsakeError("It is not clear which agent you mean", _AS_IN)
+        if not _NUMBER.fullmatch(number):
+            raise KeepsakeError(f"{quoted(shortened(number))} is no number of an act", _AS_IN)
+        return agent, int(number)
+
+
+def _let_be_written(events: Events) -> None:
+    """Wait for the line of the act that has just been done; in a worker thread."""
+    log = events.log if isinstance(events, Tapped) else events
+    if isinstance(log, EventLog):
+        log.flush(_LOG_SECONDS)
+
+
+def told(why: Why, now: datetime, *, deep: bool = False) -> str:
+    """All of it in words, as a builder sees it.
+
+    Args:
+        why: What led to the act.
+        now: The present time.
+        deep: Whether summaries and memories are shown whole.
+    """
+    return "\n".join(
+        [
+            *_act(why, now),
+            *_cause(why),
+            *_recalled(why.recalled),
+            *_summaries(why, deep=deep),
+            *_under(why.under, deep=deep),
+            *(_cost(why.cost) if why.cost else ()),
+            *_event(why),
+            *(f"|yNot known:|n {plain(each)}." for each in why.missing),
+        ]
+    )
+
+
+def _act(why: Why, now: datetime) -> Iterator[str]:
+    which = "last act" if why.nth == 1 else f"last act but {why.nth - 1}"
+    yield f"|w{why.agent}'s {which}|n, {when(why.time.astimezone(UTC), now)}"
+    where = f" |x(memory {why.act.number}, {plain(why.act.place)})|n" if why.act else ""
+    yield f"  {plain(_line(why.command)) or '(nothing)'}{where}"
+    if why.outcome != "acted":
+        yield f"  |r{plain(why.outcome)}|n{': ' if why.problem else ''}{plain(_line(why.problem))}"
+    yield f"|wIts reason|n   {plain(_line(why.reason)) or '(it gave none)'}"
+
+
+def _cause(why: Why) -> Iterator[str]:
+    if not why.trigger:
+        return
+    by = f" by {plain(why.source)}" if why.source else ""
+    yield f"|wSet off|n      {plain(why.trigger)}{by} (queue: {plain(why.priority)})"
+    if why.cause is not None:
+        yield from memory_lines([why.cause])
+
+
+def _recalled(found: tuple[PromptSource, ...]) -> Iterator[str]:
+    if not found:
+        yield "|wRecalled|n     nothing that stood in the prompt"
+        return
+    yield "|wRecalled|n"
+    # What it had called back itself comes first: it has no score.
+    for each in sorted(found, key=lambda each: (each.kind != "called back", -each.score)):
+        yield f"  {_score(each)}  {_title(each)}  {plain(shortened(_line(each.text), 160))}"
+        if each.why:
+            yield f"          |xwhy:|n {plain(_line(each.why))}"
+
+
+def _score(found: PromptSource) -> str:
+    return f"{found.score:6.2f}" if found.kind != "called back" else "   -  "
+
+
+def _title(found: PromptSource) -> str:
+    if found.kind == "note":
+        return f"|ynote {plain(found.title)}|n"
+    if found.kind == "called back":
+        return f"|ymemory {found.n}|n, which it had called back:"
+    of = f" ({found.title})" if found.kind == "summary" and found.title else ""
+    return f"|y{plain(found.kind)} {found.n}|n{of}"
+
+
+def _summaries(why: Why, *, deep: bool) -> Iterator[str]:
+    if why.window is not None:
+        first, last = why.window
+        window = f"memories {first}-{last}" if first <= last else "nothing"
+        yield f"|wWord for word|n {window}"
+    if not why.summaries:
+        yield "|wLeant on|n     no summary"
+    for each in why.summaries:
+        yield (
+            f"|wLeant on|n     its {_SUMMARIES[each.tier]} of compaction {each.compaction} "
+            f"(memories {each.first}-{each.last}, by {plain(each.model)})"
+        )
+        yield from _summary(each, deep=deep)
+
+
+def _summary(leant: Leant, *, deep: bool) -> Iterator[str]:
+    if deep:
+        yield from (f"    {plain(line)}" for line in leant.text.splitlines())
+        return
+    if not leant.told:
+        yield "    |xno sentence of it shares a word with the act|n"
+    for sentence in leant.told[:FEW]:
+        yield f"    {plain(shortened(sentence, 300))}"
+    if len(leant.told) > FEW:
+        yield f"    |xand {len(leant.told) - FEW} more such sentences: @why/deep|n"
+
+
+def _under(found: tuple[Under, ...], *, deep: bool) -> Iterator[str]:
+    if not found:
+        return
+    shown = found if deep else found[:FEW]
+    yield "|wUnder that|n   memories that share words with the act, the most telling first"
+    for each in shown:
+        whole = each.memory
+        short = replace(whole, text=shortened(_line(whole.text), _LONGEST))
+        (_, line) = memory_lines([whole if deep else short])
+        yield f"{line}  |x[{plain(', '.join(each.shared))}]|n"
+    if len(found) > len(shown):
+        yield f"    |xand {len(found) - len(shown)} more: @why/deep|n"
+
+
+def _cost(cost: Cost) -> Iterator[str]:
+    if cost.sections and cost.budget:
+        sections = tuple(PromptSection(name, tokens) for name, tokens in cost.sections.items())
+        lines = chart(Costs(sections, cost.budget, cost.counted_by))
+        yield "|wIts prompt|n"
+        yield from (f"  {plain(line)}" for line in lines)
+    if not cost.model:
+        return
+    seed = "random" if cost.seed is None else str(cost.seed)
+    yield (
+        f"|wAnswered by|n  {plain(cost.model)}, temperature {cost.temperature:g}, seed {seed}, "
+        f"try {cost.attempt}"
+    )
+    yield (
+        f"              {cost.prompt:,} tokens ({cost.cached:,} cached) and {cost.completion:,} "
+        f"of answer; waited {cost.wait:.2f} s, answered in {cost.latency:.2f} s"
+    )
+
+
+def _event(why: Why) -> Iterator[str]:
+    if why.seq:
+        prompt = f", prompt {why.prompt}" if why.prompt else ""
+        yield f"|x              event {why.seq} of the log{prompt}|n"
+
+
+def _line(text: str) -> str:
+    """One line, whatever a model or a player wrote."""
+    return " ".join(text.split())

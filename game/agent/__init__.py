@@ -1,0 +1,1 @@
+"""When an agent thinks: impulses, attention, conversations; pure, like the mind."""

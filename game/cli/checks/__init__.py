@@ -1,0 +1,1 @@
+"""``keepsake doctor``: its checks."""

@@ -1,0 +1,104 @@
+"""Checks of the machine: Python, disk, ports, processes, secrets."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from game.cli.checks.finding import Finding
+from game.cli.world import client, ports, processes
+from game.cli.world.processes import Component
+from game.mind.errors import KeepsakeError
+from game.paths import Places
+from game.server.private_files import OWNER_ONLY
+from game.web.live.metrics_token import CURE, TOKEN_VARIABLE, too_short
+
+LEAST_PYTHON = (3, 12)
+LEAST_FREE_MB = 500
+
+
+def python(_here: Places) -> Iterator[Finding]:
+    """Python is new enough."""
+    well = sys.version_info >= LEAST_PYTHON
+    cure = "" if well else "Install Python 3.12 or newer, remove .venv, then `make run`"
+    yield Finding("Python", well, f"{platform.python_version()} in {sys.prefix}", cure)
+
+
+def home(here: Places) -> Iterator[Finding]:
+    """The home can be written to and has room left."""
+    nearest = _nearest(here.home)
+    if not os.access(nearest, os.W_OK):
+        cure = "Make it yours, or set KEEPSAKE_HOME to a folder that you can write to"
+        yield Finding("Home", False, f"{nearest} cannot be written to", cure)
+        return
+    free = shutil.disk_usage(nearest).free // 1_000_000
+    cure = "" if free >= LEAST_FREE_MB else "Make room on that disk"
+    yield Finding("Home", free >= LEAST_FREE_MB, f"{here.home}, {free:,} MB free", cure)
+
+
+def secrets(here: Places) -> Iterator[Finding]:
+    """Secrets are readable by their owner alone."""
+    for path in (here.admin_password, here.secret_key):
+        if path.exists() and (mode := stat.S_IMODE(path.stat().st_mode)) != OWNER_ONLY:
+            cure = f"chmod 600 {path}"
+            yield Finding("Secrets", False, f"{path} has mode {mode:o}, others may read it", cure)
+            return
+    yield Finding("Secrets", True, "readable by their owner alone")
+
+
+def metrics(_here: Places) -> Iterator[Finding]:
+    """The token for the metrics, if there is one where this is run, opens to somebody."""
+    if token := os.environ.get(TOKEN_VARIABLE, "").strip():
+        wrong = too_short(token)
+        yield Finding("Metrics", not wrong, wrong or "open with a token", CURE if wrong else "")
+    else:
+        yield Finding("Metrics", True, "open to this machine alone")
+
+
+def listening(here: Places) -> Iterator[Finding]:
+    """Every port is free, or held by a process of this copy."""
+    ours = frozenset(each.pid for each in processes.running(here))
+    obstacles = ports.taken(ports.of(here), ours)
+    for port, reason in obstacles:
+        cure = ports.cure(here.ports)
+        yield Finding("Ports", False, f"{port.number} ({port.name}) {reason}", cure)
+    if not obstacles:
+        first, last = here.ports.telnet, here.ports.vectors
+        yield Finding("Ports", True, f"{first} to {last} are free or ours")
+
+
+def world(here: Places) -> Iterator[Finding]:
+    """The world runs whole, or not at all."""
+    found = processes.running(here)
+    alive = {each.component for each in found}
+    if not found:
+        yield Finding("World", True, "not running")
+        return
+    missing = {Component.PORTAL, Component.SERVER} - alive
+    if missing:
+        names = " and ".join(sorted(missing))
+        yield Finding("World", False, f"runs without its {names}", "`make run` mends that")
+        return
+    yield _answer(here)
+
+
+def _answer(here: Places) -> Finding:
+    try:
+        ready = client.ask(here, "ready", seconds=5)["ready"]
+    except KeepsakeError as error:
+        cure = "`make stop`, `make run`; if it stays so, `keepsake logs server --no-follow`"
+        return Finding("World", False, f"runs but does not answer: {error.what}", cure)
+    return Finding("World", True, "runs and answers" if ready else "is being built")
+
+
+def _nearest(path: Path) -> Path:
+    """The path, or the closest folder above it that is there."""
+    return next(folder for folder in (path, *path.parents) if folder.exists())
+
+
+CHECKS = (python, home, secrets, metrics, listening, world)

@@ -1,0 +1,121 @@
+"""Checks of the token budget: who counts, and whether the model has room for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from game.cli.checks.finding import Finding
+from game.cli.world import processes
+from game.cli.world.processes import Component
+from game.llm.embedded.server import CONTEXT
+from game.llm.embedded.supervisor import Embedded
+from game.llm.profiles import EMBEDDED, EXTRACTIVE, OLLAMA, ModelProfile, Profiles
+from game.llm.servers import build
+from game.llm.tokens.local_tokenizer import cache_folder, cached, installed
+from game.llm.wrappers import Recorder
+from game.mind.compaction.config import CompactionConfig, load_compaction_config
+from game.mind.errors import ConfigError, ModelError
+from game.mind.prompt.tokens import HEURISTIC, MODEL_SERVER, TIKTOKEN
+from game.paths import Places
+
+AGENT = "agent"
+OLLAMA_CONTEXT = 4096
+"""Tokens that Ollama looks at when nobody tells it how many."""
+
+
+def budget(here: Places) -> Iterator[Finding]:
+    """The agents' model has room for the prompts, and for the answers behind them."""
+    if (config := _config(here)) is None:
+        return  # the check of the configuration tells of it
+    profiles = Profiles(here.config / "llm.md")
+    profile = profiles.get(AGENT)
+    wrong = [
+        *_answer_room(config, profile),
+        *_context_room(config, profile),
+        *_writer(config, profiles),
+    ]
+    yield from wrong
+    if not wrong:
+        what = f"{config.budget:,} of {config.context_tokens:,} tokens for a prompt"
+        yield Finding("Token budget", True, what)
+
+
+def counting(here: Places) -> Iterator[Finding]:
+    """Who counts the tokens of the agents' prompts."""
+    profile = Profiles(here.config / "llm.md").get(AGENT)
+    if profile.provider == EXTRACTIVE:
+        return
+    embedded = Embedded(here)
+    found = processes.running(here)
+    if profile.provider == EMBEDDED and processes.one(found, Component.MODEL) is None:
+        yield Finding("Token counts", True, f"by the {MODEL_SERVER}, once the world runs")
+        return
+    guarded = build(profile, embedded, os.environ, Recorder())
+    try:
+        counts = guarded.client.count_tokens(["Good morning"])
+        what = _without_server(profile) if counts is None else f"by the {MODEL_SERVER}"
+        yield Finding("Token counts", True, what)
+    except ModelError:
+        return  # the check of the model servers tells of it
+    finally:
+        guarded.client.close()
+
+
+def _config(here: Places) -> CompactionConfig | None:
+    try:
+        return load_compaction_config(here.config / "memory_compaction.md")
+    except ConfigError:
+        return None
+
+
+def _answer_room(config: CompactionConfig, profile: ModelProfile) -> Iterator[Finding]:
+    if profile.max_tokens > config.reserve_tokens:
+        yield Finding(
+            "Token budget",
+            False,
+            f"an answer may have {profile.max_tokens:,} tokens, and {config.reserve_tokens:,}"
+            " are kept free for it",
+            "Raise reserve_tokens in memory_compaction.md, or lower max_tokens in llm.md",
+        )
+
+
+def _context_room(config: CompactionConfig, profile: ModelProfile) -> Iterator[Finding]:
+    """The embedded model refuses a prompt longer than its context; Ollama cuts its head off."""
+    wanted = config.context_tokens
+    what = f"prompts and answers may have {wanted:,} tokens, and the agents' model looks at "
+    lower = "ower context_tokens in memory_compaction.md"
+    own = profile.context_tokens or CONTEXT
+    if profile.provider == EMBEDDED and wanted > own:
+        yield Finding("Token budget", False, f"{what}{own:,}", f"L{lower} to {own}")
+    given = profile.context_tokens or OLLAMA_CONTEXT
+    if profile.provider == OLLAMA and wanted > given:
+        untold = "" if profile.context_tokens else ", unless it is told otherwise"
+        cure = f"Write **context_tokens**: {wanted} into the section {AGENT} of llm.md, or l{lower}"
+        yield Finding("Token budget", False, f"{what}{given:,}{untold}", cure)
+
+
+def _writer(config: CompactionConfig, profiles: Profiles) -> Iterator[Finding]:
+    """Summaries are written by a profile that there is."""
+    if config.profile not in profiles.all():
+        yield Finding(
+            "Summaries",
+            False,
+            f"memory_compaction.md has them written by {config.profile!r}, and llm.md has no such"
+            " profile",
+            f"Write one of {', '.join(sorted(profiles.all()))} there",
+        )
+
+
+def _without_server(profile: ModelProfile) -> str:
+    """Who counts for a server that lets nobody use its tokenizer."""
+    if names := cached(cache_folder()) if installed() else []:
+        return f"by {TIKTOKEN} ({', '.join(names)}); {profile.provider} has no tokenizer for others"
+    lacking = "its data is not in its cache" if installed() else "it is not installed"
+    return (
+        f"estimated ({HEURISTIC}), corrected by what the server says of each prompt;"
+        f" {profile.provider} has no tokenizer for others, and {TIKTOKEN} cannot help: {lacking}"
+    )
+
+
+CHECKS = (budget, counting)

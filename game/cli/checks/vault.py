@@ -1,0 +1,76 @@
+"""Checks of the vault: readable, writable, every configuration file understood."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from game.agent.thinking_config import load_thinking_config
+from game.cli.checks.finding import Finding
+from game.cli.world.home import SHIPPED_CONFIG
+from game.llm import profiles
+from game.llm.catalogue import load_catalogue
+from game.llm.embedding import load_embedder
+from game.mind.books.journal.config import load_journal_config
+from game.mind.books.profiles.config import load_people_config
+from game.mind.compaction.config import FOLDER, load_compaction_config
+from game.mind.errors import ConfigError
+from game.mind.prompt.template import load_template
+from game.mind.recall.config import load_recall_config
+from game.mind.sleep.config import load_sleep_config
+from game.mind.summaries.strategy import load_strategy
+from game.paths import Places
+
+LOADERS: dict[str, Callable[[Path], object]] = {
+    "llm.md": lambda path: (profiles.load(path), load_embedder(path)),
+    "journal.md": load_journal_config,
+    "models.md": load_catalogue,
+    "memory_compaction.md": load_compaction_config,
+    "people.md": load_people_config,
+    "recall.md": load_recall_config,
+    "sleep.md": load_sleep_config,
+    "thinking.md": load_thinking_config,
+    "prompt.md": load_template,
+    "prompt-classic.md": load_template,
+}
+"""How each configuration file is read; raises ConfigError when it is wrong."""
+
+
+def folders(here: Places) -> Iterator[Finding]:
+    """The vault can be read and written to."""
+    for folder in (here.vault, here.agents):
+        if folder.exists() and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            cure = "Make it yours, or set KEEPSAKE_VAULT to a folder that you can write to"
+            yield Finding("Vault", False, f"{folder} cannot be read and written to", cure)
+            return
+    kept = sum(1 for _ in here.agents.glob("*/archive")) if here.agents.exists() else 0
+    yield Finding("Vault", True, f"{here.vault}, memories of {kept} agents")
+
+
+def configuration(here: Places) -> Iterator[Finding]:
+    """Each configuration file is there and can be used."""
+    if not here.config.exists():
+        yield Finding("Config", True, f"{here.config} is made at the first start")
+        return
+    looked_at = {here.config / name: load for name, load in LOADERS.items()}
+    looked_at |= dict.fromkeys(sorted((here.config / FOLDER).glob("*.md")), load_strategy)
+    wrong = [finding for path, load in looked_at.items() if (finding := _file(path, load))]
+    yield from wrong
+    if not wrong:
+        yield Finding("Config", True, f"{len(looked_at)} files in {here.config} are understood")
+
+
+def _file(path: Path, load: Callable[[Path], object]) -> Finding | None:
+    if not path.exists():
+        cure = f"Copy it from {SHIPPED_CONFIG}, or start anew: `make run` puts it back"
+        return Finding("Config", False, f"{path} is missing", cure)
+    try:
+        load(path)
+    except ConfigError as error:
+        what = f"{path}, line {error.line}: {error.reason}"
+        return Finding("Config", False, what, error.cure or "Mend that line")
+    return None
+
+
+CHECKS = (folders, configuration)

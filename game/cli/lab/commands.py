@@ -1,0 +1,93 @@
+"""``keepsake replay`` and ``keepsake fork``: what they are asked for on the command line.
+
+What they do is imported when it is wanted: models and charts take a second that no other
+command needs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from game.cli.lab.options import ReplayOptions
+from game.mind.errors import KeepsakeError
+from game.paths import places
+
+MOST_QUESTIONS = 500
+
+
+def replay(
+    agent: Annotated[str, typer.Argument(help="Whose life.")],
+    *,
+    strategy: Annotated[str, typer.Option(help="Templates: structured,narrative.")] = "",
+    windows: Annotated[str, typer.Option(help="Immediate/recent: 32/32,64/64.")] = "",
+    high: Annotated[str, typer.Option(help="High marks: 0.85,0.95.")] = "",
+    low: Annotated[str, typer.Option(help="Low marks: 0.4,0.6.")] = "",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Another setting: longterm_tokens=300,600; may be repeated."),
+    ] = None,
+    model: Annotated[
+        str, typer.Option(help="The profile of llm.md that writes summaries; none: by rules.")
+    ] = "none",
+    questions: Annotated[
+        int, typer.Option(min=1, max=MOST_QUESTIONS, help="Asked at the life's end, at most.")
+    ] = 20,
+    overhead: Annotated[
+        int | None,
+        typer.Option(min=0, help="Tokens of a prompt beside the memory; else from the event log."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=256, help="Processes; one for each core without it.")
+    ] = None,
+    chart_file: Annotated[
+        Path | None, typer.Option("--chart", help="Draw the grid: a .png or .svg file.")
+    ] = None,
+    csv_file: Annotated[Path | None, typer.Option("--csv", help="The figures as CSV.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")] = False,
+    lab: Annotated[str, typer.Option(help="In this simulated world.")] = "",
+) -> None:
+    """Live an agent's archived life once more at other settings: what it would cost and keep."""
+    from game.cli.lab import forking, replaying  # noqa: PLC0415 - other commands need not wait
+
+    options = ReplayOptions(
+        agent=agent,
+        strategies=strategy,
+        windows=windows,
+        high=high,
+        low=low,
+        settings=tuple(settings or ()),
+        model=model,
+        questions=questions,
+        overhead=overhead,
+        jobs=jobs,
+        chart=chart_file,
+        csv=csv_file,
+        as_json=as_json,
+    )
+    if not replaying.replay(forking.world(places(), lab), options):
+        raise typer.Exit(1)
+
+
+def fork(
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="A new folder for the copy; with --lab a bare name makes a simulation."
+        ),
+    ],
+    *,
+    at: Annotated[
+        str | None,
+        typer.Option(help='An event\'s number, a time, or "Mira memory 120"; now without it.'),
+    ] = None,
+    lab: Annotated[str, typer.Option(help="Copy this simulated world.")] = "",
+) -> None:
+    """Copy a world at a point of its log, to go on from there differently."""
+    from game.cli.lab import forking  # noqa: PLC0415 - other commands need not wait
+
+    if at is not None and not at.strip():
+        raise KeepsakeError("--at names no point", "Leave it out for a copy of now")
+    forking.fork_world(places(), target, at or "", lab)

@@ -1,0 +1,116 @@
+"""``keepsake fork``: a world, copied at a point of its log, and how to go on from there."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from rich.console import Console
+
+from game.cli.progress import ProgressDisplay
+from game.cli.world import ports
+from game.lab.forks.fork import ANEW, AS_NOW, Forked, fork
+from game.lab.forks.lab_fork import fork_lab, fork_lab_world
+from game.lab.forks.points import point_at
+from game.lab.simulations.plan import lab_of
+from game.mind.errors import KeepsakeError
+from game.paths import Places
+
+_APART = 20
+"""How far the ports of two copies are apart at least."""
+out = Console(highlight=False, soft_wrap=True)
+
+
+def world(here: Places, lab: str) -> Places:
+    """The places of a simulated world; those of this copy where none is named.
+
+    Raises:
+        KeepsakeError: There is no such simulation.
+    """
+    if not lab:
+        return here
+    found = lab_of(here, lab)
+    found.plan()
+    return found.places()
+
+
+def fork_world(here: Places, target: str, at: str, lab: str) -> None:
+    """Copy a world and say what the copy is, and how to start it.
+
+    Args:
+        here: This copy of Keepsake.
+        target: A new folder; of a simulation also the bare name of a new simulation.
+        at: The point.
+        lab: The simulation to copy; empty for the world of ``here``.
+
+    Raises:
+        KeepsakeError: There is no such world or point, the target is there, or there is no room.
+    """
+    with ProgressDisplay(out) as progress:
+        if not lab:
+            forked = fork(here, _folder(target), point_at(here, at), progress.step)
+        elif _is_name(target):
+            forked = fork_lab(here, lab, target, at, progress.step)
+        else:
+            forked = fork_lab_world(here, lab, _folder(target), at, progress.step)
+    _tell(forked)
+    if lab and _is_name(target):
+        out.print("\nGo on from there:", f"  keepsake simulate --resume {target}", sep="\n")
+        out.print(f"Its own settings are in {forked.places.config}", markup=False)
+    else:
+        _tell_start(here, forked.places)
+
+
+def _folder(target: str) -> Path:
+    if not target.strip():
+        raise KeepsakeError("The copy needs a folder", "Name one that is not there yet")
+    return Path(target).expanduser()
+
+
+def _is_name(target: str) -> bool:
+    return bool(target) and Path(target).name == target
+
+
+def _tell(forked: Forked) -> None:
+    point, folder = forked.point, forked.places.home.parent
+    out.print(f"{folder} is the world {point.told}.", markup=False)
+    for name, cut in forked.agents.items():
+        beyond = f", {cut.left_out:,} later ones left out" if cut.left_out else ""
+        out.print(f"  {name}: {cut.memories:,} memories{beyond}", markup=False)
+    out.print(f"  event log: {forked.events:,} events")
+    if forked.placed is None:
+        out.print("  There is no database: the world is built anew when it starts")
+    if point.time is not None:
+        _tell_places(forked)
+        _tell_list("As it is now, not as it was then:", AS_NOW)
+        _tell_list("Not exactly as it was:", ANEW)
+
+
+def _tell_places(forked: Forked) -> None:
+    placed = forked.placed
+    if placed is None:
+        return
+    for name, place in placed.moved:
+        out.print(f"  {name} is back in {place}", markup=False)
+    for name in placed.lost:
+        out.print(f"  {name} stands where it is now: its place of then is not there", markup=False)
+    for name in placed.woken:
+        out.print(f"  {name} is awake, as it was then", markup=False)
+
+
+def _tell_list(heading: str, lines: tuple[str, ...]) -> None:
+    out.print(heading)
+    for line in lines:
+        out.print(f"  - {line}", markup=False)
+
+
+def _tell_start(here: Places, there: Places) -> None:
+    base = ports.free_base(here.ports.base + _APART)
+    settings = {
+        "KEEPSAKE_HOME": str(there.home),
+        "KEEPSAKE_VAULT": str(there.vault),
+        "KEEPSAKE_PORT_BASE": str(base),
+    }
+    out.print("\nStart it beside the original; the admin gets a password of its own:")
+    assigned = " ".join(f"{key}={shlex.quote(value)}" for key, value in settings.items())
+    out.print(f"  {assigned} keepsake start", markup=False)

@@ -1,0 +1,215 @@
+"""``keepsake eval talk``: how well agents talk, in a table by kind of question."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from game.lab.simulations.plan import MOST_SEED
+from game.lab.talk.evaluation import AGENT, Talk, TalkUtterance, evaluate
+from game.lab.talk.job import Job
+from game.lab.talk.scores import CHECKED, EVERYTHING, Answer, QuestionScore, scores
+from game.lab.talk.talk_set import ALL, PARTS
+from game.mind.errors import KeepsakeError
+from game.paths import places
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+_COUNTED = ("markup", "repeat", "silent", "parrot")
+_HEADINGS = ("kind", "n", "right", "95 %", "life", *_COUNTED, "med s", "p95 s")
+
+
+def talk(
+    file: Annotated[Path, typer.Argument(help="A .yaml file of talks, or a folder of them.")],
+    *,
+    profile: Annotated[str, typer.Option(help="The profile of llm.md that answers.")] = AGENT,
+    part: Annotated[str, typer.Option(help="tuning, held-out or all.")] = ALL,
+    agent: Annotated[str, typer.Option(help="Only talks with this agent.")] = "",
+    limit: Annotated[int, typer.Option(min=0, help="At most so many questions; 0: all.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Where chance comes from.")] = 1,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write figures and answers there; - prints them.")
+    ] = None,
+    transcript: Annotated[
+        Path | None, typer.Option(help="Write the talks there, with each answer's grade.")
+    ] = None,
+    prompts: Annotated[
+        bool, typer.Option("--prompts", help="With --json: each prompt and raw answer as well.")
+    ] = False,
+) -> None:
+    """Talk to agents in a world of its own, ask them questions, and grade what they answer."""
+    if part not in (*PARTS, ALL):
+        raise KeepsakeError(f"--part is {part!r}", f"Use one of: {', '.join((*PARTS, ALL))}")
+    job = Job(str(file.resolve()), part, agent, limit, seed)
+    asked = sum(len(each.questions) for each in job.sets())
+    with (
+        _ProgressBar(asked) as shown,
+        suppress(KeyboardInterrupt),
+    ):  # what was graded by then counts
+        evaluate(places(), job, profile, shown.take)
+    talks = shown.talks
+    answers = [answer for each in talks for answer in each.answers]
+    found = scores(answers)
+    if transcript is not None:
+        _write(transcript, "\n".join(_transcript(talks)) + "\n")
+    text = json.dumps(as_json(answers, found, prompts=prompts), indent=2, ensure_ascii=False)
+    if json_file is not None and str(json_file) == "-":
+        print(text)
+        return
+    if json_file is not None:
+        _write(json_file, text + "\n")
+    out.print(as_table(found))
+
+
+class _ProgressBar:
+    """A bar on the screen while it goes on.
+
+    Args:
+        asked: How many questions there are.
+
+    Attributes:
+        talks: The talks so far.
+    """
+
+    def __init__(self, asked: int) -> None:
+        self._progress: Progress | None = None
+        if err.is_terminal:
+            columns = (TextColumn("{task.description}", markup=False), BarColumn(30))
+            self._progress = Progress(
+                *columns, MofNCompleteColumn(), TimeElapsedColumn(), console=err, transient=True
+            )
+            self._task = self._progress.add_task("building the world", total=asked)
+        self._bar: AbstractContextManager[Any] = self._progress or nullcontext()
+        self.talks: list[Talk] = []
+
+    def __enter__(self) -> _ProgressBar:
+        self._bar.__enter__()
+        return self
+
+    def __exit__(self, *what: Any) -> None:
+        self._bar.__exit__(*what)
+
+    def take(self, talk: Talk) -> None:
+        """Show how far it is."""
+        if not self.talks or self.talks[-1] is not talk:
+            self.talks.append(talk)
+        if self._progress is not None:
+            done = sum(len(each.answers) for each in self.talks)
+            self._progress.update(self._task, completed=done, description=talk.scene)
+
+
+def as_table(found: Sequence[QuestionScore]) -> Table:
+    """The figures as a table."""
+    table = Table(box=None, pad_edge=False, collapse_padding=True)  # 80 columns
+    for heading in _HEADINGS:
+        table.add_column(heading, justify="left" if heading == "kind" else "right", no_wrap=True)
+    for score in found:
+        if score.kind == CHECKED:
+            table.add_section()
+        table.add_row(*_cells(score), style="bold" if score.kind in (CHECKED, EVERYTHING) else "")
+    return table
+
+
+def _cells(score: QuestionScore) -> Iterator[str]:
+    low, high = score.interval
+    yield from (score.kind, str(score.n), f"{100 * score.right:.0f}%")
+    yield f"{100 * low:.0f}-{100 * high:.0f}"
+    yield f"{100 * score.whose_life / score.whose_life_of:.0f}%" if score.whose_life_of else ""
+    yield from (str(score.counts[verdict]) for verdict in _COUNTED)
+    yield from (f"{score.median_seconds:.1f}", f"{score.p95_seconds:.1f}")
+
+
+def as_json(
+    answers: Sequence[Answer], found: Sequence[QuestionScore], *, prompts: bool = False
+) -> dict[str, Any]:
+    """The figures and each answer, for other programs."""
+    return {
+        "scores": [_score_json(score) for score in found],
+        "answers": [_answer_json(answer, prompts=prompts) for answer in answers],
+    }
+
+
+def _score_json(score: QuestionScore) -> dict[str, Any]:
+    return {
+        "kind": score.kind,
+        "n": score.n,
+        "right": score.right,
+        "interval": list(score.interval),
+        **{f"n_{verdict}": count for verdict, count in score.counts.items()},
+        "whose_life": score.whose_life,
+        "whose_life_of": score.whose_life_of,
+        "median_seconds": score.median_seconds,
+        "p95_seconds": score.p95_seconds,
+        "median_wall": score.median_wall,
+    }
+
+
+def _answer_json(answer: Answer, *, prompts: bool) -> dict[str, Any]:
+    question = answer.question
+    found: dict[str, Any] = {
+        "id": question.id,
+        "part": answer.part,
+        "kind": question.kind,
+        "agent": answer.agent,
+        "speaker": question.speaker,
+        "question": question.words,
+        "answer": answer.text,
+        "verdict": answer.grade.verdict.value,
+        "whose_life": answer.grade.whose_life,
+        "why": answer.grade.why,
+        "seconds": answer.seconds,
+        "wall": answer.wall,
+        "thoughts": answer.thoughts,
+        "outcomes": list(answer.outcomes),
+        "problem": answer.problem,
+        "said": list(answer.said),
+        "prompt_tokens": answer.prompt_tokens,
+        "completion_tokens": answer.completion_tokens,
+    }
+    return {**found, "prompt": answer.prompt, "raw": list(answer.raw)} if prompts else found
+
+
+def _transcript(talks: Sequence[Talk]) -> Iterator[str]:
+    for number, each in enumerate(talks):
+        yield from ("",) * bool(number)
+        yield f"== {each.scene}: {each.agent} ({each.part}) =="
+        for what in each.course:
+            yield _said(what) if isinstance(what, TalkUtterance) else _graded(what)
+
+
+def _said(said: TalkUtterance) -> str:
+    if not said.who:
+        return f"    ({said.words})"
+    to = f" to {said.to}" if said.to else ""
+    return f"{said.who}{' whispers' if said.whisper else ''}{to}: {said.words}"
+
+
+def _graded(answer: Answer) -> str:
+    grade = answer.grade
+    whose = ", another's life" if grade.whose_life else ""
+    why = f" ({grade.why})" if grade.why else ""
+    text = "…" if answer.text is None else answer.text
+    return (
+        f"    [{grade.verdict.upper()}{whose}{why}] {answer.question.kind}, "
+        f"{answer.seconds:.1f} s, {answer.prompt_tokens} tokens; {answer.question.speaker} "
+        f"asked “{answer.question.words}” and got “{text}”"
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise KeepsakeError(
+            f"{path} could not be written ({error.strerror})", "Name a file that can be"
+        ) from error
+    err.print(f"Written to {escape(str(path))}")

@@ -1,0 +1,1 @@
+"""``keepsake logs`` and ``keepsake export``: the event log, shown and exported."""

@@ -1,0 +1,109 @@
+"""``keepsake logs``: the event log in colour, or one of the text logs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from rich.console import Console
+
+from game.cli.logs import log_files
+from game.cli.logs.event_lines import as_line, plain
+from game.mind.errors import KeepsakeError
+from game.mind.events.reader import EventFollower, Filter, follow, last
+from game.mind.events.types import KINDS
+from game.paths import Places
+
+EVENTS, AGENTS = "events", "agents"
+"""The names of the event log and of the agents' text log."""
+
+
+def show_text(out: Console, here: Places, which: str, lines: int, *, go_on: bool) -> None:
+    """Print the end of a text log, and what is added if ``go_on``.
+
+    Raises:
+        KeepsakeError: There is no such log.
+    """
+    path = here.logs / f"{which}.log"
+    if "/" in which or not (path.exists() or (go_on and path == here.agents_log)):
+        there = ", ".join([EVENTS, *sorted(log.stem for log in here.logs.glob("*.log"))])
+        raise KeepsakeError(f"There is no log named {which!r}", f"There are: {there}")
+    for line in log_files.tail(path, lines):
+        out.print(_shown(line), markup=False)
+    if go_on:
+        for line in log_files.follow(path):
+            out.print(_shown(line), markup=False)
+
+
+def _shown(line: str) -> str:
+    """A line of a text log: in it stands what players said, whatever signs they used."""
+    return plain(line.expandtabs(4))
+
+
+def show_events(
+    out: Console, here: Places, wanted: Filter, lines: int, *, go_on: bool, as_json: bool
+) -> None:
+    """Print the newest events that are wanted, and what is added if ``go_on``.
+
+    Raises:
+        KeepsakeError: The log cannot be read, or holds nothing that is wanted.
+    """
+    shown = False
+    try:
+        for record in _events(here, wanted, lines, go_on=go_on):
+            shown = True
+            if as_json:
+                print(json.dumps(record, ensure_ascii=False), flush=go_on)
+            else:
+                out.print(as_line(record))
+    except OSError as error:
+        raise KeepsakeError(
+            f"The event log in {here.events} cannot be read ({error.strerror or error})",
+            "Read it as the user who started Keepsake",
+        ) from error
+    if lines and not shown:
+        raise KeepsakeError(
+            f"There are no such events in {here.events}",
+            "Start the world, ask for other agents or kinds, or name a simulation with --lab",
+        )
+
+
+def unknown_agents(here: Places, names: Collection[str]) -> Iterator[str]:
+    """A line for each name that is no agent's, so that nobody waits for what cannot come; blocks.
+
+    Args:
+        here: The world.
+        names: The agents that were asked for.
+    """
+    from game.lab.replays.lived import name_of  # noqa: PLC0415 - only where somebody names an agent
+
+    folders = here.agents.iterdir() if here.agents.is_dir() else ()
+    there = {name_of(folder) for folder in folders if folder.is_dir()}
+    known = {each.casefold() for each in there}
+    for name in names:
+        if name.casefold() not in known and not last(here.events, 1, Filter([name])):
+            listed = ", ".join(sorted(there)) or "none yet"
+            yield f"No agent is called {name!r}, and the log knows none. There are: {listed}"
+
+
+def wanted_events(agents: Collection[str], kinds: Collection[str]) -> Filter:
+    """Which events are wanted.
+
+    Raises:
+        KeepsakeError: There is no such kind.
+    """
+    if unknown := [each for each in kinds if each not in KINDS]:
+        raise KeepsakeError(
+            f"There are no events of the kind {unknown[0]!r}", f"There are: {', '.join(KINDS)}"
+        )
+    return Filter(agents, kinds)
+
+
+def _events(here: Places, wanted: Filter, lines: int, *, go_on: bool) -> Iterator[dict[str, Any]]:
+    # First where the end is, then what stands before it: what comes meanwhile is not missed.
+    follower = EventFollower(here.events) if go_on else None
+    found: Iterable[dict[str, Any]] = last(here.events, lines, wanted)
+    yield from (each for each in found if follower is None or each["seq"] <= follower.after)
+    if follower is not None:
+        yield from (each for each in follow(follower) if wanted(each))

@@ -1,0 +1,1 @@
+"""The processes of one copy of Keepsake: started, found, asked, ended."""

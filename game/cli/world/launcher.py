@@ -1,0 +1,106 @@
+"""Runs :mod:`game.cli.world.evennia_entry` as a child process and listens to it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from game.cli.world.evennia_entry import STEP
+from game.mind.errors import KeepsakeError
+from game.paths import REPOSITORY, Places
+
+_POLL_SECONDS = 0.1
+
+
+@dataclass(slots=True)
+class LauncherOperation:
+    """One operation of Evennia's launcher, at work.
+
+    Attributes:
+        process: The child.
+        lines: What it has printed, all of it.
+    """
+
+    process: subprocess.Popen[str]
+    lines: list[str] = field(default_factory=list)
+
+    def wait(self, seconds: float, watch: Callable[[], None]) -> None:
+        """Wait for its end.
+
+        Args:
+            seconds: The most to wait.
+            watch: Called ten times a second; what it raises ends the wait.
+
+        Raises:
+            KeepsakeError: It failed, or took too long.
+        """
+        deadline = time.monotonic() + seconds
+        try:
+            while self.process.poll() is None:
+                watch()
+                if time.monotonic() > deadline:
+                    raise KeepsakeError(f"Evennia did nothing for {seconds:.0f} seconds")
+                time.sleep(_POLL_SECONDS)
+        finally:
+            self._end()
+        if self.process.returncode:
+            raise KeepsakeError("Evennia did not start:\n" + "\n".join(self.lines[-15:]))
+
+    def _end(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+
+def run(here: Places, operation: str, on_step: Callable[[str], None]) -> LauncherOperation:
+    """Start an operation.
+
+    Args:
+        here: The copy it works on.
+        operation: ``start``, ``stop`` or ``reload``.
+        on_step: Told each step, from another thread.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-m", "game.cli.world.evennia_entry", operation],
+        cwd=REPOSITORY,
+        env=_environment(here),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,  # Ctrl-C is ours to handle, not the Portal's
+    )
+    entry = LauncherOperation(process)
+    log = here.logs / f"{operation}.log"
+    threading.Thread(target=_listen, args=(entry, log, on_step), daemon=True).start()
+    return entry
+
+
+def _listen(entry: LauncherOperation, log: Path, on_step: Callable[[str], None]) -> None:
+    output = entry.process.stdout
+    if output is None:
+        raise AssertionError("the child was started with a pipe")
+    with log.open("w", encoding="utf-8") as file:
+        for line in output:
+            file.write(line)
+            file.flush()
+            entry.lines.append(line.rstrip())
+            if line.startswith(STEP):
+                on_step(line.removeprefix(STEP).strip())
+
+
+def _environment(here: Places) -> dict[str, str]:
+    """The child's environment: the same places, whatever folder it runs in."""
+    return {
+        **os.environ,
+        "KEEPSAKE_HOME": str(here.home),
+        "KEEPSAKE_VAULT": str(here.vault),
+        "PYTHONUNBUFFERED": "1",
+    }

@@ -1,0 +1,93 @@
+"""What runs of one copy of Keepsake, and where to reach it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rich.table import Table
+
+from game.cli.world import client, processes
+from game.cli.world.processes import Component, Running
+from game.mind.errors import KeepsakeError
+from game.paths import Places
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One look at a copy.
+
+    Attributes:
+        here: The copy.
+        found: Its processes.
+        ready: Whether a player can log in.
+    """
+
+    here: Places
+    found: tuple[Running, ...]
+    ready: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain data; times in seconds."""
+        ports = self.here.ports
+        return {
+            "ready": self.ready,
+            "home": str(self.here.home),
+            "vault": str(self.here.vault),
+            "listen": self.here.listen,
+            "processes": {component.value: self._process(component) for component in Component},
+            "ports": {
+                "telnet": ports.telnet,
+                "web": ports.web,
+                "websocket": ports.websocket,
+                "web_internal": ports.web_internal,
+                "amp": ports.amp,
+                "model": ports.model,
+                "vectors": ports.vectors,
+            },
+        }
+
+    def as_table(self) -> Table:
+        """The processes as a table."""
+        table = Table(box=None, pad_edge=False)
+        for heading in ("process", "state", "pid", "up for", "port"):
+            table.add_column(heading)
+        for component in Component:
+            table.add_row(component.value, *self._row(component))
+        return table
+
+    def _process(self, component: Component) -> dict[str, Any] | None:
+        each = processes.one(self.found, component)
+        return {"pid": each.pid, "uptime": round(each.uptime, 1)} if each else None
+
+    def _row(self, component: Component) -> tuple[str, str, str, str]:
+        each = processes.one(self.found, component)
+        if each is None:
+            return ("[dim]not running[/dim]", "", "", "")
+        ports = {
+            Component.PORTAL: f"{self.here.ports.telnet} {self.here.ports.web}"
+            f" {self.here.ports.websocket}",
+            Component.SERVER: str(self.here.ports.web_internal),
+            Component.MODEL: str(self.here.ports.model),
+            Component.VECTORS: str(self.here.ports.vectors),
+        }
+        return ("[green]runs[/green]", str(each.pid), duration(each.uptime), ports[component])
+
+
+def look(here: Places) -> Status:
+    """Look at what runs, and ask the world whether it is ready."""
+    try:
+        ready = bool(client.ask(here, "ready", seconds=3)["ready"])
+    except KeepsakeError:
+        ready = False
+    return Status(here, tuple(processes.running(here)), ready)
+
+
+def duration(seconds: float) -> str:
+    """A length of time for people: ``45 s``, ``3 min``, ``2 h 5 min``, ``4 d 1 h``."""
+    minutes, hours, days = int(seconds // 60), int(seconds // 3600), int(seconds // 86400)
+    if days:
+        return f"{days} d {hours % 24} h"
+    if hours:
+        return f"{hours} h {minutes % 60} min"
+    return f"{minutes} min" if minutes else f"{int(seconds)} s"

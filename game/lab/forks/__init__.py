@@ -1,0 +1,1 @@
+"""Worlds copied at a point of their log."""

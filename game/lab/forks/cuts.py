@@ -1,0 +1,327 @@
+"""An agent's folder as it was at a point: copied as far as that, and told what cannot be.
+
+The archive is exact: lines up to the point, a compaction whole or not at all. What follows from
+it is made anew, or cut by the numbers and times that it holds.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+
+import frontmatter
+import yaml
+
+from game.index import tail
+from game.index.tail import Mark, Record
+from game.lab.replays.lived import FOLDER as ARCHIVE
+from game.mind.archive.records import Memory
+from game.mind.books.commitments import Commitments
+from game.mind.books.commitments_file import changed, parsed, without
+from game.mind.books.journal import day_file
+from game.mind.books.profiles.files import FOLDERS
+from game.mind.books.profiles.page import PageUnreadable, parse_page
+from game.mind.sleep import course
+from game.mind.sleep import log as sleep_log
+
+_SEGMENT = re.compile(r"\d{10,}\.jsonl")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d\.md")
+_NOT_COPIED = frozenset({".lock"})
+_WORKED_IN = ".worked_in.json"
+_PRESENT = ("recent.md", "longterm.md")
+_NOTE_ENTRY = re.compile(r"^\[(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d)(?:, [^\]\n]*)?\] ", re.M)
+_NOTE_UPDATED = re.compile(r"^updated:.*$", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How far one agent's life goes in a copy.
+
+    Attributes:
+        memories: Number of its last memory there, 0 for none.
+        left_out: Memories that the original has beyond it.
+        place: Where that last memory happened; empty if it does not say.
+        asleep: Whether it slept then.
+    """
+
+    memories: int
+    left_out: int
+    place: str
+    asleep: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """Where an agent's folder is cut.
+
+    Attributes:
+        time: The moment.
+        number: The last memory, where it is known exactly; else the time decides.
+    """
+
+    time: datetime
+    number: int | None = None
+
+    def ends_before(self, record: Record | None) -> bool:
+        """Whether a line of the archive is beyond it."""
+        if record is None:
+            return False
+        if record.get("type") == "memory" and self.number is not None:
+            return int(record["n"]) > self.number
+        return datetime.fromisoformat(str(record["t"])) > self.time
+
+
+def copy_agent(source: Path, target: Path, name: str, until: Until | None) -> Cut:
+    """Copy an agent's folder, up to a point or as it is.
+
+    Args:
+        source: The folder; only read, and may be written to meanwhile.
+        target: Where the copy goes; must not exist.
+        name: The agent's name.
+        until: The point; None for now.
+
+    Raises:
+        OSError: Something cannot be read or written.
+    """
+    target.mkdir(parents=True)
+    cut = _copy_archive(source, target, until)
+    _copy_rest(source, target)
+    if until is not None:
+        _cut_rest(target, name, until, cut)
+    return cut
+
+
+# -- the archive
+
+
+def _copy_archive(source: Path, target: Path, until: Until | None) -> Cut:
+    """Whole lines up to the point, byte for byte; the rest is only counted."""
+    last = beyond = 0
+    place, ended = "", False
+    (target / ARCHIVE).mkdir()
+    for segment in _segments(source / ARCHIVE):
+        kept = bytearray()
+        for line in segment.read_bytes().split(b"\n")[:-1]:
+            record = _parsed(line)
+            ended = ended or (until is not None and _is_beyond(until, record))
+            number = _memory_number(record)
+            if ended:
+                beyond += number > 0
+                continue
+            kept += line + b"\n"
+            if number and record is not None:
+                last, place = number, str(record.get("place") or place)
+        if kept:
+            (target / ARCHIVE / segment.name).write_bytes(kept)
+    asleep = until is not None and _slept(source, until.time)
+    return Cut(last, beyond, place, asleep)
+
+
+def _segments(archive: Path) -> list[Path]:
+    return sorted(path for path in archive.iterdir() if _SEGMENT.fullmatch(path.name))
+
+
+def _parsed(line: bytes) -> Record | None:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _is_beyond(until: Until, record: Record | None) -> bool:
+    try:
+        return until.ends_before(record)
+    except (KeyError, ValueError, TypeError):
+        return False  # no time to go by: it belongs to what stands before it
+
+
+def _memory_number(record: Record | None) -> int:
+    number = record.get("n") if record and record.get("type") == "memory" else 0
+    return number if isinstance(number, int) else 0
+
+
+def _slept(folder: Path, at: datetime) -> bool:
+    """Whether the agent slept at that moment, as the log of its nights has it."""
+    nights = [n for n in sleep_log.SleepLog(folder).nights() if n.fell_asleep <= at]
+    return bool(nights) and (nights[-1].woke is None or at < nights[-1].woke)
+
+
+# -- the rest
+
+
+def _copy_rest(source: Path, target: Path) -> None:
+    for path in sorted(source.rglob("*")):
+        inside = path.relative_to(source)
+        if inside.parts[0] == ARCHIVE or path.name in _NOT_COPIED or path.is_dir():
+            continue
+        (target / inside).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            shutil.copy2(path, target / inside)
+        except FileNotFoundError:
+            continue  # a draft that has become a file meanwhile, or a note that was forgotten
+
+
+def _cut_rest(folder: Path, name: str, until: Until, cut: Cut) -> None:
+    _cut_summaries(folder / "summaries", cut.memories, until.time)
+    _cut_noticed(folder, name, cut.memories)
+    _cut_sleep(folder / sleep_log.NAME, until.time)
+    _cut_journal(folder, until.time)
+    _cut_people(folder, cut.memories, until.time)
+    _cut_notes(folder / "notes", until.time)
+
+
+def _cut_summaries(folder: Path, last: int, time: datetime) -> None:
+    """Keep what was written before; the two present ones are written anew at the opening."""
+    for path in _files(folder):
+        post = _front_matter(path)
+        written = _moment(post.get("time"))
+        covered = post.get("memory_range_end")
+        beyond = isinstance(covered, int) and covered > last
+        if path.name in _PRESENT or beyond or (written is not None and written > time):
+            path.unlink()
+
+
+def _cut_noticed(folder: Path, name: str, last: int) -> None:
+    """What was noticed until then and stood open then, as following the memories finds it."""
+    path = folder / "noticed.md"
+    before = _text(path)
+    if before is None and path.exists():
+        return  # nobody reads it, in the original either
+    block = Commitments(folder / ".none.md")
+    for memory in _memories(folder, last):
+        block.follow(memory, name)
+    if before is None and not block.items:
+        return
+    later = [item for item in parsed(before or "") if item.number > last]
+    kept = without(before, later) if before is not None else None
+    path.write_text(changed(_read_anew(kept), block.items, (), last), encoding="utf-8")
+
+
+def _read_anew(source: str | None) -> str | None:
+    """The file without the mark that says how far it was read."""
+    if source is None:
+        return None
+    return re.sub(r"^<!-- noticed up to memory \d{1,9} -->\n?", "", source, flags=re.M)
+
+
+def _memories(folder: Path, last: int) -> list[Memory]:
+    if not last:
+        return []
+    found: list[Memory] = []
+    for _, record in tail.read(folder / ARCHIVE, Mark()):
+        if record and record.get("type") == "memory":
+            try:
+                found.append(Memory.from_record(record))
+            except (KeyError, ValueError, TypeError):
+                continue  # a line that no reader understands
+    return found
+
+
+def _cut_sleep(path: Path, time: datetime) -> None:
+    if not path.exists():
+        return
+    kept = bytearray()
+    for line in path.read_bytes().split(b"\n")[:-1]:
+        written = _moment((_parsed(line) or {}).get("t"))
+        if written is None or written <= time:
+            kept += line + b"\n"
+    path.write_bytes(kept)
+
+
+def _cut_journal(folder: Path, time: datetime) -> None:
+    """Without the entries that were written later; what was changed in older ones stays."""
+    gone: set[str] = set()
+    for path in _files(folder / "journal"):
+        day = _day(path)
+        if day is None:
+            continue  # a person's own file
+        later = {entry.id for entry in day.entries if entry.time > time}
+        if later:
+            gone |= later
+            path.write_text(day.without(later).text, encoding="utf-8", newline="")
+    for path in folder.rglob(course.NAME):
+        if _parsed(path.read_bytes()) is None or _reflected(path) in gone:
+            path.unlink()  # it reflects on everything anew
+
+
+def _day(path: Path) -> day_file.DayFile | None:
+    text = _text(path) if _DAY.fullmatch(path.name) else None
+    try:
+        return None if text is None else day_file.parse(date.fromisoformat(path.stem), text)
+    except ValueError:
+        return None  # 2026-13-32.md
+
+
+def _reflected(path: Path) -> str:
+    return str((_parsed(path.read_bytes()) or {}).get("through", ""))
+
+
+def _cut_people(folder: Path, last: int, time: datetime) -> None:
+    """Profiles that know of later things go; they are worked out anew from the memories."""
+    changed_any = False
+    for place in FOLDERS.values():
+        for path in _files(folder / place):
+            try:
+                profile = parse_page(path, path.read_text(encoding="utf-8"), time).profile
+            except (PageUnreadable, UnicodeDecodeError):
+                continue  # nobody reads it, in the original either
+            thought_later = any(each.time > time for each in profile.conclusions)
+            if thought_later or max(profile.through, profile.studied) > last:
+                path.unlink()
+                changed_any = True
+    if changed_any:
+        for path in folder.rglob(_WORKED_IN):
+            path.unlink()
+
+
+def _cut_notes(folder: Path, time: datetime) -> None:
+    """Without the notes, and the parts of notes, that were written later."""
+    for path in [*_files(folder), *_files(folder / "forgotten")]:
+        post = _front_matter(path)
+        created, updated = _moment(post.get("created")), _moment(post.get("updated"))
+        if created is not None and created > time:
+            path.unlink()
+        elif updated is not None and updated > time:
+            _cut_note(path, time.astimezone(updated.tzinfo))
+
+
+def _cut_note(path: Path, time: datetime) -> None:
+    source = path.read_text(encoding="utf-8")
+    minute = time.strftime("%Y-%m-%d %H:%M")
+    later = next((m.start() for m in _NOTE_ENTRY.finditer(source) if m["time"] > minute), None)
+    kept = source if later is None else source[:later].rstrip() + "\n"
+    stamp = f"updated: '{time.isoformat(timespec='seconds')}'"
+    path.write_text(_NOTE_UPDATED.sub(lambda _: stamp, kept, count=1), encoding="utf-8")
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.md")) if folder.is_dir() else []
+
+
+def _text(path: Path) -> str | None:
+    """What is in a file; None if there is none, or it is no text."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except (FileNotFoundError, UnicodeDecodeError):
+        return None
+
+
+def _front_matter(path: Path) -> dict[str, object]:
+    try:
+        return dict(frontmatter.loads(path.read_text(encoding="utf-8")).metadata)
+    except (UnicodeDecodeError, yaml.YAMLError):
+        return {}  # a person's own file: it stays as it is
+
+
+def _moment(written: object) -> datetime | None:
+    """A time as front matter or a log has it; None for what is none."""
+    try:
+        moment = written if isinstance(written, datetime) else datetime.fromisoformat(str(written))
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.astimezone()

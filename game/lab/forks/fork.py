@@ -1,0 +1,190 @@
+"""A world, copied at a point of its log, to go on from there differently.
+
+The copy appears whole or not at all, and the original is only read: it may run meanwhile. Keys
+and passwords of the original are not in it; the copy makes its own when it starts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from game.lab.forks.cuts import Cut, Until, copy_agent
+from game.lab.forks.database_copy import AgentPlacement, Placed, copy_database
+from game.lab.forks.log_cut import copy_log
+from game.lab.forks.points import LogPoint
+from game.lab.replays.lived import FOLDER as ARCHIVE
+from game.lab.replays.lived import name_of
+from game.lab.simulations.settings import with_models_of
+from game.mind.errors import KeepsakeError
+from game.paths import Places, Ports
+
+ABOUT = "forked.json"
+"""Tells in the copy what it was made of."""
+HOME, VAULT = "home", "vault"
+_PART = ".part-"
+
+AS_NOW = (
+    "where players and things are, who owns what, and what builders have changed",
+    "accounts and their passwords, but for the admin's, which is made new",
+    "the configuration, the agents' profiles and what is pinned",
+)
+"""What a copy has as it is now, whatever its point."""
+ANEW = (
+    "what was noticed is found anew in the memories; what was closed by hand since is open again",
+    "profiles of people, places and things that know of later days are worked out anew, without"
+    " what the agent concluded in its sleep",
+    "entries of the journal that were changed since keep their change; notes that were forgotten"
+    " since stay forgotten",
+    "the recall index is made at the first start",
+)
+"""What of the past does not come back exactly."""
+
+type Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """A copy that is there.
+
+    Attributes:
+        places: Where it is.
+        point: Where it was cut.
+        agents: How far each agent's life goes in it, by name.
+        events: How many events its log has.
+        placed: What became of the agents in its database; None where there is no database.
+    """
+
+    places: Places
+    point: LogPoint
+    agents: dict[str, Cut]
+    events: int
+    placed: Placed | None
+
+
+def fork(
+    here: Places,
+    target: Path,
+    point: LogPoint,
+    say: Say = lambda _: None,
+    *,
+    config: Path | None = None,
+    finish: Callable[[Path], None] = lambda _: None,
+) -> Forked:
+    """Copy a world; blocks.
+
+    Args:
+        here: The original; it may be running.
+        target: The folder of the copy, with its home and its vault; must not exist.
+        point: Where the original is cut.
+        say: Shows what is being done.
+        config: The configuration to copy; None for the original's.
+        finish: Adds to the folder of the copy before it appears.
+
+    Raises:
+        KeepsakeError: There is something at ``target``, nothing to copy, or no room for it.
+    """
+    target = target.absolute()
+    _check(here, target)
+    part: Path | None = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(prefix=f".{target.name}{_PART}", dir=target.parent))
+        forked = _copied(here, part, target, point, say)
+        _copy_config(config or here.config, part / VAULT, here.models)
+        finish(part)
+        say("Bringing it to the disk")
+        os.sync()
+        part.rename(target)
+    except OSError as error:
+        raise KeepsakeError(
+            f"The world could not be copied to {target} ({error.strerror or error})",
+            "Free some disk space, or name a folder that you can write to",
+        ) from error
+    finally:
+        if part is not None:
+            shutil.rmtree(part, ignore_errors=True)  # not there any more if all went well
+    return forked
+
+
+def _check(here: Places, target: Path) -> None:
+    if target.exists() or target.is_symlink():
+        raise KeepsakeError(f"{target} is there already", "Name a folder that is not, or remove it")
+    real = target.resolve()
+    for what, folder in (("vault", here.vault), ("home", here.home)):
+        if real.is_relative_to(folder.resolve()):
+            raise KeepsakeError(
+                f"{target} is in the {what} that is to be copied", "Name a folder outside of it"
+            )
+    if not here.agents.is_dir():
+        raise KeepsakeError(
+            f"There is no world in {here.vault}",
+            "Start it once, or set KEEPSAKE_HOME and KEEPSAKE_VAULT to those of one",
+        )
+
+
+def _copied(here: Places, part: Path, target: Path, point: LogPoint, say: Say) -> Forked:
+    there = Places(part / HOME, part / VAULT, Ports())
+    there.home.mkdir()
+    there.vault.mkdir()
+    agents = _copy_agents(here, there, point, say)
+    say("Copying the event log")
+    events = copy_log(here.events, there.events, point.seq)
+    placed = None
+    if here.database.exists():
+        say("Copying the database")
+        wanted = _wanted(agents) if point.time is not None else {}
+        placed = copy_database(here.database, there.database, wanted)
+    _write_about(part, here, point)
+    places = Places(target / HOME, target / VAULT, Ports())
+    return Forked(places, point, agents, events, placed)
+
+
+def _copy_config(source: Path, vault: Path, models: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, vault / source.name)
+    profiles = vault / source.name / "llm.md"
+    text = profiles.read_text(encoding="utf-8") if profiles.is_file() else ""
+    if (found := with_models_of(text, models)) != text:
+        profiles.write_text(found, encoding="utf-8")
+
+
+def _copy_agents(here: Places, there: Places, point: LogPoint, say: Say) -> dict[str, Cut]:
+    agents: dict[str, Cut] = {}
+    there.agents.mkdir()
+    for folder in sorted(here.agents.iterdir()):
+        if not (folder / ARCHIVE).is_dir():
+            continue
+        name = name_of(folder)
+        say(f"Copying {name}")
+        agents[name] = copy_agent(folder, there.agents / folder.name, name, _until(point, name))
+    return agents
+
+
+def _until(point: LogPoint, name: str) -> Until | None:
+    if point.time is None:
+        return None
+    return Until(point.time, point.numbers.get(name.casefold()))
+
+
+def _wanted(agents: dict[str, Cut]) -> dict[str, AgentPlacement]:
+    return {name: AgentPlacement(cut.place, cut.asleep) for name, cut in agents.items()}
+
+
+def _write_about(part: Path, here: Places, point: LogPoint) -> None:
+    about = {
+        "of": {"home": str(here.home), "vault": str(here.vault)},
+        "point": point.told,
+        "event": point.seq,
+        "time": point.time.isoformat() if point.time else None,
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "as_now": AS_NOW,
+        "not_exact": ANEW if point.time else (),
+    }
+    (part / ABOUT).write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -1,0 +1,186 @@
+"""A point of a world's log: now, an event, a moment, or a memory of an agent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from game.lab.replays.lived import beginnings, find_agent, read_life
+from game.mind.errors import KeepsakeError
+from game.mind.events.reader import Filter, events
+from game.paths import Places
+
+_MEMORY = re.compile(r"(?P<agent>.+?)\s+memory\s+(?P<number>\d{1,9})", re.I)
+_NUMBER = re.compile(r"\d{1,12}")
+_CURE = 'Write an event\'s number, a time such as 2026-05-04T12:00, or "Mira memory 120"'
+_APPENDED = "append"
+
+
+@dataclass(frozen=True, slots=True)
+class LogPoint:
+    """Where a world is cut.
+
+    Attributes:
+        time: The moment, with time zone; None for now, when nothing is cut.
+        seq: Number of the last event before it; None for all there are.
+        numbers: The last memory of agents, by their names in lower case, where it is known
+            exactly; of the others the time decides.
+        told: The point in words.
+    """
+
+    time: datetime | None = None
+    seq: int | None = None
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    told: str = "as it is now"
+
+
+NOW = LogPoint()
+
+
+def point_at(here: Places, written: str) -> LogPoint:
+    """The point that somebody names; reads the whole event log, so it blocks.
+
+    Args:
+        here: Whose log and whose archives.
+        written: The number of an event, a time (of this machine's zone if it names none), or
+            ``<agent> memory <number>``; empty for now.
+
+    Raises:
+        KeepsakeError: It names nothing that there is.
+    """
+    written = " ".join(written.split())
+    try:
+        if not written:
+            return NOW
+        if _NUMBER.fullmatch(written):
+            return _at_event(here, int(written))
+        if match := _MEMORY.fullmatch(written):
+            return _at_memory(here, match["agent"], int(match["number"]))
+        return _at_time(here, written)
+    except OSError as error:
+        raise KeepsakeError(
+            f"The event log {here.events} cannot be read ({error.strerror or error})",
+            "Look at who may read it",
+        ) from error
+
+
+def _at_event(here: Places, seq: int) -> LogPoint:
+    first = last = 0
+    time: datetime | None = None
+    numbers: dict[str, int] = {}
+    for record in events(here.events):
+        first, last = first or int(record["seq"]), int(record["seq"])
+        if last <= seq:
+            time = _time(record) or time
+            _count(record, numbers)
+        else:
+            _count_before(record, numbers)
+    if time is None or seq > last:
+        there = f"events {first:,} to {last:,}" if last else "no events"
+        raise KeepsakeError(f"There is no event {seq:,}: {here.events} has {there}", _CURE)
+    return LogPoint(time, seq, numbers, f"at event {seq:,}, {_short(time)}")
+
+
+def _at_memory(here: Places, agent: str, number: int) -> LogPoint:
+    folder, name = find_agent(here.agents, agent)
+    steps = read_life(folder, name).steps
+    step = next((each for each in reversed(steps) if each.number == number), None)
+    if step is None:
+        raise KeepsakeError(
+            f"{name} has no memory {number}",
+            f"They go from {steps[0].number} to {steps[-1].number}",
+        )
+    told = f"at {name}'s memory {number}, {_short(step.time)}"
+    for record in filter(Filter([name], ["memory"]), events(here.events)):
+        if record.get("op") == _APPENDED and record.get("n") == number:
+            found = _at_event(here, _thought_of(here, record) or int(record["seq"]))
+            return LogPoint(found.time, found.seq, {**found.numbers, name.casefold(): number}, told)
+    return LogPoint(step.time, _last_before(here, step.time).seq, {name.casefold(): number}, told)
+
+
+def _thought_of(here: Places, appended: Mapping[str, Any]) -> int:
+    """The number of the thought whose act became that memory; 0 if it is no act, or unknown.
+
+    It stands behind its memory: a copy that ends between the two holds an act without a cause.
+    """
+    agent = str(appended.get("agent", ""))
+    wanted = Filter([agent], ["memory", "thought"])
+    for record in filter(wanted, events(here.events, int(appended["seq"]))):
+        if record["kind"] == "thought" and record.get("memory") == appended["n"]:
+            return int(record["seq"])
+        if record.get("op") == _APPENDED:
+            return 0  # its next memory would be in the log, and not in the archive
+    return 0
+
+
+def _at_time(here: Places, written: str) -> LogPoint:
+    try:
+        time = datetime.fromisoformat(written)
+    except ValueError as error:
+        raise KeepsakeError(f"--at {written!r} is no point of a log", _CURE) from error
+    time = time if time.tzinfo else time.astimezone()
+    found = _last_before(here, time)
+    if found.seq == 0:
+        _check_begun(here, time)
+    told = f"at {_short(time)}"
+    if found.is_newest and found.time is not None:
+        told += f", after its last event, which was at {_short(found.time)}"
+    return LogPoint(time, found.seq, {}, told)
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """An event's number and time; 0 and None for none. Whether there is no later one."""
+
+    seq: int
+    time: datetime | None
+    is_newest: bool
+
+
+def _last_before(here: Places, time: datetime) -> _Event:
+    """The last event up to that moment."""
+    seq, at = 0, None
+    for record in events(here.events):
+        happened = _time(record)
+        if happened is not None and happened > time:
+            return _Event(seq, at, is_newest=False)
+        seq, at = int(record["seq"]), happened or at
+    return _Event(seq, at, is_newest=True)
+
+
+def _check_begun(here: Places, time: datetime) -> None:
+    """Refuse a time at which nobody had lived yet: such a copy would hold nothing."""
+    began = min(beginnings(here.agents), default=None)
+    if began is None or time < began:
+        said = f"The first memory is of {_short(began)}" if began else "Nobody remembers anything"
+        raise KeepsakeError(f"There was nothing yet at {_short(time)}", f"{said}. {_CURE}")
+
+
+def _short(time: datetime) -> str:
+    return time.isoformat(timespec="seconds")
+
+
+def _time(record: Mapping[str, Any]) -> datetime | None:
+    try:
+        return datetime.fromisoformat(str(record["t"]))
+    except (KeyError, ValueError):
+        return None
+
+
+def _count_before(record: Mapping[str, Any], numbers: dict[str, int]) -> None:
+    """The same of an event beyond the point: the memory before it was the last until then."""
+    later: dict[str, int] = {}
+    _count(record, later)
+    for agent, number in later.items():
+        numbers.setdefault(agent, number - 1)
+
+
+def _count(record: Mapping[str, Any], numbers: dict[str, int]) -> None:
+    """Take in what an event says about the last memory of an agent."""
+    if record.get("kind") == "memory" and record.get("op") == _APPENDED:
+        number = record.get("n")
+        if isinstance(number, int):
+            numbers[str(record.get("agent", "")).casefold()] = number

@@ -1,0 +1,1 @@
+"""Archived lives, lived once more at other configurations."""

@@ -1,0 +1,131 @@
+"""Writes down what a memory's thoughts and compactions cost, as a life is lived through it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from game.lab.replays.ledger import CompactionCost, CostLedger
+from game.mind.agent_memory import AgentMemory
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.memory import CompactionResult, CompactReason, MemoryContext, Rung
+from game.mind.ports import Tokens
+from game.mind.prompt.script import RenderedMemory
+from game.mind.prompt.template import kept_script
+from game.mind.prompt.tokens import estimate_tokens
+from game.mind.prompt.window_script import WindowScript
+from game.mind.summaries.summarizer import Draft, ExtractiveSummarizer, SummarySource
+
+_AROUND_A_LINE, _AROUND_A_PROMPT = 1, 40
+"""Tokens of a line's end, and of what stands around the lines in a summary's prompt."""
+
+
+class Charged:
+    """An extractive summarizer that is charged as a model would be."""
+
+    def summarize(self, source: SummarySource) -> Draft:
+        """The extractive summary, with the tokens that a model would have taken."""
+        draft = ExtractiveSummarizer().summarize(source)
+        lines = sum(estimate_tokens(line) + _AROUND_A_LINE for line in source.lines)
+        read, written = lines + _AROUND_A_PROMPT, estimate_tokens(draft.text)
+        return replace(draft, calls=1, prompt_tokens=read, completion_tokens=written)
+
+
+def compacted(memory: AgentMemory, reason: CompactReason, ledger: CostLedger) -> CompactionResult:
+    """Compact, and write down what it saved and cost.
+
+    Raises:
+        CompactionError: Nothing was changed, and nothing is written down.
+    """
+    result = memory.compact(reason)
+    rungs: dict[Rung, int] = {
+        step.rung: step.tokens_before - step.tokens_after
+        for step in result.steps
+        if step.rung is not Rung.MASK  # which works in every prompt, and is counted there
+    }
+    if result.number:
+        ledger.made.append(
+            CompactionCost(
+                at=ledger.thoughts,
+                saving=result.tokens_before - result.tokens_after,
+                rungs=rungs,
+                spent=result.prompt_tokens + result.completion_tokens,
+                reason=reason,
+                last=result.covered[1] if result.covered else 0,
+            )
+        )
+    return result
+
+
+def thought(
+    memory: AgentMemory, overhead: int, ledger: CostLedger, before: Sequence[str]
+) -> list[str]:
+    """Write down what one thought costs now.
+
+    Args:
+        memory: As it is when the prompt is built; is told what stands beside it.
+        overhead: Tokens of the prompt that are neither summaries nor window.
+        ledger: Where it is written.
+        before: What this gave for the thought before.
+
+    Returns:
+        The lines of summaries and window, for the next one.
+    """
+    memory.weigh(overhead)
+    context, load = memory.context(), memory.load()
+    lines = shown_lines(context)
+    ledger.thoughts += 1
+    ledger.sent += load.used
+    ledger.evaluated += _behind(before, lines)
+    ledger.masked += _cost(context.window) - _cost(context.shown)
+    ledger.window += len(context.window)
+    ledger.over += load.used > load.budget
+    ledger.largest = max(ledger.largest, load.share)
+    return lines
+
+
+class WindowMarks:
+    """What a prompt says between the memories of its window: when each was, how often.
+
+    Args:
+        agent: Whose memories.
+        tokens: Knows what a line costs.
+    """
+
+    def __init__(self, agent: str, tokens: Tokens) -> None:
+        self._agent, self._tokens = agent, tokens
+        self._script: WindowScript = kept_script(_rendered)
+
+    def of(self, memory: AgentMemory) -> int:
+        """Tokens of the window's lines beyond what the memory itself weighs them with.
+
+        Below 0 where the prompt folds more than it says.
+        """
+        script = self._script.of(memory.context().shown, self._agent)
+        return sum(self._tokens.each(script.lines)) - memory.load().window
+
+
+def _rendered(memory: Memory) -> RenderedMemory:
+    own = memory.kind is MemoryKind.ACT
+    text = f"{memory.text} | {memory.reason}" if own and memory.reason else memory.line
+    # As it was written down, not in the machine's own time zone: the same figures everywhere.
+    return RenderedMemory(text, memory.time, own)
+
+
+def shown_lines(context: MemoryContext) -> list[str]:
+    """Summaries and window as a prompt has them, a line each."""
+    summaries = [each.text for each in (context.longterm, context.recent) if each]
+    return [*summaries, *(memory.line for memory in context.shown)]
+
+
+def _cost(memories: Sequence[Memory]) -> int:
+    return sum(estimate_tokens(memory.line) for memory in memories)
+
+
+def _behind(before: Sequence[str], lines: Sequence[str]) -> int:
+    """Tokens of the lines behind the last that stands at the same place in the prompt before."""
+    same = next(
+        (i for i, (a, b) in enumerate(zip(before, lines, strict=False)) if a != b),
+        min(len(before), len(lines)),
+    )
+    return sum(estimate_tokens(line) for line in lines[same:])

@@ -1,0 +1,305 @@
+"""What the event log tells of one agent's life: each prompt, restart, night and compaction.
+
+The archive has what was lived through; only the log has when the agent thought without doing
+anything, what else stood in its prompts, and when its mind was opened anew.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from game.mind.events.files import files_of
+from game.mind.events.reader import Record
+from game.mind.events.writer import STEM
+from game.mind.memory import CompactReason
+from game.mind.prompt.tokens import HEURISTIC
+from game.mind.sleep.steps import Step
+
+ASSUMED = 900
+"""Tokens beside summaries and window where no log tells: what the shipped world has."""
+MOST_OFF = 0.25
+"""The share by which a server's count may raise ours, as when a prompt is fitted in the game."""
+_OF_THE_MEMORY = ("window", "long-term summary", "short-term summary")
+"""Sections of a prompt that the replay counts itself."""
+_BEFORE_COMPACTING = (Step.REFLECT.value, Step.COMPACT.value)
+"""The step of a night after which its compaction is next, and that one itself: by the time it
+is told of it has been asked for, which is done once more then and finds nothing to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A memory was archived.
+
+    Attributes:
+        number: Its number.
+        times: How often in a row it had happened by then.
+    """
+
+    number: int
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prompted:
+    """A prompt was built for a thought, whatever came of it.
+
+    Attributes:
+        time: When.
+        total: The last memory in it; 0 for none.
+        memory: The memory of the act that came of it; 0 for none.
+        beside: Its tokens that are neither summaries nor window.
+        used: All its tokens, by the game's count.
+        budget: What it might have.
+        window: Memories in its window.
+    """
+
+    time: datetime
+    total: int
+    memory: int
+    beside: int
+    used: int
+    budget: int
+    window: int
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The mind was opened, as at a start or a reload: what it had in RAM alone is gone."""
+
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Dozing:
+    """It sleeps, and its night has come to where its memory is compacted."""
+
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Awake:
+    """It has woken."""
+
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFor:
+    """Somebody asked for a compaction: the agent itself, or a builder."""
+
+    time: datetime
+    reason: CompactReason
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A model server has counted a prompt: of this agent, or of anybody.
+
+    Attributes:
+        time: When.
+        ours: What the game had counted.
+        tokens: What the server counted.
+        own: Whether it was a prompt of this agent.
+        teaches: Whether the estimate of all prompts is better from then on.
+    """
+
+    time: datetime
+    ours: int
+    tokens: int
+    own: bool
+    teaches: bool
+
+    @property
+    def off(self) -> int:
+        """Tokens by which the next prompts are taken for larger than they are counted."""
+        return min(max(self.tokens - self.ours, 0), int(self.ours * MOST_OFF))
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What somebody's thought led to at once has happened: what it set off begins now."""
+
+    time: datetime
+
+
+type Told = Remembered | Prompted | Opened | Dozing | Awake | AskedFor | Counted | Ended
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionOutcome:
+    """A compaction as it was made, or failed.
+
+    Attributes:
+        reason: Why.
+        number: Its number; 0 if it failed or found nothing to do.
+        last: The last memory that it summarised.
+        spent: Tokens that its model calls took.
+        put_back: Rules and promises that its check had to put back.
+        failed: Whether it failed.
+        model: Who wrote the summaries; empty if nobody says.
+    """
+
+    reason: str
+    number: int
+    last: int
+    spent: int
+    put_back: int
+    failed: bool
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What the event log tells of a life.
+
+    Attributes:
+        told: In its order.
+        compactions: Those that were made, or tried.
+        since: The time of its first event; None if it tells nothing of this agent.
+        counters: Who counted its prompts: ``heuristic``, ``model server`` …
+    """
+
+    told: tuple[Told, ...] = ()
+    compactions: tuple[CompactionOutcome, ...] = ()
+    since: datetime | None = None
+    counters: frozenset[str] = frozenset()
+
+    @property
+    def prompts(self) -> tuple[Prompted, ...]:
+        """Its prompts alone."""
+        return tuple(each for each in self.told if isinstance(each, Prompted))
+
+    @property
+    def made(self) -> tuple[CompactionOutcome, ...]:
+        """The compactions that came off, those that were taken back later too."""
+        return tuple(each for each in self.compactions if each.number)
+
+    @property
+    def overhead(self) -> int:
+        """The median of what stood beside the memory; what is assumed where none was built."""
+        beside = [each.beside for each in self.prompts]
+        return round(statistics.median(beside)) if beside else ASSUMED
+
+    @property
+    def estimated(self) -> bool:
+        """Whether all its tokens are by the estimate that a replay counts with too."""
+        return self.counters <= {HEURISTIC}
+
+
+def read_log(folder: Path, agent: str) -> Log:
+    """Everything that the log tells of one agent; blocks.
+
+    A log that is not there, or that this user may not read, tells nothing: figures are missing,
+    no more.
+
+    Args:
+        folder: Where the log is.
+        agent: The agent's name.
+    """
+    told: list[Told] = []
+    made: list[CompactionOutcome] = []
+    since: datetime | None = None
+    counters: set[str] = set()
+    try:
+        for record in _of(folder, agent):
+            try:
+                if record["kind"] != "world" and record["agent"] != agent:
+                    told += _thought(record, agent)
+                    continue
+                told += (*_told(record), *_thought(record, agent))
+                made += _made(record)
+                since = since or datetime.fromisoformat(record["t"])
+                counters |= {str(record["counted_by"])} if record.get("sections") else set()
+            except (KeyError, ValueError, TypeError):
+                continue  # written by a later version, or by hand
+    except OSError:
+        return Log()
+    if not any(isinstance(each, Remembered | Prompted) for each in told):
+        return Log()
+    return Log(tuple(told), tuple(made), since, frozenset(counters))
+
+
+def _of(folder: Path, agent: str) -> Iterator[Record]:
+    """The agent's events, those of the world, and all thoughts; others are not even parsed."""
+    name = json.dumps(agent, ensure_ascii=False)
+    own = f'"agent":{name}'.encode("utf-8", "replace")
+    needles = (own, b'"kind":"world"', b'"kind":"thought"')
+    for file in files_of(folder, STEM):
+        for line in file.lines():
+            record = _parsed(line) if any(each in line for each in needles) else None
+            if record is not None:
+                yield record
+
+
+def _parsed(line: bytes) -> Record | None:
+    try:
+        record = json.loads(line)
+    except ValueError:  # torn off by a crash
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _told(record: Record) -> Iterable[Told]:
+    time = datetime.fromisoformat(record["t"])
+    match record["kind"], record.get("op"):
+        case "memory", ("append" | "repeat"):
+            return [Remembered(int(record["n"]), int(record["times"]))]
+        case "thought", _:
+            return [_prompted(record, time)] if record["sections"] else []
+        case "world", "starts":
+            return [Opened(time)]
+        case "sleep", "wakes":
+            return [Awake(time)]
+        case "sleep", "step":
+            return [Dozing(time)] if record["step"] in _BEFORE_COMPACTING else []
+        case "compaction", _:
+            reason = CompactReason(record["reason"])
+            return [AskedFor(time, reason)] if reason.asked else []
+    return []
+
+
+def _thought(record: Record, agent: str) -> Iterable[Told]:
+    """What anybody's thought means for this agent, beside its prompt."""
+    if record["kind"] != "thought":
+        return []
+    time = datetime.fromisoformat(record["t"])
+    ours, tokens = sum(map(int, record["sections"].values())), int(record["prompt_tokens"])
+    own, teaches = record["agent"] == agent, record["counted_by"] == HEURISTIC
+    if ours <= 0 or tokens <= 0 or not (own or teaches):
+        return [Ended(time)]
+    return [Counted(time, ours, tokens, own, teaches), Ended(time)]
+
+
+def _prompted(record: Record, time: datetime) -> Prompted:
+    sections = {str(name): int(tokens) for name, tokens in record["sections"].items()}
+    total, recent = int(record["total"]), int(record["recent"])
+    return Prompted(
+        time=time - timedelta(seconds=float(record["latency"])),
+        total=total,
+        memory=int(record["memory"]),
+        beside=sum(n for name, n in sections.items() if name not in _OF_THE_MEMORY),
+        used=sum(sections.values()),
+        budget=int(record["budget"]),
+        window=total - recent,
+    )
+
+
+def _made(record: Record) -> Iterable[CompactionOutcome]:
+    if record["kind"] != "compaction":
+        return []
+    return [
+        CompactionOutcome(
+            reason=str(record["reason"]),
+            number=int(record["number"]),
+            last=int(record["last"]),
+            spent=int(record["prompt_tokens"]) + int(record["completion_tokens"]),
+            put_back=int(record["put_back"]),
+            failed=record["outcome"] == "failed",
+            model=str(record["model"]),
+        )
+    ]

@@ -1,0 +1,104 @@
+"""Who writes the summaries of a replayed life: rules at a model's price, or a real model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from game.lab.replays.accounting import Charged
+from game.lab.replays.cells import CURRENT, Cell, settings_of
+from game.llm.embedded.supervisor import Embedded
+from game.llm.profiles import EMBEDDED, EXTRACTIVE, ModelProfile, Profiles
+from game.llm.servers import GuardedModel, build
+from game.llm.wrappers import Recorder
+from game.mind.errors import ConfigError, KeepsakeError, ModelError
+from game.mind.ports import Generation, LanguageModel
+from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer, Summarizer
+from game.paths import Places
+
+NONE = "none"
+"""No model: summaries by rules, at the price that a model would have had."""
+_CONTEXT = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryAuthor:
+    """Who writes the summaries.
+
+    Attributes:
+        summarizer: Writes them.
+        priced: Whether a compaction is only made where it saves more than a model's calls cost.
+        model: Whether a model writes them, which may fail.
+        close: Lets go of the model.
+    """
+
+    summarizer: Summarizer
+    priced: bool = True
+    model: bool = False
+    close: Callable[[], None] = lambda: None
+
+
+def writer(here: Places, name: str) -> SummaryAuthor:
+    """The writer of that name.
+
+    Args:
+        here: Whose ``llm.md`` and whose embedded model.
+        name: :data:`NONE`, or a profile of ``llm.md``.
+
+    Raises:
+        KeepsakeError: There is no such profile, ``llm.md`` cannot be used, or the profile's
+            server does not answer.
+    """
+    if name == NONE:
+        return SummaryAuthor(Charged(), priced=_asks_a_model(here))
+    profiles = Profiles(here.config / "llm.md")
+    profile = _profile(profiles, name)
+    if profiles.problem is not None and profiles.path.exists():
+        # The game goes on with what held before; a figure must not come of another model.
+        raise profiles.problem
+    if profile.provider == EXTRACTIVE:
+        return SummaryAuthor(ExtractiveSummarizer(), priced=False)
+    guarded = build(profile, Embedded(here), os.environ, Recorder())
+    try:
+        guarded.client.check()
+    except ModelError as error:
+        guarded.client.close()
+        cure = "Start the world" if profile.provider == EMBEDDED else "Start the model server"
+        raise KeepsakeError(
+            f"The model of the profile {name!r} does not answer: {error.what}",
+            f"{cure}, or leave --model out to have summaries made by rules",
+        ) from error
+    return _asking(profile, guarded)
+
+
+def _profile(profiles: Profiles, name: str) -> ModelProfile:
+    try:
+        return profiles.get(name)
+    except ConfigError as error:  # of the command line, not of a line of the file
+        raise KeepsakeError(
+            f"There is no profile {name!r} in {profiles.path}",
+            f"{error.cure}; or leave --model out to have summaries made by rules",
+        ) from error
+
+
+def _asks_a_model(here: Places) -> bool:
+    """Whether summaries cost the world itself calls of a model, so that each has to pay."""
+    try:
+        wanted = settings_of(Cell(CURRENT), here.config).config.profile
+        return Profiles(here.config / "llm.md").get(wanted).provider != EXTRACTIVE
+    except KeepsakeError:  # as in the game, where the compaction itself says so
+        return True
+
+
+def _asking(profile: ModelProfile, guarded: GuardedModel) -> SummaryAuthor:
+    # The embedded model is a process of the world's; nobody here waits until it is loaded.
+    embedded = profile.provider == EMBEDDED
+    model: LanguageModel = guarded.client if embedded else guarded.model
+
+    def generate(prompt: str, stop: tuple[str, ...]) -> Generation:
+        return model.generate(profile.request(prompt, stop=stop))
+
+    context = profile.context_tokens or _CONTEXT
+    summarizer = ModelSummarizer(generate, context_tokens=context)
+    return SummaryAuthor(summarizer, model=True, close=guarded.client.close)

@@ -1,0 +1,1 @@
+"""Simulated worlds: days lived without telnet, in simulated time."""

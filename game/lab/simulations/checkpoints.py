@@ -1,0 +1,208 @@
+"""Checkpoints of a simulation: whole or not there, and quick where little has changed.
+
+A checkpoint is a copy of home and vault (without the configuration, which is the user's, and
+without the recall index, which is made anew). A file that has not changed since the checkpoint
+before is linked to that one's copy, so an hour costs what was written in it. Files of the world
+itself are never linked: they go on being written.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from game.lab.simulations.plan import PROGRESS, Lab
+from game.mind.errors import KeepsakeError
+
+_LEFT_OUT = ("vault/config", "home/index", "home/models", "home/control.sock", "home/cache")
+_PART = ".part"
+
+
+@contextmanager
+def held(lab: Lab, *, by_reader: bool) -> Iterator[None]:
+    """Keep world and checkpoints as they are, as long as somebody copies them; blocks.
+
+    Who copies a simulation holds it as a reader. Who lives in it holds it otherwise, for as long
+    as it takes to begin an hour or to remove a checkpoint.
+
+    Raises:
+        OSError: There is no such folder, or it cannot be read.
+    """
+    descriptor = os.open(lab.folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH if by_reader else fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def there(lab: Lab) -> bool:
+    """Whether there is a checkpoint."""
+    return _newest(lab) is not None
+
+
+def newest(lab: Lab) -> Lab | None:
+    """The last checkpoint, to be read as a simulation is; None if there is none."""
+    found = _newest(lab)
+    return None if found is None else Lab(found)
+
+
+def begin(lab: Lab) -> None:
+    """Mark the world as half made or half lived, before anything in it is written.
+
+    Raises:
+        KeepsakeError: The disk refused.
+    """
+    try:
+        with held(lab, by_reader=False):
+            lab.unsettled.touch()
+            _sync(lab.folder)
+    except OSError as error:
+        raise _not_written(lab, error) from error
+
+
+def settle(lab: Lab) -> None:
+    """Take that mark away, once the world is what its last checkpoint is, on the disk as well.
+
+    Raises:
+        KeepsakeError: The disk refused.
+    """
+    if not lab.unsettled.exists():
+        return
+    os.sync()
+    try:
+        with held(lab, by_reader=False):
+            lab.unsettled.unlink()
+    except OSError as error:
+        raise _not_written(lab, error) from error
+
+
+def take(lab: Lab) -> None:
+    """Keep the world as it is now; nobody may write in it meanwhile. Blocks.
+
+    Raises:
+        KeepsakeError: There is no room for it; the one before stays.
+    """
+    before, name = _newest(lab), f"{round(lab.lived()):010d}"
+    target, part = lab.checkpoints / name, lab.checkpoints / f"{name}{_PART}"
+    try:
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        for path in _files(lab.folder):
+            _keep(lab.folder / path, part / path, before / path if before else None)
+        _sync_folders(part)
+        with held(lab, by_reader=False):
+            if target.exists():
+                shutil.rmtree(target)
+            part.rename(target)
+            _sync(lab.checkpoints)
+            for old in _all(lab):
+                if old != target:
+                    shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        shutil.rmtree(part, ignore_errors=True)
+        raise KeepsakeError(
+            f"No checkpoint could be written in {lab.checkpoints} ({error.strerror})",
+            f"Free some disk space, then go on: keepsake simulate --resume {lab.folder.name}",
+        ) from error
+
+
+def go_back(lab: Lab) -> bool:
+    """Make the world what it was at the last checkpoint; False if there is none.
+
+    Without one it was killed while it was made: what there is of it is removed, to be made anew.
+    Killed on the way all this is simply done again.
+
+    Raises:
+        KeepsakeError: The disk refused.
+    """
+    last = _newest(lab)
+    if last is None and lab.lived():
+        return False  # a life is never thrown away for want of a copy of it
+    try:
+        kept = set(_files(last)) if last else set()
+        for path in list(_files(lab.folder)):
+            if path not in kept:
+                (lab.folder / path).unlink()
+        if last is not None:
+            for path in kept:
+                _restore(last / path, lab.folder / path)
+        shutil.rmtree(lab.home / "index", ignore_errors=True)
+    except OSError as error:
+        raise KeepsakeError(
+            f"The last checkpoint of {lab.folder} could not be gone back to ({error.strerror})",
+            "Free some disk space or mend the permissions, then try again",
+        ) from error
+    return last is not None
+
+
+def _not_written(lab: Lab, error: OSError) -> KeepsakeError:
+    return KeepsakeError(
+        f"{lab.unsettled} could not be written ({error.strerror or error})",
+        "Free some disk space or mend the permissions, then go on: "
+        f"keepsake simulate --resume {lab.folder.name}",
+    )
+
+
+def _keep(source: Path, target: Path, before: Path | None) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if before is not None and _same(source, before):
+        os.link(before, target)
+    else:
+        shutil.copy2(source, target)
+        _sync(target)
+
+
+def _sync_folders(folder: Path) -> None:
+    for parent, _, _ in os.walk(folder):
+        _sync(Path(parent))
+
+
+def _sync(path: Path) -> None:
+    """Bring a file, or a folder's names, to the disk: a power cut must find it there."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _restore(source: Path, target: Path) -> None:
+    if not _same(source, target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target)
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether they are the same by size and time; a copy has the time of its source."""
+    try:
+        first, second = one.stat(), other.stat()
+    except FileNotFoundError:
+        return False
+    return (first.st_size, first.st_mtime_ns) == (second.st_size, second.st_mtime_ns)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """What belongs to a checkpoint, by its path within the folder."""
+    if (folder / PROGRESS).exists():
+        yield Path(PROGRESS)
+    for top in ("home", "vault"):
+        for parent, folders, names in os.walk(folder / top):
+            inside = Path(parent).relative_to(folder)
+            folders[:] = [each for each in folders if str(inside / each) not in _LEFT_OUT]
+            yield from (inside / name for name in names if str(inside / name) not in _LEFT_OUT)
+
+
+def _all(lab: Lab) -> list[Path]:
+    """Checkpoints, oldest first; those that never became whole are not among them."""
+    found = lab.checkpoints.iterdir() if lab.checkpoints.exists() else ()
+    return sorted(path for path in found if path.is_dir() and path.suffix != _PART)
+
+
+def _newest(lab: Lab) -> Path | None:
+    found = _all(lab)
+    return found[-1] if found else None

@@ -1,0 +1,132 @@
+"""What the game's services run on in a simulation: a timeline, and chance that follows a seed."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from random import Random
+
+from game.index.service import IndexService
+from game.lab.simulations.timeline import Asker, Timeline
+from game.llm.gateway import BuildFor, Gateway
+from game.llm.profiles import EXTRACTIVE, SCRIPTED, Profiles
+from game.llm.queue import Priority
+from game.mind.ports import Embedder, Generation, GenerationRequest
+from game.mind.recall.config import RecallConfig
+from game.paths import Places
+from typeclasses.services import Changed, Machinery, log
+
+
+def machinery(timeline: Timeline, seed: str) -> Machinery:
+    """The machinery of a simulation.
+
+    Args:
+        timeline: Its time.
+        seed: Where chance comes from.
+    """
+    return Machinery(
+        timer=timeline.timer,
+        post=timeline.post,
+        clock=timeline,
+        random=Random(seed),
+        pool=lambda _threads, _name: timeline.workers(),
+        wait=timeline.wait,
+        gateway=lambda *what: TimelineGateway(timeline, *what),
+        indexes=lambda *what: TimelineIndexes(timeline, *what),
+    )
+
+
+class TimelineGateway(Gateway):
+    """The way to the models, on a timeline: who asks from a worker thread lets the others on.
+
+    Args:
+        timeline: The time.
+        profiles: The profiles.
+        places: Folders and ports.
+        changed: Told when the health of a server has changed.
+    """
+
+    def __init__(
+        self, timeline: Timeline, profiles: Profiles, places: Places, changed: Changed
+    ) -> None:
+        super().__init__(
+            profiles,
+            places,
+            timeline.post,
+            os.environ,
+            changed=changed,
+            executor=timeline.models(),
+            clock=timeline.timer.seconds,
+        )
+        self._timeline = timeline
+        self._threads = threading.local()
+
+    def start(self) -> None:
+        """Start what has to run; where no server is asked, nobody looks after one."""
+        if {profile.provider for profile in self.profiles} <= {SCRIPTED, EXTRACTIVE}:
+            self._owner = threading.get_ident()
+        else:
+            super().start()
+            # Here, and not when the watcher comes to it: prompts depend on what a server takes.
+            self._watch_embedded()
+            self._probe_others()
+
+    def generate(
+        self,
+        profile_name: str,
+        request: GenerationRequest | BuildFor,
+        priority: Priority = Priority.COMPACTION,
+        key: str | None = None,
+        *,
+        given_up: threading.Event | None = None,
+    ) -> Generation:
+        """As :meth:`Gateway.generate`; meanwhile others have their turn."""
+        with self._timeline.asking() as asker:
+            self._threads.asker = asker
+            return super().generate(profile_name, request, priority, key, given_up=given_up)
+
+    def _blocked_call(self) -> Future[Generation]:
+        future = super()._blocked_call()
+        asker: Asker = self._threads.asker
+        future.add_done_callback(lambda _: asker.answered())
+        return future
+
+
+class TimelineIndexes(IndexService):
+    """The recall indexes on a timeline: what there is to index is done in its turn.
+
+    Args:
+        timeline: The time.
+        places: Folders and ports.
+        config: Where the vectors are kept; a simulation keeps none unless it is told to.
+        embedder: What makes them.
+    """
+
+    def __init__(
+        self, timeline: Timeline, places: Places, config: RecallConfig, embedder: Embedder
+    ) -> None:
+        super().__init__(places, config, embedder, log)
+        self._timeline, self._workers = timeline, timeline.workers()
+        self._queued: set[str] = set()
+
+    def start(self) -> None:
+        """Nothing runs beside the timeline, but for a server of vectors where one is wanted."""
+        if self.server is not None:
+            super().start()
+
+    def _enqueue(self, name: str, job: Callable[[], None]) -> None:
+        if self.server is not None:
+            super()._enqueue(name, job)
+        elif name not in self._queued and not self._ending.is_set():
+            self._queued.add(name)
+            self._workers.submit(self._do, name, job)
+
+    def _do(self, name: str, job: Callable[[], None]) -> None:
+        self._queued.discard(name)
+        try:
+            job()
+        except Exception as error:
+            # As in the thread of the game: a fault of one index must not end the others.
+            log(f"[Index] Indexing broke off: {error!r}")

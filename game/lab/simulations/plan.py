@@ -1,0 +1,239 @@
+"""What a simulation is: who lives in it, from when, for how long, and by which dice.
+
+It is written beside the world that lives by it, as ``simulation.json``; how far that world has
+come stands in ``progress.json``, which goes with each checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from game.mind.errors import KeepsakeError
+from game.mind.summaries.files import replace_file
+from game.paths import Places, Ports
+
+HOUR = 3600.0
+"""Seconds between two checkpoints, on the hour of the simulation."""
+MOST_AGENTS, MOST_VISITORS, MOST_HOURS = 100, 20, 24.0 * 366
+MOST_SEED = 2**31 - 1
+"""The largest that every model server takes, and ``llm.md`` with them."""
+FOLDER = "lab"
+PLAN, PROGRESS = "simulation.json", "progress.json"
+START = "2026-05-04T08:00"
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationPlan:
+    """A simulation as it was asked for.
+
+    Attributes:
+        name: Its name, and that of its folder.
+        agents: How many agents live in it.
+        hours: How many hours it is to live through.
+        seed: Where chance comes from.
+        start: Its first moment by the clock on the wall, ``2026-05-04T08:00``.
+        zone: The time zone of that clock.
+        model: Who answers; see :func:`game.lab.simulations.settings.with_model`.
+        visitors: How many players come and go.
+    """
+
+    name: str
+    agents: int = 5
+    hours: float = 24.0
+    seed: int = 7
+    start: str = START
+    zone: str = "UTC"
+    model: str = "scripted"
+    visitors: int = 1
+
+    @property
+    def begins(self) -> datetime:
+        """Its first moment, with time zone."""
+        return datetime.fromisoformat(self.start).replace(tzinfo=ZoneInfo(self.zone))
+
+    @property
+    def seconds(self) -> float:
+        """How long it lasts."""
+        return self.hours * HOUR
+
+    def moment(self, seconds: float) -> datetime:
+        """The moment so many seconds after the first one; an hour is always one of 60 minutes."""
+        utc = self.begins.astimezone(ZoneInfo("UTC")) + timedelta(seconds=seconds)
+        return utc.astimezone(ZoneInfo(self.zone))
+
+
+def checked(plan: SimulationPlan) -> SimulationPlan:
+    """The plan, if it can be lived.
+
+    Raises:
+        KeepsakeError: A value is out of the question; says which one may be used.
+    """
+    if not _NAME.fullmatch(plan.name):
+        raise KeepsakeError(
+            f"{plan.name!r} is no name for a simulation",
+            "Use letters, digits, dots, dashes and underscores; it becomes a folder's name",
+        )
+    _within("agents", plan.agents, 1, MOST_AGENTS)
+    _within("visitors", plan.visitors, 0, MOST_VISITORS)
+    _within("seed", plan.seed, 0, MOST_SEED)
+    if not 0 < plan.hours <= MOST_HOURS:
+        raise KeepsakeError(
+            f"--hours is {plan.hours:.12g}", f"Use more than 0, up to {MOST_HOURS:g}"
+        )
+    _check_start(plan)
+    return plan
+
+
+def _within(what: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise KeepsakeError(f"--{what} is {value}", f"Use a number from {least} to {most}")
+
+
+def _check_start(plan: SimulationPlan) -> None:
+    try:
+        ZoneInfo(plan.zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        cure = "Use a name such as UTC or Europe/Berlin"
+        raise KeepsakeError(f"--zone is {plan.zone!r}, which is no time zone", cure) from error
+    try:
+        written = datetime.fromisoformat(plan.start)
+        if written.tzinfo is not None:
+            raise ValueError("its zone is given beside it")
+        plan.moment(plan.seconds)
+    except (ValueError, OverflowError) as error:
+        cure = f"Write a date and a time such as {START}; the zone goes into --zone"
+        raise KeepsakeError(f"--start is {plan.start!r}, which is no moment", cure) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """The folder of one simulation: a home and a vault of its own, and its checkpoints.
+
+    Attributes:
+        folder: ``<home>/lab/<name>``.
+    """
+
+    folder: Path
+
+    @property
+    def home(self) -> Path:
+        """Database, logs, keys of its world."""
+        return self.folder / "home"
+
+    @property
+    def vault(self) -> Path:
+        """Configuration and agents of its world."""
+        return self.folder / "vault"
+
+    @property
+    def checkpoints(self) -> Path:
+        """One folder a checkpoint, named after its second."""
+        return self.folder / "checkpoints"
+
+    @property
+    def unsettled(self) -> Path:
+        """There while it runs, and after it was killed: home and vault may be amid an hour."""
+        return self.folder / "unsettled"
+
+    def places(self, ports: Ports | None = None) -> Places:
+        """The same for whoever reads a world: logs, archives, events."""
+        return Places(self.home, self.vault, ports or Ports())
+
+    # -- what it is, and how far it has come
+
+    def plan(self) -> SimulationPlan:
+        """What it is.
+
+        Raises:
+            KeepsakeError: There is no such simulation, or its file is spoilt.
+        """
+        written = _read(self.folder / PLAN)
+        if written is None:
+            there = ", ".join(sorted(path.parent.name for path in _plans(self.folder.parent)))
+            raise KeepsakeError(
+                f"There is no simulation {self.folder.name!r}", f"There are: {there or 'none'}"
+            )
+        try:
+            return checked(SimulationPlan(**written))
+        except TypeError as error:
+            raise _spoilt(self.folder / PLAN, error) from error
+
+    def lived(self) -> float:
+        """How many seconds its world has lived through; 0 for one that has not begun.
+
+        Raises:
+            KeepsakeError: Its file is spoilt.
+        """
+        written = _read(self.folder / PROGRESS)
+        try:
+            return float(written["seconds"]) if written else 0.0
+        except (KeyError, TypeError, ValueError) as error:
+            raise _spoilt(self.folder / PROGRESS, error) from error
+
+    @property
+    def made(self) -> bool:
+        """Whether its world is there."""
+        return (self.folder / PROGRESS).exists()
+
+    def write_plan(self, plan: SimulationPlan) -> None:
+        """Write down what it is."""
+        _write(self.folder / PLAN, asdict(plan))
+
+    def write_lived(self, seconds: float) -> None:
+        """Write down how far its world has come."""
+        _write(self.folder / PROGRESS, {"seconds": seconds})
+
+
+def lab_of(places: Places, name: str) -> Lab:
+    """The folder of the simulation of that name, there or not.
+
+    Raises:
+        KeepsakeError: No simulation can have that name.
+    """
+    checked(SimulationPlan(name))
+    return Lab(places.home / FOLDER / name)
+
+
+def free_name(places: Places, seed: int) -> str:
+    """A name that no simulation has yet, such as ``seed-7`` or ``seed-7-2``."""
+    name, number = f"seed-{seed}", 1
+    while (places.home / FOLDER / name).exists():
+        number += 1
+        name = f"seed-{seed}-{number}"
+    return name
+
+
+def longer(plan: SimulationPlan, hours: float | None) -> SimulationPlan:
+    """The plan, to live through so many hours in all; None leaves it as it is."""
+    return plan if hours is None else checked(replace(plan, hours=hours))
+
+
+def _plans(folder: Path) -> list[Path]:
+    return list(folder.glob(f"*/{PLAN}"))
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise _spoilt(path, error) from error
+    if not isinstance(found, dict):
+        raise _spoilt(path, ValueError("it holds no object"))
+    return found
+
+
+def _write(path: Path, what: dict[str, Any]) -> None:
+    replace_file(path, json.dumps(what, indent=2, ensure_ascii=False) + "\n")
+
+
+def _spoilt(path: Path, error: Exception) -> KeepsakeError:
+    return KeepsakeError(f"{path} cannot be used ({error})", "Mend it, or simulate anew")

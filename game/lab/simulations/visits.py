@@ -1,0 +1,127 @@
+"""Which visitors come when, and what they say: planned by the seed, before anything happens.
+
+A visitor is a player who comes, talks to an agent and goes again; hours or days later it comes
+back, tells more, asks what is remembered, and keeps a promise or does not. Every visit lies
+within one hour of the simulation, so a checkpoint finds nobody in the middle of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from game.lab.simulations.plan import HOUR
+
+_ALL_NAMES = (
+    "Tom Hanna Piet Rook Marit Jonas Ludo Selma Arne Britta Ivo Kaja Emil Runa Otto Thea Nils Vera "
+    "Anton Lene"
+)
+NAMES = tuple(_ALL_NAMES.split())
+"""Visitors, in the order in which they are taken."""
+_LONGEST = 1500.0
+"""Seconds that a visit may take; it begins early enough to be over within its hour."""
+_FACTS = (
+    ("trade", "I am a {0} by trade.", ("baker", "sailmaker", "printer", "miller", "glazier")),
+    ("home", "I live in the house behind the {0}.", ("church", "mill", "old well", "tannery")),
+    ("sister", "My sister is called {0}.", ("Anneke", "Dorothea", "Wiebke", "Mathilde")),
+    ("animal", "I have a {0} at home that sleeps on my coat.", ("grey cat", "lame goose", "puppy")),
+    ("dislike", "I cannot stand {0}.", ("turnips", "fiddle music", "wet wool", "card games")),
+)
+_ASKED = {
+    "trade": "Do you remember what my trade is?",
+    "home": "Do you remember where I live?",
+    "sister": "What is my sister's name? Did I tell you?",
+    "animal": "Did I tell you about my animal at home?",
+    "dislike": "Do you remember what I cannot stand?",
+}
+_PROMISES = ("a sack of flour", "a coil of rope", "two candles", "a jar of honey")
+_NEWS = (
+    "They say the ferry will not cross on Sunday.",
+    "There was a light on the marsh last night.",
+    "Somebody has painted the boathouse door green.",
+    "The price of salt has gone up again.",
+)
+_RULES = ("Never let anybody touch the {0} before the flood is over.", "You must keep the {0} dry.")
+_THINGS = ("blue lantern", "tide table", "brass key", "ledger")
+
+
+@dataclass(frozen=True, slots=True)
+class VisitAction:
+    """One thing that a visitor does.
+
+    Attributes:
+        at: Seconds after the visit begins.
+        words: What it says; empty for going.
+    """
+
+    at: float
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One visit.
+
+    Attributes:
+        visitor: Who comes: a number, the place in :data:`NAMES`.
+        begins: Seconds of the simulation.
+        host: Which agent is visited, as a number below how many there are.
+        lines: What is said, in order; the last of them is the farewell.
+    """
+
+    visitor: int
+    begins: float
+    host: int
+    lines: tuple[VisitAction, ...]
+
+
+def visits(seed: int, visitors: int, agents: int, first: float, last: float) -> list[Visit]:
+    """The visits that begin from the second ``first`` on and before ``last``, in order."""
+    found = [
+        visit
+        for visitor in range(visitors)
+        for visit in _of_one(seed, visitor, agents, last)
+        if first <= visit.begins < last
+    ]
+    return sorted(found, key=lambda each: (each.begins, each.visitor))
+
+
+def _of_one(seed: int, visitor: int, agents: int, last: float) -> Iterator[Visit]:
+    """One visitor's life: a home, a sister, and somebody it likes to see."""
+    rng = Random(f"visitor {seed} {visitor}")
+    facts = [(kind, said.format(rng.choice(words))) for kind, said, words in _FACTS]
+    rng.shuffle(facts)
+    favourite, hour, number = rng.randrange(agents), rng.choice((0, 0, 1)), 0
+    while hour * HOUR < last:
+        begins = hour * HOUR + rng.uniform(120.0, HOUR - _LONGEST)
+        host = favourite if rng.random() < 0.7 else rng.randrange(agents)
+        yield Visit(visitor, begins, host, tuple(_lines(rng, facts, number)))
+        number += 1
+        hour += rng.choice((3, 4, 6, 9, 22))
+
+
+def _lines(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[VisitAction]:
+    at = 0.0
+    for words in _said(rng, facts, number):
+        at += rng.uniform(15.0, 90.0)
+        yield VisitAction(at, words)
+    yield VisitAction(at + rng.uniform(15.0, 60.0), "")
+
+
+def _said(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[str]:
+    thing = _PROMISES[number // 2 % len(_PROMISES)]
+    yield "Good day. How are you?" if number else "Good day. We have not met, I think."
+    if number:
+        yield _ASKED[facts[(number - 1) % len(facts)][0]]
+    yield facts[number % len(facts)][1]
+    yield rng.choice(_NEWS)
+    if number % 2 == 0:
+        yield f"I promise to bring you {thing} tomorrow."
+    elif rng.random() < 0.6:
+        yield f"I have brought you {thing}, as I promised."
+    else:
+        yield f"I have forgotten {thing} that I promised you. I am sorry."
+    if rng.random() < 0.4:
+        yield rng.choice(_RULES).format(rng.choice(_THINGS))
+    yield "I have to go now. Goodbye."

@@ -1,0 +1,1 @@
+"""A model that is none: an agent played by rules."""

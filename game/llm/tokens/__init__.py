@@ -1,0 +1,1 @@
+"""Who counts tokens."""

@@ -1,0 +1,49 @@
+"""Who counts tokens: the model server's own tokenizer, else tiktoken, else nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from game.llm.gateway import Gateway
+from game.llm.tokens.local_tokenizer import LocalTokenizer
+from game.mind.errors import KeepsakeError
+from game.mind.prompt.tokens import MODEL_SERVER, TIKTOKEN
+
+
+class ServerTokenCounter:
+    """Counts for the model of one profile; :meth:`count` blocks, for worker threads only.
+
+    Args:
+        gateway: The way to the models.
+        profile: Whose model it is.
+        local: Counts for a server that cannot.
+    """
+
+    def __init__(
+        self, gateway: Gateway, profile: str = "agent", local: LocalTokenizer | None = None
+    ) -> None:
+        self._gateway = gateway
+        self._profile = profile
+        self._local = local or LocalTokenizer()
+
+    @property
+    def model(self) -> str:
+        """Which model counts are of; when this changes, those known are worthless. Quick."""
+        profile = self._gateway.profiles.get(self._profile)
+        return f"{profile.provider} {profile.host} {profile.model} {profile.model_file}".rstrip()
+
+    def count(self, texts: Sequence[str]) -> tuple[list[int], str] | None:
+        """Tokens of each text and who counted them; None when nobody can now.
+
+        A server that is silent is waited for: its tokenizer is the true one.
+        """
+        # A lone surrogate, which some terminal sent, cannot go over the wire.
+        clean = [text.encode("utf-8", "replace").decode() for text in texts]
+        try:
+            counts = self._gateway.count_tokens(self._profile, clean)
+            if counts is not None:
+                return counts, MODEL_SERVER
+            counts = self._local.count(clean, self._gateway.profiles.get(self._profile).model)
+        except KeepsakeError:
+            return None
+        return (counts, TIKTOKEN) if counts is not None else None

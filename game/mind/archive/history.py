@@ -1,0 +1,241 @@
+"""What became of a memory: every compaction there was, and what can be taken back.
+
+Read from the archive, which has all of it: the texts before and after, the figures, the
+check, the rate, and whether it was taken back. Reading takes as long as the life was, so
+it belongs in a worker thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from game.mind.archive.log import Archive, Record
+from game.mind.archive.records import Position, Summary, Tier
+from game.mind.archive.tier_lines import Compacted, TakenBack
+from game.mind.archive.tiers import EDITED
+from game.mind.memory import Outcome, Rung, RungStep
+from game.mind.summaries.roundtrip import Rate, RoundtripQuestion
+from game.mind.summaries.verification import SummaryVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Both summaries at one moment, and how far they go.
+
+    Attributes:
+        longterm: The long-term summary.
+        recent: The short-term summary.
+        summarised: Number of the newest memory that was not in the window.
+        standing: The compaction that they are of, 0 for none.
+    """
+
+    longterm: Summary | None = None
+    recent: Summary | None = None
+    summarised: int = 0
+    standing: int = 0
+
+    def edited(self, tier: Tier, text: str, time: datetime) -> Texts:
+        """The same after a person has rewritten one of them."""
+        old = self.longterm if tier is Tier.LONGTERM else self.recent
+        if old is None:
+            return self
+        new = replace(old, text=text, model=EDITED, time=time)
+        return replace(self, longterm=new) if tier is Tier.LONGTERM else replace(self, recent=new)
+
+
+@dataclass(frozen=True, slots=True)
+class PastCompaction:
+    """One compaction, as the archive tells of it.
+
+    Attributes:
+        number: 1, 2, 3 …
+        time: When it was committed.
+        reason: Why it was made: a :class:`game.mind.memory.CompactReason`, or what an older
+            archive says.
+        outcome: How it ended.
+        strategy: The template that its summaries were written by; empty in older archives.
+        covered: First and last memory that it summarised, None if it only made summaries
+            shorter.
+        kept: Memories that stayed verbatim.
+        tokens_before: Tokens of summaries and window before.
+        tokens_after: The same afterwards.
+        counted_by: Who counted those tokens.
+        seconds: How long it took.
+        calls: Model calls.
+        prompt_tokens: Tokens sent.
+        completion_tokens: Tokens written.
+        steps: What each rung did.
+        verdict: What the check found; None in older archives.
+        questions: Drawn beforehand from what it summarised.
+        rate: How many of them could still be answered; None if they were not asked.
+        before: The summaries before.
+        after: The summaries afterwards, as the compaction made them.
+        earlier: Longer versions of the new summaries, which a later rung made shorter.
+        undone: When it was taken back; None if it stands.
+        cleared: Whether the prompt was emptied since.
+        position: Where it stands in the archive.
+    """
+
+    number: int
+    time: datetime
+    reason: str
+    outcome: Outcome
+    strategy: str
+    covered: tuple[int, int] | None
+    kept: int
+    tokens_before: int
+    tokens_after: int
+    counted_by: str
+    seconds: float
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    steps: tuple[RungStep, ...]
+    verdict: SummaryVerdict | None
+    questions: tuple[RoundtripQuestion, ...]
+    rate: Rate | None
+    before: Texts
+    after: Texts
+    earlier: Mapping[str, str]
+    undone: datetime | None
+    cleared: bool
+    position: Position
+
+    @property
+    def stands(self) -> bool:
+        """Whether it could be taken back, once those after it are."""
+        return self.undone is None and not self.cleared
+
+
+def compactions(archive: Archive) -> list[PastCompaction]:
+    """Every compaction, oldest first, those taken back included."""
+    story = _Story()
+    for position, record in _tier_lines(archive):
+        try:
+            story.take(position, record)
+        except (KeyError, ValueError, TypeError):
+            continue  # a line that this code cannot read; opening the memory reports it
+    return list(story.past.values())
+
+
+def standing(archive: Archive) -> list[PastCompaction]:
+    """Those that can be taken back, one after the other from the last on."""
+    return [past for past in compactions(archive) if past.stands]
+
+
+_TYPES = ("compaction", "edit", "undo", "clear", "rate")
+
+
+def _tier_lines(archive: Archive) -> Iterator[tuple[Position, Record]]:
+    for position, record in archive.changes():
+        if record is not None and record.get("type") in _TYPES:
+            yield position, record
+
+
+@dataclass(slots=True)
+class _Story:
+    """The life of the summaries, line by line."""
+
+    past: dict[int, PastCompaction] = field(default_factory=dict)
+    now: Texts = field(default_factory=Texts)
+
+    def take(self, position: Position, record: Record) -> None:
+        match record["type"]:
+            case "compaction":
+                made = Compacted.from_record(record)
+                after = Texts(made.longterm, made.recent, made.recent.last, made.number)
+                self.past[made.number] = _past(record, position, made, self.now, after)
+                self.now = after
+            case "edit":
+                time = datetime.fromisoformat(record["t"])
+                self.now = self.now.edited(Tier(record["tier"]), str(record["text"]), time)
+            case "undo":
+                self._undo(TakenBack.from_record(record))
+            case "rate":
+                self._change(int(record["id"]), rate=Rate.from_record(record))
+            case "clear":
+                self.now = Texts(summarised=int(record["n"]))
+                self.past = {n: replace(past, cleared=True) for n, past in self.past.items()}
+
+    def _undo(self, back: TakenBack) -> None:
+        self._change(back.number, undone=back.time)
+        self.now = Texts(back.longterm, back.recent, back.summarised, back.standing)
+
+    def _change(self, number: int, **changes: Any) -> None:
+        if number in self.past:
+            self.past[number] = replace(self.past[number], **changes)
+
+
+def _past(
+    record: Record, position: Position, made: Compacted, before: Texts, after: Texts
+) -> PastCompaction:
+    tokens = record.get("tokens") or {}
+    return PastCompaction(
+        number=made.number,
+        time=made.time,
+        reason=str(record.get("reason", "")),
+        outcome=_outcome(record, made),
+        strategy=str(record.get("strategy", "")),
+        covered=_covered(before, made),
+        kept=int(record.get("kept", 0)),
+        tokens_before=int(tokens.get("before", 0)),
+        tokens_after=int(tokens.get("after", 0)),
+        counted_by=str(tokens.get("source", "")),
+        seconds=float(record.get("seconds", 0.0)),
+        calls=int(record.get("calls", 0)),
+        prompt_tokens=int(tokens.get("prompt", 0)),
+        completion_tokens=int(tokens.get("completion", 0)),
+        steps=tuple(map(_step, record.get("steps", ()))),
+        verdict=made.verdict,
+        questions=tuple(map(_question, record.get("questions", ()))),
+        rate=None,
+        before=before,
+        after=after,
+        earlier={str(k): str(v) for k, v in (record.get("earlier") or {}).items()},
+        undone=None,
+        cleared=False,
+        position=position,
+    )
+
+
+def _outcome(record: Record, made: Compacted) -> Outcome:
+    """As it is written; an older line is of the cascade."""
+    if written := record.get("outcome"):
+        return Outcome(written)
+    return Outcome.WATERFALL if made.longterm else Outcome.FIRST
+
+
+def _covered(before: Texts, made: Compacted) -> tuple[int, int] | None:
+    first = max(made.recent.first, before.summarised + 1)
+    return (first, made.recent.last) if first <= made.recent.last else None
+
+
+def step_record(step: RungStep) -> Record:
+    """A step as it stands in the archive."""
+    return {
+        "rung": step.rung.value,
+        "before": step.tokens_before,
+        "after": step.tokens_after,
+        "calls": step.calls,
+    }
+
+
+def _step(record: Mapping[str, Any]) -> RungStep:
+    return RungStep(
+        rung=Rung(record["rung"]),
+        tokens_before=int(record["before"]),
+        tokens_after=int(record["after"]),
+        calls=int(record.get("calls", 0)),
+    )
+
+
+def question_record(question: RoundtripQuestion) -> Record:
+    """A question as it stands in the archive."""
+    return {"text": question.text, "answer": question.answer, "n": question.number}
+
+
+def _question(record: Mapping[str, Any]) -> RoundtripQuestion:
+    return RoundtripQuestion(str(record["text"]), str(record["answer"]), int(record["n"]))

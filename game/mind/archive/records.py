@@ -1,0 +1,202 @@
+"""What the archive holds: memories, summaries and the lines that move them between tiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class MemoryKind(StrEnum):
+    """What a memory came from."""
+
+    PERCEPTION = "perception"
+    """Something the agent saw or heard."""
+    ACT = "act"
+    """What the agent did itself: its command, without the cursor."""
+    RESULT = "result"
+    """What came of its own act: a look, a failure, a tool result."""
+
+
+SHRUG = "shrug"
+"""The ``event`` of an act: a stock phrase that the agent said because its model had no answer."""
+
+
+class Tier(StrEnum):
+    """The two summaries; the third tier is the window itself."""
+
+    LONGTERM = "longterm"
+    RECENT = "recent"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One thing an agent lived through.
+
+    Attributes:
+        number: 1, 2, 3 … in the order lived; never repeats for one agent.
+        time: When, with time zone.
+        kind: What it came from.
+        text: One line.
+        place: The name of the room.
+        source: Who caused it, by name; empty for the agent itself or nobody.
+        source_id: Who that is, whatever they are called; empty where it is not known, as in
+            archives of before it was kept.
+        reason: The private reason of an act, never spoken.
+        repeats: How many times it happened in a row.
+        event: What kind of message told of it: ``say``, ``talk``, ``whisper``, ``pose``, ``give``
+            …; empty where that is not known, as in archives of before it was kept. What a player
+            only plays in a pose may read like a deed, and is none: see
+            :mod:`game.mind.language.deeds`.
+        to: To whom an own act was meant, by name; empty where it was meant for nobody, or that is
+            not known, as in archives of before it was kept.
+    """
+
+    number: int
+    time: datetime
+    kind: MemoryKind
+    text: str
+    place: str = ""
+    source: str = ""
+    reason: str = ""
+    repeats: int = 1
+    source_id: str = ""
+    event: str = ""
+    to: str = ""
+
+    def repeated(self, times: int) -> Memory:
+        """The same memory, having happened ``times`` times in a row."""
+        return replace(self, repeats=times)
+
+    def is_repeated_by(self, other: Memory) -> bool:
+        """Whether ``other``, which came next, is the same once more.
+
+        What the agent does itself is never a repeat, nor is a deed one of the pose that it
+        looks like.
+        """
+        return other.kind is not MemoryKind.ACT and (
+            (self.kind, self.text, self.source_id, self.event)
+            == (other.kind, other.text, other.source_id, other.event)
+        )
+
+    @property
+    def is_shrug(self) -> bool:
+        """Whether the agent only said a stock phrase, which tells and answers nothing."""
+        return self.kind is MemoryKind.ACT and self.event == SHRUG
+
+    @property
+    def line(self) -> str:
+        """The text as a prompt shows it, repeats folded."""
+        return f"{self.text} (repeated {self.repeats}×)" if self.repeats > 1 else self.text
+
+    def to_record(self) -> dict[str, Any]:
+        """The archive line; empty fields are left out."""
+        record: dict[str, Any] = {
+            "type": "memory",
+            "n": self.number,
+            "t": self.time.isoformat(),
+            "kind": self.kind.value,
+            "text": self.text,
+        }
+        for name in ("place", "source", "source_id", "reason", "event", "to"):
+            if value := getattr(self, name):
+                record[name] = value
+        return record
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Memory:
+        """Read an archive line of type ``memory``.
+
+        Raises:
+            KeyError, ValueError: The line lacks a field or holds a wrong one.
+        """
+        return cls(
+            number=int(record["n"]),
+            time=datetime.fromisoformat(record["t"]),
+            kind=MemoryKind(record["kind"]),
+            text=str(record["text"]),
+            place=str(record.get("place", "")),
+            source=str(record.get("source", "")),
+            source_id=str(record.get("source_id", "")),
+            reason=str(record.get("reason", "")),
+            event=str(record.get("event", "")),
+            to=str(record.get("to", "")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary of the memories ``first`` … ``last``, both included.
+
+    Attributes:
+        tier: Which of the two summaries.
+        first: Number of the first memory it covers.
+        last: Number of the last memory it covers.
+        text: The summary.
+        model: Who wrote it: a model's name, ``extractive`` or ``edited by hand``.
+        time: When it was committed.
+        tokens_before: Estimated tokens of what it was made from.
+        tokens_after: Estimated tokens of the text.
+        mattered: Numbers of the memories that matter and that its text still told when it was
+            made, ascending; none in archives of before that was kept.
+    """
+
+    tier: Tier
+    first: int
+    last: int
+    text: str
+    model: str
+    time: datetime
+    tokens_before: int = 0
+    tokens_after: int = 0
+    mattered: tuple[int, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many memories it covers."""
+        return self.last - self.first + 1
+
+    def to_record(self) -> dict[str, Any]:
+        """Part of an archive line of type ``compaction``; what matters only if anything does."""
+        record: dict[str, Any] = {
+            "from": self.first,
+            "to": self.last,
+            "text": self.text,
+            "model": self.model,
+            "t": self.time.isoformat(),
+            "tokens_before": self.tokens_before,
+            "tokens_after": self.tokens_after,
+        }
+        return record | ({"mattered": list(self.mattered)} if self.mattered else {})
+
+    @classmethod
+    def from_record(cls, tier: Tier, record: Mapping[str, Any]) -> Summary:
+        """Read the summary back from a ``compaction`` line.
+
+        Raises:
+            KeyError, ValueError: A field is missing or wrong.
+        """
+        return cls(
+            tier=tier,
+            first=int(record["from"]),
+            last=int(record["to"]),
+            text=str(record["text"]),
+            model=str(record["model"]),
+            time=datetime.fromisoformat(record["t"]),
+            tokens_before=int(record.get("tokens_before", 0)),
+            tokens_after=int(record.get("tokens_after", 0)),
+            mattered=tuple(int(number) for number in record.get("mattered", ())),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a line stands in the archive."""
+
+    segment: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.segment}:{self.line}"

@@ -1,0 +1,176 @@
+"""Which memory is in which tier: the state of a memory, replayed from archive lines.
+
+At any moment the long-term summary covers ``cleared+1`` … L, the short-term summary
+L+1 … S and the window S+1 … N. Every line of the archive is one step of this state,
+so that a restart arrives at what was there before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from game.mind.archive.log import Archive, Record
+from game.mind.archive.records import Memory, Summary, Tier
+from game.mind.archive.tier_lines import Compacted, TakenBack
+from game.mind.summaries.roundtrip import Rate
+from game.mind.summaries.verification import SummaryVerdict
+
+EDITED = "edited by hand"
+"""The ``model`` of a summary that a person changed in the vault."""
+
+
+@dataclass(slots=True)
+class Tiers:
+    """The three tiers of one agent.
+
+    Attributes:
+        longterm: Summary of the oldest memories, or None.
+        recent: Summary of those between, or None.
+        window: What is not summarised, oldest first.
+        last_number: N.
+        cleared: Memories up to this number were cleared from the prompt.
+        compactions: Number of compactions ever made, those taken back included.
+        last_compaction: When the last was made.
+        step: Rises with every compaction and every undoing, so that a summary file tells
+            which of them it was written after.
+        standing: Number of the compaction that the summaries are of, 0 for none.
+        verdict: What the check of that one found.
+        rate: How many of its questions can still be answered.
+        undone_at: N when a compaction was last taken back and none was made since.
+    """
+
+    longterm: Summary | None = None
+    recent: Summary | None = None
+    window: list[Memory] = field(default_factory=list)
+    last_number: int = 0
+    cleared: int = 0
+    compactions: int = 0
+    last_compaction: datetime | None = None
+    step: int = 0
+    standing: int = 0
+    verdict: SummaryVerdict | None = None
+    rate: Rate | None = None
+    undone_at: int | None = None
+
+    @property
+    def summarised(self) -> int:
+        """S: the newest memory that is not in the window, 0 if all are."""
+        return self.recent.last if self.recent else self.cleared
+
+    def summary(self, tier: Tier) -> Summary | None:
+        """The summary of that tier."""
+        return self.longterm if tier is Tier.LONGTERM else self.recent
+
+    def add(self, memory: Memory) -> None:
+        """A memory was archived."""
+        self.window.append(memory)
+        self.last_number = memory.number
+
+    def repeat_last(self, times: int) -> Memory:
+        """The newest memory happened again."""
+        self.window[-1] = self.window[-1].repeated(times)
+        return self.window[-1]
+
+    def compacted(self, made: Compacted) -> None:
+        """A compaction was committed: the window begins after its short-term summary."""
+        self.longterm, self.recent = made.longterm, made.recent
+        self._drop_through(made.recent.last)
+        self.compactions = self.standing = made.number
+        self.step, self.last_compaction = made.step, made.time
+        self.verdict, self.rate, self.undone_at = made.verdict, None, None
+
+    def undone(self, back: TakenBack, window: Iterable[Memory] = ()) -> None:
+        """A compaction was taken back; ``window`` are the memories that stand again."""
+        self.longterm, self.recent = back.longterm, back.recent
+        if back.recent is None:
+            self.cleared = back.summarised
+        self.window = [*window, *self.window]
+        self._drop_through(back.summarised)
+        self.standing, self.compactions, self.step = back.standing, back.compactions, back.step
+        self.verdict, self.rate, self.undone_at = back.verdict, back.rate, back.total
+        self.last_compaction = back.last_compaction
+
+    def edited(self, tier: Tier, text: str, time: datetime) -> None:
+        """A person rewrote a summary; what it covers stays the same."""
+        if (summary := self.summary(tier)) is None:
+            return
+        changed = replace(summary, text=text, model=EDITED, time=time)
+        if tier is Tier.LONGTERM:
+            self.longterm = changed
+        else:
+            self.recent = changed
+
+    def clear(self, through: int) -> None:
+        """Everything up to ``through`` left the prompt."""
+        self.longterm = self.recent = self.verdict = self.rate = self.undone_at = None
+        self.cleared, self.standing = through, 0
+        self._drop_through(through)
+
+    def _drop_through(self, number: int) -> None:
+        self.window = [memory for memory in self.window if memory.number > number]
+
+    def apply(self, record: Record) -> None:
+        """Take one archive line; lines of unknown types say nothing about the tiers.
+
+        Raises:
+            KeyError, ValueError: The line lacks a field or holds a wrong one.
+        """
+        match record.get("type"):
+            case "memory":
+                self.add(Memory.from_record(record))
+            case "repeat" if self.window and self.window[-1].number == int(record["n"]):
+                self.repeat_last(int(record["times"]))
+            case "compaction":
+                self.compacted(Compacted.from_record(record))
+            case "undo":
+                self.undone(TakenBack.from_record(record))
+            case "rate" if int(record["id"]) == self.standing:
+                self.rate = Rate.from_record(record)
+            case "edit":
+                time = datetime.fromisoformat(record["t"])
+                self.edited(Tier(record["tier"]), str(record["text"]), time)
+            case "clear":
+                self.clear(int(record["n"]))
+                self.compactions = int(record["compactions"])
+                self.step = int(record.get("step", self.compactions))
+
+
+def load_tiers(archive: Archive) -> Tiers:
+    """Read the state back from the end of the archive.
+
+    Reads backwards until the last compaction (or clearing, or undoing) and the first memory
+    of the window have been seen, then replays those lines: the cost does not grow with the
+    length of the life before. Lines from before that last one say what holds no longer.
+    """
+    tail: list[Record] = []
+    boundary: int | None = None
+    for record in archive.backwards():
+        kind = record.get("type")
+        if boundary is not None and kind == "memory" and int(record["n"]) <= boundary:
+            break
+        if boundary is None or kind in ("memory", "repeat"):
+            tail.append(record)
+        if boundary is None:
+            boundary = _boundary(record)
+    tiers = Tiers()
+    for record in reversed(tail):
+        try:
+            tiers.apply(record)
+        except (KeyError, ValueError, TypeError) as error:
+            archive.reports.append(f"a line was passed over ({error!r}): {str(record)[:80]}")
+    tiers.last_number = archive.last_number
+    return tiers
+
+
+def _boundary(record: Record) -> int | None:
+    """S as that line sets it, None if it says nothing of it."""
+    match record.get("type"):
+        case "compaction":
+            return int(record["recent"]["to"])
+        case "undo":
+            return int(record["summarised"])
+        case "clear":
+            return int(record["n"])
+    return None

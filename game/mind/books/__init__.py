@@ -1,0 +1,1 @@
+"""What an agent writes down: notes, pins, commitments, a journal, profiles."""

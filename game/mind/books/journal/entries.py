@@ -1,0 +1,86 @@
+"""What a journal holds: entries, how much each matters, and where each comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+LEAST, MOST = 1, 10
+"""The least and the most that anything can matter."""
+
+
+class EntryOrigin(StrEnum):
+    """Where an entry comes from."""
+
+    TOLD = "told to me"
+    SEEN = "seen"
+    INFERRED = "inferred"
+    SURROUNDINGS = "surroundings"
+
+    @property
+    def trust(self) -> float:
+        """How far it is to be believed, 0 to 1."""
+        return _TRUST[self]
+
+
+_TRUST = {
+    EntryOrigin.TOLD: 0.9,
+    EntryOrigin.SEEN: 0.8,
+    EntryOrigin.INFERRED: 0.6,
+    EntryOrigin.SURROUNDINGS: 0.3,
+}
+
+
+class Judge(StrEnum):
+    """Who said how much something matters."""
+
+    RULES = "rules"
+    MODEL = "model"
+    AGENT = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """How much something matters, and why.
+
+    Attributes:
+        score: 1, nothing at all, to 10, the turn of a life.
+        judge: Who said so.
+        reasons: Why, a few words each: ``a promise``, ``named me``.
+    """
+
+    score: int
+    judge: Judge = Judge.RULES
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """One entry of a journal.
+
+    Attributes:
+        id: ``20261121-3``: the day and the entry's number on it; never given twice.
+        time: When it was written, with time zone.
+        text: One line; what others said names who said it.
+        importance: How much it matters.
+        origin: Where it comes from.
+        memories: Numbers of the memories that it rests on, ascending.
+        tags: Words to sort by, lower case: ``promise``, ``tom``, ``insight``.
+        who: Keys of the people it is about, as in
+            :attr:`game.mind.archive.records.Memory.source_id`.
+    """
+
+    id: str
+    time: datetime
+    text: str
+    importance: Importance
+    origin: EntryOrigin
+    memories: tuple[int, ...] = ()
+    tags: tuple[str, ...] = ()
+    who: tuple[str, ...] = ()
+
+    @property
+    def trust(self) -> float:
+        """How far it is to be believed, 0 to 1."""
+        return self.origin.trust

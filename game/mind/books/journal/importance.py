@@ -1,0 +1,249 @@
+"""How much a memory matters: quick rules, no model.
+
+A memory counts as much as the weightiest thing in it, and a little more for each other one.
+Rules give at most 9: what turned a life only the agent, or a model, can say. What somebody
+says *about* how much it matters ("importance 10!") is no reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.journal.entries import LEAST, Importance
+from game.mind.books.noticing import is_fit, promises, questions, rules_in
+from game.mind.language import deeds
+from game.mind.language.greetings import is_greeting
+from game.mind.language.heard import LONGEST, Utterance, heard, meant_for, names, own_words
+from game.mind.recall.related import about_memory
+
+BY_RULES_AT_MOST = 9
+PROMISE, GIFT, RULE, STRANGER = "a promise", "a gift", "a rule given", "a stranger"
+NAMED, TOLD, PLACE = "named me", "said to me", "first time here"
+PERSONAL, SECRET, LIFE, STRONG = "of their life", "a secret", "life and death", "strong words"
+HARM, BROKEN, ASKED = "harm or threat", "a broken word", "a question to me"
+OWN_MEMORY, ROUTINE, GREETING = "own memory", "routine", "a greeting"
+"""Reasons, as an entry of a journal gives them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportanceContext:
+    """What a memory alone does not tell.
+
+    Attributes:
+        met: Whether the agent has met whoever caused it before.
+        been_here: Whether it has been in that place before.
+    """
+
+    met: bool = True
+    been_here: bool = True
+
+
+_USUAL = ImportanceContext()
+_ROUTINE_SCORE, _PLAIN, _WITH_ME = 1, 2, 3
+
+_KIN = (
+    r"(?:brother|sister|mother|father|wife|husband|son|daughter|child(?:ren)?|family|uncle|aunt"
+    r"|cousin|grand(?:mother|father|son|daughter)|friend|dog|cat|horse|house|home|farm|shop|mill"
+    r"|name|birthday|job|work|trade|master)"
+)
+# In lower case, and only searched where one of the words stands that begin them.
+_PERSONAL = re.compile(
+    rf"\bmy (?:\w+ )?{_KIN}\b"
+    r"|\bmy favou?rite\b"
+    r"|\bi (?:work|live|lived|was born|grew up|come from|own|married|inherited|studied|moved"
+    r"|used to|no longer|never liked|fear|prefer|miss|dream of|believe in"
+    r"|(?:like|love|hate)(?! (?:it|this|that|you|your|how|when|what|the way)\b))\b"
+    r"|\bi(?:'ve| have) (?:left|moved|become|found|lost|quit|sold|bought|given up|married)\b"
+    r"|\bi(?:'m| am) (?:(?:no longer )?(?:a|an|the)(?! (?:bit|little|lot|one|same|moment)\b)"
+    r"|from(?! here\b)|afraid(?= of\b)|married|engaged|pregnant|leaving|moving|called)\b"
+)
+_SECRET = re.compile(
+    r"\bsecrets?\b|\bbetween (?:us|you and me)\b"
+    r"|\b(?:nobody|no one) (?:else )?knows\b(?! (?:whose|why|how)\b)"
+    r"|\bi(?:'ve| have)? never told\b|\bconfess|\bhidden (?:in|under|behind)\b"
+)
+_LIFE = re.compile(
+    r"\b(?:died|dying|is dead|was killed|murder(?:ed)?|funeral|buried (?:my|our|his|her)"
+    r"|(?:was|were|is) born|gave birth|pregnant|(?:got|getting|get) married|wedding|marry me"
+    r"|drowned|burn(?:ed|t|ing) down(?! to\b)|(?:is|are) on fire|i love you|very ill"
+    r"|the plague|at war)\b"
+)
+_HARM = re.compile(
+    r"\b(?:kill you|hurt you|hate you|find you and|burn (?:your|this)|you(?:'ll| will) (?:regret"
+    r"|pay for|be sorry)|liar|you lied|traitor|thief|stole|stolen|robbed|attack(?:s|ed)?"
+    r"|shut up|you (?:idiot|fool|coward))\b"
+)
+_STRONG = re.compile(
+    r"\bfire!|\b(?:help me|emergency|danger|beware|urgent|terrible|horrible|wonderful|never forget"
+    r"|most important|please forgive|forgive me|i(?:'m| am) (?:so )?sorry"
+    r"|thank you (?:so much|for)|grateful|proud of|ashamed|heartbroken"
+    r"|weeps?|sobs?|screams?|shouts?)\b"
+)
+# Only what is nothing else: "I'll look after it" is a promise.
+_NO_DEED = re.compile(
+    r"\bI(?:['’]ll| will| shall| won['’]t) (?:(?:never|not|always|also|then|probably) )*"
+    r"(?:look(?! (?:after|for|into)\b)|admire|have (?:got|been|become)|regret|hate|love|like"
+    r"|(?:take|have) (?:a|the|my|this|that) (?:chair|seat|stool|bench|corner|nap|bath|walk|look)"
+    r"|enjoy|forgive|forget(?= you\b)|remember|want|need|seem|become|grow|remain|notice"
+    r"|(?:kill|hurt|burn|beat|destroy|murder|end) (?:you|him|her|them|this))\b"
+    r"|\bI swear (?:I (?!will\b|shall\b|won['’]t\b)|(?:he|she|it|they|there|you)\b)",
+    re.I,
+)
+_BROKEN = re.compile(
+    r"(?<!never )(?<!not )\b(?:broke (?:my|your|his|her|the) (?:word|promise)"
+    r"|(?:could|did)(?:n't| not) keep (?:my|your)"
+    r"|forgot (?:to bring|my promise|what i promised)"
+    r"|lost (?:your|the) \w+ you (?:gave|lent))\b"
+)
+_WEIGHTY: tuple[tuple[frozenset[str], re.Pattern[str], int, str], ...] = tuple(
+    (frozenset(hints.split()), pattern, score, why)
+    for hints, pattern, score, why in (
+        (
+            "died dying dead killed murder murdered funeral buried born birth pregnant married "
+            "wedding marry drowned down fire love ill plague war",
+            *(_LIFE, 8, LIFE),
+        ),
+        (
+            "secret secrets us me knows told confess confessed confession hidden",
+            *(_SECRET, 7, SECRET),
+        ),
+        ("broke keep forgot lost", *(_BROKEN, 7, BROKEN)),
+        (
+            "kill hurt hate find burn regret pay sorry liar lied traitor thief stole stolen robbed "
+            "attack attacks attacked shut idiot fool coward",
+            *(_HARM, 7, HARM),
+        ),
+        ("my i", *(_PERSONAL, 6, PERSONAL)),
+        (
+            "fire help emergency danger beware urgent terrible horrible wonderful forget important "
+            "forgive sorry thank grateful proud ashamed heartbroken weep weeps "
+            "sob sobs scream screams shout shouts",
+            *(_STRONG, 5, STRONG),
+        ),
+    )
+)
+_LOW_WORD = re.compile(r"\w+")
+_MOVED = re.compile(
+    r"\b(?:arrives?|leaves|enters|has (?:arrived|left)"
+    r"|(?:walks|goes|comes|wanders) (?:in|out|off|away|north|south|east|west|up|down))\b"
+)
+_TO_ME = re.compile(r"\byou\b", re.I)
+
+
+@lru_cache(maxsize=8192)
+def importance(
+    memory: Memory, own_name: str, circumstances: ImportanceContext = _USUAL
+) -> Importance:
+    """How much one memory matters, by what it says; quick, and known the second time.
+
+    Args:
+        memory: What was lived through.
+        own_name: The agent's name.
+        circumstances: What is known of who caused it, and of the place.
+
+    Returns:
+        1 to 9, with the reasons, the weightiest first.
+    """
+    if about_memory(memory):
+        return Importance(LEAST, reasons=(OWN_MEMORY,))
+    return _BY_KIND[memory.kind](memory, own_name, circumstances)
+
+
+def _of_act(memory: Memory, own_name: str, circumstances: ImportanceContext) -> Importance:
+    """What the agent did: only its words can matter, since a deed may still fail."""
+    said = own_words(memory)
+    if said is None:
+        return Importance(LEAST, reasons=(ROUTINE,))
+    if is_greeting(said.words):
+        return Importance(LEAST, reasons=(GREETING,))
+    return _together(_PLAIN, [*_promise(said.words), *_weighty(said.words, halved=True)])
+
+
+def _of_result(memory: Memory, own_name: str, circumstances: ImportanceContext) -> Importance:
+    """What came of it: a gift that was taken, a place never seen before."""
+    text = memory.text[:LONGEST]
+    found = [(6, GIFT)] if any(deeds.given_by_me(memory)) else []
+    if not circumstances.been_here and not text.startswith("You tried"):
+        found.append((4, PLACE))
+    return _together(_ROUTINE_SCORE, found)
+
+
+def _of_perception(memory: Memory, own_name: str, circumstances: ImportanceContext) -> Importance:
+    said = heard(memory)
+    found = [(4, PLACE)] if not circumstances.been_here else []
+    if memory.source and not circumstances.met:
+        found.append((5, STRANGER))
+    if said is None:
+        return _seen(memory, own_name, found)
+    mine = meant_for(said, own_name)
+    if is_greeting(said.words):
+        return _together(_PLAIN if mine else _ROUTINE_SCORE, found, GREETING)
+    return _together(_WITH_ME if mine else _PLAIN, [*_said(said, own_name, mine), *found])
+
+
+def _seen(memory: Memory, own_name: str, found: list[tuple[int, str]]) -> Importance:
+    """What happened without words."""
+    text = memory.text[:LONGEST]
+    if deeds.given_to_me(memory):
+        return _together(_PLAIN, [(7, GIFT), *found])
+    if not memory.source or (_MOVED.search(text) and not deeds.is_pose(memory)):
+        return _together(_ROUTINE_SCORE, found)
+    if _TO_ME.search(text) or names(text, own_name):
+        found = [(4, NAMED), *found]
+    return _together(_PLAIN, [*_weighty(text, halved=False), *found])
+
+
+def _said(said: Utterance, own_name: str, mine: bool) -> list[tuple[int, str]]:
+    """What makes it matter that this was said; less, if it was said to somebody else."""
+    words, found = said.words, list[tuple[int, str]]()
+    if mine or not said.to:
+        if any(map(is_fit, rules_in(words, own_name))):
+            found.append((7, RULE))
+        found += _promise(words)
+        if mine and questions(words):
+            found.append((4, ASKED))
+    found += _weighty(words, halved=bool(said.to) and not mine)
+    if names(words, own_name):
+        found.append((5, NAMED))
+    elif mine:
+        found.append((4, TOLD))
+    return found
+
+
+def _promise(words: str) -> list[tuple[int, str]]:
+    """That something is promised: not merely what will come, or how something will be."""
+    given = promises(words) and promises(_NO_DEED.sub(" ", words))
+    return [(7, PROMISE)] if given else []
+
+
+def _weighty(words: str, *, halved: bool) -> list[tuple[int, str]]:
+    low = words.casefold().replace("’", "'")
+    there = set(_LOW_WORD.findall(low))
+    found = [
+        ((score + 1) // 2 if halved else score, why)
+        for hints, pattern, score, why in _WEIGHTY
+        if not hints.isdisjoint(there) and pattern.search(low)
+    ]
+    if "!!" in words and STRONG not in (why for _, why in found):
+        found.append((3 if halved else 5, STRONG))
+    return found
+
+
+def _together(least: int, found: list[tuple[int, str]], usual: str = ROUTINE) -> Importance:
+    """The weightiest of ``found``, and one more for two or more others beside it."""
+    if not found:
+        return Importance(least, reasons=(usual,))
+    ranked = sorted(found, key=lambda each: -each[0])
+    score = max(least, ranked[0][0]) + (len(ranked) > 1) + (len(ranked) > 3)
+    return Importance(min(score, BY_RULES_AT_MOST), reasons=tuple(why for _, why in ranked[:3]))
+
+
+_BY_KIND: dict[MemoryKind, Callable[[Memory, str, ImportanceContext], Importance]] = {
+    MemoryKind.ACT: _of_act,
+    MemoryKind.RESULT: _of_result,
+    MemoryKind.PERCEPTION: _of_perception,
+}

@@ -1,0 +1,249 @@
+"""Rules, promises and questions in what is said: cheap patterns, no model.
+
+A rule is what somebody tells the agent to keep to; a promise is what the agent itself says
+that it will do; a question is put to the agent. Only whole sentences count, and only those
+that begin like one: what somebody says that somebody else has said is no rule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from game.mind.archive.records import Memory
+from game.mind.language.heard import heard, meant_for, own_words
+from game.mind.language.patterns import pattern
+from game.mind.language.perception import for_prompt, shorten
+from game.mind.language.rule_words import HINT, is_rule
+from game.mind.language.words import COMMON_WORDS
+
+LONGEST = 160
+"""Characters of one noticed sentence."""
+MOST_SENTENCES = 12
+"""Sentences of one memory that are looked at."""
+
+
+class NoticedKind(StrEnum):
+    """What was noticed."""
+
+    RULE = "rule"
+    PROMISE = "promise"
+    QUESTION = "question"
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """Something said that the agent should not lose.
+
+    Attributes:
+        kind: What it is.
+        who: Who told or asked the agent, or whom it promised; empty if that is not known.
+        text: The sentence, in the words that were used.
+        number: The memory that it stands in; 0 if a person wrote it into the file.
+        time: When it was said; None if a person wrote it into the file.
+    """
+
+    kind: NoticedKind
+    who: str
+    text: str
+    number: int = 0
+    time: datetime | None = None
+
+    @property
+    def line(self) -> str:
+        """As a prompt shows it: ``Ada told you: never open the cellar door (memory 17)``."""
+        if self.kind is NoticedKind.PROMISE:
+            head = f"You promised {self.who}" if self.who else "You promised"
+        else:
+            did = "told" if self.kind is NoticedKind.RULE else "asked"
+            head = f"{self.who or 'Somebody'} {did} you"
+        end = f" (memory {self.number})" if self.number else ""
+        return f"{head}: {self.text}{end}"
+
+
+def notice(
+    memory: Memory, own_name: str, to: str = "", *, alone: bool = False
+) -> tuple[Noticed, ...]:
+    """What in one memory is a rule, a promise or a question; mostly nothing.
+
+    A rule that is given to all who are there is given to the agent too; a question to all
+    is for somebody else to answer.
+
+    Args:
+        memory: Something the agent heard or said.
+        own_name: The agent's name.
+        to: Whom the agent speaks to, for what it says itself without naming anybody.
+        alone: Whether only the speaker is there with the agent.
+    """
+    if own := own_words(memory):
+        return tuple(
+            _noticed(NoticedKind.PROMISE, own.to or _vocative(each, own_name) or to, each, memory)
+            for each in promises(own.words)
+        )
+    said = heard(memory)
+    if said is None or (said.to and said.to != "you"):
+        return ()
+    mine = meant_for(said, own_name, alone=alone)
+    rules = [
+        _noticed(NoticedKind.RULE, said.who, each, memory)
+        for each in rules_in(said.words, own_name)
+        if mine or not _vocative(each, own_name)
+    ]
+    # One of them stands for all: who answers the last has heard the others too.
+    asked = questions(said.words)[-1:] if mine else []
+    return (*rules, *(_noticed(NoticedKind.QUESTION, said.who, each, memory) for each in asked))
+
+
+def quoted(memory: Memory, kind: NoticedKind, own_name: str) -> Noticed | None:
+    """One memory as what somebody else takes it for, in its own words and by its own speaker.
+
+    Returns:
+        None if it cannot be that: only the agent promises, only others tell it something; or
+        if nothing of it is fit for a line of the prompt.
+    """
+    own = kind is NoticedKind.PROMISE
+    said = own_words(memory) if own else heard(memory)
+    if said is None or not (own or meant_for(said, own_name)):
+        return None
+    fit = " ".join(_sentences(said.words))
+    who = (said.to or _vocative(fit, own_name)) if own else said.who
+    return _noticed(kind, who, fit, memory) if any(c.isalnum() for c in fit) else None
+
+
+def rules_in(words: str, own_name: str = "") -> list[str]:
+    """The sentences of ``words`` that ask to keep to something."""
+    if not HINT.search(words):
+        return []
+    vocative = _opening(own_name)
+    return [s for s in _sentences(words) if not s.endswith("?") and is_rule(vocative.sub("", s))]
+
+
+def promises(words: str) -> list[str]:
+    """The sentences of ``words`` in which the speaker promises something."""
+    if not _PROMISE_HINT.search(words):
+        return []
+    return [s for s in _sentences(words) if not s.endswith("?") and _is_promise(s)]
+
+
+def questions(words: str) -> list[str]:
+    """The questions in ``words`` that ask for something; ``Yes?`` and ``Really?`` do not."""
+    if "?" not in words:
+        return []
+    return [s for s in _sentences(words) if s.endswith("?") and len(s.split()) > 2]
+
+
+def is_fit(sentence: str) -> bool:
+    """Whether a sentence that somebody said may stand in a prompt outside of the window.
+
+    What only the game itself writes there ("Ada told you", "memory 17"), and what would have
+    the agent drop its rules, is not fit: whoever says it would forge such a line.
+    """
+    return _UNFIT.search(sentence) is None
+
+
+def is_lasting(promise: str) -> bool:
+    """Whether a promise is to leave something undone, which no deed ever fulfils."""
+    return _NOT_TO.search(promise) is not None
+
+
+# -- sentences
+
+_SPLIT = re.compile(r"(?<=[.!?…])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bDr\.)(?<!\bSt\.)\s+")
+_QUOTES = str.maketrans({'"': "'", "“": "'", "”": "'", "„": "'", "«": "'", "»": "'"})
+# What only the block itself writes, or the machinery around it: whoever says it would forge it.
+_FORGED = r"\b(?:told|asked|promised|pinned|tells|asks) you\b|\byou promised\b|\bmemor(?:y|ies) \d"
+_ORDERS = (
+    r"\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|profile)\b"
+    r"|\bsystem (?:prompt|message|note)\b|\byour (?:prompt|profile|pinned|pins|system)\b"
+    r"|\blanguage model\b|\bas (?:an?|the|your) (?:admin\w*|builder|developer|creator|system)\b"
+    r"|\b(?:admin\w*|builders?|developers?|system|pinned|profile)\s*:"
+    # To obey is no rule about anything: it would be a key to all others.
+    r"|\bobey\b|\bdo (?:as|what|whatever|anything|everything) I (?:say|tell|ask|want|order)"
+)
+_UNFIT = re.compile(f"{_FORGED}|{_ORDERS}", re.I)
+_INSTRUCTS = re.compile(_ORDERS, re.I)
+
+
+def instructs(text: str) -> bool:
+    """Whether ``text`` gives orders about the agent itself, its prompt or its rules."""
+    return _INSTRUCTS.search(text) is not None
+
+
+def _sentences(words: str) -> Iterator[str]:
+    """The first sentences, safe for a line of the prompt; none that forges such a line."""
+    for sentence in _SPLIT.split(words, maxsplit=MOST_SENTENCES)[:MOST_SENTENCES]:
+        if not _UNFIT.search(sentence):
+            yield sentence.strip()
+
+
+def _noticed(kind: NoticedKind, who: str, sentence: str, memory: Memory) -> Noticed:
+    # Double quotes and dashes at the start mean something in a script and in a list.
+    text = for_prompt(sentence.translate(_QUOTES).lstrip("-*#> '"))
+    return Noticed(kind, for_prompt(who), shorten(text, LONGEST), memory.number, memory.time)
+
+
+def _opening(own_name: str) -> re.Pattern[str]:
+    """What may stand before a rule: the agent's name, a politeness, a condition."""
+    name = rf"|{re.escape(own_name)}" if own_name else ""
+    words = (
+        "please|listen|look|and|but|so|then|also|now|oh|well|ok|okay|yes|no(?=\\s*[,;:!.–—])|first|"
+        "second|third|one (?:more )?thing|mind you|hear me|mark my words|above all|most of all"
+    )
+    condition = r"(?:if|when|whenever|while|until|before|after|as long as|once) [^,;:]{2,80},"
+    return pattern(rf"^['(\s]*(?:(?:(?:{words}{name})\b[\s,:;!.–—-]*|{condition}\s*))*", re.I)
+
+
+# -- promises
+
+_PROMISE_HINT = re.compile(
+    r"\b(?:I(?:['’]ll|['’]m| am| will| shall| promise| swear| won['’]t| vow| owe| give you my)"
+    r"|my word|my promise|count on me|rely on me|consider it)",
+    re.I,
+)
+_VOW = re.compile(
+    r"\b(?:I (?:promise|swear|vow)\b|you have my word|I give you my (?:word|promise)"
+    r"|(?:count|rely) on me|I owe (?:you|him|her|them)\b|on my word\b|consider it done\b)",
+    re.I,
+)
+_WILL = re.compile(
+    r"(?<!if )(?<!that )(?<!what )(?<!think )(?<!hope )(?<!know )"
+    r"\bI(?:['’]ll| will| shall| won['’]t)"
+    r" (?:(?:not|never|always|gladly|certainly|surely|surely not|also|then|be sure to) )?"
+    r"(?!be (?!back|there|here|waiting|ready|at)|have (?:a|the|some|one|another|what|to)\b"
+    r"|say\b|admit|bet|know|see(?!\s+(?:to|that|you))|think|wonder|understand|believe|wager|manage"
+    r"|guess|die|live|tell you (?:what|this|something|one)|take (?:that|it) as|allow|grant|just\b"
+    r"|miss|feel|start|sit|stand|drink|eat|sleep|never (?:know|understand|forget the))"
+    r"[a-z]{2,} \w",
+    re.I,
+)
+_GOING = re.compile(
+    r"(?<!if )(?<!that )(?<!think )\bI(?:['’]m| am) going to"
+    r" (?!(?:be|see|tell|ask|say|show|have|leave|sit|join|miss|think|need|like|love|bore)\b)"
+    r"[a-z]{2,}\b[^.;!?]{0,60}?\b(?:you|yours?)\b",
+    re.I,
+)
+_NOT_TO = re.compile(r"\b(?:not|never|won['’]t|nobody|no one|secret)\b", re.I)
+
+
+def _is_promise(sentence: str) -> bool:
+    return bool(_VOW.search(sentence) or _WILL.search(sentence) or _GOING.search(sentence))
+
+
+_CALLED = re.compile(r"(?:^|,\s*)([A-Z][\w'’-]{1,23}(?: [A-Z][\w'’-]{1,23})?)(?=\s*(?:,|[.!…]?$))")
+_NO_NAME_WORDS = """
+    yes no oh aye ah sure fine please sir madam gladly certainly today tomorrow tonight then
+    monday tuesday wednesday thursday friday saturday sunday
+"""
+_NO_NAMES = COMMON_WORDS.union(_NO_NAME_WORDS.split())
+
+
+def _vocative(sentence: str, own_name: str) -> str:
+    """Whom a sentence turns to: ``Yes, Ada, I will``; empty if nobody is called."""
+    for match in _CALLED.finditer(sentence):
+        called = match[1].casefold()
+        if called != own_name.casefold() and _NO_NAMES.isdisjoint(called.split()):
+            return match[1]
+    return ""

@@ -1,0 +1,1 @@
+"""What an agent concludes about people, places and things while it sleeps."""

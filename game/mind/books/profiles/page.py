@@ -1,0 +1,316 @@
+"""A profile as a markdown page: front matter, and a list under each heading.
+
+Every list entry is one line whose own words stand between marks that only the game sets, so
+that nothing anybody said can pass for a heading, an entry or a date. What a person writes by
+hand stays: entries without those marks are read as far as they go, other lines and sections
+are kept as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from game.mind.books.journal.entries import EntryOrigin
+from game.mind.books.profiles.changes import by_time
+from game.mind.books.profiles.company import as_records, from_records
+from game.mind.books.profiles.profile import (
+    Conclusion,
+    Fact,
+    Name,
+    Observation,
+    Profile,
+    ProfileKind,
+)
+from game.mind.errors import NoteRefused
+from game.mind.language.fit import line
+from game.mind.language.fit import name as fit_name
+
+LONGEST_FILE = 400_000
+"""Characters of a page that is read."""
+
+FACTS, BEFORE, THOUGHTS = "Facts", "Before", "What I think"
+SHARED, OBSERVED = "Last shared", "Observations"
+_SECTIONS = (FACTS, BEFORE, THOUGHTS, SHARED, OBSERVED)
+
+_FRONT = re.compile(
+    r"\A---[ \t]*\r?\n(?P<head>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
+)
+_HEADING = re.compile(r"##\s+(?P<name>\S.*?)\s*#*$")
+_FACT = re.compile(
+    r"[-*] (?P<attribute>[^:()]{1,40}): (?P<value>.*?)(?: \((?P<how>since [^()]*)\))?$"
+)
+_THOUGHT = re.compile(
+    r"[-*] (?P<text>.*?)(?: \(memor(?:y"
+    r"|ies) (?P<numbers>\d[\d, ]*); (?P<time>[\dT:.+-]{10,40})\))?$"
+)
+_SEEN = re.compile(
+    r"[-*] (?P<time>[\dT:.+-]{10,40}), memory (?P<number>\d{1,9}), importance (?P<weight>\d{1,2}):"
+    r" (?P<text>.*)$"
+)
+_NUMBER = re.compile(r"\d{1,9}")
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class PageUnreadable(NoteRefused):
+    """A page that somebody has to mend; it is left as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A file: the profile, and what a person wrote around it.
+
+    Attributes:
+        profile: What the game reads in it.
+        by_hand: Other lines, by the heading that they stand under; empty for above the first.
+    """
+
+    profile: Profile
+    by_hand: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def parse_page(path: Path, source: str, changed: datetime) -> Page:
+    """The page that ``source`` holds.
+
+    Args:
+        path: Where it stands, for messages.
+        source: The whole file.
+        changed: Stands in for times that the page does not give.
+
+    Raises:
+        PageUnreadable: Its front matter cannot be read, or does not say whose it is.
+    """
+    if len(source) > LONGEST_FILE:
+        raise _malformed(path, f"has {len(source):,} characters")
+    try:
+        front = _FRONT.match(source)
+        meta = yaml.load(front["head"], _LOADER) if front else None
+        if front is None or not isinstance(meta, dict):
+            raise _malformed(path, "does not begin with front matter")
+        sections = _sections(source[front.end() :])
+        return _page(meta, sections, changed)
+    except (yaml.YAMLError, KeyError, ValueError, TypeError, RecursionError) as error:
+        raise _malformed(path, f"cannot be read ({' '.join(str(error).split())[:200]})") from error
+
+
+def written(page: Page) -> str:
+    """The page as a file."""
+    profile, by_hand = page.profile, dict(page.by_hand)
+    head = yaml.dump(_meta(profile), Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
+    lists = {
+        FACTS: [_fact_line(fact) for fact in profile.facts if fact.holds],
+        BEFORE: [_fact_line(fact) for fact in profile.facts if not fact.holds],
+        THOUGHTS: [_thought_line(each) for each in profile.conclusions],
+        SHARED: [_seen_line(profile.shared)] if profile.shared else [],
+        OBSERVED: [_seen_line(each) for each in profile.observations],
+    }
+    parts = [f"---\n{head}---\n", f"# {profile.name}\n", *_block(by_hand.pop("", ()))]
+    for name in (*lists, *(each for each in by_hand if each not in lists)):
+        lines = (*by_hand.get(name, ()), *lists.get(name, ()))
+        if lines:
+            parts += [f"## {name}\n", *_block(lines)]
+    return "\n".join(parts)
+
+
+def _block(lines: Iterable[str]) -> list[str]:
+    text = "\n".join(lines).strip("\n")
+    return [f"{text}\n"] if text else []
+
+
+# -- reading
+
+
+def _sections(body: str) -> dict[str, list[str]]:
+    sections: dict[str, list[str]] = {"": []}
+    name = ""
+    for each in body.splitlines():
+        if heading := _HEADING.match(each):
+            name = heading["name"]
+            sections.setdefault(name, [])
+        elif each.strip() or name not in _SECTIONS:
+            sections[name].append(each.rstrip())
+    return sections
+
+
+def _page(meta: Mapping[str, Any], sections: Mapping[str, list[str]], changed: datetime) -> Page:
+    by_hand = {name: tuple(lines) for name, lines in sections.items() if name not in _SECTIONS}
+    intro = [each for each in sections[""] if not each.startswith("# ")]
+    by_hand[""] = tuple(intro)
+    read: dict[str, list[Any]] = {}
+    for name in _SECTIONS:
+        entries = [(each, _entry(name, each, changed)) for each in sections.get(name, ())]
+        read[name] = [entry for _, entry in entries if entry is not None]
+        if rest := tuple(each for each, entry in entries if entry is None):
+            by_hand[name] = rest
+    profile = _profile(meta, read, changed)
+    return Page(profile, {name: lines for name, lines in by_hand.items() if any(lines)})
+
+
+def _profile(meta: Mapping[str, Any], read: Mapping[str, list[Any]], changed: datetime) -> Profile:
+    key = str(meta.get("key") or "").strip()
+    names = tuple(_names(meta.get("names"), changed))
+    if not key or not names:
+        raise ValueError("it needs a key and names")
+    return Profile(
+        key=key,
+        kind=ProfileKind(str(meta.get("kind", "person"))),
+        names=names,
+        first_met=_time(meta.get("first_met"), names[0].since),
+        last_met=_time(meta.get("last_met"), names[-1].since),
+        before=_time(meta["before"], None) if meta.get("before") else None,
+        meetings=max(int(meta.get("meetings", 1)), 1),
+        exchanges=max(int(meta.get("exchanges", 0)), 0),
+        warmth=min(max(float(meta.get("warmth", 0.0)), -1.0), 1.0),
+        warmed=min(max(float(meta.get("warmed", 0.0)), -1.0), 1.0),
+        facts=by_time((*read[FACTS], *read[BEFORE])),
+        observations=tuple(sorted(read[OBSERVED], key=lambda seen: seen.number)),
+        conclusions=tuple(read[THOUGHTS]),
+        shared=read[SHARED][-1] if read[SHARED] else None,
+        through=max(int(meta.get("through", 0)), 0),
+        studied=max(int(meta.get("studied", 0)), 0),
+        formerly=tuple(str(each) for each in meta.get("formerly") or ()),
+        company=from_records(meta.get("company") or ()),
+    )
+
+
+def _names(given: Any, changed: datetime) -> Iterable[Name]:
+    for each in given if isinstance(given, list) else [given]:
+        name, since = (each.get("name"), each.get("since")) if isinstance(each, dict) else (each, 0)
+        if name not in (None, ""):
+            yield Name(fit_name(str(name)), _time(since or None, changed))
+
+
+def _entry(
+    section: str, written_as: str, changed: datetime
+) -> Fact | Conclusion | Observation | None:
+    """One entry of a list; None for what is no entry of it."""
+    text = written_as.strip()
+    try:
+        if section in (FACTS, BEFORE):
+            return _fact(text, changed, over=section == BEFORE)
+        return _thought(text, changed) if section == THOUGHTS else _seen(text)
+    except ValueError:
+        return None
+
+
+def _fact(text: str, changed: datetime, *, over: bool) -> Fact | None:
+    match = _FACT.match(text)
+    if match is None or not match["value"].strip():
+        return None
+    since, until, by, origin = changed, None, "", EntryOrigin.SEEN
+    numbers: tuple[int, ...] = ()
+    for part in (match["how"] or "").split("; "):
+        what, _, rest = part.partition(" ")
+        if what == "since":
+            since = _time(rest, changed)
+        elif what == "until":
+            until = _time(rest, changed)
+        elif what == "by":
+            by = fit_name(rest)
+        elif what in ("memory", "memories"):
+            numbers = _numbers(rest)
+        elif part in set(EntryOrigin):
+            origin = EntryOrigin(part)
+    ended = until or (changed if over else None)
+    value = line(match["value"], 200)
+    attribute = match["attribute"].strip().casefold()
+    return Fact(attribute, value, since, ended if over else None, numbers, by, origin)
+
+
+def _thought(text: str, changed: datetime) -> Conclusion | None:
+    match = _THOUGHT.match(text)
+    if match is None or not match["text"].strip():
+        return None
+    time = _time(match["time"], changed)
+    return Conclusion(line(match["text"], 400), _numbers(match["numbers"] or ""), time)
+
+
+def _seen(text: str) -> Observation | None:
+    match = _SEEN.match(text)
+    if match is None:
+        return None
+    weight = min(max(int(match["weight"]), 1), 10)
+    return Observation(
+        int(match["number"]), _time(match["time"], None), line(match["text"], 400), weight
+    )
+
+
+def _time(given: Any, default: datetime | None) -> datetime:
+    """A time with time zone; UTC if it names none."""
+    if isinstance(given, str):
+        given = datetime.fromisoformat(given)
+    if isinstance(given, date) and not isinstance(given, datetime):
+        given = datetime(given.year, given.month, given.day, tzinfo=UTC)
+    given = default if given is None else given
+    if not isinstance(given, datetime):
+        raise ValueError(f"{given!r} is no time")
+    return given if given.tzinfo else given.replace(tzinfo=UTC)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(sorted({int(number) for number in _NUMBER.findall(text)}))
+
+
+def _malformed(path: Path, reason: str) -> PageUnreadable:
+    return PageUnreadable(
+        f"The profile {path} {reason}",
+        "Mend the lines between its `---`, or move the file away and a new one is begun",
+    )
+
+
+# -- writing
+
+
+def _meta(profile: Profile) -> dict[str, Any]:
+    return {
+        "key": profile.key,
+        "kind": profile.kind.value,
+        "names": [{"name": n.name, "since": _stamp(n.since)} for n in profile.names],
+        "first_met": _stamp(profile.first_met),
+        "last_met": _stamp(profile.last_met),
+        "before": _stamp(profile.before) if profile.before else None,
+        "meetings": profile.meetings,
+        "exchanges": profile.exchanges,
+        "warmth": profile.warmth,
+        "warmed": profile.warmed,
+        "through": profile.through,
+        "studied": profile.studied,
+        **({"formerly": list(profile.formerly)} if profile.formerly else {}),
+        **({"company": as_records(profile.company)} if profile.company else {}),
+    }
+
+
+def _fact_line(fact: Fact) -> str:
+    how = [f"since {_stamp(fact.since)}"]
+    how += [f"until {_stamp(fact.until)}"] if fact.until else []
+    how.append(fact.origin.value)
+    how += [f"by {fit_name(fact.told_by)}"] if fact.told_by else []
+    how += [_cited(fact.numbers)] if fact.numbers else []
+    return f"- {fact.attribute}: {fact.value} ({'; '.join(how)})"
+
+
+def _thought_line(thought: Conclusion) -> str:
+    if not thought.numbers:
+        return f"- {thought.text}"
+    return f"- {thought.text} ({_cited(thought.numbers)}; {_stamp(thought.time)})"
+
+
+def _seen_line(seen: Observation) -> str:
+    return f"- {_stamp(seen.time)}, memory {seen.number}, importance {seen.weight}: {seen.text}"
+
+
+def _cited(numbers: tuple[int, ...]) -> str:
+    head = "memory" if len(numbers) == 1 else "memories"
+    return f"{head} {', '.join(map(str, numbers))}"
+
+
+def _stamp(time: datetime) -> str:
+    return time.isoformat()

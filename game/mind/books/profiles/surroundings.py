@@ -1,0 +1,147 @@
+"""What a memory adds to the profiles of the place where it was and of things in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.journal.entries import EntryOrigin
+from game.mind.books.profiles.changes import with_fact
+from game.mind.books.profiles.company import with_company
+from game.mind.books.profiles.observing import MEETING, as_told, with_seen
+from game.mind.books.profiles.profile import Fact, Name, Observation, Profile, ProfileKind
+from game.mind.language import deeds
+from game.mind.language.fit import line
+from game.mind.language.fit import name as fit_name
+from game.mind.names import folder_name
+
+PLACE, THING = "place:", "thing:"
+"""How the keys of places and things begin."""
+WHEREABOUTS = "whereabouts"
+"""The fact that says where a thing is, and was."""
+MINE = "with you"
+NOTEWORTHY = 6
+"""How much something must matter to be kept with the place where it was."""
+
+_ARTICLE = re.compile(r"^(?:an?|the|some|your|my|one)\s+", re.I)
+_GOT = re.compile(r"You (?:pick up|take) (?P<what>.+?)\.?$")
+_DROPPED = re.compile(r"You (?:put down|drop) (?P<what>.+?)\.?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Handled:
+    """A thing that changed hands.
+
+    Attributes:
+        name: What it is, without its article.
+        whereabouts: Where it is now: ``with you``, ``with Tom``, ``in The Kettle``.
+        to: Whom the agent gave it to; empty if it did not.
+    """
+
+    name: str
+    whereabouts: str
+    to: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key of its profile."""
+        return thing_key(self.name)
+
+
+def place_key(name: str) -> str:
+    """The key of a place by its name."""
+    return f"{PLACE}{folder_name(name)}"
+
+
+def thing_key(name: str) -> str:
+    """The key of a thing by its name: ``a Blue Cup`` is ``the blue cup``."""
+    return f"{THING}{folder_name(_ARTICLE.sub('', name.strip()).casefold())}"
+
+
+def handled(memory: Memory) -> Handled | None:
+    """The thing that a memory tells of; only what the game itself said counts."""
+    if what := deeds.given_to_me(memory):
+        return _handled(what, MINE)
+    what, whom = deeds.given_by_me(memory)
+    if what:
+        return _handled(what, f"with {fit_name(whom)}", whom)
+    if memory.kind is not MemoryKind.RESULT:
+        return None
+    if deeds.was(memory, deeds.GET) and (got := _GOT.match(memory.text)):
+        return _handled(got["what"], MINE)
+    if deeds.was(memory, deeds.DROP) and (left := _DROPPED.match(memory.text)):
+        return _handled(left["what"], f"in {fit_name(memory.place)}" if memory.place else "left")
+    return None
+
+
+def _handled(what: str, where: str, to: str = "") -> Handled | None:
+    name = fit_name(_ARTICLE.sub("", what))
+    if len(what) > deeds.LONGEST_THING or not any(c.isalnum() for c in what):
+        return None
+    return Handled(name, where, to)
+
+
+def been_at(profile: Profile | None, memory: Memory, importance: int, met: str = "") -> Profile:
+    """The profile of the place of ``memory``, with it worked in.
+
+    Args:
+        profile: What is known of the place; None if the agent was never there.
+        memory: What happened there.
+        importance: How much that matters, 1 to 10.
+        met: The key of whoever caused it; empty for nobody.
+    """
+    if profile is None:
+        name = Name(fit_name(memory.place), memory.time)
+        key = place_key(memory.place)
+        profile = Profile(key, ProfileKind.PLACE, (name,), memory.time, memory.time)
+    elif memory.number <= profile.through:
+        return profile
+    seen = _worth_keeping(profile, memory, importance)
+    profile = with_seen(_visited(profile, memory), *seen)
+    return with_company(profile, met, memory) if met else profile
+
+
+def had(profile: Profile | None, memory: Memory, thing: Handled, importance: int) -> Profile:
+    """The profile of a thing, with ``memory`` worked in: where it is now, and where it was."""
+    if profile is None:
+        name = Name(thing.name, memory.time)
+        profile = Profile(thing.key, ProfileKind.THING, (name,), memory.time, memory.time)
+    elif memory.number <= profile.through:
+        return profile
+    numbers, by = (memory.number,), fit_name(memory.source) if memory.source else ""
+    fact = Fact(WHEREABOUTS, thing.whereabouts, memory.time, None, numbers, by, EntryOrigin.SEEN)
+    seen = Observation(memory.number, memory.time, line(memory.text), importance)
+    profile = with_fact(_visited(profile, memory), fact)
+    return with_seen(profile, seen)
+
+
+def examined(profile: Profile, memory: Memory) -> Profile:
+    """The profile of a known thing at which the agent has looked: what it saw."""
+    if memory.number <= profile.through:
+        return profile
+    text = line(memory.text)
+    known = any(each.text == text for each in profile.observations)
+    seen = () if known else (Observation(memory.number, memory.time, text),)
+    return with_seen(_visited(profile, memory), *seen)
+
+
+def _visited(profile: Profile, memory: Memory) -> Profile:
+    again = memory.time - profile.last_met >= MEETING
+    return replace(
+        profile,
+        last_met=max(profile.last_met, memory.time),
+        before=profile.last_met if again else profile.before,
+        meetings=profile.meetings + again,
+        through=memory.number,
+    )
+
+
+def _worth_keeping(profile: Profile, memory: Memory, importance: int) -> tuple[Observation, ...]:
+    looked = memory.kind is MemoryKind.RESULT and memory.text.startswith(memory.place)
+    if looked and any(o.text.startswith(profile.name) for o in profile.observations):
+        looked = False  # what it looks like is told once
+    if not looked and importance < NOTEWORTHY:
+        return ()
+    text = line(f"You: {memory.text}") if memory.kind is MemoryKind.ACT else as_told(memory)
+    return (Observation(memory.number, memory.time, text, max(importance, 3)),)

@@ -1,0 +1,1 @@
+"""When and how memories leave the window: the ladder of compaction."""

@@ -1,0 +1,71 @@
+"""What compactions carry on word for word, since no block of the prompt has room for it.
+
+A rule for which there was no room among the noticed ones is seen only as long as it stands
+in the window. The compaction after which nobody would see it any more puts it back into its
+summary (:func:`game.mind.compaction.truncation.put_back`), and so does each one after that: it
+is carried from one to the next, never summarised, until whoever it comes from takes it back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from game.mind.archive.records import Memory
+from game.mind.books.noticing import Noticed, NoticedKind
+from game.mind.books.resolution import settled
+from game.mind.compaction import truncation
+from game.mind.memory import MemoryContext
+from game.mind.prompt.tokens import estimate_tokens
+
+LIMIT = 300
+"""Estimated tokens of all that is carried: it is never cut, so nobody may fill a prompt with it."""
+
+_LINE = re.compile(
+    r"^(?:You promised(?: (?P<to>[^:]{1,48}))?|(?P<who>[^:]{1,48}?) told you): (?P<text>\S.*?)"
+    r"(?: \(memory (?P<number>\d{1,9})\))?$"
+)
+"""A rule or a promise as :attr:`game.mind.books.noticing.Noticed.line` has it."""
+
+
+def carried_over(context: MemoryContext, refused: Iterable[str], own_name: str) -> tuple[str, ...]:
+    """What the next compaction must not lose beside what stands in every prompt.
+
+    Args:
+        context: The memory before the compaction.
+        refused: Rules and promises that found no room in the noticed block, as lines.
+        own_name: The agent's name.
+
+    Returns:
+        Lines, those put back before first, then ``refused``, as many as :data:`LIMIT` allows.
+    """
+    before = [line for line in _put_back(context) if not _over(line, context.window, own_name)]
+    room, found = LIMIT, []
+    for line in dict.fromkeys((*before, *refused)):
+        if (cost := estimate_tokens(line)) <= room:
+            room -= cost
+            found.append(line)
+    return tuple(found)
+
+
+def _put_back(context: MemoryContext) -> Iterator[str]:
+    """What compactions from before have put back, the oldest first."""
+    for summary in (context.longterm, context.recent):
+        if summary is not None:
+            yield from truncation.put_back_in(summary.text)
+
+
+def _over(line: str, window: Sequence[Memory], own_name: str) -> bool:
+    """Whether somebody has taken ``line`` back since, or the agent has done it."""
+    item = _noticed(line)
+    return item is not None and any(settled((item,), memory, own_name) for memory in window)
+
+
+def _noticed(line: str) -> Noticed | None:
+    found = _LINE.match(line)
+    if found is None:
+        return None
+    told, number = found["who"], int(found["number"] or 0)
+    if told is None:
+        return Noticed(NoticedKind.PROMISE, found["to"] or "", found["text"], number)
+    return Noticed(NoticedKind.RULE, told, found["text"], number)

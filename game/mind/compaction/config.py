@@ -1,0 +1,226 @@
+"""The ladder's settings, from ``vault/config/memory_compaction.md``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from game.mind.books import commitments_room, pins
+from game.mind.markdown_config import ConfigSection, Setting, merged
+from game.mind.prompt.tokens import CHARACTERS_PER_TOKEN
+from game.mind.summaries.strategy import strategy_names
+
+FOLDER = "compaction"
+"""Where the strategies' templates are, beside the file."""
+
+LARGEST_WINDOW = 10_000
+LARGEST_CONTEXT = 4_000_000
+PINNED_TOKENS = pins.LIMIT // CHARACTERS_PER_TOKEN
+"""What the agent's own pinned lines may take."""
+NOTICED_TOKENS = commitments_room.LIMIT
+"""What the lines that were noticed for it may take."""
+
+_BOUNDS = {
+    "immediate_window": (1, LARGEST_WINDOW),
+    "recent_window": (1, LARGEST_WINDOW),
+    "context_tokens": (256, LARGEST_CONTEXT),
+    "reserve_tokens": (1, LARGEST_CONTEXT),
+    "preserve_memories": (0, LARGEST_WINDOW),
+    "min_saving_tokens": (0, LARGEST_CONTEXT),
+    "rounds": (1, LARGEST_WINDOW),
+    "longterm_tokens": (50, LARGEST_CONTEXT),
+    "fallback_after": (0, 1000),
+}
+_RENAMED = {"cascade": "narrative"}
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionConfig:
+    """When to compact, how far, and who writes the summaries.
+
+    Shares are of :attr:`budget`; each setting is explained in the file.
+
+    Attributes:
+        strategy: Name of the template in ``vault/config/compaction/``.
+        immediate_window: Memories that stay verbatim after a compaction by count.
+        recent_window: Memories by which the window grows until the next one.
+        context_tokens: Tokens that the model can look at.
+        reserve_tokens: Those of them that are kept free for the answer.
+        high: Share at which an ordinary compaction starts.
+        low: Share that a compaction comes down to.
+        sleep: Share at which one starts in an agent that sleeps.
+        emergency: Share at which one is made at once, before the thought.
+        preserve_memories: The newest memories that always stay verbatim.
+        preserve_share: The share of the budget that the newest memories may always have.
+        min_saving_tokens: What an automatic compaction must save at least.
+        rounds: Thoughts over which a saving is set against what the compaction costs.
+        longterm_tokens: Tokens beyond which the long-term summary is summarised again.
+        mask: Whether old tool results are shortened and repeats folded.
+        on_count: Whether a full window starts a compaction.
+        on_high: Whether the high mark does.
+        on_sleep: Whether the sleep mark does.
+        on_emergency: Whether the emergency mark does.
+        on_agent: Whether the agent may ask for one.
+        profile: Name of the profile in ``llm.md`` that writes the summaries.
+        fallback_after: Failed tries after which the extractive summary steps in; 0 never.
+    """
+
+    strategy: str = "narrative"
+    immediate_window: int = 64
+    recent_window: int = 64
+    context_tokens: int = 4096
+    reserve_tokens: int = 256
+    high: float = 0.85
+    low: float = 0.60
+    sleep: float = 0.70
+    emergency: float = 0.95
+    preserve_memories: int = 20
+    preserve_share: float = 0.20
+    min_saving_tokens: int = 300
+    rounds: int = 50
+    longterm_tokens: int = 600
+    mask: bool = True
+    on_count: bool = True
+    on_high: bool = True
+    on_sleep: bool = True
+    on_emergency: bool = True
+    on_agent: bool = True
+    profile: str = "summarizer"
+    fallback_after: int = 3
+
+    @property
+    def budget(self) -> int:
+        """Tokens that a prompt may have."""
+        return self.context_tokens - self.reserve_tokens
+
+
+def load_compaction_config(
+    path: Path, changes: Mapping[str, str] | None = None
+) -> CompactionConfig:
+    """Read the file; what it does not name keeps its default.
+
+    Strategies are the templates in the folder ``compaction`` beside the file.
+
+    Args:
+        path: The file.
+        changes: Values that hold instead of the file's, as they would be written there.
+
+    Raises:
+        ConfigError: A value or a name is wrong, or two values do not go together; says
+            which line, why, and what to do.
+    """
+    settings = merged(path)
+    given = {key: Setting(value, 1) for key, value in (changes or {}).items()}
+    settings = replace(settings, entries={**settings.entries, **given})
+    settings.only(field.name for field in fields(CompactionConfig))
+    values = {field.name: _value(settings, field) for field in fields(CompactionConfig)}
+    config = CompactionConfig(**values)
+    _check_strategy(settings, config.strategy)
+    _check_marks(settings, config)
+    _check_room(settings, config)
+    return config
+
+
+def strategies(folder: Path) -> list[str]:
+    """Names of the strategies: the templates in ``folder``, and the one that is built in."""
+    return sorted({*strategy_names(folder), CompactionConfig().strategy})
+
+
+def _value(settings: ConfigSection, field: Field[Any]) -> Any:
+    """One setting, as its field's type and bounds want it."""
+    key, default = field.name, field.default
+    if isinstance(default, bool):
+        return settings.flag(key, default)
+    if isinstance(default, float):
+        return _share(settings, key, default)
+    if isinstance(default, int):
+        low, high = _BOUNDS[key]
+        return settings.integer(key, default, low=low, high=high)
+    return settings.text(key, str(default))
+
+
+def _share(settings: ConfigSection, key: str, default: float) -> float:
+    share = settings.number(key, default)
+    nothing = share == 0.0 and key == "preserve_share"  # the number of memories says enough
+    if not (0.0 < share < 1.0 or nothing):
+        raise settings.refuse(
+            key, f"{share:g} is no share", "Write a number between 0 and 1, such as 0.6"
+        )
+    return share
+
+
+def _check_strategy(settings: ConfigSection, name: str) -> None:
+    known = strategies(settings.path.parent / FOLDER)
+    if name in known:
+        return
+    if name in _RENAMED:
+        raise settings.refuse(
+            "strategy", f"there is no {name!r}", f"{_RENAMED[name]} is its name now"
+        )
+    raise settings.refuse(
+        "strategy",
+        f"there is no template {name!r}",
+        f"Use one of {', '.join(known)}; or make {FOLDER}/{name}.md and save this file again",
+    )
+
+
+def _check_marks(settings: ConfigSection, config: CompactionConfig) -> None:
+    """The marks stand in their order; one whose trigger is off may stand anywhere."""
+    wanted = (
+        ("low", "high", config.on_high, "a compaction would end where it begins"),
+        ("low", "sleep", config.on_sleep, "a compaction would end where it begins"),
+        ("low", "emergency", config.on_emergency, "a compaction would end where it begins"),
+        (
+            "high",
+            "emergency",
+            config.on_high and config.on_emergency,
+            "an emergency would come before the ordinary compaction",
+        ),
+        ("preserve_share", "low", True, "no compaction could come down to low"),
+    )
+    for smaller, larger, matters, why in wanted:
+        below, above = getattr(config, smaller), getattr(config, larger)
+        if matters and below >= above:
+            raise settings.refuse(
+                _written(settings, larger, smaller),
+                f"{smaller} {below:g} is not below {larger} {above:g}: {why}",
+                _cure_of_marks(smaller, larger),
+            )
+
+
+def _cure_of_marks(smaller: str, larger: str) -> str:
+    cure = f"Lower {smaller} or raise {larger}"
+    if (smaller, larger) == ("high", "emergency"):
+        return f"{cure}, or switch one of them off: **on_high**: no"
+    return cure
+
+
+def _check_room(settings: ConfigSection, config: CompactionConfig) -> None:
+    """The budget holds at least all that no compaction takes out of a prompt."""
+    if config.reserve_tokens >= config.context_tokens:
+        raise settings.refuse(
+            _written(settings, "reserve_tokens", "context_tokens"),
+            f"a reserve of {config.reserve_tokens:,} leaves nothing of a context of"
+            f" {config.context_tokens:,} tokens",
+            "Lower reserve_tokens or raise context_tokens",
+        )
+    newest = round(config.preserve_share * config.budget)
+    needed = PINNED_TOKENS + NOTICED_TOKENS + config.longterm_tokens + newest
+    if needed > config.budget:
+        fixed = needed - newest
+        least = math.ceil(fixed / (1 - config.preserve_share)) + config.reserve_tokens + 1
+        raise settings.refuse(
+            _written(settings, "context_tokens", "longterm_tokens", "preserve_share"),
+            f"a budget of {config.budget:,} tokens is too small: pinned and noticed lines may"
+            f" take {PINNED_TOKENS + NOTICED_TOKENS:,}, the long-term summary"
+            f" {config.longterm_tokens:,}, the newest memories {newest:,}",
+            f"Raise context_tokens to {least:,}, or lower longterm_tokens or preserve_share",
+        )
+
+
+def _written(settings: ConfigSection, *keys: str) -> str:
+    """The first of the keys that the file names, so that a message points to a line."""
+    return next((key for key in keys if key in settings.entries), keys[0])

@@ -1,0 +1,329 @@
+"""A compaction being made: from its plan, rung by rung, to new summaries.
+
+Nothing is committed here. Each rung is tried only if those before it were not enough, and
+each is written down with what it saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from game.mind.archive.records import Memory, Summary, Tier
+from game.mind.compaction import importance_cache, ladder, truncation
+from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.costs import TokenCounter
+from game.mind.compaction.importance_cache import ImportanceCache
+from game.mind.compaction.key_memories import KeyMemory, SentenceMatcher
+from game.mind.compaction.masking import Mask
+from game.mind.compaction.planning import LEAST_SUMMARY, CompactionPlan, source_line
+from game.mind.memory import Rung, RungStep
+from game.mind.summaries import verification
+from game.mind.summaries.retelling import day_of
+from game.mind.summaries.strategy import Layout, Strategy
+from game.mind.summaries.summarizer import SummarySource
+from game.mind.summaries.verification import SummaryVerdict
+from game.mind.summaries.writing import SummaryWriter, WrittenSummary
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCompaction:
+    """What a compaction came to, before it is committed.
+
+    Attributes:
+        longterm: The new long-term summary.
+        recent: The new short-term summary.
+        steps: What each rung did.
+        verdict: What the check found.
+        calls: Model calls.
+        prompt_tokens: Tokens sent.
+        completion_tokens: Tokens written.
+        earlier: Longer versions of summaries that a later rung made shorter.
+    """
+
+    longterm: Summary | None
+    recent: Summary
+    steps: tuple[RungStep, ...]
+    verdict: SummaryVerdict
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    earlier: Mapping[Tier, str]
+
+
+@dataclass(slots=True)
+class LadderRun:
+    """One compaction on its way up the ladder.
+
+    Attributes:
+        plan: What flows where.
+        config: Marks and sizes.
+        strategy: How summaries are written.
+        scale: Weighs.
+        writer: Writes.
+        now: When the summaries are made.
+        mattering: How much memories matter.
+        mattered: The memories that matter, of those that the summaries of before still tell.
+    """
+
+    plan: CompactionPlan
+    config: CompactionConfig
+    strategy: Strategy
+    scale: TokenCounter
+    writer: SummaryWriter
+    now: datetime
+    mattering: ImportanceCache
+    mattered: Sequence[Memory] = ()
+    _summaries: dict[Tier, Summary | None] = field(default_factory=dict)
+    _steps: list[RungStep] = field(default_factory=list)
+    _written: list[WrittenSummary] = field(default_factory=list)
+    _sources: list[str] = field(default_factory=list)
+    _earlier: dict[Tier, str] = field(default_factory=dict)
+    _window: int = 0
+
+    def make(self) -> PreparedCompaction | None:
+        """Go up until the prompt is under the low mark; None if nothing could be changed.
+
+        Raises:
+            ModelError, ConfigError: No summary could be written.
+        """
+        before = self.plan.before
+        self._summaries = {Tier.LONGTERM: before.longterm, Tier.RECENT: before.recent}
+        self._sources = [truncation.without_note(each.text) for each in self._present()]
+        self._window = sum(before.weights)
+        masked = RungStep(Rung.MASK, before.summaries + before.plain, before.tokens)
+        self._steps = [masked]
+        if self.plan.leaving:
+            self._summarise()
+        self._resummarise()
+        if self._used > ladder.high_tokens(self.config):
+            self._squeeze()
+        if self._used > ladder.high_tokens(self.config):
+            self._truncate(self._reachable(ladder.low_tokens(self.config)))
+        changed = [self._summaries[tier] for tier in (Tier.LONGTERM, Tier.RECENT)]
+        return None if changed == [before.longterm, before.recent] else self._checked()
+
+    # -- the rungs
+
+    def _summarise(self) -> None:
+        sources = self._new_sources()
+        self._sources = [line for source in sources for line in source.lines]
+        with ThreadPoolExecutor(len(sources), thread_name_prefix="summary") as pool:
+            written = list(pool.map(self.writer.write, sources))
+        before = self._tokens
+        oldest = self._oldest()
+        if self.plan.layout is Layout.REPLACE:
+            spans = {Tier.RECENT: (oldest, self.plan.leaving[-1].number)}
+        else:
+            spans = {Tier.RECENT: (self.plan.leaving[0].number, self.plan.leaving[-1].number)}
+            if recent := self.plan.before.recent:
+                spans[Tier.LONGTERM] = (oldest, recent.last)
+        self._summaries, self._window = dict.fromkeys(Tier), self.plan.staying_tokens
+        for source, each in zip(sources, written, strict=True):
+            weight = sum(map(self.scale.text, source.lines))
+            self._summaries[source.tier] = self._summary(source.tier, spans, each, weight)
+        self._step(Rung.SUMMARISE, before, *written)
+
+    def _resummarise(self) -> None:
+        """Summarise the summary of everything old again when it has outgrown its limit."""
+        tier = Tier.RECENT if self.plan.layout is Layout.REPLACE else Tier.LONGTERM
+        summary, limit = self._summaries[tier], self.config.longterm_tokens
+        if summary is None or self.scale.text(summary.text) <= limit:
+            return
+        before = self._tokens
+        source = self._again(summary, limit)
+        written = self.writer.write(source, forgiving=True)
+        self._shorten(summary, written.text, written.model)
+        if self._weight(tier) > limit:
+            self._by_rules(tier, limit)
+        self._step(Rung.RESUMMARISE, before, written)
+
+    def _squeeze(self) -> None:
+        """Make both summaries smaller without a model: before anything is cut."""
+        before, room = self._tokens, self._room(ladder.low_tokens(self.config))
+        weight = {each.tier: self._weight(each.tier) for each in self._present()}
+        for tier, tokens in weight.items():
+            limit = max(room * tokens // max(sum(weight.values()), 1), LEAST_SUMMARY)
+            if tokens > limit:
+                self._by_rules(tier, limit)
+        self._step(Rung.RESUMMARISE, before)
+
+    def _reachable(self, target: int) -> int:
+        """``target``, or what is left when both summaries are squeezed as far as they can be."""
+        least = self.plan.before.overhead + self._window + 2 * LEAST_SUMMARY
+        return min(max(target, least), max(target, ladder.emergency_tokens(self.config)))
+
+    def _truncate(self, target: int) -> None:
+        """Cut the oldest summary, then the other; both are in the archive."""
+        before = self._tokens
+        for tier in (Tier.LONGTERM, Tier.RECENT):
+            summary, over = self._summaries[tier], self._used - target
+            if summary is not None and over > 0:
+                weight = self._weight(tier)
+                text = truncation.cut(summary, max(weight - over, 0), self.scale.text)
+                self._shorten(summary, text, summary.model)
+        self._step(Rung.TRUNCATE, before)
+
+    # -- the check
+
+    def _checked(self) -> PreparedCompaction:
+        verdict = self._verdict()
+        if verdict.put_back:
+            self._put_back(verdict.put_back)
+        if self._used > self.config.budget:
+            self._truncate(ladder.emergency_tokens(self.config))
+        recent = self._summaries[Tier.RECENT]
+        assert recent is not None  # there is one before, or memories leave and become one
+        return PreparedCompaction(
+            longterm=self._summaries[Tier.LONGTERM],
+            recent=recent,
+            steps=tuple(self._steps),
+            verdict=verdict,
+            calls=sum(each.calls for each in self._written),
+            prompt_tokens=sum(each.prompt_tokens for each in self._written),
+            completion_tokens=sum(each.completion_tokens for each in self._written),
+            earlier=dict(self._earlier),
+        )
+
+    def _verdict(self) -> SummaryVerdict:
+        texts = [truncation.without_note(each.text) for each in self._present()]
+        last = self.plan.leaving[-1].number if self.plan.leaving else 0
+        window = [memory.line for memory in self.plan.before.shown if memory.number > last]
+        verdict = verification.judge(
+            summaries=texts,
+            sources=self._sources,
+            visible=[*self.writer.standing, *texts, *window],
+            must_keep=self.writer.must_keep,
+            embedder=self.writer.embedder,
+            agent=self.scale.agent,
+        )
+        return replace(verdict, tries=max((each.tries for each in self._written), default=1))
+
+    def _put_back(self, lines: tuple[str, ...]) -> None:
+        recent = self._summaries[Tier.RECENT]
+        if recent is not None:
+            self._summaries[Tier.RECENT] = self._with_text(
+                recent, truncation.put_back(recent.text, lines), recent.model
+            )
+
+    # -- what the rungs are made of
+
+    def _new_sources(self) -> list[SummarySource]:
+        pruned, agent = self._pruned(), self.scale.agent
+        memories = tuple(memory for memory in pruned if not memory.is_shrug) or pruned
+        lines = tuple(source_line(agent, memory) for memory in memories)
+        older = tuple(truncation.without_added(each.text) for each in self._present())
+        if self.plan.layout is Layout.REPLACE:
+            limit = self.config.longterm_tokens
+            return [self._source(Tier.RECENT, older + lines, memories, limit=limit)]
+        sources = [self._source(Tier.RECENT, lines, memories)]
+        return [*sources, self._source(Tier.LONGTERM, older)] if older else sources
+
+    def _pruned(self) -> tuple[Memory, ...]:
+        """The memories that leave, all masked: no model is paid for what says nothing."""
+        leaving = self.plan.leaving
+        if not self.config.mask:
+            return leaving
+        mask = Mask(self.writer.log, self.mattering.unshortened)
+        return mask.view(leaving, leaving[-1].number) or leaving
+
+    def _source(
+        self, tier: Tier, lines: tuple[str, ...], memories: Sequence[Memory] = (), limit: int = 0
+    ) -> SummarySource:
+        """What a summary is made of; the last of ``lines`` are ``memories``, those before older."""
+        older = (0,) * (len(lines) - len(memories))
+        return SummarySource(
+            tier=tier,
+            agent=self.scale.agent,
+            lines=lines,
+            numbers=(*older, *(memory.number for memory in memories)) if memories else (),
+            importance=(*older, *map(self.mattering.of, memories)),
+            days=(*("" for _ in older), *(day_of(memory.time) for memory in memories)),
+            weighty=self._weighty(self.mattered) if older else (),
+            strategy=self.strategy,
+            limit_tokens=limit,
+            tokens=self.scale.text,
+            must_keep=self.writer.held_by(lines),
+        )
+
+    def _weighty(self, memories: Sequence[Memory]) -> tuple[KeyMemory, ...]:
+        agent, of = self.scale.agent, self.mattering.of
+        return tuple(KeyMemory(m.number, source_line(agent, m), of(m)) for m in memories)
+
+    def _again(self, summary: Summary, limit: int) -> SummarySource:
+        source = self._source(summary.tier, (truncation.without_added(summary.text),), limit=limit)
+        return replace(source, weighty=self._weighty([*self.mattered, *self._leaving_mattered()]))
+
+    def _leaving_mattered(self) -> tuple[Memory, ...]:
+        return importance_cache.remembered(self.plan.leaving, self.mattering.of)
+
+    def _by_rules(self, tier: Tier, limit: int) -> None:
+        summary = self._summaries[tier]
+        if summary is not None:
+            draft = self.writer.by_rules(self._again(summary, limit))
+            self._shorten(summary, draft.text, draft.model)
+
+    def _shorten(self, summary: Summary, text: str, model: str) -> None:
+        """Put a shorter text in a summary's place; one that is none changes nothing."""
+        if text and self.scale.text(text) < self.scale.text(summary.text):
+            self._earlier.setdefault(summary.tier, summary.text)
+            self._summaries[summary.tier] = self._with_text(summary, text, model)
+
+    def _with_text(self, summary: Summary, text: str, model: str) -> Summary:
+        tokens = self.scale.text(text)
+        return replace(summary, text=text, model=model, time=self.now, tokens_after=tokens)
+
+    def _summary(
+        self,
+        tier: Tier,
+        spans: Mapping[Tier, tuple[int, int]],
+        written: WrittenSummary,
+        weight: int,
+    ) -> Summary:
+        first, last = spans[tier]
+        tokens = self.scale.text(written.text)
+        summary = Summary(tier, first, last, written.text, written.model, self.now, weight, tokens)
+        return replace(summary, mattered=self._still_told(summary))
+
+    def _still_told(self, summary: Summary) -> tuple[int, ...]:
+        """Numbers of what matters and stands in a new summary: what the next one goes by."""
+        known = [*self.mattered, *self._leaving_mattered()]
+        covered = [memory for memory in known if summary.first <= memory.number <= summary.last]
+        told = SentenceMatcher(self._weighty(covered), self.scale.agent).numbers_in(
+            summary.text, self.scale.agent
+        )
+        there = (memory for memory in covered if memory.number in told)
+        return tuple(m.number for m in importance_cache.remembered(there, self.mattering.of))
+
+    def _step(self, rung: Rung, before: int, *written: WrittenSummary) -> None:
+        if self._tokens != before or written:
+            calls = sum(each.calls for each in written)
+            self._steps.append(RungStep(rung, before, self._tokens, calls))
+        self._written += written
+
+    def _present(self) -> list[Summary]:
+        both = (self._summaries[Tier.LONGTERM], self._summaries[Tier.RECENT])
+        return [summary for summary in both if summary is not None]
+
+    def _oldest(self) -> int:
+        before = self.plan.before
+        first = before.longterm or before.recent
+        return first.first if first else self.plan.leaving[0].number
+
+    def _weight(self, tier: Tier) -> int:
+        return self.scale.summaries(self._summaries[tier])
+
+    def _room(self, limit: int) -> int:
+        """Tokens that both summaries may have together for the prompt to fit ``limit``."""
+        return max(limit - self.plan.before.overhead - self._window, 0)
+
+    @property
+    def _tokens(self) -> int:
+        """Summaries and window now, or as they will be."""
+        return self.scale.summaries(*self._summaries.values()) + self._window
+
+    @property
+    def _used(self) -> int:
+        return self.plan.before.overhead + self._tokens

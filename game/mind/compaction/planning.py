@@ -1,0 +1,258 @@
+"""One compaction before it is made: which memories leave the window, and what that may save.
+
+Pure: it works on a snapshot, without files, locks or models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from game.mind.archive.records import Memory, MemoryKind, Summary
+from game.mind.compaction import importance_cache, ladder
+from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.ladder import Worth
+from game.mind.memory import CompactReason
+from game.mind.summaries.strategy import Layout
+
+EXPECTED_RECENT, EXPECTED_PROMPT = 300, 60
+"""Tokens that a short-term summary mostly has at most, and that its prompt has beside the
+memories."""
+LEAST_SUMMARY = 60
+"""Tokens that a summary is not squeezed below as long as there is any other way."""
+LEAST_VERBATIM = 4
+"""So many of the newest memories stay, if they fit at all, however little room there is."""
+MOVED_BACK = 4
+"""For what matters the cut moves back by a quarter at most: of what stays and of what leaves,
+and of the way from the low mark to the high one."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySnapshot:
+    """A memory at one moment, weighed.
+
+    Attributes:
+        longterm: The long-term summary.
+        recent: The short-term summary.
+        window: The memories that are not summarised.
+        shown: The same as a prompt shows them, masked.
+        weights: What each of them costs as it is shown; 0 for one that is folded away.
+        plain: What the window would cost unmasked.
+        longterm_tokens: What the long-term summary costs.
+        recent_tokens: What the short-term summary costs.
+        overhead: Tokens of the prompt beside all that.
+        open_from: Number of the oldest memory of what is going on, None if nothing is.
+        importance: How much a memory matters; asked only for those just before the cut.
+    """
+
+    longterm: Summary | None
+    recent: Summary | None
+    window: tuple[Memory, ...]
+    shown: tuple[Memory, ...]
+    weights: tuple[int, ...]
+    plain: int
+    longterm_tokens: int
+    recent_tokens: int
+    overhead: int
+    open_from: int | None = None
+    importance: Callable[[Memory], int] = lambda _: 0
+
+    @property
+    def summaries(self) -> int:
+        """Tokens of both summaries."""
+        return self.longterm_tokens + self.recent_tokens
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of summaries and window as they are shown."""
+        return self.summaries + sum(self.weights)
+
+    @property
+    def used(self) -> int:
+        """Tokens of the whole prompt."""
+        return self.overhead + self.tokens
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPlan:
+    """What flows where.
+
+    Attributes:
+        reason: Why it is made.
+        layout: Which tiers there are afterwards.
+        before: The memory as it was.
+        leaving: The memories that are summarised, oldest first; none where only the
+            summaries are made shorter.
+        staying: The memories that stay verbatim.
+        worth: What it is expected to bring.
+        squeezed: How many memories were to stay verbatim, where so many do not fit.
+    """
+
+    reason: CompactReason
+    layout: Layout
+    before: MemorySnapshot
+    leaving: tuple[Memory, ...]
+    staying: tuple[Memory, ...]
+    worth: Worth
+    squeezed: int = 0
+
+    @property
+    def staying_tokens(self) -> int:
+        """What the memories that stay cost as they are shown."""
+        return sum(self.before.weights[len(self.leaving) :])
+
+
+def make_plan(
+    reason: CompactReason, layout: Layout, config: CompactionConfig, now: MemorySnapshot
+) -> CompactionPlan | None:
+    """Decide what a compaction would do; None if there is nothing to do.
+
+    Args:
+        reason: By count the immediate window stays, unless that leaves the prompt over the
+            high mark; what was asked for does the same, for the low mark. All else goes down
+            to the low mark.
+        layout: Which tiers there are to be.
+        config: Marks and sizes.
+        now: The memory as it is.
+    """
+    room = _Room(layout, config, now)
+    leave, squeezed = _leave(reason, room)
+    if reason is not CompactReason.EMERGENCY and not squeezed:
+        leave = _moved_back(leave, reason, room)
+    shrinks = now.recent is not None and (
+        now.longterm_tokens > config.longterm_tokens or now.used > ladder.high_tokens(config)
+    )
+    if not leave and not shrinks:
+        return None
+    return CompactionPlan(
+        reason=reason,
+        layout=layout,
+        before=now,
+        leaving=now.window[:leave],
+        staying=now.window[leave:],
+        worth=room.worth(leave),
+        squeezed=squeezed,
+    )
+
+
+class _Room:
+    """What a prompt would cost, for every number of memories that could leave."""
+
+    def __init__(self, layout: Layout, config: CompactionConfig, now: MemorySnapshot) -> None:
+        self.layout, self.config, self.now = layout, config, now
+        self.count = len(now.window)
+        self._sums = [0, *accumulate(now.weights)]
+
+    def leaving(self, leave: int) -> int:
+        return self._sums[leave]
+
+    def staying(self, leave: int) -> int:
+        return self._sums[-1] - self._sums[leave]
+
+    def summaries(self, leave: int) -> tuple[int, int]:
+        """Expected tokens of long-term and short-term summary afterwards."""
+        now, limit = self.now, self.config.longterm_tokens
+        older, usual = now.summaries, min(EXPECTED_RECENT, self.config.budget // 6)
+        if not leave:
+            return min(now.longterm_tokens, limit), now.recent_tokens
+        if self.layout is Layout.REPLACE:
+            return 0, min((older + self.leaving(leave)) // 2, max(limit, usual))
+        return min(older, limit), min(self.leaving(leave) // 2, usual)
+
+    def used(self, leave: int) -> int:
+        return self.now.overhead + sum(self.summaries(leave)) + self.staying(leave)
+
+    def tight(self, leave: int) -> int:
+        """What the prompt costs at least, with summaries that are squeezed."""
+        return self.used(leave) - max(sum(self.summaries(leave)) - 2 * LEAST_SUMMARY, 0)
+
+    def least_leave(self, limit: int, *, tight: bool = False) -> int:
+        """How many have to leave for the prompt to fit into ``limit``; all if it never does."""
+        cost = self.tight if tight else self.used
+        return next((n for n in range(self.count + 1) if cost(n) <= limit), self.count)
+
+    def worth(self, leave: int) -> Worth:
+        longterm, recent = self.summaries(leave)
+        saving = self.now.used - self.used(leave)
+        sent = self.now.summaries + self.leaving(leave) + 2 * EXPECTED_PROMPT
+        return Worth(saving, sent + longterm + recent, self.leaving(leave))
+
+
+def _leave(reason: CompactReason, room: _Room) -> tuple[int, int]:
+    """How many memories leave, and how many were to stay where they do not all fit."""
+    config, now = room.config, room.now
+    going_on = _index(now.window, now.open_from)
+    opened, cut_short = _bounded(going_on, room)
+    if room.layout is Layout.REPLACE:
+        return opened, cut_short
+    target = ladder.low_tokens(config)
+    newest, squeezed = _bounded(_preserved_from(room), room)
+    newest, squeezed = min(newest, opened), max(squeezed, cut_short)
+    if reason is CompactReason.COUNT or reason.asked:
+        due = max(room.count - config.immediate_window, 0)
+        by_count = min(due, going_on)
+        if reason is CompactReason.COUNT and by_count * 2 < due:
+            by_count = 0  # nearly all of it is going on: wait, rather than nibble at each turn
+        bearable = target if reason.asked else ladder.high_tokens(config)
+        if by_count <= opened and room.used(by_count) <= bearable:
+            return by_count, 0
+        return max(min(room.least_leave(target), newest), min(by_count, opened)), squeezed
+    return min(room.least_leave(target), newest), squeezed
+
+
+def _moved_back(leave: int, reason: CompactReason, room: _Room) -> int:
+    """An earlier cut where a memory that matters would have left as one of the last.
+
+    So it stays word for word until the next compaction. That costs a bounded part of what this
+    one brings, and is not done where it would not pay any more.
+    """
+    if room.layout is Layout.REPLACE:
+        return leave
+    most = min(room.count - leave, leave) // MOVED_BACK
+    low, high = ladder.low_tokens(room.config), ladder.high_tokens(room.config)
+    stretch, start = room.now.window[leave - most : leave], leave - most
+    for place in importance_cache.staying(stretch, room.now.importance):
+        fits = room.used(start + place) <= low + (high - low) // MOVED_BACK
+        if fits and room.worth(start + place).pays(room.config, reason=reason):
+            return start + place
+    return leave
+
+
+def _preserved_from(room: _Room) -> int:
+    """Index of the oldest of the newest memories that always stay."""
+    share = room.config.preserve_share * room.config.budget
+    start = room.count
+    while start and room.staying(start - 1) <= share:
+        start -= 1
+    return min(start, max(room.count - room.config.preserve_memories, 0))
+
+
+def _bounded(start: int, room: _Room) -> tuple[int, int]:
+    """``start``, or a later index where what begins there does not fit into the budget at all.
+
+    It is then cut down to the low mark, since with less every further memory would start
+    the next compaction; but the very newest stay as long as they fit.
+    """
+    limit = ladder.emergency_tokens(room.config)
+    if room.tight(start) <= limit:
+        return start, 0
+    fits = room.least_leave(ladder.low_tokens(room.config))
+    barely = room.least_leave(limit, tight=True)
+    fits = max(start, min(fits, max(barely, room.count - LEAST_VERBATIM)))
+    return fits, (room.count - start if fits > start else 0)
+
+
+def _index(window: Sequence[Memory], number: int | None) -> int:
+    """Where memory ``number`` stands; the end if there is none."""
+    if number is None:
+        return len(window)
+    return next((i for i, memory in enumerate(window) if memory.number >= number), len(window))
+
+
+def source_line(agent: str, memory: Memory) -> str:
+    """A memory as a summarizer reads it; own acts carry the agent's cursor, and their reason."""
+    if memory.kind is not MemoryKind.ACT:
+        return memory.line
+    # A decision is to be kept with its reason; prose leaves it away again.
+    return f"~{agent}> {memory.line}" + (f" | {memory.reason}" if memory.reason else "")

@@ -1,0 +1,128 @@
+"""What of a memory stands in a prompt, masked, and what it costs there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import is_
+
+from game.mind.archive.tiers import Tiers
+from game.mind.compaction import masking
+from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.costs import RunningWeight, TokenCounter
+from game.mind.compaction.importance_cache import ImportanceCache
+from game.mind.compaction.planning import MemorySnapshot
+from game.mind.memory import Load, MemoryContext
+from game.mind.prompt import exchange
+
+
+class View:
+    """The tiers as a prompt shows them; for callers that hold the lock of the tiers.
+
+    Args:
+        tiers: What is shown.
+        scale: Weighs it.
+        config: Gives the settings that hold now.
+        log: Takes one line for people.
+        mattering: Says what of it matters.
+    """
+
+    def __init__(
+        self,
+        tiers: Tiers,
+        scale: TokenCounter,
+        config: Callable[[], CompactionConfig],
+        log: Callable[[str], None],
+        mattering: ImportanceCache,
+    ) -> None:
+        self.overhead = 0
+        """Tokens of the prompt beside summaries and window, as last heard."""
+        self.weight = RunningWeight(scale)
+        self._tiers, self._scale, self._config = tiers, scale, config
+        self._mattering = mattering
+        self._mask = masking.Mask(log, mattering.unshortened)
+        self._through = 0
+        self._context: MemoryContext | None = None
+        self._made_of: tuple[object, ...] = ()
+        """What that context was made of: none of it changes, but the list grows at its end."""
+        self._counts = (0, 0, 0)
+        self._looked: tuple[int, int, CompactionConfig] | None = None
+        """For which window and settings the boundary was looked for last."""
+
+    def context(self) -> MemoryContext:
+        """What stands in the prompt now."""
+        tiers, config = self._tiers, self._config()
+        if config.mask:
+            self._look_for_boundary(config)
+        window = tiers.window
+        newest = window[-1] if window else None
+        made_of = (window, newest, tiers.longterm, tiers.recent, config.mask)
+        counts = (len(window), self._through, tiers.standing)
+        # A thought asks for the context six times, and it is the same each time.
+        if self._context is None or counts != self._counts or not _all_same(made_of, self._made_of):
+            masked = self._mask.view(window, self._through) if config.mask else None
+            self._made_of, self._counts = made_of, counts
+            self._context = MemoryContext(
+                tiers.longterm, tiers.recent, tuple(window), masked, tiers.standing
+            )
+        return self._context
+
+    def mask_as_far_as_it_goes(self) -> None:
+        """Let the first rung do all it can, when the prompt is to change anyhow."""
+        config = self._config()
+        if config.mask:
+            self._mask_through(max(self._tiers.last_number - self._preserved(config), 0))
+        self.weight.stale()
+
+    def forget(self) -> None:
+        """Memories came back, or all went: what was known of them holds no longer."""
+        self._through, self._looked, self._context = 0, None, None
+        self.weight.stale()
+
+    def _look_for_boundary(self, config: CompactionConfig) -> None:
+        now = (self._tiers.last_number, len(self._tiers.window), config)
+        if now != self._looked:
+            self._looked = now
+            self._mask_through(masking.boundary(now[0], self._preserved(config)))
+
+    def _mask_through(self, number: int) -> None:
+        # Never back: what was shown masked once stays so, and the head of the prompt with it.
+        self._through = max(self._through, number)
+
+    def _preserved(self, config: CompactionConfig) -> int:
+        """How many of the newest memories always stay as they are."""
+        room, count = int(config.preserve_share * config.budget), 0
+        for memory in reversed(self._tiers.window):
+            if (room := room - self._scale.memory(memory)) < 0:
+                break
+            count += 1
+        return max(count, config.preserve_memories)
+
+    def load(self) -> Load:
+        """What the prompt costs: the window as it was last added up, and what came since."""
+        tiers = self._tiers
+        window = self.weight.value(lambda: self._scale.memories(self.context().shown))
+        summaries = self._scale.summaries(tiers.longterm, tiers.recent)
+        return Load(self.overhead, summaries, window, self._config().budget)
+
+    def snapshot(self) -> MemorySnapshot:
+        """All of it, weighed memory by memory, for a plan."""
+        tiers, scale, context = self._tiers, self._scale, self.context()
+        numbers = [memory.number for memory in context.shown]
+        weights = dict(zip(numbers, scale.each(context.shown), strict=True))
+        return MemorySnapshot(
+            longterm=tiers.longterm,
+            recent=tiers.recent,
+            window=context.window,
+            shown=context.shown,
+            weights=tuple(weights.get(memory.number, 0) for memory in context.window),
+            plain=scale.memories(context.window),
+            longterm_tokens=scale.summaries(tiers.longterm),
+            recent_tokens=scale.summaries(tiers.recent),
+            overhead=self.overhead,
+            open_from=exchange.open_exchange(context.window, scale.agent),
+            importance=self._mattering.of,
+        )
+
+
+def _all_same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    return all(map(is_, one, other))

@@ -1,0 +1,169 @@
+"""Reads the event log: what is in it, and what is added while one looks.
+
+Any number of readers may read while it is written and rotated; nobody is locked out.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection, Iterator
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import Any
+
+from game.mind.events.files import LogFile, files_of
+from game.mind.events.writer import STEM
+
+type Record = dict[str, Any]
+
+
+class Filter:
+    """Which events are wanted.
+
+    Args:
+        agents: Of these agents, whatever the case of their names; of all when empty.
+        kinds: Of these kinds; of all when empty.
+    """
+
+    def __init__(self, agents: Collection[str] = (), kinds: Collection[str] = ()) -> None:
+        self._agents = {each.casefold() for each in agents}
+        self._kinds = frozenset(kinds)
+
+    def __call__(self, record: Record) -> bool:
+        """Whether this one is."""
+        if self._kinds and record.get("kind") not in self._kinds:
+            return False
+        return not self._agents or str(record.get("agent", "")).casefold() in self._agents
+
+
+def events(folder: Path, after: int = 0) -> Iterator[Record]:
+    """Every event with a number above ``after``, oldest first; blocks.
+
+    Lines that cannot be read, and those of a later time that are no events, are passed over.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    files = files_of(folder, STEM)
+    for file, following in zip_longest(files, files[1:]):
+        if following is None or following.first > after + 1:
+            for record in _records(file.lines()):
+                if record["seq"] > after:
+                    yield record
+
+
+def last(folder: Path, count: int, wanted: Callable[[Record], bool]) -> list[Record]:
+    """The newest ``count`` events that are wanted, oldest first; reads no more than needed.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    return list(islice(filter(wanted, newest_first(folder)), count))[::-1]
+
+
+def newest_first(
+    folder: Path,
+    *,
+    holding: Collection[str] = (),
+    any_of: Collection[str] = (),
+    most: int | None = None,
+) -> Iterator[Record]:
+    """Every event, the newest first; reads no more than is asked for.
+
+    Args:
+        folder: Where the log is.
+        holding: Only events whose lines hold all of these, such as ``"kind":"thought"`` as it is
+            written; others are not even parsed.
+        any_of: Only events whose lines hold one of these at least; all when empty.
+        most: Bytes after which it ends; None for never.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    needles = [each.encode("utf-8", "replace") for each in holding]
+    either = [each.encode("utf-8", "replace") for each in any_of]
+    left = most
+    for file in reversed(files_of(folder, STEM)):
+        for line in file.lines_from_end():
+            if left is not None and (left := left - len(line) - 1) < 0:
+                return
+            held = all(each in line for each in needles)
+            if held and (not either or any(each in line for each in either)):
+                yield from _records([line])
+
+
+class EventFollower:
+    """Gives each event that is added, once and in order.
+
+    Args:
+        folder: Where the log is; it may not exist yet.
+        after: The number of the last event that is known; None for the newest there is.
+
+    Attributes:
+        after: The number of the last event that was given.
+    """
+
+    def __init__(self, folder: Path, after: int | None = None) -> None:
+        self._folder = folder
+        self._file: LogFile | None = None
+        self._position = 0
+        self.after = after if after is not None else _newest(folder)
+
+    def added(self) -> list[Record]:
+        """What came since the last call; empty when nothing did. Quick, but it reads files.
+
+        Raises:
+            OSError: A file cannot be read.
+        """
+        found: list[Record] = []
+        for file in self._files():
+            if self._file is None or file.first != self._file.first:
+                self._file, self._position = file, 0
+            found += self._read(file)
+        return found
+
+    def _files(self) -> list[LogFile]:
+        """Those that may hold something new: the one that is being read and what follows it."""
+        files = files_of(self._folder, STEM)
+        here = self._file.first if self._file is not None else self.after + 1
+        begun = [file.first for file in files if file.first <= here]
+        return [file for file in files if file.first >= max(begun, default=0)]
+
+    def _read(self, file: LogFile) -> Iterator[Record]:
+        data = file.read_from(self._position)
+        end = data.rfind(b"\n") + 1
+        self._position += end
+        for record in _records(data[:end].split(b"\n")[:-1]):
+            if record["seq"] > self.after:
+                self.after = record["seq"]
+                yield record
+
+
+def follow(follower: EventFollower, poll: float = 0.2) -> Iterator[Record]:
+    """Each event that is added; never ends.
+
+    Args:
+        follower: What looks.
+        poll: Seconds between two looks.
+    """
+    while True:
+        added = follower.added()
+        yield from added
+        if not added:
+            time.sleep(poll)
+
+
+def _newest(folder: Path) -> int:
+    newest = next(newest_first(folder), None)
+    return int(newest["seq"]) if newest else 0
+
+
+def _records(lines: list[bytes]) -> Iterator[Record]:
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict) and isinstance(record.get("seq"), int):
+            yield record

@@ -1,0 +1,104 @@
+"""What agents did last, from the newest part of the event log: for whoever begins to count anew."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from game.mind.events.agent_names import Names, time_of
+from game.mind.events.reader import Record, newest_first
+
+MOST_BYTES = 16_000_000
+"""How far the log is read back, from its end: a third of a second of one core."""
+OUTCOMES = 20
+"""The newest thoughts of each agent whose outcomes are told."""
+DROPPED = "dropped"
+"""The outcome of a thought that nobody needed any more: it is no failure, and no success."""
+
+
+@dataclass(slots=True)
+class Lately:
+    """The newest that the log tells of one agent.
+
+    Attributes:
+        outcomes: How its last thoughts ended, the newest first; without ``dropped``.
+        act: The line of its last act; empty if none is told of.
+        acted_at: When that was, with time zone; None if none is told of.
+        used: Tokens of its last prompt by our own count; 0 if none is told of.
+    """
+
+    outcomes: list[str] = field(default_factory=list)
+    act: str = ""
+    acted_at: datetime | None = None
+    used: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing older can add to it."""
+        return len(self.outcomes) == OUTCOMES and self.acted_at is not None and self.used > 0
+
+    def take(self, thought: Record, at: datetime) -> None:
+        """Add a thought that is older than all before."""
+        outcome = str(thought.get("outcome"))
+        if outcome != DROPPED and len(self.outcomes) < OUTCOMES:
+            self.outcomes.append(outcome)
+        if outcome == "acted" and self.acted_at is None:
+            self.act, self.acted_at = str(thought.get("command") or ""), at
+        self.used = self.used or _tokens(thought.get("sections"))
+
+
+def lately(
+    log: Path, agents: Sequence[Names], before: datetime, most: int = MOST_BYTES
+) -> list[Lately]:
+    """What those agents did last; blocks.
+
+    Args:
+        log: The folder of the event log.
+        agents: What each of them is and was called.
+        before: The time from which on nothing is wanted, with time zone.
+        most: How many bytes of the log are read back, from its end.
+
+    Returns:
+        One for each agent, in their order.
+
+    Raises:
+        OSError: The log cannot be read.
+    """
+    found = [Lately() for _ in agents]
+    by_name = _by_name(agents)
+    left = set(range(len(agents)))
+    for record in newest_first(log, holding=('"kind":"thought"',), most=most):
+        at = time_of(record.get("t"))
+        if at is None or at >= before or record.get("kind") != "thought":
+            continue
+        name = str(record.get("agent"))
+        for place in by_name.get(name.casefold(), ()):
+            if agents[place].bore(name, partial(_same, at)):
+                found[place].take(record, at)
+                if found[place].whole:
+                    left.discard(place)
+        if not left:
+            break
+    return found
+
+
+def _same(at: datetime) -> datetime:
+    return at
+
+
+def _by_name(agents: Sequence[Names]) -> Mapping[str, list[int]]:
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, names in enumerate(agents):
+        for name in dict.fromkeys(each.casefold() for each in names.each):
+            places[name].append(place)
+    return places
+
+
+def _tokens(sections: Any) -> int:
+    counts = sections.values() if isinstance(sections, dict) else ()
+    return sum(each for each in counts if isinstance(each, int))

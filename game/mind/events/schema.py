@@ -1,0 +1,129 @@
+"""The schema of the event log, made from the dataclasses in :mod:`game.mind.events.types`."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeAliasType, get_args, get_origin, get_type_hints
+
+from game.mind.events.prompts import HASH_SIGNS
+from game.mind.events.types import KINDS, VERSION, Counts, Event, Numbers
+
+type ColumnType = Literal[
+    "string", "integer", "number", "boolean", "counts", "numbers", "time", "list"
+]
+
+_TYPES: Mapping[Any, ColumnType] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    Counts: "counts",
+    Numbers: "numbers",
+}
+_ATTRIBUTE = re.compile(r"^ {4}(\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One field of the events of a kind.
+
+    Attributes:
+        name: What it is called.
+        type: What stands in it.
+        nullable: Whether nothing may stand in it.
+        help: What it means.
+        items: Of a list: the fields of each of its objects.
+    """
+
+    name: str
+    type: ColumnType
+    nullable: bool = False
+    help: str = ""
+    items: tuple[Column, ...] = ()
+
+
+_COMMON = (
+    Column("v", "integer", help="Version of the schema."),
+    Column("seq", "integer", help="Number of the event: 1, 2, 3 … without a gap."),
+    Column("t", "time", help="When, in UTC."),
+    Column("kind", "string", help="What kind of event it is."),
+)
+
+
+def columns(kind: type[Event]) -> tuple[Column, ...]:
+    """The fields of one kind of event, in the order of a line."""
+    return (*_COMMON, *_own(kind))
+
+
+def _own(kind: type[Any]) -> tuple[Column, ...]:
+    hints, told = get_type_hints(kind), _told(kind)
+    return tuple(_column(f.name, hints[f.name], told) for f in fields(kind))
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema of one line."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"An event of Keepsake's log, version {VERSION}",
+        "description": "One line of logs/events/events-*.jsonl; docs/events.md tells the rest. "
+        "Further fields and kinds may be added without a new version.",
+        "oneOf": [_object(each) for each in KINDS.values()],
+    }
+
+
+def _object(kind: type[Event]) -> dict[str, Any]:
+    found = columns(kind)
+    properties = {column.name: _property(column) for column in found}
+    properties["v"] = {"const": VERSION, "description": properties["v"]["description"]}
+    properties["kind"] = {"const": kind.kind}
+    if "prompt" in properties:
+        properties["prompt"] |= {"pattern": f"^([0-9a-f]{{{HASH_SIGNS}}})?$"}
+    return {
+        "title": kind.kind,
+        "description": (inspect.getdoc(kind) or "").partition("\n")[0],
+        "type": "object",
+        "properties": properties,
+        "required": [column.name for column in found],
+    }
+
+
+def _property(column: Column) -> dict[str, Any]:
+    made: dict[str, Any] = {"type": column.type}
+    if column.type in ("counts", "numbers"):
+        inner = "integer" if column.type == "counts" else "number"
+        made = {"type": "object", "additionalProperties": {"type": inner}}
+    elif column.type == "time":
+        made = {"type": "string", "format": "date-time"}
+    elif column.type == "list":
+        properties = {each.name: _property(each) for each in column.items}
+        item = {"type": "object", "properties": properties, "required": list(properties)}
+        made = {"type": "array", "items": item}
+    if column.nullable:
+        made["type"] = [made["type"], "null"]
+    return made | ({"description": column.help} if column.help else {})
+
+
+def _column(name: str, hint: Any, told: Mapping[str, str]) -> Column:
+    nullable = False
+    if get_origin(hint) is Sequence:
+        return Column(name, "list", help=told.get(name, ""), items=_own(get_args(hint)[0]))
+    if not isinstance(hint, TypeAliasType) and type(None) in get_args(hint):
+        nullable = True
+        hint = next(each for each in get_args(hint) if each is not type(None))
+    return Column(name, _TYPES[hint], nullable, told.get(name, ""))
+
+
+def _told(kind: type[Any]) -> dict[str, str]:
+    """What the docstring says of each field."""
+    text = (inspect.getdoc(kind) or "").partition("Attributes:")[2]
+    return {
+        name: " ".join(said.replace("``", "").split()) for name, said in _ATTRIBUTE.findall(text)
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(json_schema(), indent=1, ensure_ascii=False))

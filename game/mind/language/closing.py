@@ -1,0 +1,299 @@
+"""Words that close something: it is taken back, it is done, somebody gives thanks for it.
+
+A rule that is lost is worse than one that is kept too long: who takes one back has to say so
+in a sentence that begins with it, about that very thing and without a condition. A sentence
+that merely comes near it confirms the rule as often as not: "you may not open it again".
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import islice
+
+from game.mind.books.noticing import MOST_SENTENCES, Noticed, NoticedKind, is_lasting, rules_in
+from game.mind.language.patterns import pattern
+from game.mind.language.rule_words import forbids
+from game.mind.language.words import COMMON_WORDS, sentences, stem, words
+
+# -- taking back
+
+_BACK_HINT = re.compile(
+    r"\b(?:never mind|forget|take back|need|needn['’]t|have to|stop|again|now|after all)\b", re.I
+)
+"""Without one of these words nothing is taken back."""
+_NEVER_MIND = re.compile(
+    r"(?:never mind|forget)(?: about)? (?P<thing>(?:the|that|those|this|my|your) [^,.;:!?]{1,60})",
+    re.I,
+)
+_WITHDRAWN = re.compile(
+    r"(?:(?:you (?:may|can) )?(?:never mind|forget)(?: about)?|I take back) (?:all |everything )?"
+    r"(?:(?:what(?:ever)?|that) I (?:have |ever )?(?:said|told you|asked(?: you)?)"
+    r"|(?:the|my) (?:rule|order|request|words?))"
+    r"(?: (?:about|on|of|to|for|not))+ (?P<thing>[^,.;:!?]{1,80})",
+    re.I,
+)
+_RELEASED = re.compile(
+    r"(?:you (?:really )?(?:need not|needn['’]t|(?:no longer|don['’]t|do not) (?:have|need) to"
+    r"|(?:may|can) (?:now )?stop)|(?:there is |there['’]s )?no (?:longer any |more )?need"
+    r"(?: for you)? to|stop) (?:about )?(?P<verb>[a-z]+)(?P<thing>[^,.;:!?]{0,80})",
+    re.I,
+)
+_PERMITTED = re.compile(
+    r"(?:you (?:may|can|are (?:now )?(?:allowed|free) to)"
+    r"|it is (?:now )?(?:fine|safe|all right|allowed) (?:now )?(?:for you )?to)"
+    r"(?P<now> now| again)? (?P<verb>[a-z]+)(?P<thing>[^,.;:!?]{0,80})",
+    re.I,
+)
+_AGAIN = re.compile(r"\b(?:again(?! and again)|now(?! and)|after all|from now on)\b", re.I)
+_CONDITION = re.compile(
+    r"\b(?:only|unless|until|till|if|when|whenever|once|while|except|but|without|as long as)\b",
+    re.I,
+)
+_DENIED = re.compile(r"\b(?:not|never|no|nobody|none|nothing|cannot|hardly)\b|n['’]t\b", re.I)
+_PART = re.compile(r"[,;:–—]+\s*")
+_BOTHER = frozenset({"bother", "worry", "trouble", "do"})
+# What is forbidden in other words than those in which it is allowed again.
+_MEANT: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
+    (re.compile(r"\b(?:shut|closed|locked|barred)\b", re.I), frozenset({"open", "unlock"})),
+    (
+        re.compile(r"\b(?:out of|away from|off|clear of|go|enter|come)\b", re.I),
+        frozenset({"go", "enter", "com", "walk", "visit"}),
+    ),
+)
+
+
+def taken_back(item: Noticed, said: str, own_name: str = "") -> bool:
+    """Whether whoever an item comes from takes it back with these words.
+
+    A permission takes back what forbids, and what need not be done any more what asks for
+    it; neither does anything to the other.
+
+    Args:
+        item: A rule, a promise that was made to the speaker, or the speaker's question.
+        said: What the speaker says now.
+        own_name: The agent's name, which may stand before it.
+    """
+    return _BACK_HINT.search(said) is not None and any(
+        _takes_back(item, _opening(own_name).sub("", each)) and not _says_a_rule(each, own_name)
+        for each in _plain(said)
+    )
+
+
+def _says_a_rule(sentence: str, own_name: str) -> bool:
+    """Whether a rule stands in it: whoever says it once more does not take it back."""
+    return any(rules_in(part, own_name) for part in _PART.split(sentence))
+
+
+def _takes_back(item: Noticed, sentence: str) -> bool:
+    if _CONDITION.search(sentence):
+        return False
+    if back := _WITHDRAWN.match(sentence):
+        return _only_of(item, back["thing"])
+    if _is_forbidden(item):
+        return _allows(item, sentence)
+    if (back := _RELEASED.match(sentence)) and _BOTHER | roots(item.text) >= {root(back["verb"])}:
+        return _only_of(item, back["thing"])
+    if item.kind is NoticedKind.RULE:
+        return False
+    return bool((back := _NEVER_MIND.match(sentence)) and _head(back["thing"]) in roots(item.text))
+
+
+def _is_forbidden(item: Noticed) -> bool:
+    if item.kind is NoticedKind.RULE:
+        return forbids(item.text)
+    return item.kind is NoticedKind.PROMISE and is_lasting(item.text)
+
+
+def _allows(item: Noticed, sentence: str) -> bool:
+    allowed = _PERMITTED.match(sentence)
+    if allowed is None or _DENIED.search(sentence):
+        return False
+    thing, again = allowed["thing"], allowed["now"]
+    if (end := _AGAIN.search(thing)) is not None:
+        if telling_roots(thing[end.end() :]):
+            return False  # for a day, or for one guest
+        thing, again = thing[: end.start()], end[0]
+    verb = root(allowed["verb"])
+    meant = {verb for how, verbs in _MEANT if how.search(item.text) for verb in verbs}
+    if not again or verb not in roots(item.text) | meant:
+        return False
+    bare = not telling_roots(thing) and telling_roots(item.text) <= {verb}
+    return bare or _only_of(item, thing)
+
+
+def _only_of(item: Noticed, thing: str) -> bool:
+    """Whether ``thing`` is what the item is about, and nothing else."""
+    named = telling_roots(thing)
+    return bool(named) and named <= roots(item.text)
+
+
+# -- doing
+
+_DEED = re.compile(
+    r"\bI(?P<have>['’]ve| have)?(?: just| already| also| now)? (?P<verb>[a-z]+)(?P<thing>.*)", re.I
+)
+_HERE = re.compile(r"\bhere(?:['’]s| is| are) (?P<thing>.+)", re.I)
+_STATE = re.compile(r"(?P<thing>.+) (?:is|are)(?: now| all)? (?P<verb>[a-z]+)\s*$", re.I)
+_AS_PROMISED = re.compile(
+    r"\bas (?:I )?promised\b|\b(?:here|there) (?:it is|they are|you are)\b"
+    r"|\b(?:it|that) is done\b|\bI (?:have done|did) (?:it|that)\b",
+    re.I,
+)
+_UNDONE = re.compile(
+    r"\b(?:not|cannot|never|no|none|nothing|nobody|hardly|barely|almost|nearly|half|partly|yet|if"
+    r"|without|unless|until|when|will|would|should|could|might|must|shall|going to|tomorrow|later"
+    r"|soon|only|wish|hope|try|tried)\b|(?:n['’]t|['’]ll)\b",
+    re.I,
+)
+_CLAUSE = re.compile(r"[,;:.!?–—]|\b(?:but|and)\b")
+_IT = re.compile(r"\s*(?:it|them|that|this)\s*$", re.I)
+_FINISHED = frozenset({"done", "finished", "complete"})
+_BROUGHT = frozenset({"bring", "fetch", "get", "carry"})
+_PAST_FORMS = """
+    brought:bring made:make kept:keep found:find sold:sell told:tell woke:wake woken:wake
+    spoke:speak spoken:speak sent:send fed:feed took:take taken:take gave:give given:give got:get
+    caught:catch bought:buy built:build wrote:write written:write sewn:sew laid:lay hid:hide
+    hidden:hide lent:lend paid:pay left:leave swept:sweep hung:hang sang:sing drew:draw drawn:draw
+    taught:teach showed:show shown:show went:go gone:go saw:see seen:see held:hold lit:light
+"""
+_PAST = dict(pair.split(":") for pair in _PAST_FORMS.split())
+
+
+def done(item: Noticed, said: str) -> bool:
+    """Whether the agent's own words say that it has done what it promised."""
+    for sentence in _plain(said):
+        over = _AS_PROMISED.search(sentence) and not _UNDONE.search(sentence)
+        if over and thing_of(item) & roots(sentence):
+            return True
+    clauses = (each for sentence in _plain(said) for each in _CLAUSE.split(sentence))
+    return any(_did(item, clause) for clause in clauses if not _UNDONE.search(clause))
+
+
+def _did(item: Noticed, clause: str) -> bool:
+    if here := _HERE.search(clause):
+        return _head(here["thing"]) in thing_of(item)
+    if deed := _DEED.search(clause):
+        past = deed["have"] or root(deed["verb"]) != _bare(deed["verb"])
+        return bool(past) and _same_deed(item, deed["verb"]) and _of_it(item, deed["thing"])
+    if state := _STATE.match(clause):
+        over = state["verb"].casefold() in _FINISHED or _same_deed(item, state["verb"])
+        return over and _of_it(item, state["thing"])
+    return False
+
+
+def _same_deed(item: Noticed, verb: str) -> bool:
+    does, promised = root(verb), roots(item.text)
+    return does in promised or (does in _BROUGHT and not promised.isdisjoint(_BROUGHT))
+
+
+def _of_it(item: Noticed, words_: str) -> bool:
+    thing = thing_of(item)
+    meant = bool(_IT.match(words_)) or not thing
+    return meant or not thing.isdisjoint(roots(words_))
+
+
+# -- thanks
+
+_THANKS = re.compile(r"\b(?:thank(?:s| you)|much obliged|bless you)\b", re.I)
+_THANKS_FOR = re.compile(
+    rf"{_THANKS.pattern}[^.!?]{{0,40}}? for (?:(?P<deed>\w{{2,}}ing)\b)?(?P<thing>[^,.;:!?]*)", re.I
+)
+_HAD = re.compile(
+    r"\b(?:was|were|tast(?:es?|ed)|works?|came|arrived|fits?|floats?"
+    r"|is (?:lovely|delicious|wonderful|good|perfect|beautiful))\b",
+    re.I,
+)
+
+
+def thanked(item: Noticed, said: str) -> bool:
+    """Whether somebody gives thanks for the very thing that was promised, and has it."""
+    return _THANKS.search(said) is not None and any(
+        _thanks(item, each) for each in _plain(said) if _THANKS.search(each)
+    )
+
+
+def _thanks(item: Noticed, sentence: str) -> bool:
+    found = _THANKS_FOR.search(sentence)
+    if found is None:
+        had = _HAD.search(sentence) and not _UNDONE.search(sentence)
+        return bool(had) and bool(thing_of(item) & roots(sentence))
+    head = _head(found["thing"])
+    if found["deed"]:
+        return _same_deed(item, found["deed"]) and (not head or head in roots(item.text))
+    return head in thing_of(item)
+
+
+# -- words
+
+_HEAD_ENDS = re.compile(
+    r"\b(?:of|for|in|on|at|to|with|from|by|about|that|which|who|you|I|he|she|it|they|we|and|or|now"
+    r"|then|again|already|yesterday|today|tonight|any|is|was)\b",
+    re.I,
+)
+_VERB = re.compile(
+    r"(?:\b(?:will|shall|going to|promise to|swear to)|['’]ll)"
+    r" (?:gladly |certainly |surely |also |then )?([a-z]+)",
+    re.I,
+)
+_NO_THING_WORDS = """
+    promis swear vow word ow tomorrow today tonight soon later morning even night noon
+"""
+_NO_THING = frozenset(_NO_THING_WORDS.split())
+
+
+_DOUBLED = re.compile(r"([bdgmnprt])\1$")
+
+
+def thing_of(item: Noticed) -> set[str]:
+    """What a promise is about: its telling words, less its verb, its time and whom it is to."""
+    verbs = {root(verb) for verb in _VERB.findall(item.text)}
+    return telling_roots(item.text) - roots(item.who) - verbs - _NO_THING
+
+
+def roots(text: str) -> set[str]:
+    """The words of ``text``, each as :func:`root` has it."""
+    return {root(word) for word in words(text)}
+
+
+def telling_roots(text: str) -> set[str]:
+    """:func:`roots` without the words that say nothing."""
+    return {root(word) for word in words(text) if word.casefold() not in COMMON_WORDS}
+
+
+def root(word: str) -> str:
+    """``word`` without its endings: ``clos`` for closes and closed, ``bring`` for brought."""
+    word = word.casefold()
+    return _bare(_PAST.get(word, stem(word)))
+
+
+def _bare(word: str) -> str:
+    """``word`` as it is, less what an ending changes: ``clos`` for close, ``stop`` for stopp."""
+    word = word.casefold()
+    short = word.removesuffix("e").removesuffix("y") if len(word) > 3 else word
+    return _DOUBLED.sub(r"\1", short)
+
+
+def _head(phrase: str) -> str:
+    """The noun of a phrase: ``soup`` for ``the good soup of yesterday``; empty if none."""
+    telling = [word for word in words(_before_end(phrase)) if word.casefold() not in COMMON_WORDS]
+    return root(telling[-1]) if telling else ""
+
+
+def _before_end(phrase: str) -> str:
+    phrase = phrase.strip()
+    end = _HEAD_ENDS.search(phrase)
+    return phrase[: end.start()] if end else phrase
+
+
+@lru_cache(maxsize=16)  # what is said is held against several open items, one after the other
+def _plain(said: str) -> tuple[str, ...]:
+    """The first sentences that are no questions."""
+    return tuple(each for each in islice(sentences(said), MOST_SENTENCES) if not each.endswith("?"))
+
+
+def _opening(own_name: str) -> re.Pattern[str]:
+    name = rf"|{re.escape(own_name)}" if own_name else ""
+    return pattern(
+        rf"^(?:(?:please|listen|well|oh|so|now|yes|no|ok|okay{name})\b[\s,:;!.–—-]+)*", re.I
+    )

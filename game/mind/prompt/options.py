@@ -1,0 +1,102 @@
+"""What an agent can do at this moment: verbs with the things, people and exits that are there."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from game.mind.prompt.verbs import Takes, Verb
+
+_TYPO = 0.8
+_LISTED = 12
+_WHERE = re.compile(r"\s+(?:from|on|in|with|near|off|under|behind|by)\s+", re.I)
+_ARTICLE = re.compile(r"^(?:the|a|an|my|some)\s+", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is around an agent, by name.
+
+    Attributes:
+        exits: The ways out.
+        people: Who else is here.
+        things: What is here, and what the place's description mentions.
+        lying: Those of the things that can be picked up.
+        carried: What the agent has with it.
+        stays: Whether it must not leave now: it is in a talk, or has guests.
+    """
+
+    exits: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
+    lying: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
+    stays: bool = False
+
+    def of(self, takes: Takes) -> tuple[str, ...]:
+        """The names that may follow such a verb, of a gift the thing; empty where none is due."""
+        if takes is Takes.EXIT:
+            return () if self.stays else self.exits
+        if takes in (Takes.THING, Takes.MAYBE_THING):
+            return tuple(dict.fromkeys((*self.people, *self.things, *self.lying, *self.carried)))
+        if takes is Takes.LYING:
+            return self.lying
+        if takes is Takes.CARRIED or (takes is Takes.GIFT and self.people):
+            return self.carried
+        return self.people if takes is Takes.WHISPER else ()
+
+    def offered(self, verbs: Sequence[Verb]) -> tuple[Verb, ...]:
+        """The verbs without those for which there is nothing and nobody here."""
+        return tuple(verb for verb in verbs if verb.takes not in NAMING or self.of(verb.takes))
+
+    def usages(self, verbs: Sequence[Verb]) -> tuple[str, ...]:
+        """How each verb that is offered is written, with what it can be done to here."""
+        return tuple(map(self._usage, self.offered(verbs)))
+
+    def _usage(self, verb: Verb) -> str:
+        names = self.of(verb.takes)[:_LISTED]
+        if verb.takes is Takes.GIFT:
+            return f"{verb.usage} ({', '.join(names)}; to {either(self.people)})"
+        return f"{verb.usage} ({', '.join(names)})" if names else verb.usage
+
+
+NAMING = frozenset({Takes.EXIT, Takes.THING, Takes.LYING, Takes.CARRIED, Takes.GIFT, Takes.WHISPER})
+"""What has to name something or somebody that is there."""
+
+
+def either(names: Sequence[str]) -> str:
+    """``north, up or out``; the first dozen."""
+    *others, last = names[:_LISTED] or ("",)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def find_named(said: str, names: Sequence[str]) -> str | None:
+    """The one of ``names`` that is meant: whole, by words of it, or mistyped; None for none.
+
+    Args:
+        said: ``the lamp``, ``Lamp on the shelf``, ``brass lmap``.
+        names: Names of things or people.
+    """
+    wanted = _bare(said)
+    if not wanted:
+        return None
+    known = {_bare(name): name for name in reversed(names)}
+    for spelling in (wanted, _bare(_WHERE.split(wanted, maxsplit=1)[0])):
+        if spelling in known:
+            return known[spelling]
+        if found := _by_words(spelling, known):
+            return known[found]
+    near = difflib.get_close_matches(wanted, known, 2, _TYPO)
+    return known[near[0]] if len(near) == 1 else None
+
+
+def _by_words(wanted: str, known: dict[str, str]) -> str | None:
+    words = set(wanted.split())
+    having = [key for key in known if words and words <= set(key.split())]
+    return having[0] if len(having) == 1 else None
+
+
+def _bare(name: str) -> str:
+    return _ARTICLE.sub("", " ".join(name.casefold().split()))

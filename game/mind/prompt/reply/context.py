@@ -1,0 +1,71 @@
+"""What a reply is made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from game.mind.prompt.reply.turns import TalkTurn
+from game.mind.prompt.reply.worth import Scored
+
+TO_THE_POINT = 0.36
+"""From this worth on a sentence is taken to answer the question; below it, it may."""
+_ASKING_WORDS = """
+    what what's whats who who's whose whom where where's when why which how do does did is are was
+    were can could will would tell
+"""
+_ASKING = frozenset(_ASKING_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyContext:
+    """What a reply is made from.
+
+    Attributes:
+        name: The agent's name.
+        profile: Who it is, in the second person; ties to others behind it.
+        place: The room's name.
+        partner: Who is answered.
+        said: What they said since they were answered last, oldest first; empty if nothing.
+        event: What happened in place of words: ``Tom comes in.``
+        others: Who else is there.
+        ranked: What the agent has, best first.
+        turns: The talk before ``said``, oldest first.
+        examples: The lines of its profile that show its voice.
+    """
+
+    name: str
+    profile: str
+    place: str
+    partner: str
+    said: tuple[str, ...] = ()
+    event: str = ""
+    others: tuple[str, ...] = ()
+    ranked: tuple[Scored, ...] = ()
+    turns: tuple[TalkTurn, ...] = ()
+    examples: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What is answered, as one text."""
+        return " ".join(self.said) or self.event
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        return is_question(self.words)
+
+    @property
+    def best(self) -> float:
+        """What the best sentence is worth; 0 if there is none."""
+        return self.ranked[0].worth if self.ranked else 0.0
+
+    @property
+    def knows(self) -> bool:
+        """Whether something bears on what was said."""
+        return self.best >= TO_THE_POINT
+
+
+def is_question(words: str) -> bool:
+    """Whether it asks for something, with or without a question mark."""
+    first = words.strip().split(maxsplit=1)[0].casefold().strip(",.") if words.strip() else ""
+    return "?" in words or first in _ASKING

@@ -1,0 +1,275 @@
+"""Whether an answer may be said: what a model puts into an agent's mouth is looked at first.
+
+Nonsense that is spoken feeds itself: it stands in the window, in summaries and in recall, and the
+next answer is made of it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from game.mind.language.patterns import pattern
+from game.mind.language.perception import visible
+from game.mind.language.pronouns import told_of, turned
+from game.mind.language.speech import tidy_speech
+from game.mind.language.words import sentences, telling, words
+from game.mind.prompt.reply.compose import ReplyPrompt
+from game.mind.prompt.reply.context import ReplyContext, is_question
+from game.mind.prompt.reply.material import Sentence, SentenceOrigin, of_profile
+
+SAME = 0.85
+"""The share of words in common, in their order, from which two lines are the same."""
+_LEAST_WORDS = 3
+_RUN = 6
+"""So many words of the instructions in a row are no accident."""
+_STAGE = re.compile(r"\*[^*]{0,200}\*|\([^()]{0,200}\)|\[[^\[\]]{0,200}\]|<[^<>]{0,60}>")
+_LOOSE = re.compile(r"\s+(?=[.,!?;](?:\s|$))")
+_MARKUP = re.compile(
+    r"[<>{}\[\]~|#]|\(memor|\bmemor(?:y|ies) \d|says to you\b|\bnote words\b|^\s*:"
+    r"|^\W*(?:user|assistant|system)\s*:|^\(?You remember:|\*\*|```|https?://",
+    re.I,
+)
+_DISARMED = re.compile(r"[{}|¦]|^\W*#")
+"""Marks that stand in no speech any more once it can be said: they are looked for before."""
+_LABEL = re.compile(r"^\W{0,2}(?:answer|reply|response|output)\s*:\s*", re.I)
+_SPEAKER = re.compile(r"^[A-Z][\w'’-]{1,23}(?: [A-Z][\w'’-]{1,23})?:\s+(?=\S)")
+_SAY = re.compile(r"^(?:say|says|replies|answers)\s+(?=[\"“A-Z])")
+_FIRST_PERSON = re.compile(r"\b(?:I|I['’](?:m|ve|d|ll)|[Mm]y|[Mm]ine)\b")
+_OTHERS = re.compile(r"\b(?:you|your|yours|he|she|his|her|they|their)\b", re.I)
+
+
+_IS_A = re.compile(r"\b(?:I am|I['’]m|I was) (?:an?|the) (?P<what>[^.,;!?]+)")
+_SECRET = re.compile(
+    r"\b(?:secret(?:ly)?|hid(?:e|es|den)?|(?:nobody|no one) (?:must|may|else) know"
+    r"|only \w+(?: \w+)? knows?|few know|does not know|alone knows|own up|unsigned|do not dare)\b",
+    re.I,
+)
+_ADMITS = re.compile(
+    r"\b(?:(?:do|did)(?: not|n['’]t) (?:know|remember|recall)|not sure|no idea"
+    r"|can(?:not|['’]t) (?:say|remember|recall)|never told)\b",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An answer, as it would be said.
+
+    Attributes:
+        words: What would be said; empty if nothing is left.
+        fault: Why it may not be; empty if it may.
+        grounded: How much of it comes from what was to be used, 0 to 1.
+        admits: Whether it says that the agent does not know.
+    """
+
+    words: str
+    fault: str = ""
+    grounded: float = 0.0
+    admits: bool = False
+
+
+def judge(
+    answer: str, scene: ReplyContext, prompt: ReplyPrompt, own_lines: Iterable[str]
+) -> Judged:
+    """Look at an answer before anybody hears it.
+
+    Args:
+        answer: What the model wrote.
+        scene: What it was asked.
+        prompt: What it was sent.
+        own_lines: What the agent has said lately.
+    """
+    said = spoken(answer, scene)
+    if not said:
+        return Judged("", "there is nothing in it that can be said")
+    said = _given_back(said, scene)
+    fault = (
+        _markup(answer, said)
+        or _repeats(said, own_lines)
+        or _parrots(said, scene)
+        or _of_the_prompt(said, prompt)
+        or _of_another(said, scene)
+        or _made_up(said, scene)
+    )
+    admits = _ADMITS.search(said) is not None
+    return Judged(said, fault, _grounded(said, scene, prompt.chosen), admits)
+
+
+def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
+    """What the agent knows, said by itself: for when a model makes nothing of it.
+
+    The sentence that answers the question best, in the words in which it was told, with the
+    pronouns of whoever speaks now. Empty if nothing is to the point, or it has just been said.
+    """
+    if not scene.asks or not scene.knows:
+        return ""
+    best = scene.ranked[0].sentence
+    if best.origin in (SentenceOrigin.SELF, SentenceOrigin.TIE) and _SECRET.search(best.text):
+        return ""  # a model may keep a secret; a memory that answers by itself cannot
+    if best.who == scene.partner:
+        words = turned(best.bare)
+    elif best.who:
+        words = told_of(best.bare, best.who)
+    else:
+        words = best.text
+    said = _paired(_SPEAKER.sub("", tidy_speech(words)))
+    return "" if any(_alike(said, line) for line in (*own_lines, *scene.said)) else said
+
+
+def spoken(answer: str, scene: ReplyContext) -> str:
+    """The part of an answer that is the agent's own speech, fit to be said."""
+    line = next((each for each in answer.splitlines() if each.strip()), "")
+    line = " ".join(visible(line).split())
+    line = _LABEL.sub("", _LOOSE.sub("", _STAGE.sub(" ", line)).strip())
+    names = "|".join(re.escape(n) for n in (scene.partner, scene.name, *scene.others) if n)
+    line = pattern(rf"^~?\s*(?:(?:{names})\s*[:>]\s*)+", re.I).sub("", line)
+    line = pattern(rf"^{re.escape(scene.name)},\s+(?=\w)").sub("", line)
+    line = pattern(rf"\s(?:{names}):\s.*$").sub("", _SAY.sub("", _SPEAKER.sub("", line)))
+    return _paired(tidy_speech(line))
+
+
+def _paired(said: str) -> str:
+    """Without quotation marks where one has lost its fellow."""
+    return " ".join((said.replace('"', "") if said.count('"') % 2 else said).split())
+
+
+def _markup(answer: str, said: str) -> str:
+    line = next((each for each in answer.splitlines() if each.strip()), "")
+    found = _MARKUP.search(said) or _DISARMED.search(line)
+    return "it speaks the marks of the prompt" if found else ""
+
+
+def _repeats(said: str, own_lines: Iterable[str]) -> str:
+    if any(_alike(said, line) for line in own_lines):
+        return "it is what the agent has said already"
+    return ""
+
+
+def _parrots(said: str, scene: ReplyContext) -> str:
+    if any(_alike(said, line) for line in scene.said):
+        return "it only gives back what was said"
+    return ""
+
+
+def _of_the_prompt(said: str, prompt: ReplyPrompt) -> str:
+    shown = (each for each in prompt.examples if not each.holds or each.who in said)
+    if any(_alike(said, example.answer) for example in shown):
+        return "it is an answer of an example"
+    runs = {run for line in prompt.frame for run in _runs(line)}
+    if runs & set(_runs(said)):
+        return "it recites the instructions"
+    return ""
+
+
+def _of_another(said: str, scene: ReplyContext) -> str:
+    """Whether it tells another's life as the agent's own."""
+    own = _own_words(scene)
+    for sentence in sentences(said):
+        whose = _whose(sentence, scene, own)
+        if whose:
+            return f"it tells the life of {whose} as its own"
+    return ""
+
+
+def _made_up(said: str, scene: ReplyContext) -> str:
+    """Whether it says of itself what it is, and nothing of that is in its life or was asked."""
+    given = telling(" ".join([scene.words, *(each.sentence.text for each in scene.ranked[:8])]))
+    known = _own_words(scene) | given
+    for claim in _IS_A.finditer(said):
+        what = telling(claim["what"])
+        if what and not what & known:
+            return "it makes up a life of its own"
+    return ""
+
+
+def _given_back(said: str, scene: ReplyContext) -> str:
+    """With "you" where the speaker's own statement came back as "I": it is their life.
+
+    The words are theirs and true; only the pronoun was wrong.
+    """
+    own = _own_words(scene)
+    parts = [
+        turned(each) if _whose(each, scene, own) == scene.partner else each
+        for each in sentences(said)
+    ]
+    return " ".join(parts)
+
+
+def _whose(sentence: str, scene: ReplyContext, own: set[str]) -> str:
+    """Whose life a sentence in the first person tells; empty if it may be the agent's."""
+    if not _FIRST_PERSON.search(sentence) or _OTHERS.search(sentence):
+        return ""
+    claimed = telling(sentence) - telling(scene.name) - _ASKED
+    if not claimed or claimed <= own:
+        return ""
+    for who, theirs in _others_words(scene):
+        if who in sentence:
+            continue
+        shared = claimed & telling(theirs)
+        if shared and not shared <= own and len(shared) >= 0.6 * len(claimed):
+            return who
+    return ""
+
+
+_ASKED = telling(
+    "remember think believe hear told say know guess suppose hope sure well"
+) | telling("I'm I've I'd I'll I’m I’ve I’d I’ll")
+"""Words that tell nothing of a life."""
+
+
+def _others_words(scene: ReplyContext) -> Iterable[tuple[str, str]]:
+    """What others said of themselves: whoever speaks now first."""
+    told = [line for line in scene.said if not is_question(line)]
+    yield from ((scene.partner, line) for line in told if _FIRST_PERSON.search(line))
+    turns = [t for t in scene.turns if t.who and not is_question(t.words)]
+    yield from ((t.who, t.words) for t in turns if _FIRST_PERSON.search(t.words))
+    for each in scene.ranked:
+        if each.sentence.who and _FIRST_PERSON.search(each.sentence.bare):
+            yield each.sentence.who, each.sentence.bare
+
+
+def _own_words(scene: ReplyContext) -> set[str]:
+    own = [each.text for each in of_profile(scene.profile)]
+    own += [
+        e.sentence.text
+        for e in scene.ranked
+        if e.sentence.origin in (SentenceOrigin.PLACE, SentenceOrigin.KEPT)
+    ]
+    return telling(" ".join([*own, scene.place, *scene.examples]))
+
+
+def _grounded(said: str, scene: ReplyContext, chosen: Sequence[Sentence]) -> float:
+    """The share of its telling words that come from what it was given, beside the question."""
+    mine = telling(said) - telling(scene.words) - telling(scene.partner)
+    if not mine or not chosen:
+        return 0.0
+    given = telling(" ".join(each.bare for each in chosen))
+    return len(mine & given) / len(mine)
+
+
+def _alike(one: str, other: str) -> bool:
+    a, b = [w.casefold() for w in words(one)], [w.casefold() for w in words(other)]
+    if min(len(a), len(b)) < _LEAST_WORDS:
+        return False
+    return difflib.SequenceMatcher(None, a, b, autojunk=False).ratio() >= SAME
+
+
+def _runs(line: str) -> list[tuple[str, ...]]:
+    low = [word.casefold() for word in words(line)]
+    return [tuple(low[i : i + _RUN]) for i in range(len(low) - _RUN + 1)]
+
+
+def fault_of_act(shown: str, own_lines: Iterable[str], examples: Iterable[str]) -> str:
+    """Why the words of an act that is no reply may not be said or played; empty if they may.
+
+    Args:
+        shown: What others would hear or see.
+        own_lines: What the agent said and played lately.
+        examples: The same of the lines that show its voice.
+    """
+    if any(_alike(shown, line) for line in examples):
+        return "it is a line of your examples"
+    return _markup(shown, shown) or _repeats(shown, own_lines)

@@ -1,0 +1,245 @@
+"""What may stand in the prompt of a reply: plain sentences about people who have names.
+
+Everything that an agent has comes down to one kind of thing here, a :class:`Sentence`: what its
+profile says, what somebody told it (in the window or found by recall), notes, pins, summaries, what
+was promised, the room. Which of them are worth their place is decided in
+:mod:`game.mind.prompt.reply.worth`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import lru_cache
+
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.profiles.observing import HEARSAY
+from game.mind.books.profiles.profile import Profile
+from game.mind.language.greetings import is_greeting
+from game.mind.language.heard import Utterance, heard
+from game.mind.language.perception import for_prompt, shorten
+from game.mind.language.pronouns import in_first_person
+from game.mind.language.words import sentences, telling, words
+from game.mind.memory import MemoryContext
+from game.mind.recall.documents import Document, DocumentKind, Hit
+from game.mind.recall.related import SearchResult
+
+LONGEST = 220
+"""Characters of one sentence, or of one quotation."""
+_TIES = "Others you know."
+_LONGEST_NAME = 40
+_REFERENCE = re.compile(r"\s*\(memor(?:y|ies) \d[\d ,–-]*\)")
+_LIST_MARK = re.compile(r"^\s*(?:[-*•#>]+\s*|\d{1,3}[.)]\s+)+")
+_OBSERVED = re.compile(r"(?P<who>[^:]{1,48}?) said(?: to (?P<to>[^:]{1,48}))?: (?P<words>.+)$")
+_BEGINNING = datetime.min.replace(tzinfo=UTC)
+
+
+class SentenceOrigin(StrEnum):
+    """Where a sentence comes from."""
+
+    SELF = "who it is"
+    TIE = "others it knows"
+    PLACE = "situation"
+    PARTNER = "told by the speaker"
+    OTHER = "told by others"
+    KEPT = "notes and pins"
+    SUMMARY = "summaries"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Something that can stand in the prompt of a reply.
+
+    Attributes:
+        text: As the prompt shows it.
+        bare: What is compared with the question: the words alone, without who said them.
+        origin: Where it comes from.
+        who: Who said it; empty for nobody.
+        time: When it was said; the beginning of time for what always holds.
+        number: The memory that it stands in; 0 for none.
+    """
+
+    text: str
+    bare: str
+    origin: SentenceOrigin
+    who: str = ""
+    time: datetime = _BEGINNING
+    number: int = 0
+
+
+@lru_cache(maxsize=256)
+def of_profile(profile: str) -> tuple[Sentence, ...]:
+    """The sentences of a profile, in the first person; its ties to others behind them."""
+    own, _, ties = profile.partition(_TIES)
+    found = [in_first_person(each) for each in _sentences(own)]
+    known = [_tie(in_first_person(each)) for each in _sentences(ties)]
+    return (
+        *(Sentence(each, each, SentenceOrigin.SELF) for each in found),
+        *(Sentence(each, each, SentenceOrigin.TIE) for each in known),
+    )
+
+
+def _tie(text: str) -> str:
+    """A tie as one says it: "Bram brings apples" for "Bram: he brings apples"."""
+    name, colon, what = text.partition(": ")
+    if not colon or len(name) > _LONGEST_NAME:
+        return text
+    first, _, rest = what.partition(" ")
+    if first.casefold() in ("he", "she", "they", "it"):
+        return f"{name} {rest}"
+    own = first in ("I", "I'm", "I’m") or first.casefold() in ("my", "his", "her", "their")
+    return f"As for {name}, {what}" if own else f"{name} is {what}"
+
+
+def of_place(place: str, description: str) -> tuple[Sentence, ...]:
+    """What the room looks like."""
+    return tuple(Sentence(each, each, SentenceOrigin.PLACE) for each in _sentences(description))
+
+
+def of_window(window: Iterable[Memory], partner: str, own_name: str) -> list[Sentence]:
+    """What others said in the window."""
+    return [s for memory in window for s in of_memory(memory, partner, own_name)]
+
+
+def of_memory(memory: Memory, partner: str, own_name: str) -> list[Sentence]:
+    """What somebody else said or did in one memory, as sentences that name them."""
+    if memory.kind is not MemoryKind.PERCEPTION:
+        return []
+    said = heard(memory)
+    if said is not None:
+        return list(_said(said, memory, partner))
+    if memory.event in ("give", "pose") and memory.source:
+        text = _closed(in_first_person(for_prompt(memory.text, limit=LONGEST)))
+        origin = SentenceOrigin.PARTNER if memory.source == partner else SentenceOrigin.OTHER
+        return [Sentence(text, text, origin, memory.source, memory.time, memory.number)]
+    return []
+
+
+def of_observations(profile: Profile | None, partner: str) -> list[Sentence]:
+    """What a profile keeps of what somebody said, and of what others said of them.
+
+    It reaches back beyond the window, and does not depend on the words of the question.
+    """
+    found: list[Sentence] = []
+    for each in profile.observations if profile is not None else ():
+        said = _OBSERVED.match(each.text.removeprefix(HEARSAY))
+        if said is None:
+            continue
+        utterance = Utterance(said["who"], said["words"], said["to"] or "you")
+        memory = Memory(each.number, each.time, MemoryKind.PERCEPTION, "")
+        found += _said(utterance, memory, partner)
+    return found
+
+
+def of_found(found: SearchResult | None, partner: str, own_name: str) -> list[Sentence]:
+    """What recall found: raw memories of others' words, and notes."""
+    if found is None:
+        return []
+    hits = (*found.memories, *found.notes)
+    return [s for hit in hits for s in _of_document(hit.document, partner, own_name)]
+
+
+def of_summaries(context: MemoryContext) -> list[Sentence]:
+    """The sentences of both summaries, older ones first."""
+    texts = [each.text for each in (context.longterm, context.recent) if each is not None]
+    lines = [line for text in texts for line in text.splitlines()]
+    return [Sentence(s, s, SentenceOrigin.SUMMARY) for line in lines for s in _sentences(line)]
+
+
+def of_kept(lines: Iterable[str]) -> list[Sentence]:
+    """Pins, and what was noticed: rules, promises."""
+    plain = [_plain(in_first_person(each)) for each in lines]
+    return [Sentence(each, each, SentenceOrigin.KEPT) for each in plain if each]
+
+
+def without_superseded(found: Iterable[Sentence], people: Iterable[Profile]) -> list[Sentence]:
+    """``found`` without what somebody has since told otherwise: a former home or work."""
+    over = [
+        (number, fact.value.casefold())
+        for profile in people
+        for fact in profile.facts
+        if not fact.holds and fact.value
+        for number in fact.numbers
+    ]
+    return [
+        each
+        for each in found
+        if not any(each.number == n and value in each.bare.casefold() for n, value in over)
+    ]
+
+
+def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
+    """What was said, cut into quotations that stand by themselves; no questions, no greetings."""
+    how = "told me" if said.to == "you" else "said" if not said.to else f"told {said.to}"
+    origin = SentenceOrigin.PARTNER if said.who == partner else SentenceOrigin.OTHER
+    for part in _quotations(for_prompt(said.words, limit=4 * LONGEST).replace('"', "'")):
+        text = f'{said.who} {how}, "{part}"'
+        yield Sentence(text, part, origin, said.who, memory.time, memory.number)
+
+
+def _quotations(said: str) -> Iterator[str]:
+    """What was told, without greetings and questions; whole where all of it is told."""
+    found = sentences(said)
+    told = [each for each in found if not _is_idle(each)]
+    if len(told) == len(found) and len(said) <= LONGEST:
+        yield said
+    else:
+        yield from (shorten(each, LONGEST) for each in told)
+
+
+def _is_idle(sentence: str) -> bool:
+    """Whether nothing is told: a question, a greeting, a word or two."""
+    asks = sentence.rstrip("\"'”’ ").endswith("?")
+    says = len(telling(sentence))
+    return asks or is_greeting(sentence) or not says or (says == 1 and len(words(sentence)) < 4)
+
+
+def _of_document(document: Document, partner: str, own_name: str) -> list[Sentence]:
+    if document.kind is DocumentKind.NOTE:
+        text = _plain(f"{document.title}: {document.text}")
+        return [Sentence(text, text, SentenceOrigin.KEPT, time=document.time)] if text else []
+    if document.speaker == own_name:  # what it said itself is no evidence
+        return []
+    memory = Memory(
+        document.first,
+        document.time,
+        MemoryKind.PERCEPTION,
+        document.text,
+        source=document.speaker,
+    )
+    return of_memory(memory, partner, own_name)
+
+
+def _sentences(text: str) -> list[str]:
+    return [plain for line in text.splitlines() for s in sentences(line) if (plain := _plain(s))]
+
+
+def _plain(text: str) -> str:
+    """One sentence without list marks and numbers of memories, which a small model would say."""
+    bare = _LIST_MARK.sub("", _REFERENCE.sub("", for_prompt(text, limit=LONGEST)))
+    return _closed(" ".join(bare.split())) if any(c.isalpha() for c in bare) else ""
+
+
+def _closed(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…", '"', "”", "'")) else f"{text}."
+
+
+def numbers_of(chosen: Sequence[Sentence]) -> tuple[int, ...]:
+    """The memories that stand in a prompt."""
+    return tuple(dict.fromkeys(each.number for each in chosen if each.number))
+
+
+def hits_of(found: SearchResult | None, chosen: Sequence[Sentence]) -> tuple[Hit, ...]:
+    """Those of what recall found that stand in a prompt."""
+    if found is None:
+        return ()
+    numbers, texts = set(numbers_of(chosen)), {each.text for each in chosen}
+    return tuple(
+        hit
+        for hit in found.hits
+        if hit.document.first in numbers
+        or _plain(f"{hit.document.title}: {hit.document.text}") in texts
+    )

@@ -1,0 +1,149 @@
+"""Which sentences bear on what was said: by words, by meaning, and by whose life it is about."""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+from array import array
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from game.mind.errors import ModelError
+from game.mind.language.words import telling
+from game.mind.ports import Embedder
+from game.mind.prompt.reply.material import Sentence, SentenceOrigin
+
+A_WORD = 0.12
+"""What a telling word in common is worth beside a cosine of meaning."""
+MOST_WORDS = 3
+OWN_LIFE, THEIR_LIFE = 0.08, 0.12
+"""What it is worth that somebody asked about the agent's life, or about their own."""
+SUMMARISED = -0.05
+"""A raw memory says the same better than a summary of it."""
+IN_CONTEXT = 0.6
+"""What a question is worth together with the line before it, beside what it is worth alone."""
+_STANDS_ALONE = 2
+NEAR = 0.7
+"""What is worth this share of the best may be about the same."""
+_POINTS_BACK = re.compile(r"^\W*and\b|\b(?:she|he|her|him|hers|they|them|their|it|its)\b", re.I)
+_MOST_KEPT = 8192
+_MINE = re.compile(r"\b(?:my|mine|i|i['’](?:m|ve|ll|d)|me|myself)\b", re.I)
+_YOURS = re.compile(r"\b(?:you|your|yours|yourself)\b", re.I)
+_ASIDE = re.compile(
+    r"\b(?:(?:tell|remind|show|give) me|do you (?:remember|recall|know)|remember me|can you tell"
+    r"|may i ask|let me ask|i wonder|i (?:want|would like|'d like) to know)\b",
+    re.I,
+)
+"""Words with "I" and "you" in them that say nothing of whose life is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A sentence and what it is worth for this answer; about 0.3 and more is to the point."""
+
+    sentence: Sentence
+    worth: float
+
+
+class Ranker:
+    """Puts sentences in order. Safe in any thread; keeps the vectors of what it has seen.
+
+    Args:
+        embedder: Knows what means alike; None, or one that fails, leaves it to the words.
+    """
+
+    def __init__(self, embedder: Embedder | None) -> None:
+        self._embedder = embedder
+        self._lock = threading.Lock()
+        self._vectors: OrderedDict[str, array[float]] = OrderedDict()
+
+    def rank(self, question: str, material: Iterable[Sentence], before: str = "") -> list[Scored]:
+        """The sentences, best first; those that say the same only once. Blocks.
+
+        Args:
+            question: What was said to the agent.
+            material: What it has.
+            before: What was said just before, to which a question like "And her name?" belongs.
+        """
+        unique = {each.bare.casefold(): each for each in material}  # the newest of each
+        found = list(unique.values())
+        worth = self._worth(question, found)
+        if before and leans(question):
+            with_before = self._worth(f"{before} {question}", found)
+            worth = [
+                max(one, IN_CONTEXT * other) for one, other in zip(worth, with_before, strict=True)
+            ]
+        scored = [Scored(each, value) for each, value in zip(found, worth, strict=True)]
+        return _newest_first(sorted(scored, key=lambda each: -each.worth))
+
+    def _worth(self, question: str, found: Sequence[Sentence]) -> list[float]:
+        meant = self._meaning(question, [each.bare for each in found])
+        wanted, bare = telling(question), _ASIDE.sub(" ", question)
+        return [
+            cosine + _by_words(wanted, each) + _by_life(bare, each)
+            for each, cosine in zip(found, meant, strict=True)
+        ]
+
+    def _meaning(self, question: str, texts: Sequence[str]) -> list[float]:
+        if self._embedder is None or not texts:
+            return [0.0] * len(texts)
+        try:
+            asked, *known = self._vectors_of([question, *texts])
+        except ModelError:
+            return [0.0] * len(texts)
+        return [math.sumprod(asked, each) for each in known]
+
+    def _vectors_of(self, texts: Sequence[str]) -> list[array[float]]:
+        assert self._embedder is not None
+        with self._lock:
+            have = {text: self._vectors[text] for text in texts if text in self._vectors}
+        new = [text for text in dict.fromkeys(texts) if text not in have]
+        for text, vector in zip(new, self._embedder.embed(new) if new else (), strict=True):
+            length = math.hypot(*vector) or 1.0
+            have[text] = array("f", [value / length for value in vector])
+        with self._lock:
+            self._vectors.update(have)
+            while len(self._vectors) > _MOST_KEPT:
+                self._vectors.popitem(last=False)
+        return [have[text] for text in texts]
+
+
+def _newest_first(ranked: list[Scored]) -> list[Scored]:
+    """With what the best one's speaker said last before what they said earlier of the same.
+
+    "Make it five nights" says less of nights than "I'd like to stay for two nights" and holds.
+    """
+    if not ranked or not ranked[0].sentence.who:
+        return ranked
+    best = ranked[0]
+    same = [
+        each
+        for each in ranked
+        if each.sentence.who == best.sentence.who and each.worth >= NEAR * best.worth
+    ]
+    newest = sorted(same, key=lambda each: each.sentence.time, reverse=True)
+    worths = [each.worth for each in same]
+    first = [Scored(each.sentence, worth) for each, worth in zip(newest, worths, strict=True)]
+    return [*first, *(each for each in ranked if each not in same)]
+
+
+def leans(question: str) -> bool:
+    """Whether a question can only be understood from what was said before it."""
+    return len(telling(question)) < _STANDS_ALONE or _POINTS_BACK.search(question) is not None
+
+
+def _by_words(wanted: set[str], each: Sentence) -> float:
+    return A_WORD * min(len(wanted & telling(f"{each.who} {each.bare}")), MOST_WORDS)
+
+
+def _by_life(question: str, each: Sentence) -> float:
+    if each.origin is SentenceOrigin.SUMMARY:
+        return SUMMARISED
+    mine = _MINE.search(question) is not None
+    if each.origin is SentenceOrigin.PARTNER:
+        return THEIR_LIFE if mine else 0.0
+    if each.origin is SentenceOrigin.SELF:
+        return OWN_LIFE if _YOURS.search(question) and not mine else 0.0
+    return 0.0

@@ -1,0 +1,103 @@
+"""The window as lines of a play script, with the time where a gap matters.
+
+Every line depends on its own memory and the one before it alone, so a longer
+window begins with the very lines of the shorter one: a model server finds them
+in its cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from game.mind.language.perception import for_prompt, is_repeat, repeated
+
+_SMALL_WORDS = "no one two three four five six seven eight nine ten eleven twelve"
+_SMALL = _SMALL_WORDS.split()
+_MINUTES_THAT_MATTER = 20
+_DAYTIMES = ((5, "night"), (12, "morning"), (18, "afternoon"), (22, "evening"), (24, "night"))
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedMemory:
+    """One memory of the window.
+
+    Attributes:
+        text: What happened; an own act as ``say Good day!``, with or without a cursor.
+        time: When, in the time zone that the agent lives in.
+        own_act: Whether the agent did it itself.
+    """
+
+    text: str
+    time: datetime
+    own_act: bool = False
+
+
+def cursor(name: str) -> str:
+    """Where the script waits for ``name``: ``~Mira>``."""
+    return f"~{name}>"
+
+
+def script(window: Sequence[RenderedMemory], name: str) -> list[str]:
+    """The lines of the script: times in square brackets, own acts behind the cursor.
+
+    Args:
+        window: Memories, oldest first.
+        name: Whose they are.
+    """
+    lines: list[str] = []
+    before: RenderedMemory | None = None
+    for memory, count in folded(window):
+        lines += told(before, memory, count, name)
+        before = memory
+    return lines
+
+
+def told(
+    before: RenderedMemory | None, memory: RenderedMemory, count: int, name: str
+) -> tuple[str, ...]:
+    """The line of a memory that happened ``count`` times in a row, and before it the time."""
+    line = repeated(_line(memory, name), count)
+    when = time_line(before.time if before else None, memory.time)
+    return (when, line) if when else (line,)
+
+
+def time_line(before: datetime | None, now: datetime) -> str:
+    """``[two hours later]``, ``[Tuesday 4 March 2025, morning]`` on a new day, or empty."""
+    if before is None or now.date() > before.date():
+        daytime = next(word for end, word in _DAYTIMES if now.hour < end)
+        return f"[{now:%A} {now.day} {now:%B %Y}, {daytime}]"
+    return _later(now - before)
+
+
+def _later(gap: timedelta) -> str:
+    minutes = gap.total_seconds() / 60
+    if minutes < _MINUTES_THAT_MATTER:
+        return ""
+    if minutes < 45:
+        return "[half an hour later]"
+    hours = round(minutes / 60)
+    if hours <= 1:
+        return "[an hour later]"
+    return f"[{_SMALL[hours] if hours < len(_SMALL) else hours} hours later]"
+
+
+def _line(memory: RenderedMemory, name: str) -> str:
+    if not memory.own_act:
+        return for_prompt(memory.text)
+    text = memory.text.strip().removeprefix(cursor(name))
+    return f"{cursor(name)} {for_prompt(text)}"
+
+
+def folded(window: Iterable[RenderedMemory]) -> list[tuple[RenderedMemory, int]]:
+    """Memories that say the same in a row as one, with how often it was."""
+    folded: list[tuple[RenderedMemory, int]] = []
+    for memory in window:
+        if folded:
+            last, count = folded[-1]
+            if last.own_act == memory.own_act and is_repeat(last.text, memory.text):
+                folded[-1] = (last, count + 1)
+                continue
+        folded.append((memory, 1))
+    return folded

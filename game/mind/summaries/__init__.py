@@ -1,0 +1,1 @@
+"""How summaries are written, checked, and kept as files."""

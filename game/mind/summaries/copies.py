@@ -1,0 +1,142 @@
+"""Keeps the summaries in the vault the same as the tiers, and takes over people's edits."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Position, Summary, Tier
+from game.mind.archive.tiers import Tiers
+from game.mind.errors import ArchiveUnwritable
+from game.mind.ports import Clock
+from game.mind.summaries.files import SummaryFile, SummaryFolder
+
+
+class VaultCopies:
+    """The two summary files of one memory.
+
+    Args:
+        folder: Where they stand.
+        tiers: What they are to say.
+        lock: Guards the tiers.
+        archive: Gets a line for each edit.
+        clock: The present time.
+        log: Takes one line for people.
+        edited: Told of each edit: of which summary, of which compaction, how many characters it
+            has now, and why it was not taken over; empty if it was.
+    """
+
+    def __init__(
+        self,
+        folder: SummaryFolder,
+        tiers: Tiers,
+        lock: threading.Lock,
+        archive: Archive,
+        *,
+        clock: Clock,
+        log: Callable[[str], None],
+        edited: Callable[[Tier, int, int, str], None] = lambda *_: None,
+    ) -> None:
+        self._folder, self._tiers, self._lock = folder, tiers, lock
+        self._archive, self._clock, self._log = archive, clock, log
+        self._edited = edited
+        self.in_step = threading.Lock()
+        """Held from a commit until the files have followed it."""
+
+    def write(self, summary: Summary, position: Position | None, *, keep: bool = False) -> None:
+        """Put a summary into its file; a vault that cannot be written is only logged.
+
+        The archive has the summary already, so only the copy for people is lost; the next
+        start writes it.
+        """
+        number, step = self._tiers.standing, self._tiers.step
+        try:
+            for note in self._folder.write(summary, number, position, step=step, keep=keep):
+                self._set_aside(summary.tier, note)
+        except OSError as error:
+            self._log(f"{self._folder.path(summary.tier)} could not be written: {error}")
+
+    def keep_version(self, summary: Summary, position: Position) -> None:
+        """Keep a version that a later rung made shorter as a time-stamped file."""
+        try:
+            self._folder.keep_version(summary, self._tiers.standing, position)
+        except OSError as error:
+            self._log(f"A longer version of the summary could not be written: {error}")
+
+    def write_both(self, position: Position | None, *, keep: bool = False) -> None:
+        """Put both summaries into their files, and take away the file of one that is not."""
+        for tier in Tier:
+            try:
+                if (summary := self._tiers.summary(tier)) is None:
+                    self._remove(tier)
+                else:
+                    self.write(summary, position, keep=keep)
+            except OSError as error:
+                self._log(f"{self._folder.path(tier)} could not be removed: {error}")
+
+    def _remove(self, tier: Tier) -> None:
+        for note in self._folder.remove(tier, self._tiers.step):
+            self._set_aside(tier, note)
+
+    def _set_aside(self, tier: Tier, note: str) -> None:
+        self._log(note)
+        self._edited(tier, self._tiers.standing, 0, note)
+
+    def adopt_edits(self) -> list[str]:
+        """Take over what a person changed; see :meth:`CascadeMemory.adopt_edits`."""
+        notes = [note for tier in Tier if (note := self._adopt_from_file(tier))]
+        for note in notes:
+            self._log(note)
+        return notes
+
+    def mend(self) -> None:
+        """Take over edits, and write again what a crash, or a person, took from the vault."""
+        # Each file is read once: its front matter is most of what opening an agent costs.
+        for tier in Tier:
+            try:
+                self._mend_file(tier, self._folder.read(tier))
+            except ValueError as error:
+                self._log(_left_alone(error))
+            except (ArchiveUnwritable, OSError) as error:
+                self._log(f"{self._folder.path(tier).name} could not be mended: {error}")
+
+    def _mend_file(self, tier: Tier, file: SummaryFile | None) -> None:
+        if note := self._adopt_edit(tier, file):
+            self._log(note)
+        summary = self._tiers.summary(tier)
+        if summary is None:
+            self._remove(tier)
+        elif file is None or file.step != self._tiers.step:
+            self.write(summary, None, keep=True)
+
+    def _adopt_from_file(self, tier: Tier) -> str | None:
+        try:
+            file = self._folder.read(tier)
+        except ValueError as error:
+            return _left_alone(error)
+        return self._adopt_edit(tier, file)
+
+    def _adopt_edit(self, tier: Tier, file: SummaryFile | None) -> str | None:
+        with self._lock:
+            summary, tiers = self._tiers.summary(tier), self._tiers
+            if file is None or summary is None or not file.edited:
+                return None
+            if file.step != tiers.step or not file.text:
+                return f"{file.path} was edited, but is empty or belongs to another compaction"
+            if file.text == summary.text.strip():
+                return None
+            now = self._clock.now()
+            position = self._archive.append(
+                {"type": "edit", "tier": tier.value, "text": file.text, "t": now.isoformat()}
+            )
+            tiers.edited(tier, file.text, now)
+            changed, number = tiers.summary(tier), tiers.standing
+        self._edited(tier, number, len(file.text), "")
+        if changed is not None:
+            self.write(changed, position)
+        return f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
+
+
+def _left_alone(error: ValueError) -> str:
+    return f"{error}; left alone, the archive's own text is used"

@@ -1,0 +1,244 @@
+"""The summaries as markdown in the vault, for people to read and to mend.
+
+``recent.md`` and ``longterm.md`` hold what is valid now, ``recent-YYYYMMDD-HHMMSS.md`` and
+``longterm-YYYYMMDD-HHMMSS.md`` every summary there ever was. All are derived from the
+archive: a lost one is written again. A body that a person changed is noticed by the digest
+in the front matter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import frontmatter
+import yaml
+
+from game.mind.archive.records import Position, Summary, Tier
+
+_KIND = {Tier.LONGTERM: "long-term summary", Tier.RECENT: "short-term summary"}
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryFile:
+    """A summary as it stands in the vault.
+
+    Attributes:
+        path: The file.
+        text: Its body.
+        step: The compaction or undoing after which it was written.
+        edited: A person changed the body since.
+    """
+
+    path: Path
+    text: str
+    step: int
+    edited: bool
+
+
+class SummaryFolder:
+    """``vault/agents/<name>/summaries/`` of one agent.
+
+    Args:
+        folder: The folder; made when the first summary is written.
+        agent: The agent's name, for the front matter.
+    """
+
+    def __init__(self, folder: Path, agent: str) -> None:
+        self.folder = folder
+        self.agent = agent
+
+    def path(self, tier: Tier) -> Path:
+        """Where the present summary of that tier stands."""
+        return self.folder / f"{tier.value}.md"
+
+    def write(
+        self,
+        summary: Summary,
+        compaction: int,
+        position: Position | None,
+        *,
+        step: int | None = None,
+        keep: bool = False,
+    ) -> list[str]:
+        """Put a summary into its file, atomically.
+
+        Args:
+            summary: What to write.
+            compaction: Number of the compaction that made it.
+            position: Where that compaction stands in the archive.
+            step: Which compaction or undoing it is written after; the compaction if not given.
+            keep: Also write the time-stamped copy that is never replaced.
+
+        Returns:
+            Notes for the log: what was set aside first.
+
+        Raises:
+            OSError: The vault cannot be written.
+        """
+        step = compaction if step is None else step
+        text = self._render(summary, compaction, position, step)
+        notes = self._set_edit_aside(summary.tier, summary.text.strip(), step)
+        replace_file(self.path(summary.tier), text)
+        if keep:
+            self._keep(summary, text)
+        return notes
+
+    def keep_version(self, summary: Summary, compaction: int, position: Position | None) -> None:
+        """Write only the time-stamped copy, of a version that a later rung made shorter.
+
+        Raises:
+            OSError: The vault cannot be written.
+        """
+        self._keep(summary, self._render(summary, compaction, position, compaction))
+
+    def remove(self, tier: Tier, step: int) -> list[str]:
+        """The tier is empty now, after that compaction, undoing or clearing.
+
+        Returns:
+            Notes for the log: what was set aside first.
+
+        Raises:
+            OSError: The vault cannot be written.
+        """
+        notes = self._set_edit_aside(tier, "", step)
+        self.path(tier).unlink(missing_ok=True)
+        return notes
+
+    def read(self, tier: Tier) -> SummaryFile | None:
+        """The summary as it stands in the vault; None if there is no file.
+
+        Raises:
+            ValueError: The file is there and cannot be read as markdown with front matter.
+        """
+        path = self.path(tier)
+        try:
+            post = frontmatter.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise ValueError(f"{path} cannot be read: {error}") from error
+        text = post.content.strip()
+        step = post.get("step", post.get("compaction"))
+        if not isinstance(step, int):
+            raise ValueError(f"{path}: its front matter has no compaction number")
+        return SummaryFile(path, text, step, edited=post.get("digest") != _digest(text))
+
+    def stamped(self, tier: Tier = Tier.RECENT) -> list[Path]:
+        """The time-stamped summaries of a tier, oldest first."""
+        return sorted(self.folder.glob(f"{tier.value}-[0-9]*.md"))
+
+    def _keep(self, summary: Summary, text: str) -> None:
+        stamped = self._stamped(summary)
+        end = f"---\n\n{summary.text.strip()}\n".encode("utf-8", "replace")
+        # A start that mends the files must not double what lies there already.
+        same = self.folder.glob(f"{stamped.stem}*.md")
+        if not any(path.read_bytes().endswith(end) for path in same):
+            _create_beside(stamped, text)
+
+    def _render(
+        self, summary: Summary, compaction: int, position: Position | None, step: int
+    ) -> str:
+        post = frontmatter.Post(summary.text.strip(), **self._metadata(summary, compaction, step))
+        if position is not None:
+            post["archive"] = str(position)
+        return frontmatter.dumps(post, sort_keys=False) + "\n"
+
+    def _metadata(self, summary: Summary, compaction: int, step: int) -> dict[str, Any]:
+        return {
+            "agent": self.agent,
+            "kind": _KIND[summary.tier],
+            "memory_range_start": summary.first,
+            "memory_range_end": summary.last,
+            "memories": summary.count,
+            "tokens_before": summary.tokens_before,
+            "tokens_after": summary.tokens_after,
+            "model": summary.model,
+            "time": summary.time.isoformat(timespec="seconds"),
+            "compaction": compaction,
+            "step": step,
+            "digest": _digest(summary.text.strip()),
+        }
+
+    def _set_edit_aside(self, tier: Tier, text: str, step: int) -> list[str]:
+        """Keep what a person wrote meanwhile under another name before ``text`` replaces it."""
+        path = self.path(tier)
+        try:
+            there = self.read(tier)
+        except ValueError:
+            unread = True
+        else:
+            unread = there is not None and there.edited and there.text != text
+        if not unread:
+            return []
+        aside = _free_name(path.with_name(f"{path.stem}-edited-before-{step}.md"))
+        path.rename(aside)
+        return [f"{path.name} had been edited meanwhile; kept as {aside.name}"]
+
+    def _stamped(self, summary: Summary) -> Path:
+        stamp = summary.time.strftime("%Y%m%d-%H%M%S")
+        return self.folder / f"{summary.tier.value}-{stamp}.md"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _names(path: Path) -> Iterator[Path]:
+    yield path
+    number = 2
+    while True:
+        yield path.with_name(f"{path.stem}-{number}{path.suffix}")
+        number += 1
+
+
+def _free_name(path: Path) -> Path:
+    return next(name for name in _names(path) if not name.exists())
+
+
+def _temporary(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
+    try:
+        with os.fdopen(fd, "w", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+            file.flush()
+            os.fchmod(file.fileno(), 0o644)
+            os.fsync(file.fileno())
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return Path(name)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old text or the new one, nothing between.
+
+    Raises:
+        OSError: It cannot be written; the old text stands.
+    """
+    _temporary(path, text).replace(path)
+
+
+def _create_beside(path: Path, text: str) -> None:
+    """Write a file that must not replace another: a second one gets ``-2``."""
+    temporary = _temporary(path, text)
+    try:
+        for name in _names(path):
+            try:
+                os.link(temporary, name)
+            except FileExistsError:
+                continue
+            except OSError:  # a file system without hard links
+                if name.exists():
+                    continue
+                shutil.copyfile(temporary, name)
+            return
+    finally:
+        temporary.unlink()

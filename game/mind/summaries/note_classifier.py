@@ -1,0 +1,258 @@
+"""Memories as notes: what each sentence is about, told by rules, without a model.
+
+A note is of one kind: a rule that somebody gave, an open matter (a promise, a question
+without an answer), a failure, a goal, a decision, what somebody said of themselves, or else
+a fact.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from game.mind.books.noticing import promises, questions, rules_in
+from game.mind.language.perception import for_prompt
+from game.mind.language.words import telling
+from game.mind.prompt.script import cursor
+from game.mind.summaries import extractive, sections, verification
+from game.mind.summaries.retelling import ToldSentence, retell
+from game.mind.summaries.sections import Structured
+
+
+class NoteKind(StrEnum):
+    """What a note is about, and the order in which notes may claim space."""
+
+    CONSTRAINTS = "constraints"
+    OPEN = "open"
+    ERRORS = "errors"
+    GOALS = "goals"
+    DECISIONS = "decisions"
+    PEOPLE = "people"
+    FACTS = "facts"
+
+
+_KNOWN: tuple[tuple[NoteKind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(rf"\b(?:{pattern})", re.I))
+    for kind, pattern in (
+        (NoteKind.CONSTRAINTS, "constraint|rule|must|limit|preference"),
+        (NoteKind.OPEN, "open|question|promise|pending|to-?do|unfinished|next|loop"),
+        (NoteKind.ERRORS, "error|fail|problem|mistake"),
+        (NoteKind.GOALS, "goal|aim|want|plan|wish"),
+        (NoteKind.DECISIONS, "decision|decided|choice"),
+        (NoteKind.PEOPLE, "people|person|who|friend|relation"),
+        (NoteKind.FACTS, "fact|knowledge|known|thing|event|what"),
+    )
+)
+
+_NUMBERED = frozenset({NoteKind.CONSTRAINTS, NoteKind.OPEN, NoteKind.FACTS})
+"""Kinds whose notes name the memory that they came from."""
+_LONGEST_LINE = 20_000
+_ANSWERED_WITHIN = 8
+"""Lines after a question within which whatever the agent says counts as an answer."""
+
+_RULE_WORD = re.compile(
+    r"(?<!i )\b(?:never|always|must)\b(?! (?:mind|have|a|an|the|so|been|seen|heard)\b)"
+    r"|\b(?:forbidden|not allowed|has to|have to)\b",
+    re.I,
+)
+_VOW = re.compile(r"\b(?:you|your|promise|swear|vow|word|owe)\b", re.I)
+_WANT = re.compile(
+    r"\bi (?:want|need|hope|mean|wish|plan|intend|would like|am going|long) to\b"
+    r"|\bmy (?:goal|plan|dream|aim|wish)\b",
+    re.I,
+)
+_DECIDED = re.compile(
+    r"\bi(?:['’]ve| have)? decided\b|\blet us\b|\blet['’]s\b|\bit is settled\b", re.I
+)
+_SELF = re.compile(r"\b(?:i|i['’]m|i['’]ve|i['’]d|my|mine|me)\b", re.I)
+_SPEAKER = re.compile(
+    r"^(?P<who>.+?) (?P<how>said|asked|whispered|shouted|replied|answered)\b(?P<to>.*)$"
+)
+_PREFIX = re.compile(r"^(?P<who>[^:.!?\"“]{1,40}): ")
+_REASON = re.compile(r"\s\|\s+(?P<reason>\S.*)$", re.S)
+_OPEN_LINE = re.compile(r"\bpromis|\bi(?:['’]ll| will| owe)\b|\bask(?:s|ed)?\b|\?\W*$", re.I)
+_TOLD = telling("told tells says asks asked promised promise promises whispered")
+"""What a line says about being said, not about the matter."""
+_TRIED = re.compile(r"^(?:You|I) tried to\b")
+_SPOKE = re.compile(r"^~[^~<>]{1,40}>\s*(?:say|whisper|shout|ask|emote|pose)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifiedNote:
+    """One sentence that may be kept.
+
+    Attributes:
+        kind: What it is about.
+        text: As it is written down, without its number.
+        told: The same as a sentence, to be weighed.
+        number: The memory it came from; None if that is not known.
+        sure: Whether the rules are sure of its kind.
+        kept: Whether it has to be kept.
+    """
+
+    kind: NoteKind
+    text: str
+    told: ToldSentence
+    number: int | None = None
+    sure: bool = False
+    kept: bool = False
+
+    @property
+    def line(self) -> str:
+        """The text with the memory it came from, where that is wanted."""
+        number = self.number if self.kind in _NUMBERED else None
+        return sections.numbered(self.text, number)
+
+
+def kind_of(heading: str) -> NoteKind | None:
+    """What belongs under a heading, by the first word in it that is known."""
+    return next((kind for kind, pattern in _KNOWN if pattern.search(heading)), None)
+
+
+def notes_of(
+    lines: Sequence[str], own_name: str, numbers: Sequence[int | None] = ()
+) -> list[ClassifiedNote]:
+    """Every sentence of memories, or of summaries in prose, as a note.
+
+    Args:
+        lines: Oldest first; own acts as ``~Mira> say … | a reason``.
+        own_name: Who is ``I``.
+        numbers: The memory number of each line, or none at all.
+    """
+    known: Sequence[int | None] = numbers if len(numbers) == len(lines) else [None] * len(lines)
+    answered = _answered(lines)
+    notes: dict[str, ClassifiedNote] = {}
+    for line, number, settled in zip(lines, known, answered, strict=True):
+        for note in _of_line(line, own_name, number, settled):
+            notes.setdefault(f"{note.kind} {sections.same(note.text)}", note)
+    return list(notes.values())
+
+
+def notes_in(summary: Structured) -> list[ClassifiedNote]:
+    """The notes of a structured summary, each of its heading's kind."""
+    found = []
+    for heading, notes in summary.sections.items():
+        for text in notes:
+            bare = sections.unnumbered(text)
+            speaker = _PREFIX.match(bare)
+            told = (
+                ToldSentence(bare[speaker.end() :], speaker["who"])
+                if speaker
+                else ToldSentence(bare)
+            )
+            kind = kind_of(heading) or NoteKind.FACTS
+            # What an older summary still has as a rule or as open was sure when it was new.
+            sure = kind in (NoteKind.CONSTRAINTS, NoteKind.OPEN)
+            found.append(ClassifiedNote(kind, bare, told, sections.number_of(text), sure))
+    return found
+
+
+def lost(must_keep: Sequence[str], text: str) -> tuple[str, ...]:
+    """Those of ``must_keep`` that ``text`` does not say."""
+    judged = verification.judge(summaries=(), sources=(), visible=(text,), must_keep=must_keep)
+    return judged.put_back
+
+
+def with_kept(notes: Sequence[ClassifiedNote], must_keep: Iterable[str]) -> list[ClassifiedNote]:
+    """The notes, those marked that say what has to be kept; what none says is put before them."""
+    found, added = list(notes), []
+    terms = [telling(note.line) for note in found]
+    for line in must_keep:
+        bare = sections.unnumbered(for_prompt(line))
+        wanted = telling(bare) - _TOLD
+        if not wanted:
+            continue
+        near = (i for i, have in enumerate(terms) if wanted <= have)
+        there = next((i for i in near if not lost((line,), found[i].line)), None)
+        if there is not None:
+            found[there] = replace(found[there], kept=True)
+        else:
+            kind = NoteKind.OPEN if _OPEN_LINE.search(bare) else NoteKind.CONSTRAINTS
+            number = sections.number_of(line)
+            added.append(
+                ClassifiedNote(kind, bare, ToldSentence(bare), number, sure=True, kept=True)
+            )
+    return added + found
+
+
+def _answered(lines: Sequence[str]) -> list[bool]:
+    """For each line, whether the agent said or did something to somebody soon afterwards."""
+    answered = []
+    for position in range(len(lines)):
+        after = lines[position + 1 : position + 1 + _ANSWERED_WITHIN]
+        answered.append(any(_SPOKE.match(line) for line in after))
+    return answered
+
+
+def _of_line(
+    line: str, own_name: str, number: int | None, settled: bool
+) -> Iterator[ClassifiedNote]:
+    act = line.startswith(cursor(own_name))
+    if not act:
+        # Only the agent's own cursor makes an act; another's is somebody's words.
+        line = for_prompt(line, limit=_LONGEST_LINE)
+    reason = _REASON.search(line) if act else None
+    told = retell(line, own_name)
+    for position, sentence in enumerate(told):
+        if not any(char.isalnum() for char in sentence.words):
+            continue
+        if _TRIED.match(line):
+            if position == 0:
+                yield _note(NoteKind.ERRORS, sentence, number, sure=True)
+            continue
+        if not reason and extractive.is_noise(sentence.words):
+            continue
+        kind, sure = _kind(sentence, own=act or sentence.own, settled=settled)
+        if reason and kind is NoteKind.FACTS and position == len(told) - 1:
+            why = for_prompt(reason["reason"], limit=120).rstrip(".")
+            yield _note(NoteKind.DECISIONS, sentence, number, sure=True, reason=why)
+        else:
+            yield _note(kind, sentence, number, sure=sure)
+
+
+def _note(
+    kind: NoteKind, told: ToldSentence, number: int | None, *, sure: bool, reason: str = ""
+) -> ClassifiedNote:
+    text = f"{_spoken_by(told.speaker)}{told.words}"
+    if reason:
+        text = f"{text.rstrip('.')} (because: {reason})"
+    return ClassifiedNote(kind, for_prompt(text, limit=sections.LONGEST_NOTE), told, number, sure)
+
+
+def _spoken_by(speaker: str) -> str:
+    """``Tom: `` for ``Tom said to me``, ``I said: ``, ``Tom whispered: ``."""
+    if not speaker:
+        return ""
+    parts = _SPEAKER.match(speaker)
+    if parts is None or parts["who"] == "I":
+        return f"{speaker}: "
+    return f"{parts['who']}{'' if parts['how'] in ('said', 'asked') else ' ' + parts['how']}: "
+
+
+def _kind(told: ToldSentence, *, own: bool, settled: bool) -> tuple[NoteKind, bool]:
+    """The kind of a sentence, and whether the rules are sure of it."""
+    words, spoken = told.words, bool(told.speaker)
+    if not spoken:
+        return NoteKind.FACTS, False
+    if words.rstrip("\"”' ").endswith("?"):
+        waits = not own and not settled and bool(questions(words))
+        return (NoteKind.OPEN if waits else NoteKind.FACTS), waits
+    if own:
+        return _own_kind(words)
+    if rules_in(words):
+        return NoteKind.CONSTRAINTS, True
+    if promises(words) and re.search(r"\byour?\b", words, re.I):
+        return NoteKind.OPEN, False
+    if _SELF.search(words):
+        return NoteKind.PEOPLE, False
+    return (NoteKind.CONSTRAINTS if _RULE_WORD.search(words) else NoteKind.FACTS), False
+
+
+def _own_kind(words: str) -> tuple[NoteKind, bool]:
+    if promises(words):
+        return NoteKind.OPEN, bool(_VOW.search(words))
+    if _WANT.search(words):
+        return NoteKind.GOALS, False
+    return (NoteKind.DECISIONS if _DECIDED.search(words) else NoteKind.FACTS), False

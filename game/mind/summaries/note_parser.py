@@ -1,0 +1,176 @@
+"""Reading the notes that a model wrote, whatever form it gave them.
+
+Other case and order, bold or plain headings, lists of headings, JSON, fences: all are read,
+from the surest sign of a heading to the unsurest. Nothing here fails.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from game.mind.summaries.sections import MOST_NOTES, Structured, clean_note, match, numbered, same
+
+_LONGEST_LINE, _MOST_LINES = 2000, 2000
+_FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.M)
+_TAG = re.compile(r"</?(?:b|strong|h[1-6])>", re.I)
+_SHARP = re.compile(r"^\s{0,3}#{1,6}\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^#].*?)\s*#*$")
+_BOLD = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<sign>\*\*|__)(?P<name>.+?)(?P=sign)(?P<rest>.*)$")
+_COLON = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^\W_][^:*#\"“]{0,60}?)\s*:(?P<rest>.*)$")
+_BARE = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^\W_][^:*#\"“]{0,60}?)\s*$")
+_NUMBER_FIRST = re.compile(r"^\(?memory (?P<number>\d{1,12})(?:\)[:,.]?|:)\s+(?=\S)", re.I)
+_LISTED = re.compile(r"^\s*[-*•–+]\s+(?P<rest>.+)$")
+
+Finder = Callable[[str], tuple[str, str] | None]
+"""Finds in a line the name of a heading and what follows it; None if there is none."""
+
+
+def parse(text: str, headings: Sequence[str], *, opened: str = "") -> Structured:
+    """Read what a model wrote.
+
+    Args:
+        text: Its answer, however formed; never fails.
+        headings: The headings that were asked for.
+        opened: The heading with which the prompt ended, so that the answer starts under it.
+    """
+    if found := _from_json(text, headings):
+        return Structured(tuple(headings), found)
+    plain = _TAG.sub("**", _FENCE.sub("", text)).splitlines()
+    lines = [line[:_LONGEST_LINE] for line in plain[:_MOST_LINES]]
+    best: dict[str, tuple[str, ...]] = {}
+    for finders in _WAYS:
+        found = _sections(lines, headings, opened, finders)
+        if len(found) > len(best):
+            best = found
+        if len(best) == len(headings):
+            break
+    return Structured(tuple(headings), best)
+
+
+def ends_within(prompt: str, headings: Sequence[str]) -> str:
+    """The heading within which a prompt ends; empty if it ends elsewhere."""
+    for line in reversed(prompt.rstrip().splitlines()[-2:]):
+        if found := _SHARP.match(line):
+            return match(found["name"], headings) or ""
+    return ""
+
+
+# -- finding headings, from sure to unsure
+
+
+def _sharp(line: str) -> tuple[str, str] | None:
+    if not (found := _SHARP.match(line)):
+        return None
+    name, _, rest = found["name"].strip("*_ ").partition(":")
+    return name.strip("*_ "), rest
+
+
+def _bold(line: str) -> tuple[str, str] | None:
+    found = _BOLD.match(line)
+    return (found["name"].rstrip(": "), found["rest"].lstrip(" :-–")) if found else None
+
+
+def _colon(line: str) -> tuple[str, str] | None:
+    found = _COLON.match(line)
+    return (found["name"], found["rest"]) if found else None
+
+
+def _bare(line: str) -> tuple[str, str] | None:
+    found = _BARE.match(line)
+    return (found["name"], "") if found else None
+
+
+def _listed(line: str) -> tuple[str, str] | None:
+    """A heading that is itself an entry of a list."""
+    found = _LISTED.match(line)
+    return (_bold(found["rest"]) or _colon(found["rest"])) if found else None
+
+
+_WAYS: tuple[tuple[Finder, ...], ...] = (
+    (_sharp,),
+    (_sharp, _bold, _colon, _bare),
+    (_sharp, _bold, _colon, _bare, _listed),
+)
+"""A note can look like a heading ("- People: Tom says"): the unsure ways come last."""
+
+
+def _sections(
+    lines: Sequence[str], headings: Sequence[str], opened: str, finders: Sequence[Finder]
+) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, str]] = {}
+    current = opened
+    for line in lines:
+        name, rest, foreign = _heading(line, headings, finders)
+        if name:
+            current = name
+            found.setdefault(name, {})
+        elif foreign:
+            current = ""
+        if current and (note := _numbered(clean_note(rest))):
+            notes = found.setdefault(current, {})
+            if len(notes) < MOST_NOTES:
+                notes.setdefault(same(note), note)
+        elif current and current == opened and any(char.isalpha() for char in rest):
+            # "none", where the prompt had the heading already: an answer too.
+            found.setdefault(current, {})
+    if list(found) == [opened] and not found[opened]:
+        # Nothing but that, of all that was asked: nothing was understood.
+        return {} if len(headings) > 1 else {opened: ()}
+    return {name: tuple(notes.values()) for name, notes in found.items()}
+
+
+def _numbered(note: str) -> str:
+    """A note with its memory at its end: the prompt has it at the start, and a model may too."""
+    found = _NUMBER_FIRST.match(note)
+    return numbered(note[found.end() :], int(found["number"])) if found else note
+
+
+def _heading(
+    line: str, headings: Sequence[str], finders: Sequence[Finder]
+) -> tuple[str, str, bool]:
+    """The heading in ``line`` (or empty), what else it says, and whether it has another's."""
+    for finder in finders:
+        if (parted := finder(line)) and (name := match(parted[0], headings)):
+            return name, parted[1], False
+    return "", line, bool(_SHARP.match(line))
+
+
+def _from_json(text: str, headings: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The sections of an answer in JSON; none if it is no JSON, or has none of the headings."""
+    start = text.find("{")
+    if start < 0 or text[:start].count("\n") > 3:
+        return {}
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text[start:])
+    except (ValueError, RecursionError):
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for key, content in _pairs(value):
+        if name := match(key, headings):
+            notes = {same(note): note for each in _texts(content) if (note := clean_note(each))}
+            found[name] = (*found.get(name, ()), *list(notes.values())[:MOST_NOTES])
+    return found
+
+
+def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
+    """Keys and values, also where one more object stands around them."""
+    if isinstance(value, dict):
+        for key, content in value.items():
+            yield key, content
+            if isinstance(content, dict):
+                yield from content.items()
+
+
+def _texts(content: Any) -> Iterator[str]:
+    if isinstance(content, str):
+        yield from content.splitlines()
+    elif isinstance(content, list):
+        for each in content:
+            if isinstance(each, dict):
+                yield ", ".join(str(v) for v in each.values() if isinstance(v, str | int | float))
+            elif isinstance(each, str | int | float):
+                yield str(each)
+    elif isinstance(content, dict):
+        yield from (f"{k}: {v}" for k, v in content.items() if isinstance(v, str | int | float))

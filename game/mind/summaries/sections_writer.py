@@ -1,0 +1,268 @@
+"""Summaries as notes under headings: by a model, or filled by rules."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from game.mind.compaction import key_memories
+from game.mind.compaction.key_memories import KeyMemory, SentenceMatcher
+from game.mind.errors import SummaryRefused
+from game.mind.language.words import stem, telling, words
+from game.mind.ports import Generation
+from game.mind.summaries import draft_checks, headings, note_classifier, note_parser
+from game.mind.summaries import sections as structured
+from game.mind.summaries.retelling import ToldSentence
+from game.mind.summaries.sections import Structured
+from game.mind.summaries.source import CURE, Calls, SummarySource, cut_into_parts
+
+_MANY_LINES, _LEAST_WORDS = 8, 4
+"""Notes of so many lines have at least so many telling words; a small model echoes the prompt."""
+
+_LIKE_NOTICED = re.compile(r"(?:[^:]{1,48} (?:told|asked) you|you promised\b[^:]{0,48}):", re.I)
+"""How the lines of the noticed block begin."""
+
+
+def by_rules(source: SummarySource) -> Structured:
+    """Every heading filled by rules, older notes among them."""
+    older, lines, numbers = _split(source)
+    notes = [note for summary in older for note in note_classifier.notes_in(summary)]
+    notes += note_classifier.notes_of(lines, source.agent, numbers)
+    return _fitted(source, notes)
+
+
+def _fitted(source: SummarySource, notes: Sequence[note_classifier.ClassifiedNote]) -> Structured:
+    kept = note_classifier.with_kept(notes, source.must_keep)
+    found = _found(source)
+    return headings.fill(
+        kept,
+        source.way.headings,
+        source.agent,
+        source.fits,
+        source.characters,
+        importance=[found.importance_of(note.told, note.number) for note in kept],
+    )
+
+
+def _found(source: SummarySource) -> SentenceMatcher:
+    """Says what a note matters, by the number of its memory or by its words."""
+    lines = zip(source.numbers, source.lines, source.judged, strict=False)
+    of_lines = [KeyMemory(number, line, score) for number, line, score in lines if number and score]
+    return SentenceMatcher([*source.weighty, *of_lines], source.agent)
+
+
+def by_model(source: SummarySource, call: Calls, part_tokens: int) -> str:
+    """Notes by the model; older notes are only put together, as long as they fit.
+
+    Raises:
+        ModelError: No usable answer.
+        SummaryRefused: Every answer failed its checks, or a heading stayed away.
+    """
+    wanted = source.way.headings
+    older, lines, numbers = _split(source)
+    written = [*older]
+    if lines:
+        written += _note_parts(source, lines, numbers, call, part_tokens)
+    together = structured.with_empty(structured.merge(written, wanted))
+    if source.fits(together.text) or (call.count and not source.limit_tokens):
+        return together.text
+    if not call.count:
+        # Only older notes, and too many: they are what is to be summarised.
+        texts = [f"{heading}: {note}" for heading, note in together.notes]
+        parts = _note_parts(source, texts, [None] * len(texts), call, part_tokens)
+        together = structured.with_empty(structured.merge(parts, wanted))
+    if source.fits(together.text):
+        return together.text
+    return _fitted(source, note_classifier.notes_in(together)).text
+
+
+def _split(source: SummarySource) -> tuple[list[Structured], list[str], list[int | None]]:
+    """What is notes already, and the other lines with their numbers."""
+    numbers = [number or None for number in source.numbers]
+    if len(numbers) != len(source.lines):
+        numbers = [None] * len(source.lines)
+    older: list[Structured] = []
+    lines: list[str] = []
+    known: list[int | None] = []
+    for line, number in zip(source.lines, numbers, strict=True):
+        kept = structured.read(line) if "\n" in line or line.startswith("## ") else None
+        if kept is not None and number is None:
+            older.append(headings.moved(kept, source.way.headings))
+            line = structured.before_headings(line)  # noqa: PLW2901 - what a person put there
+        if line := " ".join(line.split()):
+            lines.append(line)
+            known.append(number)
+    return older, lines, known
+
+
+def _note_parts(
+    source: SummarySource,
+    lines: Sequence[str],
+    numbers: Sequence[int | None],
+    call: Calls,
+    part_tokens: int,
+) -> list[Structured]:
+    found, start = [], 0
+    for part in cut_into_parts(lines, source.tokens, part_tokens):
+        found.append(_note_part(source, part, numbers[start : start + len(part)], call))
+        start += len(part)
+    return found
+
+
+def _note_part(
+    source: SummarySource, lines: Sequence[str], numbers: Sequence[int | None], call: Calls
+) -> Structured:
+    """Notes of one part; headings that the first answer lacks are asked for again."""
+    way = source.way
+    found = Structured(way.headings, {})
+    mattered = _mattered(source, lines, numbers)
+    reason = ""
+    for _ in range(call.tries):
+        wanted = found.missing
+        prompt = way.prompt(
+            source.tier,
+            source.agent,
+            lines,
+            numbers=numbers,
+            headings=wanted,
+            must_keep=source.must_keep,
+            mattered=mattered,
+            words=source.words,
+        )
+        answer = call(prompt, way.stop)
+        got = _understood(answer, wanted, note_parser.ends_within(prompt, wanted))
+        got = _unforged(got, source.must_keep)
+        said = [*lines, *source.must_keep]
+        lookup = _Lookup(said, [*numbers, *[None] * len(source.must_keep)], source.agent)
+        got = _fresh(_supported(got, lookup), found)
+        reason = _check(got, found, lines)
+        if not reason:
+            found = structured.merge([found, got], way.headings)
+            if not found.missing:
+                return found
+            reason = f"it lacks {', '.join(found.missing)}"
+    raise SummaryRefused(f"the summary was refused: {reason}", CURE)
+
+
+def _mattered(
+    source: SummarySource, lines: Sequence[str], numbers: Sequence[int | None]
+) -> list[tuple[int, str]]:
+    """What of these lines matters most: position and words."""
+    found = _found(source)
+
+    def importance(position: int, told: ToldSentence) -> int:
+        bare = structured.number_of(lines[position])
+        return found.importance_of(told, numbers[position] or bare)
+
+    return key_memories.named(lines, importance, source.agent)
+
+
+def _understood(answer: Generation, wanted: Sequence[str], opened: str) -> Structured:
+    text = draft_checks.without_tokens(answer.text)
+    if answer.finish_reason == "length" and "\n" in text:
+        # The last line was cut off; half a rule can say the contrary of the whole.
+        text = text.rpartition("\n")[0]
+    return note_parser.parse(text, wanted, opened=opened)
+
+
+def _fresh(got: Structured, before: Structured) -> Structured:
+    """Without notes that are there already: a model may begin from the beginning again.
+
+    A heading that had nothing but such notes was not answered.
+    """
+    there = {structured.same(note) for _, note in before.notes}
+    sections = {}
+    for heading, notes in got.sections.items():
+        fresh = tuple(note for note in notes if structured.same(note) not in there)
+        if fresh or not notes:
+            sections[heading] = fresh
+    return Structured(got.headings, sections)
+
+
+def _check(got: Structured, before: Structured, lines: Sequence[str]) -> str:
+    """Why an answer is no good; empty if it may be, lacking headings aside."""
+    if not got.sections:
+        lacking = ", ".join(got.headings)
+        return f"it lacks {lacking}" if before.notes else f"it has none of the headings {lacking}"
+    texts = [structured.unnumbered(note) for _, note in got.notes]
+    if not texts:
+        # Nothing under the headings that were lacking is an answer; nothing at all is none.
+        return "" if before.notes else "nothing in it comes from the memories"
+    told = {term for text in texts for term in telling(text)}
+    if not before.notes and len(lines) >= _MANY_LINES and len(told) < _LEAST_WORDS:
+        return "it tells next to nothing"
+    ended = (text if text.endswith((".", "!", "?")) else f"{text}." for text in texts)
+    reason = draft_checks.check(" ".join(ended), lines)
+    return f"it {reason}" if reason and not reason.startswith("has no sentence") else ""
+
+
+def _supported(got: Structured, lookup: _Lookup) -> Structured:
+    """Notes that have something to do with the source, each with the memory it came from."""
+    return Structured(
+        got.headings,
+        {
+            heading: tuple(line for note in notes if (line := lookup.attributed(note)))
+            for heading, notes in got.sections.items()
+        },
+    )
+
+
+def _unforged(got: Structured, must_keep: Sequence[str]) -> Structured:
+    """Without notes that look like what was noticed, but are what somebody has merely said."""
+    noticed = {structured.same(line) for line in must_keep}
+    return Structured(
+        got.headings,
+        {
+            heading: tuple(
+                note
+                for note in notes
+                if not _LIKE_NOTICED.match(note) or structured.same(note) in noticed
+            )
+            for heading, notes in got.sections.items()
+        },
+    )
+
+
+class _Lookup:
+    """Finds the line that a note was made of; rare words tell more than frequent ones."""
+
+    def __init__(self, lines: Sequence[str], numbers: Sequence[int | None], agent: str) -> None:
+        self._terms = [telling(structured.unnumbered(line)) for line in lines]
+        # Older notes carry the number of the memory that they came from.
+        self._numbers = [
+            number or structured.number_of(line)
+            for line, number in zip(lines, numbers, strict=True)
+        ]
+        self._spread = Counter(term for terms in self._terms for term in terms)
+        self._known = self._spread.keys() | telling(agent)
+
+    def attributed(self, note: str) -> str:
+        """The note with the number of its memory; empty if it is not made of these lines."""
+        wanted = telling(structured.unnumbered(note))
+        if not self._supports(note, wanted):
+            return ""
+        shared = [self._weight(wanted & terms) for terms in self._terms]
+        best = max(range(len(shared)), key=shared.__getitem__, default=-1)
+        said = structured.number_of(note)
+        if said is not None:
+            right = (i for i, n in enumerate(self._numbers) if n == said and shared[i])
+            best = next(right, best)
+        sure = shared[best] >= 0.5 * self._weight(wanted)
+        figures = {term for term in wanted if any(char.isdigit() for char in term)}
+        sure = sure and figures <= self._terms[best]
+        return structured.numbered(note, self._numbers[best] if sure else None)
+
+    def _supports(self, note: str, wanted: set[str]) -> bool:
+        """Whether half its words are known, and every name and figure in it."""
+        bare = words(structured.unnumbered(note))
+        named = {
+            stem(word)
+            for position, word in enumerate(bare)
+            if (position and word[0].isupper()) or any(char.isdigit() for char in word)
+        }
+        known = wanted & self._known
+        return 2 * len(known) >= len(wanted) > 0 and not (named & wanted) - self._known
+
+    def _weight(self, terms: Iterable[str]) -> float:
+        return sum(1 / max(self._spread[term], 1) for term in terms)

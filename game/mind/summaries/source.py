@@ -1,0 +1,190 @@
+"""What a summary is made of, what comes of it, and the model that may be asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from game.mind.archive.records import Tier
+from game.mind.compaction.key_memories import KeyMemory, SentenceMatcher
+from game.mind.ports import Generation
+from game.mind.prompt.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
+from game.mind.summaries.retelling import ToldSentence
+from game.mind.summaries.strategy import NARRATIVE, Layout, Strategy
+
+MAX_CHARACTERS = {Tier.RECENT: 1200, Tier.LONGTERM: 1800}
+"""How long a summary of each tier may get that nobody set a limit for."""
+
+CURE = "Set another model, or `extractive`, for the summarizer profile in llm.md"
+"""What to do about a model that cannot summarise."""
+
+_SHARE, _LEAST_CHARACTERS = 0.9, 240
+"""The share of a few memories that their summary may have, and what it may have in any case."""
+_WORDS_PER_TOKEN = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySource:
+    """What one summary is to be made of.
+
+    Attributes:
+        tier: Which summary it becomes.
+        agent: The name of the agent whose memories they are.
+        lines: The memories, or for the long-term summary the two summaries, oldest first.
+            An own act is ``~Mira> say …``, with its private reason after `` | `` if it has one.
+        numbers: The memory number of each line, 0 for an older summary; none at all where all
+            of them are summaries.
+        strategy: How it is to be written; None for the narrative way.
+        limit_tokens: The most tokens that it may have; 0 for the usual.
+        must_keep: Constraints and open matters that have to be in it.
+        tokens: Counts the tokens of a text.
+        importance: How much each line matters, 1 to 10, and 0 for an older summary; none at
+            all where nobody has judged.
+        weighty: The memories that matter, of those that the older summaries tell.
+        days: The day of each line, as in ``4 May``, empty for an older summary; none at all
+            where it is not known.
+    """
+
+    tier: Tier
+    agent: str
+    lines: tuple[str, ...]
+    numbers: tuple[int, ...] = ()
+    strategy: Strategy | None = None
+    limit_tokens: int = 0
+    must_keep: tuple[str, ...] = ()
+    tokens: Callable[[str], int] = estimate_tokens
+    importance: tuple[int, ...] = ()
+    weighty: tuple[KeyMemory, ...] = ()
+    days: tuple[str, ...] = ()
+
+    @property
+    def way(self) -> Strategy:
+        """The strategy, or what holds without one that writes summaries."""
+        if self.strategy is None or self.strategy.layout is Layout.SLIDING:
+            return NARRATIVE
+        return self.strategy
+
+    @property
+    def characters(self) -> int:
+        """About how many characters the summary may have."""
+        if self.limit_tokens:
+            return self.limit_tokens * CHARACTERS_PER_TOKEN
+        usual = MAX_CHARACTERS[self.tier]
+        if self.tier is Tier.LONGTERM or self.way.headings:
+            return usual
+        # As long as what it is made of, it would save nothing; older summaries are short already.
+        return min(usual, max(int(_SHARE * sum(map(len, self.lines))), _LEAST_CHARACTERS))
+
+    @property
+    def words(self) -> int:
+        """About how many words that is; what a prompt asks for."""
+        return max(int(self.characters / CHARACTERS_PER_TOKEN * _WORDS_PER_TOKEN), 20)
+
+    @property
+    def judged(self) -> tuple[int, ...]:
+        """How much each line matters, 0 where that is not known."""
+        known = len(self.importance) == len(self.lines)
+        return self.importance if known else (0,) * len(self.lines)
+
+    @property
+    def dated(self) -> tuple[str, ...]:
+        """The day of each line, empty where that is not known."""
+        known = len(self.days) == len(self.lines)
+        return self.days if known else ("",) * len(self.lines)
+
+    def weigh(self) -> Callable[[int, ToldSentence], int]:
+        """What says how much a sentence matters: of a line that matters so much, or 0.
+
+        A line of known importance gives it to each of its sentences; those of older summaries
+        are known by the words they share with what mattered.
+        """
+        found = SentenceMatcher(self.weighty, self.agent)
+        return lambda importance, told: importance or found.importance_of(told)
+
+    def fits(self, text: str) -> bool:
+        """Whether a summary is short enough."""
+        if self.limit_tokens:
+            return self.tokens(text) <= self.limit_tokens
+        return len(text) <= self.characters
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A summary that passed its checks.
+
+    Attributes:
+        text: The summary.
+        model: Who wrote it.
+        calls: Model calls it took.
+        prompt_tokens: Tokens sent, 0 if none or unknown.
+        completion_tokens: Tokens generated, 0 if none or unknown.
+        seconds: Wall time.
+    """
+
+    text: str
+    model: str
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+
+
+class Summarizer(Protocol):
+    """Writes summaries; called from worker threads, two at a time."""
+
+    def summarize(self, source: SummarySource) -> Draft:
+        """Summarise ``source``.
+
+        Raises:
+            ModelError: No usable answer.
+            SummaryRefused: The answer failed its checks.
+            ConfigError: The strategy's template fails on these memories.
+        """
+        ...
+
+
+class Calls:
+    """The model, and what it has cost so far.
+
+    Attributes:
+        tries: How often an answer is asked for.
+        model: Who answered last; empty if nobody was asked.
+        count: Calls so far.
+        prompt_tokens: Tokens sent so far.
+        completion_tokens: Tokens written so far.
+        seconds: Wall time of all calls.
+    """
+
+    def __init__(self, generate: Callable[[str, tuple[str, ...]], Generation], tries: int) -> None:
+        self._generate = generate
+        self.tries = tries
+        self.model = ""
+        self.count = self.prompt_tokens = self.completion_tokens = 0
+        self.seconds = 0.0
+
+    def __call__(self, prompt: str, stop: tuple[str, ...]) -> Generation:
+        """Have ``prompt`` continued; see :class:`game.mind.ports.LanguageModel`."""
+        answer = self._generate(prompt, stop)
+        self.model = answer.model
+        self.count += 1
+        self.prompt_tokens += answer.prompt_tokens
+        self.completion_tokens += answer.completion_tokens
+        self.seconds += answer.seconds
+        return answer
+
+
+def cut_into_parts(
+    lines: Sequence[str], tokens: Callable[[str], int], most: int
+) -> list[list[str]]:
+    """Cut ``lines`` into runs of at most ``most`` tokens, a longer line being cut short."""
+    parts: list[list[str]] = [[]]
+    room = most
+    for line in lines:
+        cost = tokens(line) + 1
+        if cost > room and parts[-1]:
+            parts.append([])
+            room = most
+        parts[-1].append(line[: most * CHARACTERS_PER_TOKEN])
+        room -= cost
+    return parts

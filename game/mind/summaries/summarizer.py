@@ -1,0 +1,118 @@
+"""Writing summaries: by a language model, or without one.
+
+How a summary is to look comes from a template (:mod:`game.mind.summaries.strategy`): prose, or
+notes under headings. The prompt is a plain text to continue, so that base models can follow it:
+the memories, a heading that says what comes, and a cursor (with its blank: without it a small
+model wanders).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.ports import Generation
+from game.mind.prompt.script import cursor
+from game.mind.recall.related import about_memory
+from game.mind.summaries import prose, sections_writer
+from game.mind.summaries.source import MAX_CHARACTERS, Calls, Draft, Summarizer, SummarySource
+
+__all__ = [
+    "EXTRACTIVE",
+    "MAX_CHARACTERS",
+    "MERGED",
+    "Draft",
+    "ExtractiveSummarizer",
+    "ModelSummarizer",
+    "Summarizer",
+    "SummarySource",
+]
+
+EXTRACTIVE = "extractive"
+"""The name of the summarizer that needs no model."""
+MERGED = "merged"
+"""Who wrote a summary that needed no model: both older ones fit together."""
+
+_LEAST_PART_TOKENS = 250
+
+
+class ExtractiveSummarizer:
+    """Picks the most telling sentences; never fails and never invents."""
+
+    def summarize(self, source: SummarySource) -> Draft:
+        """Summarise ``source`` without a model, as its strategy wants it."""
+        began = time.perf_counter()
+        source = _relevant(source)
+        text = (
+            sections_writer.by_rules(source).text if source.way.headings else prose.by_rules(source)
+        )
+        return Draft(text, EXTRACTIVE, seconds=time.perf_counter() - began)
+
+
+class ModelSummarizer:
+    """Has a language model write the summary and checks it.
+
+    Args:
+        generate: Calls the model; the arguments are the prompt and the stop strings.
+        context_tokens: What fits into one prompt; longer sources are cut into parts that
+            are summarised one after the other.
+        tries: How often an answer is asked for, refused ones and lacking headings included.
+    """
+
+    def __init__(
+        self,
+        generate: Callable[[str, tuple[str, ...]], Generation],
+        *,
+        context_tokens: int = 4096,
+        tries: int = 2,
+    ) -> None:
+        self._generate = generate
+        self._part_tokens = max(context_tokens * 3 // 4, _LEAST_PART_TOKENS)
+        self._tries = tries
+
+    def summarize(self, source: SummarySource) -> Draft:
+        """Summarise ``source``, part by part where it is too long for one prompt.
+
+        Raises:
+            ModelError: No usable answer.
+            SummaryRefused: Every answer failed its checks.
+            ConfigError: The strategy's template fails on these memories.
+        """
+        source = _relevant(source)
+        call = Calls(self._generate, self._tries)
+        write = sections_writer.by_model if source.way.headings else prose.by_model
+        text = write(source, call, self._part_tokens)
+        return Draft(
+            text,
+            call.model or MERGED,
+            call.count,
+            call.prompt_tokens,
+            call.completion_tokens,
+            call.seconds,
+        )
+
+
+def _relevant(source: SummarySource) -> SummarySource:
+    """Without what the agent did with its own memory, unless there is nothing else."""
+    lines = source.lines
+    kept = [i for i, line in enumerate(lines) if not _about_memory(line, source.agent)]
+    if not kept or len(kept) == len(lines):
+        return source
+    numbers = source.numbers if len(source.numbers) == len(lines) else ()
+    return replace(
+        source,
+        lines=tuple(lines[i] for i in kept),
+        numbers=tuple(numbers[i] for i in kept) if numbers else (),
+        importance=tuple(source.judged[i] for i in kept),
+        days=tuple(source.dated[i] for i in kept),
+    )
+
+
+def _about_memory(line: str, agent: str) -> bool:
+    """Whether a line tells of a note, a search or what one brought."""
+    act = line.removeprefix(cursor(agent)).lstrip()
+    kind = MemoryKind.RESULT if act == line.lstrip() else MemoryKind.ACT
+    return about_memory(Memory(0, datetime.min.replace(tzinfo=UTC), kind, act))

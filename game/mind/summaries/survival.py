@@ -1,0 +1,342 @@
+"""Whether what was told once still stands in other words: "never open the cellar" and the like.
+
+Words decide as far as they can: their stems, numbers, names, and above all whether they are
+denied. Meaning (an embedder) only helps where words are missing; it never overrules a
+number or a "never", which embeddings hardly see.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+
+from game.mind.language.details import counts, details, key, numbers
+from game.mind.recall.query import family
+from game.mind.summaries.retelling import without_day
+
+_EMPTY_WORDS = """
+    a an the this that these those i me my mine you your yours he him his she her hers it its we us
+    our ours they them their theirs is are was were be been being am do does did have has had will
+    would shall should must may might can could of in on at by for with from as to into onto and or
+    so here there just please very also too always now who which what let lets mr mrs ever any
+    anybody anyone anything everybody everyone everything somebody someone something some such
+    still yet if remember remembers memory
+"""
+_EMPTY = frozenset(_EMPTY_WORDS.split())
+"""Words that a constraint can lose and still say the same."""
+_DENIALS_WORDS = """
+    never not no nobody none nothing nowhere neither nor cannot cant dont wont mustnt shouldnt
+    without forbid forbids forbidden forbade ban bans banned prohibit prohibits prohibited avoid
+    avoids avoided refuse refuses refused forget forgets forgot forgotten fail fails failed
+"""
+_DENIALS = frozenset(_DENIALS_WORDS.split())
+_FIRM_WORDS = """
+    before after until unless except without only left right north south east west more less
+"""
+_FIRM_SET = frozenset(_FIRM_WORDS.split())
+"""Small words that turn a rule into another one."""
+_OPPOSITES = """
+    open:close open:lock lock:unlock quietly:loudly quiet:loud early:late day:night in:out buy:sell
+    push:pull start:stop arrive:leave remember:forget light:dark hot:cold first:last high:low
+    upstairs:downstairs inside:outside love:hate friend:enemy accept:refuse allow:forbid
+    morning:evening full:empty true:false alive:dead take:return win:lose
+"""
+_SPLIT = re.compile(
+    r"[,;:—–()\[\]\"“”]|\b(?:but|because|unless|until|without|except|while|whereas|although|though)\b"
+    r"|\b(?:and|or|then)\b(?=\s+(?:\w+\s+)?(?:never|not|do not|don['’]t|no)\b)",
+    re.I,
+)
+_APART = 0.8
+"""The least share of the words that must stand beside the ones they stood beside."""
+_ROLES_WORDS = "ask tell owe give lend pay sell"
+"""What one does to another: it matters who comes before it."""
+_DATES_WORDS = """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june
+    july august september october november december
+"""
+_KEEPS = frozenset({"unless", "until", "without", "except"})
+_AWAY = re.compile(
+    r"\b(?:stay|stays|keep|keeps|kept|stayed)\b((?:\s+\w+){0,2}?)\s+(?:out|away|clear|off)\b"
+    r"|\boff[- ]limits\b|\bleave\b(?=[^.!?]{1,40}\balone\b)",
+    re.I,
+)
+_BORDER = "\t"
+_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
+_UNIT = re.compile(r"(?<=[.!?…])[\"”’')\]]*\s+|\n+")
+_REFERENCE = re.compile(r"\s*\((?:memor(?:y|ies)\s+[\d, –-]+|repeated \d+×)\)")
+_HEAD = re.compile(
+    r"^(?P<head>[^:.!?\"“]{0,60}\b(?P<verb>told|promised|asked|asks|waits|waiting|owe|owes|said)\b"
+    r"[^:.!?\"“]{0,40}):\s*(?P<body>.+)$",
+    re.S,
+)
+_IRREGULAR = {
+    **{"told": "tell", "fed": "feed", "led": "lead", "let": "let", "lit": "light", "lent": "lend"},
+    **{"shut": "close", "shuts": "close", "kept": "keep"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One sentence, taken apart.
+
+    Attributes:
+        text: As it stands.
+        signs: For each stem and number whether it is asserted (True), denied, or both.
+        clauses: The stems of each part that one "not" reaches.
+        order: Names, and verbs between two people, in the order in which they come.
+        question: Whether it asks.
+        around: Stems of its line close by: the sentence itself and its neighbours.
+    """
+
+    text: str
+    signs: dict[str, frozenset[bool]]
+    clauses: tuple[frozenset[str], ...]
+    order: tuple[str, ...]
+    question: bool
+    around: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintMatch:
+    """How far a sentence says what a constraint says.
+
+    Attributes:
+        coverage: Share of the constraint's stems that stand in it, asserted or denied alike.
+        firm: Numbers, names and the small words that turn a rule into another are all there.
+        contrary: Share of the stems that are in both and are denied in only one of them.
+        complete: All its stems stand in the sentence, whether denied or not.
+    """
+
+    coverage: float
+    firm: bool
+    contrary: float
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """One sentence of what has to be kept, taken apart.
+
+    Attributes:
+        text: All of what is to be kept, word for word.
+        unit: What the sentence says, without who said so and in which memory.
+        firm: Stems and numbers that no other word can stand for.
+        person: Names of the one it was promised to or asked by; to be named close by.
+    """
+
+    text: str
+    unit: Unit
+    firm: frozenset[str]
+    person: frozenset[str] = frozenset()
+
+
+class Seen:
+    """Everything that an agent sees, sentence by sentence, to be searched for constraints.
+
+    Args:
+        lines: Pins, summaries, memories: each a line or a paragraph.
+    """
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        lines = list(lines)
+        self._whole = "\n".join(map(_plain, lines))
+        self.units = tuple(unit for line in lines for unit in units(line))
+        self._where: dict[str, list[int]] = defaultdict(list)
+        for index, unit in enumerate(self.units):
+            for stem in unit.signs:
+                self._where[stem].append(index)
+
+    def verbatim(self, constraint: Constraint) -> bool:
+        """Whether its whole text stands there word for word, as sentences of their own.
+
+        "Open the door" does not stand in "never open the door".
+        """
+        plain = _plain(constraint.text)
+        return bool(plain.strip(_BORDER)) and plain in self._whole
+
+    def near(self, constraint: Constraint, most: int) -> list[Unit]:
+        """The sentences that share the most of its words, best first; none without any."""
+        shared: dict[int, int] = defaultdict(int)
+        for stem in constraint.unit.signs:
+            for index in self._where.get(stem, ()):
+                shared[index] += 1
+        best = sorted(shared, key=lambda index: (-shared[index], index))
+        return [self.units[index] for index in best[:most]]
+
+
+def read_constraint(text: str) -> tuple[Constraint, ...]:
+    """Take a constraint apart: ``Ada told you: never open the cellar door (memory 17)``.
+
+    Returns:
+        One for each sentence that says something, each with the whole ``text``; one that
+        no sentence can keep if there is none. All of them have to be kept.
+    """
+    bare = _REFERENCE.sub("", text).strip()
+    head = _HEAD.match(bare)
+    named = _names(bare)
+    person: frozenset[str] = frozenset()
+    if head and head["verb"].casefold() not in ("told", "said"):
+        person = _names(f"so {head['head']}")
+    found: list[Constraint] = []
+    for part in split_sentences(head["body"] if head else bare):
+        unit = _unit(part, named - _dates() | _roles())
+        firm = {s for s in unit.signs if s in _firm() or s in named or s[0].isdigit()}
+        if unit.signs:
+            found.append(Constraint(text, unit, frozenset(firm), frozenset() if found else person))
+    return tuple(found) or (Constraint(text, _unit(""), frozenset()),)
+
+
+@lru_cache(maxsize=2048)
+def units(line: str) -> tuple[Unit, ...]:
+    """The sentences of ``line``, those inside of quotes apart; kept for the next compaction."""
+    plain = [_unit(part) for part in split_sentences(line)]
+    near = (plain[max(index - 1, 0) : index + 2] for index in range(len(plain)))
+    around = (frozenset(stem for each in some for stem in each.signs) for some in near)
+    return tuple(replace(one, around=each) for one, each in zip(plain, around, strict=True))
+
+
+def split_sentences(line: str) -> list[str]:
+    """The sentences of ``line``, those inside of one pair of quotes apart as well.
+
+    The day of a line of a summary is no part of what it says.
+    """
+    parts = _UNIT.split(_REFERENCE.sub("", line))
+    return [without_day(part) for part in parts if part.strip()]
+
+
+def compare(constraint: Constraint, unit: Unit) -> ConstraintMatch:
+    """How far ``unit`` says what ``constraint`` says, by words."""
+    wanted = constraint.unit.signs
+    shared = wanted.keys() & unit.signs.keys()
+    agreed = {stem for stem in shared if wanted[stem] & unit.signs[stem]}
+    return ConstraintMatch(
+        coverage=len(agreed) / max(len(wanted), 1),
+        firm=_firmly(constraint, unit, agreed),
+        contrary=(len(shared) - len(agreed)) / max(len(shared), 1),
+        complete=len(shared) == len(wanted) and not unit.question,
+    )
+
+
+def _firmly(constraint: Constraint, unit: Unit, agreed: set[str]) -> bool:
+    if not (constraint.firm <= agreed and constraint.person <= unit.around):
+        return False
+    if unit.question and not constraint.unit.question:
+        return False
+    if _together(agreed, constraint.unit, unit) < _APART * len(agreed):
+        return False
+    missing = constraint.unit.signs.keys() - agreed
+    if any(_opposites().get(stem, frozenset()) & unit.signs.keys() for stem in missing):
+        return False
+    order = constraint.unit.order
+    return len(order) < 2 or order == _order(unit.text, frozenset(order))
+
+
+def _together(agreed: set[str], wanted: Unit, unit: Unit) -> int:
+    """How many of the ``agreed`` stems stand together as they should.
+
+    Of "the well is bad, drink from the spring", well and bad belong together.
+    """
+    parts = [clause for clause in wanted.clauses if len(clause) > 1]
+    if len(parts) < 2 or len(unit.clauses) < 2:
+        return len(agreed)
+    best = (max(len(agreed & part & other) for other in unit.clauses) for part in wanted.clauses)
+    return min(sum(best), len(agreed))
+
+
+@lru_cache(maxsize=32_768)
+def canon(word: str) -> str:
+    """One form for all of a word's: promise, promised; give, gave; stop, stopped."""
+    word = _IRREGULAR.get(word, word)
+    short = key(word)
+    for form in (word, short, f"{short}e"):
+        forms = family(form)
+        if len(forms) > 1:
+            short = min(forms)
+            break
+    short = short.removesuffix("e") if len(short) > 3 else short
+    return short[:-1] if len(short) > 3 and short[-1] == short[-2] else short
+
+
+def _unit(text: str, names: frozenset[str] = frozenset()) -> Unit:
+    """One sentence, taken apart: each telling stem and number, and whether it is denied."""
+    signs: dict[str, frozenset[bool]] = {}
+    clauses: list[frozenset[str]] = []
+    for clause in _clauses(_AWAY.sub(r" not \1 ", text)):
+        low = [word.casefold().replace("’", "'") for word in _WORD.findall(clause)]
+        sign = sum(map(_denies, low)) % 2 == 0
+        stems = frozenset(map(canon, filter(_tells, low)))
+        if any(map(counts, low)):
+            stems |= {each.keys[0] for each in numbers(clause)}
+        clauses.append(stems)
+        for stem in stems:
+            signs[stem] = signs.get(stem, frozenset()) | {sign}
+    asks = text.rstrip("\"”' )").endswith("?")
+    return Unit(text, signs, tuple(filter(None, clauses)), _order(text, names), asks)
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """The parts of a sentence that one "not" reaches."""
+    start = 0
+    for match in _SPLIT.finditer(text):
+        yield text[start : match.start()]
+        # "without a lamp", "until dawn": the word belongs to what follows it.
+        start = match.start() if match[0].casefold() in _KEEPS else match.end()
+    yield text[start:]
+
+
+def _denies(word: str) -> bool:
+    return word in _DENIALS or word.endswith("n't")
+
+
+def _tells(word: str) -> bool:
+    if word in _FIRM_SET:
+        return True
+    empty = word in _EMPTY or word.partition("'")[0] in _EMPTY
+    return not (empty or _denies(word) or (word != "second" and counts(word)))
+
+
+def _names(text: str) -> frozenset[str]:
+    found = details([text]).values()
+    return frozenset(canon(part) for each in found if not each.number for part in each.keys)
+
+
+@cache
+def _firm() -> frozenset[str]:
+    return frozenset(map(canon, _FIRM_WORDS.split()))
+
+
+@cache
+def _dates() -> frozenset[str]:
+    return frozenset(map(canon, _DATES_WORDS.split()))
+
+
+@cache
+def _roles() -> frozenset[str]:
+    return frozenset(map(canon, _ROLES_WORDS.split()))
+
+
+@cache
+def _opposites() -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for pair in _OPPOSITES.split():
+        one, two = map(canon, pair.split(":"))
+        found[one] = found.get(one, frozenset()) | {two}
+        found[two] = found.get(two, frozenset()) | {one}
+    return found
+
+
+def _order(text: str, names: frozenset[str]) -> tuple[str, ...]:
+    """The ``names`` in ``text`` in the order in which each comes first."""
+    if not names:
+        return ()
+    stems = dict.fromkeys(canon(word.casefold()) for word in _WORD.findall(text))
+    return tuple(stem for stem in stems if stem in names)
+
+
+def _plain(text: str) -> str:
+    """The words of each sentence, so that blanks, case and quotes do not matter."""
+    parts = (" ".join(_WORD.findall(part.casefold())) for part in split_sentences(text))
+    return f"{_BORDER}{_BORDER.join(filter(None, parts))}{_BORDER}"

@@ -1,0 +1,127 @@
+"""Having a summary written so that it may stand: judged, tried once more, or made by rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from game.mind.compaction import truncation
+from game.mind.errors import KeepsakeError, SummaryRefused
+from game.mind.ports import Embedder
+from game.mind.summaries import verification
+from game.mind.summaries.summarizer import (
+    EXTRACTIVE,
+    Draft,
+    ExtractiveSummarizer,
+    Summarizer,
+    SummarySource,
+)
+
+_TRIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSummary:
+    """A summary, and what it took.
+
+    Attributes:
+        text: The summary.
+        model: Who wrote it.
+        tries: How often it was written.
+        calls: Model calls in all.
+        prompt_tokens: Tokens sent in all.
+        completion_tokens: Tokens written in all.
+    """
+
+    text: str
+    model: str
+    tries: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryWriter:
+    """Writes the summaries of one compaction; called from several threads at once.
+
+    Attributes:
+        summarizer: Who writes.
+        forgiving: Whether a model that fails is replaced at once by the summary that needs
+            none; else its failure is the compaction's.
+        must_keep: Constraints and open loops: no summary may say the opposite of one.
+        standing: Lines that the agent sees anyway, so that no summary need hold them.
+        embedder: Helps to find them.
+        log: Takes a line for people.
+    """
+
+    summarizer: Summarizer
+    forgiving: bool
+    must_keep: tuple[str, ...]
+    standing: tuple[str, ...]
+    embedder: Embedder | None
+    log: Callable[[str], None]
+
+    def write(self, source: SummarySource, *, forgiving: bool = False) -> WrittenSummary:
+        """The summary of ``source``; a bad one is written once more, then made by rules.
+
+        Bad is also one that keeps less than the summary without a model.
+
+        Raises:
+            ModelError: No usable answer, and nothing may stand in for it.
+            ConfigError: The strategy's template fails.
+        """
+        drafts: list[Draft] = []
+        for _ in range(_TRIES):
+            try:
+                drafts.append(self.summarizer.summarize(source))
+            except SummaryRefused as error:
+                self.log(f"{error.what}; a summary without a model stands in")
+                break
+            except KeepsakeError as error:
+                if not (forgiving or self.forgiving):
+                    raise
+                self.log(f"{error.what}; a summary without a model stands in")
+                break
+            problems = self._problems(drafts[-1], source)
+            if not problems or drafts[-1].model == EXTRACTIVE:
+                return _written(drafts)
+            self.log(f"A summary was refused: {'; '.join(problems)}")
+        return _written([*drafts, self.by_rules(source)])
+
+    def by_rules(self, source: SummarySource) -> Draft:
+        """The summary that needs no model."""
+        draft = ExtractiveSummarizer().summarize(source)
+        return replace(draft, text=truncation.unmarked(draft.text))
+
+    def held_by(self, lines: tuple[str, ...]) -> tuple[str, ...]:
+        """Those constraints and open loops that ``lines`` tell and nothing else does."""
+        wanted = tuple(line for line in self.must_keep if line not in self.standing)
+        if not wanted:
+            return ()
+        told = verification.judge(summaries=(), sources=(), visible=lines, must_keep=wanted)
+        return tuple(line for line in wanted if line not in told.put_back)
+
+    def _problems(self, draft: Draft, source: SummarySource) -> tuple[str, ...]:
+        judged = verification.judge(
+            summaries=(draft.text,),
+            sources=source.lines,
+            visible=(draft.text,),
+            must_keep=self.must_keep,
+            agent=source.agent,
+        )
+        if judged.problems or not draft.calls:
+            return judged.problems
+        extract = self.by_rules(source).text
+        return verification.falls_short(draft.text, extract, source.lines, source.agent)
+
+
+def _written(drafts: list[Draft]) -> WrittenSummary:
+    return WrittenSummary(
+        text=truncation.unmarked(drafts[-1].text),
+        model=drafts[-1].model,
+        tries=len(drafts),
+        calls=sum(draft.calls for draft in drafts),
+        prompt_tokens=sum(draft.prompt_tokens for draft in drafts),
+        completion_tokens=sum(draft.completion_tokens for draft in drafts),
+    )

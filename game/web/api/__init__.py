@@ -1,0 +1,1 @@
+"""The API behind the dashboard."""

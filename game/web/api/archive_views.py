@@ -1,0 +1,215 @@
+"""What an agent lived through, read from its archive; in a view's thread, never the reactor's."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from game.mind.archive import history
+from game.mind.archive.history import PastCompaction, Texts
+from game.mind.archive.records import Memory, Summary
+from game.mind.memory import MemoryContext
+from game.mind.prompt.tokens import Heuristic
+from game.mind.summaries.verification import SummaryVerdict
+from game.web.api.shapes_memory import (
+    Compactions,
+    CompactionView,
+    Memories,
+    MemoryView,
+    SummaryView,
+)
+from game.web.api.snapshots import ArchiveAccess, iso, summary, window_first
+
+_HEURISTIC = Heuristic()
+MOST_MEMORIES = 200
+MOST_BEFORE = 20
+MOST_COMPACTIONS = 100
+MOST_LIVES = 8
+"""Lives whose compactions are kept in RAM: about 2 MB for each 10,000 memories."""
+
+
+def memories(life: ArchiveAccess, first: int, last: int) -> Memories:
+    """Memories by number, and which summaries stood for them before.
+
+    Args:
+        life: Whose.
+        first: Number of the first one.
+        last: Number of the last one; at most :data:`MOST_MEMORIES` are given.
+
+    Raises:
+        OSError: The archive cannot be read.
+    """
+    last = min(last, first + MOST_MEMORIES - 1)
+    found = life.archive.read(first, last)
+    bounds = Bounds.of(life.context, life.archive.last_number)
+    before = _before(life, first, last) if found else []
+    return Memories(
+        memories=tuple(memory_view(each, bounds) for each in found),
+        before=tuple(before[:MOST_BEFORE]),
+        more_before=max(len(before) - MOST_BEFORE, 0),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Where one tier ends and the next begins.
+
+    Attributes:
+        first: First memory that any tier holds.
+        longterm_last: Last memory of the long-term summary, 0 without one.
+        window_first: First memory that stands verbatim.
+    """
+
+    first: int
+    longterm_last: int
+    window_first: int
+
+    @classmethod
+    def of(cls, context: MemoryContext, total: int) -> Bounds:
+        """Those of what stands in the prompt now; ``total`` is the newest memory's number."""
+        window = window_first(context, total)
+        oldest = context.longterm or context.recent
+        longterm_last = context.longterm.last if context.longterm else 0
+        return cls(oldest.first if oldest else window, longterm_last, window)
+
+    def holding(self, number: int) -> str:
+        """The tier of a memory, as :class:`game.web.api.shapes_memory.MemoryView` names it."""
+        if number >= self.window_first:
+            return "window"
+        if number < self.first:
+            return "cleared"
+        return "longterm" if number <= self.longterm_last else "recent"
+
+
+def memory_view(memory: Memory, bounds: Bounds) -> MemoryView:
+    """A memory for people."""
+    return MemoryView(
+        n=memory.number,
+        at=iso(memory.time) or "",
+        kind=memory.kind.value,
+        text=memory.text,
+        times=memory.repeats,
+        place=memory.place,
+        source=memory.source,
+        reason=memory.reason,
+        tier=bounds.holding(memory.number),
+    )
+
+
+def _before(life: ArchiveAccess, first: int, last: int) -> list[SummaryView]:
+    """Summaries of some of these that stand no more, the newest first.
+
+    One that several compactions left as it was is told once. Where only some of these were taken
+    back, it is not: it stood before, or after, without them.
+    """
+    standing = {each.text for each in (life.context.longterm, life.context.recent) if each}
+    found: dict[str, SummaryView] = {}
+    for past in reversed(_PAST.of(life)):
+        for each in (past.after.recent, past.after.longterm):
+            if each is None or each.last < first or each.first > last or each.text in standing:
+                continue
+            if each.text not in found or (found[each.text].undone and past.undone is None):
+                view = past_summary(each, past.number, undone=past.undone is not None)
+                found[each.text] = view
+    return sorted(found.values(), key=lambda each: -each.compaction)
+
+
+def past_summary(found: Summary, compaction: int, *, undone: bool = False) -> SummaryView:
+    """A summary that may stand no more; what it cost is told as it was estimated then."""
+    tokens = found.tokens_after or _HEURISTIC.of(found.text)
+    return replace(summary(found, compaction, tokens), undone=undone)
+
+
+class _Past:
+    """The compactions of the lives that were looked at last, as reading them takes a while."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, threading.Lock()
+        self._kept: OrderedDict[Path, tuple[object, Sequence[PastCompaction]]] = OrderedDict()
+
+    def of(self, life: ArchiveAccess) -> Sequence[PastCompaction]:
+        """All compactions of a life, oldest first."""
+        folder, context = life.archive.folder, life.context
+        # Whatever changes what the archive tells of them changes one of these as well.
+        state = (life.made, life.standing, life.rate, context.longterm, context.recent)
+        with self._lock:
+            kept = self._kept.get(folder)
+        if kept is not None and kept[0] == state:
+            return kept[1]
+        found = history.compactions(life.archive)
+        with self._lock:
+            self._kept[folder] = (state, found)
+            self._kept.move_to_end(folder)
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return found
+
+
+_PAST = _Past(MOST_LIVES)
+
+
+def compactions(life: ArchiveAccess, limit: int, before: int | None = None) -> Compactions:
+    """The newest compactions, newest first, those taken back included.
+
+    Args:
+        life: Whose.
+        limit: How many at most.
+        before: Only those that are older than the one of this number.
+
+    Raises:
+        OSError: The archive cannot be read.
+    """
+    past = _PAST.of(life)
+    wanted = [each for each in past if before is None or each.number < before]
+    undone = {each.number for each in past if each.undone is not None}
+    newest = reversed(wanted[-limit:])
+    return Compactions(tuple(_compaction(each, undone) for each in newest), len(past))
+
+
+def _compaction(past: PastCompaction, undone: Collection[int]) -> CompactionView:
+    first, last = past.covered or (0, 0)
+    return CompactionView(
+        number=past.number,
+        at=iso(past.time) or "",
+        reason=past.reason,
+        outcome=past.outcome.value,
+        strategy=past.strategy,
+        first=first,
+        last=last,
+        tokens_before=past.tokens_before,
+        tokens_after=past.tokens_after,
+        seconds=past.seconds,
+        calls=past.calls,
+        undone=past.undone is not None,
+        good=past.verdict.good if past.verdict else None,
+        verdict=_told(past.verdict),
+        before=tuple(_texts(past.before, undone)),
+        after=tuple(_texts(past.after, undone)),
+    )
+
+
+def _texts(texts: Texts, undone: Collection[int]) -> Iterator[SummaryView]:
+    for each in (texts.longterm, texts.recent):
+        if each is not None:
+            yield past_summary(each, texts.standing, undone=texts.standing in undone)
+
+
+def _told(verdict: SummaryVerdict | None) -> str:
+    """What the check of a compaction found, in words."""
+    if verdict is None:
+        return "not checked"
+    parts = []
+    if verdict.wanted:
+        kept, back = verdict.wanted - len(verdict.put_back), len(verdict.put_back)
+        parts.append(f"{kept} of {verdict.wanted} rules and promises kept")
+        parts += [f"{back} put back word for word"] if back else []
+    if verdict.details:
+        parts.append(f"{verdict.vanished} of {verdict.details} details gone from the prompt")
+    if verdict.invented:
+        parts.append(f"invented: {', '.join(verdict.invented)}")
+    if verdict.tries > 1:
+        parts.append(f"written {verdict.tries} times")
+    return "; ".join([*parts, *verdict.problems])

@@ -1,0 +1,385 @@
+"""The agents as they are now, as plain data; taken on the reactor thread, so it is quick.
+
+Nothing here opens a file: what an agent lived through is read in :mod:`game.web.api.archive_views`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from itertools import batched, groupby
+
+from evennia.objects.models import ObjectDB
+
+from game.llm.queue import Priority
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Summary
+from game.mind.errors import KeepsakeError
+from game.mind.events.agent_names import Names
+from game.mind.events.log import EventLog
+from game.mind.events.subscribers import Tapped
+from game.mind.events.types import Events
+from game.mind.language.perception import shorten
+from game.mind.memory import MemoryContext
+from game.mind.prompt.template import Rendered
+from game.mind.summaries.roundtrip import Rate
+from game.web.api.on_reactor import on_reactor
+from game.web.api.shapes import AgentRow, Overview, PromptView, Section, ServerRow, Stretch
+from game.web.api.shapes_memory import SummaryView, TiersView
+from typeclasses.agents import Agent, all_agents
+from typeclasses.components.naming import names_of
+from typeclasses.components.prompting import title_of
+from typeclasses.components.tally import LastSent
+from typeclasses.components.thinker import AgentState
+from typeclasses.minds import Mind
+from typeclasses.services import services
+
+AT_A_TIME = 50
+"""Agents that are looked at in one turn of the reactor: two or three milliseconds."""
+LONGEST_PROBLEM = 160
+"""Characters of what is wrong with an agent that are shown beside it; the log has all."""
+_GOING = "going home to sleep"
+STATES = (*(each.value for each in AgentState), _GOING)
+"""What an agent may be about."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+
+
+class NoSuchAgent(KeepsakeError):
+    """No agent has that number."""
+
+
+def iso(time: datetime | None) -> str | None:
+    """The time in UTC, as ISO 8601; None for none."""
+    return None if time is None else time.astimezone(UTC).isoformat()
+
+
+def agent_with(number: int) -> Agent:
+    """The agent with that database number.
+
+    Raises:
+        NoSuchAgent: There is none.
+    """
+    found = ObjectDB.objects.filter(id=number).first() if number < 2**63 else None
+    if not isinstance(found, Agent):
+        raise NoSuchAgent(f"There is no agent {number}", "GET /agents/api/agents lists all")
+    return found
+
+
+def mind_with(number: int) -> Mind:
+    """The components of the agent with that number.
+
+    Raises:
+        NoSuchAgent: There is none.
+        KeepsakeError: The agents' services are not running.
+    """
+    agent = agent_with(number)
+    services()  # which tells what to do when there are none
+    if (mind := agent.mind) is None:
+        raise NoSuchAgent(f"{agent.key} is being deleted", "GET /agents/api/agents lists all")
+    return mind
+
+
+# -- all of them
+
+
+def overview(*, may_act: bool) -> Overview:
+    """All agents at a glance, and the model servers; in a view's thread.
+
+    It asks the reactor thread for a few agents at a time: players come in between.
+
+    Args:
+        may_act: Whether whoever asks may use the agents' buttons.
+
+    Raises:
+        KeepsakeError: The agents' services are not running, or do not answer.
+    """
+    whole, agents = on_reactor(lambda: (_world(may_act), all_agents()))
+    rows: list[AgentRow] = []
+    for few in batched(agents, AT_A_TIME):
+        rows += on_reactor(partial(_rows, few, may_act))
+    return replace(whole, agents=tuple(rows))
+
+
+def _rows(agents: Iterable[Agent], may_act: bool) -> list[AgentRow]:
+    """Those of them that have not been deleted meanwhile."""
+    return [row(agent, may_act=may_act) for agent in agents if agent.id is not None]
+
+
+def _world(may_act: bool) -> Overview:
+    """What concerns all agents."""
+    shared = services()
+    return Overview(
+        now=iso(shared.clock.now()) or "",
+        agents=(),
+        servers=tuple(_servers()),
+        log_problem=_log_problem(shared.events),
+        may_act=may_act,
+    )
+
+
+def row(agent: Agent, *, may_act: bool) -> AgentRow:
+    """One agent at a glance.
+
+    Args:
+        agent: Which.
+        may_act: Whether whoever asks may use its buttons.
+    """
+    mind, shared = agent.mind, services()
+    place = agent.location.key if agent.location else "nowhere"
+    if mind is None:
+        return _bare(agent.id, agent.key, "gone", place)
+    memories, next_due, due, failure = _figures(mind)
+    thinker, tally, costs = mind.thinker, mind.thinker.tally, mind.fitting.costs
+    return AgentRow(
+        id=agent.id,
+        name=agent.key,
+        state=state_of(mind),
+        paused=bool(agent.db.paused),
+        asleep=agent.is_asleep,
+        going_home=mind.sleeper.going_home,
+        place=place,
+        last_act=tally.act,
+        last_act_at=iso(tally.acted_at),
+        waiting=thinker.waited,
+        memories=memories,
+        next_due=next_due,
+        used=costs.used if costs else tally.used,
+        budget=shared.compaction.current.budget,
+        due=due,
+        compacting=mind.memory.compacting,
+        thoughts=thinker.thoughts,
+        ended=tally.came_to_an_end,
+        failed=tally.failed,
+        recent_ended=len(tally.recent),
+        recent_failed=tally.recent_failed,
+        problem=_in_short(mind.memory.problem or mind.memory.no_room or tally.problem or failure),
+        may_act=may_act,
+    )
+
+
+def state_of(mind: Mind) -> str:
+    """What an agent is about, in the words of :class:`game.web.api.shapes.AgentRow`."""
+    return _GOING if mind.sleeper.going_home else mind.thinker.state.value
+
+
+def _in_short(problem: object) -> str:
+    """The first sentence of a problem, on one line of :data:`LONGEST_PROBLEM` characters."""
+    first, _, _ = str(problem).strip().partition("\n")
+    sentence = _SENTENCE.split(first, maxsplit=1)[0]
+    return shorten(sentence, LONGEST_PROBLEM)
+
+
+def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
+    """Memories, when the next compaction is due, why one is due now, why the last one failed."""
+    try:
+        memory = mind.memory.memory
+        status = memory.status()
+        # Whether it pays is thought over at some length; while one is under way, in vain.
+        due = None if mind.memory.compacting else memory.next_turn()
+    except KeepsakeError:  # its archive cannot be opened, which the component tells itself
+        return 0, None, "", ""
+    failure = status.last_failure if status.failures else ""
+    return status.total, status.next_due, due.value if due else "", failure
+
+
+def _bare(number: int, name: str, state: str, place: str) -> AgentRow:
+    return AgentRow(
+        id=number,
+        name=name,
+        state=state,
+        paused=False,
+        asleep=False,
+        going_home=False,
+        place=place,
+        last_act="",
+        last_act_at=None,
+        waiting=None,
+        memories=0,
+        next_due=None,
+        used=0,
+        budget=0,
+        due="",
+        compacting=False,
+        thoughts=0,
+        ended=0,
+        failed=0,
+        recent_ended=0,
+        recent_failed=0,
+        problem="",
+        may_act=False,
+    )
+
+
+def _servers() -> Iterator[ServerRow]:
+    try:
+        statuses = services().gateway.statuses()
+    except KeepsakeError as error:  # a profile that cannot be used: all the more there is to see
+        yield ServerRow("llm.md", "", (), str(error), {}, 0, 0)
+        return
+    for status in statuses:
+        yield ServerRow(
+            provider=status.provider,
+            host=status.host,
+            models=status.models,
+            health=status.health,
+            waiting={each.name.lower(): status.waiting.get(each, 0) for each in Priority},
+            running=status.running,
+            in_flight=status.in_flight,
+        )
+
+
+def _log_problem(events: Events) -> str:
+    """Why the event log cannot be written; empty if it can, and where there is none."""
+    log = events.log if isinstance(events, Tapped) else events
+    return log.problem if isinstance(log, EventLog) else ""
+
+
+# -- one of them
+
+
+def prompt(number: int) -> PromptView:
+    """What was last sent for an agent since the server started.
+
+    Raises:
+        NoSuchAgent: There is none with that number.
+        KeepsakeError: The agents' services are not running.
+    """
+    sent = mind_with(number).thinker.tally.sent
+    budget = services().compaction.current.budget
+    if sent is None:
+        return PromptView(None, (), (), 0, budget, 0, 0, "", "")
+    return _prompt(sent)
+
+
+def _prompt(sent: LastSent) -> PromptView:
+    answer = sent.answer
+    return PromptView(
+        at=iso(sent.at),
+        sections=tuple(_sections(sent)),
+        sent=tuple(_stretches(sent.prompt)),
+        tokens=sent.costs.used,
+        budget=sent.costs.budget,
+        cached=answer.cached_tokens if answer else 0,
+        server_tokens=answer.prompt_tokens if answer else 0,
+        trigger=f"{sent.trigger}: {sent.source}" if sent.source else sent.trigger,
+        answer=answer.text if answer else "",
+    )
+
+
+def _sections(sent: LastSent) -> Iterator[Section]:
+    texts = _texts(sent.prompt)
+    for section in sent.costs.sections:
+        yield Section(section.name, section.tokens, texts.get(section.name, ""))
+
+
+def _stretches(prompt: Rendered) -> Iterator[Stretch]:
+    """The lines as they follow one another, those of one section together."""
+    for section, lines in groupby(prompt.lines, lambda line: line.section):
+        yield Stretch(title_of(section), "\n".join(line.text for line in lines))
+
+
+def _texts(prompt: Rendered) -> dict[str, str]:
+    lines: dict[str, list[str]] = {}
+    for text, section in prompt.lines:
+        lines.setdefault(title_of(section), []).append(text)
+    return {name: "\n".join(each) for name, each in lines.items()}
+
+
+def tiers(number: int) -> TiersView:
+    """Which memory of an agent is where.
+
+    Raises:
+        NoSuchAgent: There is none with that number.
+        KeepsakeError: The agents' services are not running, or its archive cannot be opened.
+    """
+    memory = mind_with(number).memory.memory
+    context, status, load = memory.context(), memory.status(), memory.load()
+    standing, first = status.last_number, window_first(context, status.total)
+    oldest = context.longterm or context.recent
+    return TiersView(
+        first=oldest.first if oldest else first,
+        total=status.total,
+        longterm=_standing(context.longterm, standing),
+        recent=_standing(context.recent, standing),
+        window_first=first,
+        window_tokens=load.window,
+    )
+
+
+def window_first(context: MemoryContext, total: int) -> int:
+    """Number of the first memory that stands verbatim; the next one's if none does."""
+    return context.window[0].number if context.window else total + 1
+
+
+def _standing(found: Summary | None, compaction: int) -> SummaryView | None:
+    """A summary that stands in the prompt, whose lines are counted for that."""
+    if found is None:
+        return None
+    return summary(found, compaction, sum(services().tokens.each(found.text.splitlines())))
+
+
+def summary(found: Summary, compaction: int, tokens: int) -> SummaryView:
+    """A summary for people.
+
+    Args:
+        found: The summary.
+        compaction: Number of the compaction that wrote it.
+        tokens: What it costs in a prompt.
+    """
+    return SummaryView(
+        kind=found.tier.value,
+        compaction=compaction,
+        first=found.first,
+        last=found.last,
+        at=iso(found.time) or "",
+        model=found.model,
+        text=found.text,
+        tokens=tokens,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveAccess:
+    """What a view's thread needs to read what an agent lived through.
+
+    Attributes:
+        name: Its name.
+        names: What it is and was called.
+        archive: Where it stands; safe in any thread.
+        context: What stands in its prompt.
+        made: How many compactions were ever made.
+        standing: The compaction that its summaries are of, 0 for none.
+        rate: How many of the questions of that one can still be answered.
+    """
+
+    name: str
+    names: Names
+    archive: Archive
+    context: MemoryContext
+    made: int
+    standing: int
+    rate: Rate | None
+
+
+def life(number: int) -> ArchiveAccess:
+    """The same.
+
+    Raises:
+        NoSuchAgent: There is none with that number.
+        KeepsakeError: The agents' services are not running, or its archive cannot be opened.
+    """
+    agent, component = agent_with(number), mind_with(number).memory
+    memory = component.memory
+    status = memory.status()
+    return ArchiveAccess(
+        name=component.name,
+        names=names_of(agent),
+        archive=memory.archive,
+        context=memory.context(),
+        made=status.compactions,
+        standing=status.last_number,
+        rate=status.last_rate,
+    )

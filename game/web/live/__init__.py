@@ -1,0 +1,1 @@
+"""What is pushed or polled while it happens: event streams, charts, metrics."""

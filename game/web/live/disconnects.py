@@ -1,0 +1,116 @@
+"""Browsers and Servers that go before an answer has come whole.
+
+Twisted's proxy, which passes the Server's answers on in the Portal, takes a browser that goes for
+an error of its own, with a traceback in the Portal's log. And a Server that goes, as it does at
+each reload, it takes for one that has answered: with 200 and nothing, where it had said nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import Any
+
+from twisted.web.http import Request
+from twisted.web.proxy import ProxyClient, ProxyClientFactory, ReverseProxyResource
+
+from game.web.live.gate import gone
+
+AWAY = "The world is not running, or is just being reloaded. Try again in a moment"
+BROKE_OFF = (
+    "The world went away before it had answered, as it does while it is being reloaded. Whether "
+    "it did what was asked for is not known. Try again in a moment"
+)
+_DATA = (b"/agents/api", b"/agents-live")
+"""Addresses whose answers are read by programs."""
+_KEPT = frozenset({b"server", b"date"})
+_BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
+
+
+class DisconnectingClient(ProxyClient):
+    """Asks the Server for one answer, and lets it go when the browser has gone."""
+
+    transport: Any  # as in game.web.live.gate
+    _begun = False
+    """Whether all that comes before the body has come."""
+
+    def handleEndHeaders(self) -> None:  # noqa: N802 - Twisted's name
+        """The Server has said what it answers."""
+        self._begun = True
+
+    def handleResponsePart(self, buffer: bytes) -> None:  # noqa: N802 - Twisted's name
+        """Pass it on, as long as somebody is there."""
+        if gone(self.father):
+            self.transport.loseConnection()
+        else:
+            super().handleResponsePart(buffer)
+
+    def handleResponseEnd(self) -> None:  # noqa: N802 - Twisted's name
+        """Finish the answer, unless nobody waits for it, or it has broken off."""
+        if gone(self.father):
+            self.transport.loseConnection()
+        elif not self._begun or (self._lacks() and not self.father.startedWriting):
+            self._finished = True
+            away(self.father, self.rest, BROKE_OFF)
+        elif self._lacks():
+            # Its beginning has been passed on; that it is not whole can only be told like this.
+            self._finished = True
+            transport: Any = self.father.transport  # TCP, which alone can be cut
+            transport.abortConnection()
+        else:
+            super().handleResponseEnd()
+
+    def _lacks(self) -> bool:
+        """Whether less has come than was announced."""
+        if self._finished or self.command == b"HEAD" or self.father.code in _BODILESS:
+            return False
+        return bool(self.length)  # what is still to come of it; None if that was not announced
+
+
+class ClientFactory(ProxyClientFactory):
+    """Makes one for each request."""
+
+    protocol: Any = DisconnectingClient
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # The body was read here, whole, whichever way it came in pieces.
+        if self.headers.pop(b"transfer-encoding", None) is not None:
+            self.headers[b"content-length"] = str(len(self.data)).encode()
+
+    def clientConnectionFailed(self, connector: Any, reason: Any) -> None:  # noqa: N802 - Twisted's
+        """The Server is not there; tell whoever still is."""
+        if not gone(self.father):
+            away(self.father, self.rest, AWAY)
+
+
+def away(request: Request, address: bytes, words: str) -> None:
+    """Answer that there is no Server: 502, for programs as JSON.
+
+    Args:
+        request: The browser's.
+        address: What it asked for.
+        words: What to tell it.
+    """
+    for name, _ in list(request.responseHeaders.getAllRawHeaders()):
+        if name.lower() not in _KEPT:  # what the Server had begun to say
+            request.responseHeaders.removeHeader(name)
+    data = address.startswith(_DATA)
+    body = (json.dumps({"error": words}) if data else words).encode()
+    request.setResponseCode(HTTPStatus.BAD_GATEWAY)
+    kind = b"application/json" if data else b"text/plain; charset=utf-8"
+    for name, value in (
+        (b"content-type", kind),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"retry-after", b"2"),
+    ):
+        request.setHeader(name, value)
+    request.write(body)
+    request.finish()
+
+
+def let_browsers_leave(proxy: type[ReverseProxyResource]) -> None:
+    """Have ``proxy``, and all resources below it, take it calmly when either side goes."""
+    proxy.proxyClientFactoryClass = ClientFactory

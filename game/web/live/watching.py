@@ -1,0 +1,259 @@
+"""What the Server gives to those who watch: the hub of the live pages, the metrics, the lag.
+
+One of it a process, made before the agents' services are, and told of their events by its taps.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+from collections import Counter
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+
+from twisted.internet.threads import deferToThreadPool
+from twisted.web.http import Request
+from twisted.web.resource import Resource
+from twisted.web.server import NOT_DONE_YET
+
+from game.llm.gateway import READY, ServerStatus
+from game.mind.archive.records import Memory
+from game.mind.errors import KeepsakeError
+from game.mind.events.agent_names import Names
+from game.mind.events.reader import Record, last
+from game.mind.events.secrets import Scrubber
+from game.mind.events.subscribers import Taps, WrittenEvent
+from game.paths import Places
+from game.web.api.snapshots import STATES, NoSuchAgent, agent_with, state_of
+from game.web.live.gate import Door, GuardedResource, gone
+from game.web.live.hub import KEPT, Hub
+from game.web.live.lag import Lag
+from game.web.live.metrics import CONTENT_TYPE, Metrics, Now, ServerNow
+from game.web.live.metrics_token import TOKEN_VARIABLE
+from game.web.live.resource import LiveResource
+from game.web.site.access import FORBIDDEN, may_watch
+from game.web.site.headers import HEADERS
+from typeclasses.components.naming import names_of
+from typeclasses.logged_events import known_secrets
+from typeclasses.minds import Mind, mind_by_number, open_minds
+from typeclasses.services import Services, running, services
+
+_log = logging.getLogger("keepsake.web")
+
+
+class Watching:
+    """The Server's side of what is watched.
+
+    Args:
+        places: Where this copy is.
+        reactor: Twisted's reactor.
+
+    Attributes:
+        taps: To be given to the services, that all of this is told.
+        hub: What the live pages show.
+        metrics: What Prometheus is told.
+    """
+
+    def __init__(self, places: Places, reactor: Any) -> None:
+        self._places, self._reactor = places, reactor
+        secrets = known_secrets(places)
+        self._scrubber = Scrubber(secrets)
+        self.taps = Taps()
+        self.hub = Hub(reactor, secrets, window_of=_window_of)
+        self.metrics = Metrics()
+        self._lag = Lag(reactor, self.metrics.late)
+        self.hub.listen(self.taps)
+        self.taps.on_event(self.metrics.took)
+        self.taps.on_written(lambda _: self.metrics.count())  # in the log's thread
+
+    def start(self) -> None:
+        """Begin to look, and read what was written before, in a thread."""
+        self._lag.start()
+        threading.Thread(target=self._read_before, name="live-past", daemon=True).start()
+
+    def stop(self) -> None:
+        """Let all browsers go; after a reload they come again."""
+        self._lag.stop()
+        self.hub.close()
+
+    def put_into(self, root: Any) -> None:
+        """Add the resources to the Server's web root."""
+        live = LiveResource(
+            self.hub,
+            lambda cookies: deferToThreadPool(self._reactor, root.pool, watcher, cookies),
+            _names_of,
+            self._reactor,
+            headers=tuple(HEADERS.items()),
+            forbidden=FORBIDDEN,
+            missing=_missing,
+        )
+        root.putChild(b"agents-live", live)
+        door = Door(os.environ.get(TOKEN_VARIABLE, ""))
+        root.putChild(b"metrics", GuardedResource(door, MetricsResource(self, root.pool)))
+
+    def now(self) -> Now:
+        """What is so now; on the reactor thread."""
+        seen = Now(streams=self.hub.streams, lag_worst=self._lag.worst)
+        if not running():
+            return seen
+        minds, shared = list(open_minds()), services()
+        log: Any = getattr(shared.events, "log", shared.events)
+        return Now(
+            agents=dict.fromkeys(STATES, 0) | Counter(map(state_of, minds)),
+            paused=sum(_paused(mind) for mind in minds),
+            names=[mind.memory.name for mind in minds],
+            memories=sum(_memories(mind) for mind in minds),
+            compacting=sum(mind.memory.compacting for mind in minds),
+            servers=self._servers(shared),
+            log_waiting=getattr(log, "waiting", 0),
+            log_lost=getattr(log, "lost", 0),
+            log_written=not getattr(log, "problem", ""),
+            streams=seen.streams,
+            lag_worst=seen.lag_worst,
+            up=True,
+        )
+
+    def _servers(self, shared: Services) -> list[ServerNow]:
+        try:
+            return [self._server(each) for each in shared.gateway.statuses()]
+        except KeepsakeError:  # a profile that cannot be used; `faults` tells of it
+            return []
+
+    def _server(self, status: ServerStatus) -> ServerNow:
+        return ServerNow(
+            provider=status.provider,
+            host=self._scrubber.clean(status.host),
+            ready=status.health == READY,
+            waiting={each.name.lower(): count for each, count in status.waiting.items()},
+            running=status.running,
+            calls=status.figures.calls,
+            failures=status.figures.failures,
+        )
+
+    def _read_before(self) -> None:
+        """Let the hub know the end of the log of before, so that nobody misses what came then."""
+        records: list[WrittenEvent] = []
+        try:
+            records = [_written(each) for each in last(self._places.events, KEPT, lambda _: True)]
+        except OSError as error:
+            _log.warning("[Warning] The event log's end could not be read: %s", error)
+        self._reactor.callFromThread(self.hub.prime, records)
+
+
+class MetricsResource(Resource):
+    """The metrics as text."""
+
+    def __init__(self, watching: Watching, pool: Any) -> None:
+        super().__init__()
+        self.isLeaf = True
+        self._watching, self._pool = watching, pool
+
+    def render_GET(self, request: Request) -> int:  # noqa: N802 - Twisted's name
+        """Look on the reactor thread, and make the text of it elsewhere."""
+        now, reactor = self._watching.now(), self._watching._reactor
+        request.notifyFinish().addErrback(lambda _: None)  # that somebody goes is no fault
+        made = deferToThreadPool(reactor, self._pool, self._watching.metrics.text, now)
+        made.addCallbacks(
+            lambda text: _send(request, text), lambda failed: _failed(request, failed)
+        )
+        return NOT_DONE_YET
+
+
+def _send(request: Request, text: bytes) -> None:
+    if not gone(request):
+        request.setHeader(b"content-type", CONTENT_TYPE.encode())
+        request.setHeader(b"cache-control", b"no-store")
+        request.setHeader(b"content-length", str(len(text)).encode())
+        request.write(text if request.method != b"HEAD" else b"")
+        request.finish()
+
+
+def _failed(request: Request, failure: Any) -> None:
+    _log.error("[Error] The metrics could not be told: %r", failure.value)
+    if not gone(request):
+        request.setResponseCode(HTTPStatus.INTERNAL_SERVER_ERROR)
+        request.finish()
+
+
+def watcher(cookies: bytes) -> bool:
+    """Whether these cookies are of somebody who may watch; reads the database, in a thread."""
+    from django.conf import settings  # noqa: PLC0415 - only once Django is set up
+    from django.contrib.auth import SESSION_KEY, get_user  # noqa: PLC0415
+    from django.contrib.sessions.backends.db import SessionStore  # noqa: PLC0415
+    from django.db import close_old_connections  # noqa: PLC0415
+    from django.http import HttpRequest  # noqa: PLC0415
+
+    key = _cookie(cookies, settings.SESSION_COOKIE_NAME)
+    if not key:
+        return False
+    close_old_connections()
+    try:
+        request: Any = HttpRequest()
+        request.session = SessionStore(key)
+        return SESSION_KEY in request.session and may_watch(get_user(request))
+    finally:
+        close_old_connections()
+
+
+def _cookie(cookies: bytes, name: str) -> str:
+    try:
+        found = SimpleCookie(cookies.decode("latin-1")).get(name)
+    except CookieError:
+        return ""
+    return found.value if found is not None else ""
+
+
+def _names_of(number: int) -> Names | None:
+    mind = mind_by_number(number)
+    agent = mind.thinker.agent if mind is not None else None
+    return names_of(agent) if agent is not None else None
+
+
+def _missing(number: int) -> bool:
+    """Whether no agent has that number, which is known before the agents are awake as well."""
+    if mind_by_number(number) is not None:
+        return False
+    try:
+        agent_with(number)
+    except NoSuchAgent:
+        return True
+    return False
+
+
+def _window_of(name: str) -> list[Memory]:
+    """What those remember who bear that name, or bore it then."""
+    found: list[Memory] = []
+    for mind in open_minds():
+        agent = mind.thinker.agent
+        if agent is not None and (names := names_of(agent)).has(name):
+            with suppress(KeepsakeError):  # it cannot be opened now
+                window = mind.memory.context().window
+                found += (each for each in window if names.bore(name, partial(_time, each)))
+    return found
+
+
+def _time(memory: Memory) -> datetime:
+    return memory.time
+
+
+def _paused(mind: Mind) -> bool:
+    agent = mind.thinker.agent
+    return agent is not None and bool(agent.db.paused)
+
+
+def _memories(mind: Mind) -> int:
+    try:
+        return mind.memory.memory.status().total
+    except KeepsakeError:  # it cannot be opened now; its state says so
+        return 0
+
+
+def _written(record: Record) -> WrittenEvent:
+    line = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return WrittenEvent(record["seq"], str(record.get("kind")), str(record.get("agent", "")), line)

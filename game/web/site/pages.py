@@ -1,0 +1,43 @@
+"""The dashboard's two pages; all that they show comes from the API."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import render
+
+from game.mind.errors import KeepsakeError
+from game.web.api.on_reactor import on_reactor
+from game.web.api.snapshots import NoSuchAgent, agent_with
+from game.web.site.access import page
+
+
+@page
+def agents(request: HttpRequest) -> HttpResponse:
+    """All agents."""
+    get_token(request)  # so that the cookie is there when a button is pressed
+    return render(request, "website/agents.html")
+
+
+@page
+def agent(request: HttpRequest, number: int) -> HttpResponse:
+    """One of them."""
+    get_token(request)
+    try:
+        name = on_reactor(lambda: str(agent_with(number).key))
+    except NoSuchAgent:
+        return missing(request)
+    except KeepsakeError as error:
+        return HttpResponse(str(error), status=503, content_type="text/plain; charset=utf-8")
+    return render(request, "website/agent.html", {"id": number, "name": name})
+
+
+@page
+def elsewhere(request: HttpRequest, rest: str) -> HttpResponse:
+    """An address below ``/agents/`` that is none, told to whoever may look only."""
+    return missing(request)
+
+
+def missing(request: HttpRequest) -> HttpResponse:
+    """Evennia's page for what is not there."""
+    return render(request, "404.html", status=404)
