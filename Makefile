@@ -2,7 +2,7 @@
 # `make help` lists what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop status reload logs doctor test lint format bench lock clean install
+.PHONY: help run stop status reload logs doctor test lint format bench size lock clean install
 
 # The first Python that is new enough; the plain name first, so that pyenv and
 # .python-version decide where they are in use. pyenv's own folder last: its plain names
@@ -63,6 +63,9 @@ format: $(STAMP)  ## let ruff put the code in order
 
 bench: $(STAMP)  ## measure; writes bench.json
 	@$(BIN)/python -m tests.bench
+
+size: $(STAMP)  ## count lines, modules, classes, patterns, settings
+	@$(BIN)/python -m tests.size
 
 lock: $(STAMP)  ## renew requirements.lock from pyproject.toml
 	@$(UV) pip compile pyproject.toml --group dev --universal --python-version 3.12 --upgrade \

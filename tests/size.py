@@ -1,0 +1,132 @@
+"""How large the code is: ``make size`` prints it beside what it was before the redesign."""
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[1]
+PACKAGES = ("game", "typeclasses", "commands", "world")
+TOLD = {
+    "lines": 60_300,
+    "code lines": 38_400,
+    "modules": 394,
+    "lines in game/mind": 27_800,
+    "classes": 603,
+    "class names used twice": 41,
+    "compiled patterns": 299,
+    "settings": 91,
+}
+"""What was told of the code of 2026-11-22, before the redesign."""
+COUNTED = {
+    "lines": 67_737,
+    "code lines": 43_340,
+    "modules": 431,
+    "lines in game/mind": 30_555,
+    "classes": 665,
+    "class names used twice": 51,
+    "compiled patterns": 388,
+    "settings": 85,
+    "lines of tests": 49_873,
+}
+"""What this script finds in the last version of that day before the redesign (edefc95)."""
+LARGEST = 8
+_SETTING = re.compile(r"^\*\*[^*\n]+\*\*:", re.M)
+_CATALOGUE = REPOSITORY / "vault" / "config" / "models.md"
+"""What can be fetched: it has the form of settings, and sets nothing."""
+_NO_CODE = {
+    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
+    *(tokenize.ENCODING, tokenize.ENDMARKER),
+}
+
+
+def sources(*folders: str) -> Iterator[tuple[Path, str]]:
+    """Every module in the folders, with its text."""
+    for folder in folders:
+        for path in sorted((REPOSITORY / folder).rglob("*.py")):
+            yield path, path.read_text(encoding="utf-8")
+
+
+def code_lines(text: str) -> int:
+    """Lines that hold code: no blank ones, no comments, no texts that only stand there."""
+    told: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            told.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    code: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in _NO_CODE:
+            code.update(range(token.start[0], token.end[0] + 1))
+    return len(code - told)
+
+
+def classes(text: str) -> Iterator[str]:
+    """The names of all classes, inner ones too."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+
+
+def patterns(text: str) -> int:
+    """How many regular expressions are compiled."""
+    return sum(
+        isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile"
+        for node in ast.walk(ast.parse(text))
+    )
+
+
+def figures() -> dict[str, int]:
+    """What there is now."""
+    found = list(sources(*PACKAGES))
+    named = Counter(name for _, text in found for name in classes(text))
+    config = {*(REPOSITORY / "vault" / "config").glob("*.md")} - {_CATALOGUE}
+    return {
+        "lines": sum(len(text.splitlines()) for _, text in found),
+        "code lines": sum(code_lines(text) for _, text in found),
+        "modules": len(found),
+        "lines in game/mind": sum(len(text.splitlines()) for _, text in sources("game/mind")),
+        "classes": named.total(),
+        "class names used twice": sum(count > 1 for count in named.values()),
+        "compiled patterns": sum(patterns(text) for _, text in found),
+        "settings": sum(len(_SETTING.findall(each.read_text("utf-8"))) for each in config),
+        "lines of tests": sum(len(text.splitlines()) for _, text in sources("tests")),
+    }
+
+
+def folders() -> Counter[str]:
+    """How many modules each folder has."""
+    return Counter(path.parent.relative_to(REPOSITORY).as_posix() for path, _ in sources(*PACKAGES))
+
+
+def main() -> None:
+    """Print it."""
+    print(_row("", "now", "counted", "told"))
+    print(_row("", "", "2026-11-22", "2026-11-22"))
+    for name, value in figures().items():
+        print(_row(name, value, COUNTED[name], TOLD.get(name, "")))
+    print()
+    print(_row("largest folders", "modules"))
+    for folder, count in folders().most_common(LARGEST):
+        print(_row(folder, count))
+    print()
+    print(_row("package", "lines", "code lines", "modules"))
+    for package in PACKAGES:
+        texts = [text for _, text in sources(package)]
+        lines = sum(len(text.splitlines()) for text in texts)
+        print(_row(package, lines, sum(map(code_lines, texts)), len(texts)))
+
+
+def _row(name: str, *values: int | str) -> str:
+    cells = (f"{v:,}" if isinstance(v, int) else v for v in values)
+    return f"{name:30}" + "".join(f"{cell:>12}" for cell in cells)
+
+
+if __name__ == "__main__":
+    main()
