@@ -342,7 +342,7 @@ def test_a_log_that_cannot_be_written_ends_it_with_the_cure(places):
 _FULL = """
 import sqlite3
 from pathlib import Path
-from game.lab import worker
+from game.lab.simulations import worker
 from game.lab.simulations.plan import Lab
 from game.mind.errors import KeepsakeError
 

@@ -14,7 +14,7 @@ from game.paths import REPOSITORY
 _FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from game.llm import weights
+from game.llm.embedded import weights
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 try:
     weights.ensure(Path(sys.argv[1]))
