@@ -96,6 +96,7 @@ def _settings(model: CatalogueModel) -> Mapping[str, str]:
         "model_file": "" if model.name == SHIPPED else Path(model.file).name,
         "format": AUTO,
         "reply_tokens": str(model.reply_tokens),
+        "second_look": "yes" if model.second_look else "no",
     }
 
 

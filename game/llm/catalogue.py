@@ -26,6 +26,7 @@ _KEYS = (
     "memory",
     "talk",
     "reply_tokens",
+    "second_look",
 )
 _REPO = re.compile(r"[\w.-]+/[\w.-]+")
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-][\w.-]*\.gguf")
@@ -48,6 +49,7 @@ class CatalogueModel:
         memory: What it takes when it runs, for people.
         talk: The measured share of right answers, for people.
         reply_tokens: Tokens of the prompt of a reply that suit it.
+        second_look: Whether it can tell what the agent knows from what it does not.
     """
 
     name: str
@@ -61,6 +63,7 @@ class CatalogueModel:
     memory: str
     talk: str
     reply_tokens: int
+    second_look: bool = False
 
     def path(self, models: Path) -> Path:
         """Where its file lies once it is fetched."""
@@ -116,6 +119,7 @@ def _model(section: ConfigSection) -> CatalogueModel:
         memory=section.text("memory", "unknown"),
         talk=section.text("talk", UNMEASURED),
         reply_tokens=section.integer("reply_tokens", 400, low=100, high=100_000),
+        second_look=section.flag("second_look", False),
     )
 
 

@@ -56,6 +56,8 @@ class ModelProfile:
         in_flight: Calls that the server may work on at once.
         format: One of :data:`FORMATS`.
         reply_tokens: Tokens of the prompt of a reply.
+        second_look: Whether an instruct model is first asked, where it is in doubt, if the agent
+            knows the answer.
         server: One of :data:`SERVERS`, for ``openai``.
         model_file: GGUF file for ``embedded``, absolute or in ``$KEEPSAKE_HOME/models``;
             empty for the shipped model.
@@ -77,6 +79,7 @@ class ModelProfile:
     in_flight: int = 2
     format: str = AUTO
     reply_tokens: int = 400
+    second_look: bool = False
     server: str = AUTO
     model_file: str = ""
 
@@ -241,6 +244,7 @@ def _profile(section: ConfigSection) -> ModelProfile:
         in_flight=section.integer("in_flight", default.in_flight, low=1, high=64),
         format=section.choice("format", FORMATS, default.format),
         reply_tokens=section.integer("reply_tokens", default.reply_tokens, low=100, high=100_000),
+        second_look=section.flag("second_look", default.second_look),
         server=section.choice("server", SERVERS, default.server),
         model_file=section.text("model_file", "").strip("`"),
     )

@@ -11,7 +11,7 @@ from game.mind.archive.records import SHRUG, MemoryKind
 from game.mind.memory import CompactReason
 from tests.fakes.model_server import Reply
 from tests.game.test_hospitality import Inn
-from typeclasses.components.replying import SHRUGS
+from typeclasses.components.replying import DO_NOT_KNOW, SHRUGS
 from typeclasses.minds import close_all
 
 PROFILE = (
@@ -278,6 +278,49 @@ class TestChat(RepliesWorld):
         self.fake.template = "{{ .Messages }}"
         self.asks("Good evening.", "<think>He is cold.</think>Sit down, you look cold.")
         assert self.answers() == ["say Sit down, you look cold."]
+
+
+class TestSecondLook(RepliesWorld):
+    """An instruct model is asked first, where it is in doubt, if the agent knows the answer."""
+
+    FORMAT = "chat\n**second_look**: yes"
+    QUESTION = "What is my uncle called?"
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.fake.template = "{{ .Messages }}"
+
+    def sent(self) -> list[str]:
+        return [each.body["messages"][-1]["content"] for each in self.fake.calls("/api/chat")]
+
+    def test_what_nobody_told_is_not_made_up(self):
+        self.asks(self.QUESTION, "No.", "Your uncle is called Bert.")
+        assert self.answers() == [f"say {DO_NOT_KNOW[0]}"]
+        (look,) = self.sent()
+        assert self.QUESTION in look
+        assert look.endswith("Answer only yes or no.")
+        assert self.fake.calls("/api/chat")[0].body["options"]["temperature"] == 0
+
+    def test_it_does_not_say_the_same_each_time(self):
+        for question in (self.QUESTION, "What is my aunt called?"):
+            self.asks(question, "no")
+        assert self.answers() == [f"say {each}" for each in DO_NOT_KNOW[:2]]
+
+    def test_what_it_knows_it_is_asked_for(self):
+        self.asks("What is gone from the hook?", "Yes.", "My mother's blue cup.")
+        assert self.answers() == ["say My mother's blue cup."]
+        assert self.sent()[-1].endswith("What is gone from the hook?")
+
+    def test_a_statement_needs_no_look(self):
+        self.asks("Good evening.", "Sit down, you look cold.")
+        assert self.answers() == ["say Sit down, you look cold."]
+
+    def test_a_builder_is_shown_the_prompt_of_the_answer(self):
+        shown: list[str] = []
+        self.mind.thinker.show_reply(self.mira, "Tom", self.QUESTION, shown.append)
+        self.pass_time(2)
+        assert shown
+        assert "Answer only yes or no." not in shown[0]
 
 
 class TestScript(RepliesWorld):

@@ -21,7 +21,7 @@ from game.mind.language.perception import for_prompt
 from game.mind.language.pronouns import in_first_person
 from game.mind.ports import GenerationRequest
 from game.mind.prompt.reply import material
-from game.mind.prompt.reply.compose import ReplyPrompt, compose
+from game.mind.prompt.reply.compose import ReplyPrompt, compose, second_look
 from game.mind.prompt.reply.context import ReplyContext
 from game.mind.prompt.reply.judge import Judged, from_memory, judge
 from game.mind.prompt.reply.material import Sentence
@@ -50,8 +50,18 @@ WELL_GROUNDED = 0.25
 """From this on an answer uses what it was given."""
 SURE = 0.5
 """From this worth on, a sentence answers the question: "I don't know" is wrong."""
+CERTAIN = 0.7
+"""From this worth on, what the agent has is not doubted; below it, a second look may be taken."""
+LOOK_TOKENS = 4
 HOTTER, HOTTEST = 0.2, 1.0
 """What each new try adds to the temperature, and where that ends."""
+DO_NOT_KNOW = (
+    "That I don't know.",
+    "I don't know. Nobody has told me.",
+    "I can't say, I don't know that.",
+    "No idea, I'm afraid. I never heard.",
+)
+"""What an agent says where a second look found that it was never told."""
 SHRUGS = (
     "I'm sorry, my thoughts were somewhere else.",
     "Hm. Ask me that again another time.",
@@ -75,6 +85,8 @@ class Reply:
         asked: The memories that are answered: no part of what bears on them.
         trusted: Whether the model is one that follows instructions, whose answer stands even
             where it uses nothing of what it was given.
+        looking: Whether the model is asked just now if the agent knows the answer at all.
+        looked: Whether it was asked.
     """
 
     partner: str
@@ -85,6 +97,8 @@ class Reply:
     best: Judged | None = None
     asked: frozenset[int] = frozenset()
     trusted: bool = False
+    looking: bool = False
+    looked: bool = False
 
     @property
     def rendered(self) -> Rendered | None:
@@ -146,6 +160,11 @@ class Replying:
     ) -> GenerationRequest:
         """What the model is sent for it."""
         reply.trusted = profile.format == CHAT
+        reply.looking = self._is_doubted(reply, profile)
+        if reply.looking:
+            reply.looked, reply.prompt = True, second_look(reply.scene)
+            looking = replace(profile, temperature=0.0, max_tokens=LOOK_TOKENS, dry_multiplier=0.0)
+            return looking.request(reply.prompt.rendered.text, messages=reply.prompt.messages)
         reply.prompt = prompt = compose(
             reply.scene,
             profile.reply_tokens,
@@ -158,6 +177,20 @@ class Replying:
         warmer = profile.temperature + HOTTER * (attempt - 1)
         request = profile.request(prompt.rendered.text, cache_key=key, messages=prompt.messages)
         return replace(request, temperature=min(warmer, max(HOTTEST, profile.temperature)))
+
+    @staticmethod
+    def _is_doubted(reply: Reply, profile: ModelProfile) -> bool:
+        """Whether the model is to be asked first if anything that the agent has is an answer."""
+        scene = reply.scene
+        wanted = profile.second_look and reply.trusted and not reply.looked
+        return wanted and scene.asks and bool(scene.said) and scene.best < CERTAIN
+
+    def unknown(self, reply: Reply, answer: str) -> str:
+        """What the agent says if the second look found nothing; empty if there is an answer."""
+        if not answer.strip().casefold().startswith("no"):
+            return ""
+        own = set(self._own_lines(reply))
+        return next((each for each in DO_NOT_KNOW if each not in own), DO_NOT_KNOW[0])
 
     def basis(self, reply: Reply) -> Basis:
         """What its prompt was made from, for the event log."""

@@ -211,6 +211,7 @@ class Thinking:
         profile = self._services.gateway.profile(PROFILE)
 
         def gathered(reply: Reply) -> None:
+            reply.looked = True  # the answer's prompt is shown, not the question before it
             self._replying.request(agent, reply, profile, 1, self._key)
             assert reply.rendered is not None
             show(reply.rendered.text)
@@ -371,6 +372,9 @@ class Thinking:
         self, agent: Agent, thought: ThoughtInProgress, reply: Reply, answer: Generation
     ) -> None:
         """Say the answer, or think of another; a shrug when there is none that can be said."""
+        if reply.looking:
+            self._looked(agent, thought, reply, answer)
+            return
         last = thought.attempt > self._services.thinking.current.retries
         judged = self._replying.judged(reply, answer.text, last=last)
         if judged.fault and not last:
@@ -382,6 +386,20 @@ class Thinking:
             self._think(again)
             return
         self._say(agent, thought, reply, answer, judged.fault)
+
+    def _looked(
+        self, agent: Agent, thought: ThoughtInProgress, reply: Reply, answer: Generation
+    ) -> None:
+        """After the second look: say that the agent does not know, or ask for the answer."""
+        reply.looking = False
+        unknown = self._replying.unknown(reply, answer.text)
+        if unknown:
+            self._speak(agent, thought, reply, answer, unknown)
+            return
+        self._told(thought, "looked", answer=answer)
+        again = ThoughtInProgress(thought.impulse, thought.attempt, reply=reply, asked=True)
+        again.notice, again.restarts = thought.notice, thought.restarts
+        self._think(again)
 
     def _say(
         self,
@@ -398,6 +416,18 @@ class Thinking:
             self._told(thought, "refused", answer=answer, act=refused)
             self._finish(None)
             return
+        self._speak(agent, thought, reply, answer, words, fault=fault)
+
+    def _speak(
+        self,
+        agent: Agent,
+        thought: ThoughtInProgress,
+        reply: Reply,
+        answer: Generation | None,
+        words: str,
+        *,
+        fault: str = "",
+    ) -> None:
         act = self._actor.speak(
             agent,
             words or self._replying.shrug(agent),
@@ -475,7 +505,7 @@ class Thinking:
             costs=costs,
         )
         self._services.events.emit(event)
-        if thought.choice is None:  # a choice is part of the reply that it follows
+        if thought.choice is None and outcome != "looked":  # both are part of a reply
             self.tally.ended(event, came, self._services.clock.now())
 
     def _now(self) -> float:

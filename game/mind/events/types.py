@@ -75,7 +75,8 @@ class Thought:
         command: The line that it was read as; None for none.
         reason: The private reason that it gave.
         outcome: ``acted``, ``refused`` (no command), ``no answer``, ``too large``, ``dropped``
-            (nobody needed it any more) or ``broke off`` (a fault of this program).
+            (nobody needed it any more), ``broke off`` (a fault of this program) or ``looked`` (the
+            model was asked if the agent knows the answer, and the reply follows).
         problem: Why it was refused, or why there was no answer.
         memory: Number of the memory of the act; 0 for none, as of what was refused, of waiting,
             and of what the disk could not take.

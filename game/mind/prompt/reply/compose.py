@@ -36,6 +36,8 @@ _TOKENS_A_FACT = 130
 _LEAST_FACTS = 2
 _MOST_TURNS = 12
 _LAST_WORDS = 400
+_LOOKED_AT = 5
+"""Sentences that are shown for the question whether the answer is among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +219,7 @@ def _chat(scene: ReplyContext, purse: _ReplyBudget, budget: int, attempt: int) -
         ChatMessage("system", "\n".join([*profile, _where(scene, "You are"), *frame])),
         *_as_messages(own[: len(shown)]),
         *_talk(turns[len(turns) - len(kept) :]),
-        ChatMessage("user", "\n".join([*_remembered(scene, chosen), _asked(scene)])),
+        ChatMessage("user", "\n".join([*_remembered(chosen), _asked(scene)])),
     )
     sections = {"system": "profile", "assistant": "window", "user": "window"}
     lines = [PromptLine(m.text, sections[m.role]) for m in messages[:-1]]
@@ -233,6 +235,21 @@ def _chat(scene: ReplyContext, purse: _ReplyBudget, budget: int, attempt: int) -
     )
 
 
+def second_look(scene: ReplyContext) -> ReplyPrompt:
+    """Asks the model, before it answers, whether what the agent has tells the answer: yes or no."""
+    notes = [each.sentence.text for each in scene.ranked[:_LOOKED_AT]][::-1]
+    asked = f'{scene.partner} asks {scene.name}: "{_asked(scene)}"'
+    lines = (
+        PromptLine(f"Notes of {scene.name}:", FRAME),
+        *(PromptLine(each, "related_experiences") for each in notes),
+        PromptLine("", FRAME),
+        PromptLine(asked, "situation"),
+        PromptLine("Do the notes tell the answer? Answer only yes or no.", FRAME),
+    )
+    text = "\n".join(line.text for line in lines)
+    return ReplyPrompt(Rendered(text, lines), (ChatMessage("user", text),))
+
+
 def _profile_lines(scene: ReplyContext) -> list[str]:
     return [line for line in scene.profile.splitlines() if line.strip()]
 
@@ -246,20 +263,10 @@ def _instructions(scene: ReplyContext) -> list[str]:
     ]
 
 
-def _remembered(scene: ReplyContext, chosen: Sequence[Sentence]) -> list[str]:
-    """What was told, in words to the agent; its own profile stands in the system's message."""
-    told = [
-        _to_agent(each)
-        for each in chosen
-        if each.origin not in (SentenceOrigin.SELF, SentenceOrigin.TIE)
-    ]
-    return [f"(You remember: {' '.join(told)})"] if told else []
-
-
-def _to_agent(sentence: Sentence) -> str:
-    if not sentence.who:
-        return sentence.text
-    return sentence.text.replace(f"{sentence.who} told me,", f"{sentence.who} told you,", 1)
+def _remembered(chosen: Sequence[Sentence]) -> list[str]:
+    """What bears on the question, beside it: what stands in the system's message alone is lost."""
+    told = " ".join(each.to_agent for each in chosen)
+    return [f"(You remember: {told})"] if told else []
 
 
 def _asked(scene: ReplyContext) -> str:

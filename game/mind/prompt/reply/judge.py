@@ -191,10 +191,15 @@ def _given_back(said: str, scene: ReplyContext) -> str:
     The words are theirs and true; only the pronoun was wrong.
     """
     own = _own_words(scene)
-    parts = [
-        turned(each) if _whose(each, scene, own) == scene.partner else each
-        for each in sentences(said)
-    ]
+    reported = pattern(
+        rf"{_REPORTED}{re.escape(scene.partner)} told (?:me|you)\b(?: that)?[,\s]*", re.I
+    )
+    parts: list[str] = []
+    for each in sentences(said):
+        bare = reported.sub("", each).strip('" ')
+        bare = bare[:1].upper() + bare[1:]
+        is_theirs = bool(bare) and _whose(bare, scene, own) == scene.partner
+        parts.append(turned(bare) if is_theirs else each)
     return " ".join(parts)
 
 
@@ -214,6 +219,10 @@ def _whose(sentence: str, scene: ReplyContext, own: set[str]) -> str:
     return ""
 
 
+_REPORTED = (
+    r"^(?:yes|well|of course)?\W*(?:(?:I|you) (?:still )?(?:remember|recall|know)\W*(?:that )?)?"
+)
+"""How the words of the prompt itself come back before what somebody told."""
 _ASKED = telling(
     "remember think believe hear told say know guess suppose hope sure well"
 ) | telling("I'm I've I'd I'll I’m I’ve I’d I’ll")

@@ -60,6 +60,7 @@ class Sentence:
         who: Who said it; empty for nobody.
         time: When it was said; the beginning of time for what always holds.
         number: The memory that it stands in; 0 for none.
+        written: As the profile has it, in words to the agent: "You take your tea with sugar."
     """
 
     text: str
@@ -68,17 +69,25 @@ class Sentence:
     who: str = ""
     time: datetime = _BEGINNING
     number: int = 0
+    written: str = ""
+
+    @property
+    def to_agent(self) -> str:
+        """As chat messages show it, in which the agent is "you"."""
+        if self.who:
+            return self.text.replace(f"{self.who} told me,", f"{self.who} told you,", 1)
+        return self.written or self.text
 
 
 @lru_cache(maxsize=256)
 def of_profile(profile: str) -> tuple[Sentence, ...]:
     """The sentences of a profile, in the first person; its ties to others behind them."""
     own, _, ties = profile.partition(_TIES)
-    found = [in_first_person(each) for each in _sentences(own)]
-    known = [_tie(in_first_person(each)) for each in _sentences(ties)]
+    found = [(in_first_person(each), each) for each in _sentences(own)]
+    known = [(_tie(in_first_person(each)), _tie(each)) for each in _sentences(ties)]
     return (
-        *(Sentence(each, each, SentenceOrigin.SELF) for each in found),
-        *(Sentence(each, each, SentenceOrigin.TIE) for each in known),
+        *(Sentence(text, text, SentenceOrigin.SELF, written=each) for text, each in found),
+        *(Sentence(text, text, SentenceOrigin.TIE, written=each) for text, each in known),
     )
 
 
@@ -90,8 +99,11 @@ def _tie(text: str) -> str:
     first, _, rest = what.partition(" ")
     if first.casefold() in ("he", "she", "they", "it"):
         return f"{name} {rest}"
-    own = first in ("I", "I'm", "I’m") or first.casefold() in ("my", "his", "her", "their")
+    own = first in ("I", "I'm", "I’m") or first.casefold() in _OWNERS
     return f"As for {name}, {what}" if own else f"{name} is {what}"
+
+
+_OWNERS = frozenset({"my", "your", "you", "you're", "you’re", "his", "her", "their"})
 
 
 def of_place(place: str, description: str) -> tuple[Sentence, ...]:
