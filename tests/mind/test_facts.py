@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.profiles.profile import Fact
-from game.mind.language.facts import MOST_FACTS, facts_in
+from game.mind.language.facts import MOST_FACTS, SAID, facts_in
 from game.mind.language.words import telling
 from tests.mind.people_said import KNOWN, UNSEEN
 
@@ -31,9 +31,17 @@ def read(words: str) -> list[str]:
     return [f"{'' if f.holds else '-'}{f.attribute}: {f.value}" for f in facts(words)]
 
 
+_UNTYPED = "age birthday origin likes dislikes fears allergy skill cannot owns plan children"
+UNTYPED = frozenset(_UNTYPED.split())
+"""Of these the sentence is kept as it was said."""
+
+
 def is_it(wanted: str, found: str) -> bool:
     """Whether a fact was found: its attribute, and all its words with few others."""
     (attribute, _, value), (other, _, words) = wanted.partition(":"), found.partition(":")
+    kind, *_ = attribute.removeprefix("-").split()
+    if kind in UNTYPED or kind == "favourite":
+        return other == SAID and (telling(value) <= telling(words) or kind == "birthday")
     extra = telling(words) - telling(value)
     return attribute == other and telling(value) <= telling(words) and len(extra) <= 3
 

@@ -8,22 +8,20 @@ that begin like one: what somebody says that somebody else has said is no rule.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from game.mind.archive.records import Memory
+from game.mind.language.fit import is_fit
 from game.mind.language.heard import heard, meant_for, own_words
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.language.rule_words import HINT, is_rule
-from game.mind.language.words import COMMON_WORDS
+from game.mind.language.words import COMMON_WORDS, first_sentences
 
 LONGEST = 160
 """Characters of one noticed sentence."""
-MOST_SENTENCES = 12
-"""Sentences of one memory that are looked at."""
 
 
 class NoticedKind(StrEnum):
@@ -135,15 +133,6 @@ def questions(words: str) -> list[str]:
     return [s for s in _sentences(words) if s.endswith("?") and len(s.split()) > 2]
 
 
-def is_fit(sentence: str) -> bool:
-    """Whether a sentence that somebody said may stand in a prompt outside of the window.
-
-    What only the game itself writes there ("Ada told you", "memory 17"), and what would have
-    the agent drop its rules, is not fit: whoever says it would forge such a line.
-    """
-    return _UNFIT.search(sentence) is None
-
-
 def is_lasting(promise: str) -> bool:
     """Whether a promise is to leave something undone, which no deed ever fulfils."""
     return _NOT_TO.search(promise) is not None
@@ -151,32 +140,12 @@ def is_lasting(promise: str) -> bool:
 
 # -- sentences
 
-_SPLIT = re.compile(r"(?<=[.!?…])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bDr\.)(?<!\bSt\.)\s+")
 _QUOTES = str.maketrans({'"': "'", "“": "'", "”": "'", "„": "'", "«": "'", "»": "'"})
-# What only the block itself writes, or the machinery around it: whoever says it would forge it.
-_FORGED = r"\b(?:told|asked|promised|pinned|tells|asks) you\b|\byou promised\b|\bmemor(?:y|ies) \d"
-_ORDERS = (
-    r"\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|profile)\b"
-    r"|\bsystem (?:prompt|message|note)\b|\byour (?:prompt|profile|pinned|pins|system)\b"
-    r"|\blanguage model\b|\bas (?:an?|the|your) (?:admin\w*|builder|developer|creator|system)\b"
-    r"|\b(?:admin\w*|builders?|developers?|system|pinned|profile)\s*:"
-    # To obey is no rule about anything: it would be a key to all others.
-    r"|\bobey\b|\bdo (?:as|what|whatever|anything|everything) I (?:say|tell|ask|want|order)"
-)
-_UNFIT = re.compile(f"{_FORGED}|{_ORDERS}", re.I)
-_INSTRUCTS = re.compile(_ORDERS, re.I)
 
 
-def instructs(text: str) -> bool:
-    """Whether ``text`` gives orders about the agent itself, its prompt or its rules."""
-    return _INSTRUCTS.search(text) is not None
-
-
-def _sentences(words: str) -> Iterator[str]:
+def _sentences(words: str) -> list[str]:
     """The first sentences, safe for a line of the prompt; none that forges such a line."""
-    for sentence in _SPLIT.split(words, maxsplit=MOST_SENTENCES)[:MOST_SENTENCES]:
-        if not _UNFIT.search(sentence):
-            yield sentence.strip()
+    return [each for each in first_sentences(words) if is_fit(each)]
 
 
 def _noticed(kind: NoticedKind, who: str, sentence: str, memory: Memory) -> Noticed:
@@ -203,7 +172,7 @@ _PROMISE_HINT = re.compile(
     r"|my word|my promise|count on me|rely on me|consider it)",
     re.I,
 )
-_VOW = re.compile(
+VOW = re.compile(
     r"\b(?:I (?:promise|swear|vow)\b|you have my word|I give you my (?:word|promise)"
     r"|(?:count|rely) on me|I owe (?:you|him|her|them)\b|on my word\b|consider it done\b)",
     re.I,
@@ -229,7 +198,7 @@ _NOT_TO = re.compile(r"\b(?:not|never|won['’]t|nobody|no one|secret)\b", re.I)
 
 
 def _is_promise(sentence: str) -> bool:
-    return bool(_VOW.search(sentence) or _WILL.search(sentence) or _GOING.search(sentence))
+    return bool(VOW.search(sentence) or _WILL.search(sentence) or _GOING.search(sentence))
 
 
 _CALLED = re.compile(r"(?:^|,\s*)([A-Z][\w'’-]{1,23}(?: [A-Z][\w'’-]{1,23})?)(?=\s*(?:,|[.!…]?$))")

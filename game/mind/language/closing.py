@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import islice
 
-from game.mind.books.noticing import MOST_SENTENCES, Noticed, NoticedKind, is_lasting, rules_in
+from game.mind.books.noticing import Noticed, NoticedKind, is_lasting, rules_in
 from game.mind.language.patterns import pattern
 from game.mind.language.rule_words import forbids
-from game.mind.language.words import COMMON_WORDS, sentences, stem, words
+from game.mind.language.words import COMMON_WORDS, first_sentences, stem, words
 
 # -- taking back
 
@@ -289,7 +288,7 @@ def _before_end(phrase: str) -> str:
 @lru_cache(maxsize=16)  # what is said is held against several open items, one after the other
 def _plain(said: str) -> tuple[str, ...]:
     """The first sentences that are no questions."""
-    return tuple(each for each in islice(sentences(said), MOST_SENTENCES) if not each.endswith("?"))
+    return tuple(each for each in first_sentences(said) if not each.endswith("?"))
 
 
 def _opening(own_name: str) -> re.Pattern[str]:

@@ -22,6 +22,9 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 DAY = rf"\d{{1,2}} (?:{'|'.join(MONTHS)})"
 """Pattern of the day that a line of a summary begins with: ``4 May``."""
 
+MOST_SENTENCES = 12
+"""Sentences of one memory that are looked at."""
+
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ENDINGS = re.compile(r"(?:'s|’s|ing|ied|ies|ed|es|s|y)$")
 _END = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s|$)")
@@ -64,3 +67,8 @@ def sentences(text: str) -> list[str]:
         start = match.end()
     found.append(text[start:].strip())
     return [sentence for sentence in found if sentence]
+
+
+def first_sentences(text: str, most: int = MOST_SENTENCES) -> list[str]:
+    """The first ``most`` sentences of what somebody said."""
+    return sentences(text)[:most]

@@ -14,7 +14,7 @@ from game.mind.books.profiles.profile import Fact, Profile
 from game.mind.language import deeds
 from game.mind.language.facts import promised
 from game.mind.language.heard import heard
-from game.mind.language.statements import is_real, sentences
+from game.mind.language.statements import is_real, stated
 from game.mind.language.words import telling
 
 _DID = re.compile(
@@ -84,7 +84,7 @@ def _outcome(promise: Fact, profile: Profile, memory: Memory, *, new_meeting: bo
     if said is None or said.to not in ("", "you"):
         return ""
     only = len(promises(profile)) == 1
-    for sentence in sentences(said.words):
+    for sentence in stated(said.words):
         near = bool(about & telling(sentence)) or (only and bool(_OUTRIGHT.search(sentence)))
         if near and is_real(sentence):
             if _DID_NOT.search(_NOT_BROKEN.sub("", sentence)) and not promised(sentence):
