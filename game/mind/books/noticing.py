@@ -36,12 +36,8 @@ class NoticedKind(StrEnum):
 class Noticed:
     """Something said that the agent should not lose.
 
-    Attributes:
-        kind: What it is.
-        who: Who told or asked the agent, or whom it promised; empty if that is not known.
-        text: The sentence, in the words that were used.
-        number: The memory that it stands in; 0 if a person wrote it into the file.
-        time: When it was said; None if a person wrote it into the file.
+    ``who`` told or asked the agent, or was promised something; empty if that is not known. What a
+    person wrote into the file has the number 0 and no time.
     """
 
     kind: NoticedKind
@@ -69,12 +65,6 @@ def notice(
 
     A rule that is given to all who are there is given to the agent too; a question to all
     is for somebody else to answer.
-
-    Args:
-        memory: Something the agent heard or said.
-        own_name: The agent's name.
-        to: Whom the agent speaks to, for what it says itself without naming anybody.
-        alone: Whether only the speaker is there with the agent.
     """
     if own := own_words(memory):
         return tuple(

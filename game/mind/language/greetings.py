@@ -23,11 +23,7 @@ _WORD = re.compile(r"[\w'’-]+")
 
 
 def is_greeting(words: str) -> bool:
-    """Whether nothing but greetings is said, with a name or a word beside each.
-
-    Args:
-        words: ``Here I am again, Mira!``, without quotation marks.
-    """
+    """Whether nothing but greetings is said, with a name or a word beside each."""
     if len(words) > LONGEST:
         return False
     rest, greetings = _PHRASE.subn(" ", words)

@@ -52,10 +52,6 @@ _bars: dict[str, float] = {}
 def alike(pairs: Iterable[tuple[str, str]], embedder: Embedder) -> set[tuple[str, str]]:
     """Those of ``pairs`` that mean the same; blocks.
 
-    Args:
-        pairs: Two texts each.
-        embedder: Any; one that finds everything alike is believed less.
-
     Returns:
         None of them if the embedder fails.
     """

@@ -41,12 +41,7 @@ _WORDS = {
 
 
 def says(attribute: str, statement: str) -> bool:
-    """Whether ``statement`` may tell that of its speaker: "I hate eels" names no liking.
-
-    Args:
-        attribute: As in :attr:`game.mind.books.profiles.profile.Fact.attribute`.
-        statement: A clause, see :func:`game.mind.language.statements.statements`.
-    """
+    """Whether ``statement`` may tell that of its speaker: "I hate eels" names no liking."""
     if not _SELF.match(statement) or _DENIED.search(statement):
         return False
     if theirs := _OF_THEIRS.match(statement):

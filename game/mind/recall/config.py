@@ -13,19 +13,7 @@ CHILD, NONE = "child", "none"
 
 @dataclass(frozen=True, slots=True)
 class RecallConfig:
-    """Each is explained in the file.
-
-    Attributes:
-        chroma: ``child``, ``none``, or the address of a Chroma server.
-        budget: Tokens that recall may take in one prompt.
-        notes: The most notes in it.
-        summaries: The most summaries of the past in it.
-        memories: The most raw memories in it.
-        patience: Seconds that a thought waits for it.
-        remembered: The most memories that one `remember` brings back.
-        remembered_tokens: What they may take of a prompt.
-        remembered_thoughts: For how many thoughts they stay.
-    """
+    """Each is explained in the file."""
 
     chroma: str = CHILD
     budget: int = 600

@@ -81,13 +81,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What the indexes found.
-
-    Attributes:
-        documents: By key.
-        words: BM25 of those found by words; None if the words could not be asked.
-        meaning: Cosine similarity of those found by meaning; None if nobody could be asked.
-    """
+    """What the indexes found, and each one's scores by key; None if it could not be asked."""
 
     documents: Mapping[str, Document]
     words: Mapping[str, float] | None

@@ -48,13 +48,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """What stands in the prompt of one thought.
-
-    Attributes:
-        notes: A line each.
-        experiences: Summaries and raw memories, a line each.
-        hits: What those lines are of, the best of each kind first.
-    """
+    """What stands in the prompt of one thought."""
 
     notes: tuple[str, ...] = ()
     experiences: tuple[str, ...] = ()
@@ -81,11 +75,6 @@ def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -
     """The lines for a prompt: nothing that it shows already, within the token budget.
 
     The best of each kind come first; when the budget runs out, the later ones stay away.
-
-    Args:
-        found: What the search brought.
-        context: What stands in the prompt anyway, as it is now.
-        config: How many of each, and the budget.
     """
     columns = (
         [("memories", each) for each in _unseen(found.memories, context, config.memories)],
@@ -159,13 +148,7 @@ def about_memory(memory: Memory) -> bool:
 
 
 def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:
-    """What a thought asks its memory: what was just said, and where and with whom it is.
-
-    Args:
-        context: What the agent has before it.
-        place: The room.
-        present: Who is there; only matters when nobody has spoken.
-    """
+    """What a thought asks its memory: what was just said, and where and with whom it is."""
     said = list(_just_said(context.window))
     # A line each: who reads the log for what may not stand in it has to see where speech ends.
     return "\n".join([*said, place] if said else [place, *present]).strip()

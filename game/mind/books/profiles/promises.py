@@ -56,13 +56,7 @@ _VAGUE = telling(
 
 
 def settled(profile: Profile, memory: Memory, *, new_meeting: bool) -> Profile:
-    """The profile with each open promise that this memory keeps or breaks no longer open.
-
-    Args:
-        profile: Of whoever caused the memory.
-        memory: What they said or did.
-        new_meeting: Whether they have just come back.
-    """
+    """The profile with each open promise that this memory keeps or breaks no longer open."""
     for promise in promises(profile):
         if memory.number <= max(promise.numbers, default=0):
             continue

@@ -51,12 +51,7 @@ Answer:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a model's answer came to, as far as it holds.
-
-    Attributes:
-        facts: What the person said of themselves.
-        conclusions: What the agent makes of it.
-    """
+    """What a model's answer came to, as far as it holds."""
 
     facts: tuple[Fact, ...] = ()
     conclusions: tuple[Conclusion, ...] = ()
@@ -74,13 +69,6 @@ def update_profiles(
     Places and things come after all the people, with the calls that are left.
 
     Who is done is kept with each profile, so it may be broken off and begun again.
-
-    Args:
-        book: The profiles.
-        memories: What the agent lived through since it last slept, oldest first.
-        ask: The model, one call for each person, place and thing at most.
-        own_name: The agent's name.
-        importance_of: How much a memory matters.
 
     Raises:
         NightOver: The agent has woken.
@@ -121,13 +109,7 @@ def question(name: str, lines: Sequence[Memory], own_name: str) -> str:
 
 
 def understood(answer: str, lines: Sequence[Memory], name: str) -> Read:
-    """What of a model's answer holds when it is compared with the lines that it was shown.
-
-    Args:
-        answer: ``work: shepherd [4]``, one a line; anything else is passed over.
-        lines: What one person said.
-        name: What that person is called.
-    """
+    """What of a model's answer holds when it is compared with the lines that it was shown."""
     facts: list[Fact] = []
     thoughts: list[Conclusion | None] = []
     for what, text, cited in answered(answer, lines):
