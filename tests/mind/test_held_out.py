@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.noticing import rules_in
 from game.mind.books.profiles.profile import Fact
-from game.mind.language.facts import SAID, facts_in
+from game.mind.language.facts import SAID, told
+from game.mind.language.heard import heard
 from game.mind.language.words import telling
 
 FACTS: tuple[tuple[str, set[tuple[str, str]]], ...] = (
@@ -70,20 +71,22 @@ def typed(sentence: str) -> list[Fact]:
     """What is typed of a sentence, less what is kept as it was said."""
     time, said = datetime(2026, 5, 1, 12, 0, tzinfo=UTC), f'Tom says to you, "{sentence}"'
     memory = Memory(7, time, MemoryKind.PERCEPTION, said, "The Kettle", "Tom", source_id="12-1")
-    return [fact for _, fact in facts_in(memory, "Mira") if fact.attribute != SAID]
+    words = heard(memory)
+    assert words is not None
+    return [fact for fact in told(words, memory, "Mira") if fact.attribute != SAID]
 
 
-def is_told(fact: Fact, told: set[tuple[str, str]]) -> bool:
+def is_told(fact: Fact, allowed: set[tuple[str, str]]) -> bool:
     """Whether a fact is among what a sentence tells; ``relation`` is any attribute."""
     attribute = fact.attribute if fact.holds else f"-{fact.attribute}"
     return any(
         each in (attribute, "relation") and telling(fact.value) <= telling(value)
-        for each, value in told
+        for each, value in allowed
     )
 
 
 def test_no_fact_is_wrong():
-    wrong = [(said, f) for said, told in FACTS for f in typed(said) if not is_told(f, told)]
+    wrong = [(said, f) for said, allowed in FACTS for f in typed(said) if not is_told(f, allowed)]
     assert wrong == []
 
 

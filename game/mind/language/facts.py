@@ -31,17 +31,6 @@ type _Read = tuple[str, str, bool]
 """Attribute, value, and whether it is over."""
 
 
-def facts_in(memory: Memory, own_name: str) -> tuple[tuple[str, Fact], ...]:
-    """The facts in one memory, at most six, each with the key of whom it is about; mostly none.
-
-    One that ends what was known has ``until`` set; its value may be empty, for whatever it was.
-    """
-    said = heard(memory)
-    if said is None:
-        return ()
-    return tuple((key_of(memory), fact) for fact in told(said, memory, own_name))
-
-
 def key_of(memory: Memory) -> str:
     """Who caused a memory: by their identity, by name where that is not known, or empty."""
     if memory.source_id:
@@ -52,7 +41,10 @@ def key_of(memory: Memory) -> str:
 
 
 def told(said: Utterance, memory: Memory, own_name: str) -> list[Fact]:
-    """The facts in what was said, all of them about the speaker."""
+    """The facts in what was said, at most six, all of them about the speaker.
+
+    One that ends what was known has ``until`` set; its value may be empty, for whatever it was.
+    """
     read = [
         each
         for statement in statements(said.words, own_name)
