@@ -117,15 +117,6 @@ def rank(
     ]
 
 
-def reciprocal(lists: Sequence[Sequence[str]], constant: int = 60) -> list[str]:
-    """Keys by reciprocal-rank fusion of ranked lists, best first; for comparison."""
-    scores: dict[str, float] = {}
-    for ranked in lists:
-        for place, key in enumerate(ranked):
-            scores[key] = scores.get(key, 0.0) + 1.0 / (constant + place + 1)
-    return sorted(scores, key=lambda key: (-scores[key], key))
-
-
 def standard(scores: Mapping[str, float], keys: Iterable[str]) -> dict[str, float]:
     """Z-scores over ``keys``; one without a score counts as the lowest found."""
     lowest = min(scores.values(), default=0.0)
