@@ -15,9 +15,9 @@ from enum import StrEnum
 from game.mind.archive.records import Memory
 from game.mind.language.fit import is_fit
 from game.mind.language.heard import heard, meant_for, own_words
-from game.mind.language.patterns import pattern
+from game.mind.language.patterns import opening
 from game.mind.language.perception import for_prompt, shorten
-from game.mind.language.rule_words import HINT, is_rule
+from game.mind.language.rule_words import is_rule
 from game.mind.language.words import COMMON_WORDS, first_sentences
 
 LONGEST = 160
@@ -103,23 +103,17 @@ def quoted(memory: Memory, kind: NoticedKind, own_name: str) -> Noticed | None:
 
 def rules_in(words: str, own_name: str = "") -> list[str]:
     """The sentences of ``words`` that ask to keep to something."""
-    if not HINT.search(words):
-        return []
-    vocative = _opening(own_name)
-    return [s for s in _sentences(words) if not s.endswith("?") and is_rule(vocative.sub("", s))]
+    before = opening(own_name, condition=True)
+    return [s for s in _sentences(words) if not s.endswith("?") and is_rule(before.sub("", s))]
 
 
 def promises(words: str) -> list[str]:
     """The sentences of ``words`` in which the speaker promises something."""
-    if not _PROMISE_HINT.search(words):
-        return []
     return [s for s in _sentences(words) if not s.endswith("?") and _is_promise(s)]
 
 
 def questions(words: str) -> list[str]:
     """The questions in ``words`` that ask for something; ``Yes?`` and ``Really?`` do not."""
-    if "?" not in words:
-        return []
     return [s for s in _sentences(words) if s.endswith("?") and len(s.split()) > 2]
 
 
@@ -144,24 +138,8 @@ def _noticed(kind: NoticedKind, who: str, sentence: str, memory: Memory) -> Noti
     return Noticed(kind, for_prompt(who), shorten(text, LONGEST), memory.number, memory.time)
 
 
-def _opening(own_name: str) -> re.Pattern[str]:
-    """What may stand before a rule: the agent's name, a politeness, a condition."""
-    name = rf"|{re.escape(own_name)}" if own_name else ""
-    words = (
-        "please|listen|look|and|but|so|then|also|now|oh|well|ok|okay|yes|no(?=\\s*[,;:!.–—])|first|"
-        "second|third|one (?:more )?thing|mind you|hear me|mark my words|above all|most of all"
-    )
-    condition = r"(?:if|when|whenever|while|until|before|after|as long as|once) [^,;:]{2,80},"
-    return pattern(rf"^['(\s]*(?:(?:(?:{words}{name})\b[\s,:;!.–—-]*|{condition}\s*))*", re.I)
-
-
 # -- promises
 
-_PROMISE_HINT = re.compile(
-    r"\b(?:I(?:['’]ll|['’]m| am| will| shall| promise| swear| won['’]t| vow| owe| give you my)"
-    r"|my word|my promise|count on me|rely on me|consider it)",
-    re.I,
-)
 VOW = re.compile(
     r"\b(?:I (?:promise|swear|vow)\b|you have my word|I give you my (?:word|promise)"
     r"|(?:count|rely) on me|I owe (?:you|him|her|them)\b|on my word\b|consider it done\b)",

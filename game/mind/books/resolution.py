@@ -14,7 +14,7 @@ from functools import lru_cache
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.noticing import Noticed, NoticedKind, is_lasting, rules_in
 from game.mind.language.heard import Utterance, heard, meant_for, names, own_words
-from game.mind.language.patterns import pattern
+from game.mind.language.patterns import opening
 from game.mind.language.rule_words import forbids
 from game.mind.language.words import (
     COMMON_WORDS,
@@ -87,10 +87,6 @@ def _is(name: str, who: str) -> bool:
 
 # -- taking back
 
-_BACK_HINT = re.compile(
-    r"\b(?:never mind|forget|take back|need|needn['’]t|have to|stop|again|now|after all)\b", re.I
-)
-"""Without one of these words nothing is taken back."""
 _NEVER_MIND = re.compile(
     r"(?:never mind|forget)(?: about)? (?P<thing>(?:the|that|those|this|my|your) [^,.;:!?]{1,60})",
     re.I,
@@ -138,8 +134,8 @@ def _taken_back(item: Noticed, said: str, own_name: str = "") -> bool:
     A permission takes back what forbids, and what need not be done any more what asks for
     it; neither does anything to the other.
     """
-    return _BACK_HINT.search(said) is not None and any(
-        _takes_back(item, _opening(own_name).sub("", each)) and not _says_a_rule(each, own_name)
+    return any(
+        _takes_back(item, opening(own_name).sub("", each)) and not _says_a_rule(each, own_name)
         for each in _plain(said)
     )
 
@@ -320,10 +316,3 @@ def _before_end(phrase: str) -> str:
 def _plain(said: str) -> tuple[str, ...]:
     """The first sentences that are no questions."""
     return tuple(each for each in first_sentences(said) if not each.endswith("?"))
-
-
-def _opening(own_name: str) -> re.Pattern[str]:
-    name = rf"|{re.escape(own_name)}" if own_name else ""
-    return pattern(
-        rf"^(?:(?:please|listen|well|oh|so|now|yes|no|ok|okay{name})\b[\s,:;!.–—-]+)*", re.I
-    )

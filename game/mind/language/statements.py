@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from game.mind.language.patterns import pattern
+from game.mind.language.patterns import opening
 from game.mind.language.words import first_sentences
 
 _LONGEST = 300
@@ -45,20 +45,14 @@ _REPORTED = re.compile(
     r"|\b(?:repeat after me|according to|rumou?r|quote)\b|^(?!(?:\w+, )?I\b)[^,]{1,40}:\s",
     re.I,
 )
-_OPENERS = (
-    r"good (?:morning|day|evening)|hello|hi|hey|well(?: now| then)?|yes|no|aye|oh|ah|so|and|but"
-    r"|then|now|listen|look|actually|honestly|finally|at last|by the way|please|thanks|sorry"
-    r"|these days|nowadays|today|yesterday|(?:since|last|this) \w+|from (?:today|now)(?: on)?"
-    r"|\w+ \w+ ago|(?:did you know|you should know|I (?:should|must|have to) tell you)(?: that)?"
-)
 
 
 def statements(words: str, own_name: str = "") -> Iterator[str]:
     """The clauses of ``words`` in which the speaker, calling ``own_name``, states something."""
-    opening = _opening(own_name)
+    before = opening(own_name)
     for sentence in stated(words):
         if is_real(sentence):
-            clauses = (opening.sub("", part).strip() for part in _PARTS.split(sentence))
+            clauses = (before.sub("", part).strip() for part in _PARTS.split(sentence))
             yield from filter(None, clauses)
 
 
@@ -73,9 +67,3 @@ def stated(words: str) -> Iterator[str]:
         found = _TAG.sub("", sentence)[:_LONGEST]
         if not found.rstrip("\"'”’ )").endswith("?"):
             yield found
-
-
-def _opening(own_name: str) -> re.Pattern[str]:
-    """What may stand before a statement: a greeting, a name, a time, a politeness."""
-    name = rf"|{re.escape(own_name)}" if own_name else ""
-    return pattern(rf"^[\s(]*(?:(?:{_OPENERS}{name})\b[\s,:!.–—-]*)*", re.I)
