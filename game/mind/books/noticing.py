@@ -104,11 +104,14 @@ def quoted(memory: Memory, kind: NoticedKind, own_name: str) -> Noticed | None:
 def rules_in(words: str, own_name: str = "") -> list[str]:
     """The sentences of ``words`` that ask to keep to something."""
     before = opening(own_name, condition=True)
-    return [s for s in _sentences(words) if not s.endswith("?") and is_rule(before.sub("", s))]
+    found = (s for s in first_sentences(words) if is_rule(before.sub("", s)))
+    return [each for each in found if is_fit(each) and not each.endswith("?")]
 
 
 def promises(words: str) -> list[str]:
     """The sentences of ``words`` in which the speaker promises something."""
+    if not _PROMISE_HINT.search(words):  # recall asks this of a hundred lines at once
+        return []
     return [s for s in _sentences(words) if not s.endswith("?") and _is_promise(s)]
 
 
@@ -140,6 +143,11 @@ def _noticed(kind: NoticedKind, who: str, sentence: str, memory: Memory) -> Noti
 
 # -- promises
 
+_PROMISE_HINT = re.compile(
+    r"\b(?:I(?:['’]ll|['’]m| am| will| shall| promise| swear| won['’]t| vow| owe| give you my)"
+    r"|my word|my promise|count on me|rely on me|consider it)",
+    re.I,
+)
 VOW = re.compile(
     r"\b(?:I (?:promise|swear|vow)\b|you have my word|I give you my (?:word|promise)"
     r"|(?:count|rely) on me|I owe (?:you|him|her|them)\b|on my word\b|consider it done\b)",
