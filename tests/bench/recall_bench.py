@@ -25,7 +25,7 @@ from game.index.words import Fts5Index
 from game.llm.clients.minilm import DIMENSION, MiniLMEmbedder
 from game.mind.ports import SystemClock
 from game.mind.recall.documents import Document, DocumentKind
-from game.mind.recall.fusion import Weights, reciprocal
+from game.mind.recall.fusion import Weights
 from game.mind.recall.measure import Answered, RetrievalScore, scores
 from game.mind.recall.query import RecallQuery
 from game.mind.recall.query import read as read_question
@@ -70,6 +70,15 @@ type Way = Callable[[str], list[str]]
 """From a question to the ids of turns, best first."""
 type Asked = list[tuple[Conversation, Sequence[MarkedQuestion]]]
 """Conversations, each with questions about it."""
+
+
+def reciprocal(lists: Sequence[Sequence[str]], constant: int = 60) -> list[str]:
+    """Keys by reciprocal-rank fusion of ranked lists, best first; for comparison."""
+    scores: dict[str, float] = {}
+    for ranked in lists:
+        for place, key in enumerate(ranked):
+            scores[key] = scores.get(key, 0.0) + 1.0 / (constant + place + 1)
+    return sorted(scores, key=lambda key: (-scores[key], key))
 
 
 def measure() -> Iterator[Figure]:

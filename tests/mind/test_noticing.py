@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.noticing import (
     LONGEST,
-    MOST_SENTENCES,
     Noticed,
     NoticedKind,
     is_lasting,
     notice,
 )
 from game.mind.language.perception import for_prompt
+from game.mind.language.words import MOST_SENTENCES
 from tests.bench import talk
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)

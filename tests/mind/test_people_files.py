@@ -102,7 +102,7 @@ def test_a_file_that_cannot_be_read_is_left_alone_and_caught_up_with_later(tmp_p
     assert book.through == 5
     assert holding(there(book, TOM)) == {
         **{"work": "baker", "home": "the tower"},
-        **{"likes": "pears", "dislikes": "rain"},
+        **{"said": "I hate rain"},
     }
     assert holding(there(book, ADA)) == {"work": "clerk"}
 

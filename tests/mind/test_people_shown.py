@@ -67,7 +67,7 @@ def test_what_is_planned_is_told_with_the_day_it_was_said(tmp_path):
     days = Days()
     days.says("Tom", TOM, "I'm going to leave tomorrow.")
     [line] = shown(book_of(tmp_path, days), here=[Present(TOM, "Tom")])
-    assert "plan: leave tomorrow (said on 1 Nov)" in line
+    assert "'I'm going to leave tomorrow' (said on 1 Nov)" in line
 
 
 def test_best_known_first_whoever_came_first(tmp_path):

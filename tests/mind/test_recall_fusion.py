@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from game.mind.recall.documents import Document, DocumentKind
-from game.mind.recall.fusion import Candidates, Weights, rank, reciprocal, standard
+from game.mind.recall.fusion import Candidates, Weights, rank, standard
 from game.mind.recall.measure import Answered, scores
 from game.mind.recall.query import read
 
@@ -100,11 +100,6 @@ def test_without_anything_found_by_either_there_is_an_order_still():
     held = documents("One.", "Two.")
     assert set(order(Candidates(held, None, {}))) == set(held)
     assert order(Candidates({}, None, None)) == []
-
-
-def test_reciprocal_ranks_favour_what_both_lists_hold():
-    assert reciprocal([["a", "b"], ["c", "b"]])[0] == "b"
-    assert reciprocal([]) == []
 
 
 def test_recall_and_reciprocal_rank():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from game.mind.books.noticing import Noticed, NoticedKind
-from game.mind.language.closing import telling_roots
+from game.mind.language.words import telling_roots
 from game.mind.names import skeleton
 from game.mind.prompt.tokens import estimate_tokens
 

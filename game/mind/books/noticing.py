@@ -8,22 +8,20 @@ that begin like one: what somebody says that somebody else has said is no rule.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from game.mind.archive.records import Memory
+from game.mind.language.fit import is_fit
 from game.mind.language.heard import heard, meant_for, own_words
-from game.mind.language.patterns import pattern
+from game.mind.language.patterns import opening
 from game.mind.language.perception import for_prompt, shorten
-from game.mind.language.rule_words import HINT, is_rule
-from game.mind.language.words import COMMON_WORDS
+from game.mind.language.rule_words import is_rule
+from game.mind.language.words import COMMON_WORDS, first_sentences
 
 LONGEST = 160
 """Characters of one noticed sentence."""
-MOST_SENTENCES = 12
-"""Sentences of one memory that are looked at."""
 
 
 class NoticedKind(StrEnum):
@@ -38,12 +36,8 @@ class NoticedKind(StrEnum):
 class Noticed:
     """Something said that the agent should not lose.
 
-    Attributes:
-        kind: What it is.
-        who: Who told or asked the agent, or whom it promised; empty if that is not known.
-        text: The sentence, in the words that were used.
-        number: The memory that it stands in; 0 if a person wrote it into the file.
-        time: When it was said; None if a person wrote it into the file.
+    ``who`` told or asked the agent, or was promised something; empty if that is not known. What a
+    person wrote into the file has the number 0 and no time.
     """
 
     kind: NoticedKind
@@ -71,12 +65,6 @@ def notice(
 
     A rule that is given to all who are there is given to the agent too; a question to all
     is for somebody else to answer.
-
-    Args:
-        memory: Something the agent heard or said.
-        own_name: The agent's name.
-        to: Whom the agent speaks to, for what it says itself without naming anybody.
-        alone: Whether only the speaker is there with the agent.
     """
     if own := own_words(memory):
         return tuple(
@@ -115,33 +103,21 @@ def quoted(memory: Memory, kind: NoticedKind, own_name: str) -> Noticed | None:
 
 def rules_in(words: str, own_name: str = "") -> list[str]:
     """The sentences of ``words`` that ask to keep to something."""
-    if not HINT.search(words):
-        return []
-    vocative = _opening(own_name)
-    return [s for s in _sentences(words) if not s.endswith("?") and is_rule(vocative.sub("", s))]
+    before = opening(own_name, condition=True)
+    found = (s for s in first_sentences(words) if is_rule(before.sub("", s)))
+    return [each for each in found if is_fit(each) and not each.endswith("?")]
 
 
 def promises(words: str) -> list[str]:
     """The sentences of ``words`` in which the speaker promises something."""
-    if not _PROMISE_HINT.search(words):
+    if not _PROMISE_HINT.search(words):  # recall asks this of a hundred lines at once
         return []
     return [s for s in _sentences(words) if not s.endswith("?") and _is_promise(s)]
 
 
 def questions(words: str) -> list[str]:
     """The questions in ``words`` that ask for something; ``Yes?`` and ``Really?`` do not."""
-    if "?" not in words:
-        return []
     return [s for s in _sentences(words) if s.endswith("?") and len(s.split()) > 2]
-
-
-def is_fit(sentence: str) -> bool:
-    """Whether a sentence that somebody said may stand in a prompt outside of the window.
-
-    What only the game itself writes there ("Ada told you", "memory 17"), and what would have
-    the agent drop its rules, is not fit: whoever says it would forge such a line.
-    """
-    return _UNFIT.search(sentence) is None
 
 
 def is_lasting(promise: str) -> bool:
@@ -151,49 +127,18 @@ def is_lasting(promise: str) -> bool:
 
 # -- sentences
 
-_SPLIT = re.compile(r"(?<=[.!?…])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bDr\.)(?<!\bSt\.)\s+")
 _QUOTES = str.maketrans({'"': "'", "“": "'", "”": "'", "„": "'", "«": "'", "»": "'"})
-# What only the block itself writes, or the machinery around it: whoever says it would forge it.
-_FORGED = r"\b(?:told|asked|promised|pinned|tells|asks) you\b|\byou promised\b|\bmemor(?:y|ies) \d"
-_ORDERS = (
-    r"\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|profile)\b"
-    r"|\bsystem (?:prompt|message|note)\b|\byour (?:prompt|profile|pinned|pins|system)\b"
-    r"|\blanguage model\b|\bas (?:an?|the|your) (?:admin\w*|builder|developer|creator|system)\b"
-    r"|\b(?:admin\w*|builders?|developers?|system|pinned|profile)\s*:"
-    # To obey is no rule about anything: it would be a key to all others.
-    r"|\bobey\b|\bdo (?:as|what|whatever|anything|everything) I (?:say|tell|ask|want|order)"
-)
-_UNFIT = re.compile(f"{_FORGED}|{_ORDERS}", re.I)
-_INSTRUCTS = re.compile(_ORDERS, re.I)
 
 
-def instructs(text: str) -> bool:
-    """Whether ``text`` gives orders about the agent itself, its prompt or its rules."""
-    return _INSTRUCTS.search(text) is not None
-
-
-def _sentences(words: str) -> Iterator[str]:
+def _sentences(words: str) -> list[str]:
     """The first sentences, safe for a line of the prompt; none that forges such a line."""
-    for sentence in _SPLIT.split(words, maxsplit=MOST_SENTENCES)[:MOST_SENTENCES]:
-        if not _UNFIT.search(sentence):
-            yield sentence.strip()
+    return [each for each in first_sentences(words) if is_fit(each)]
 
 
 def _noticed(kind: NoticedKind, who: str, sentence: str, memory: Memory) -> Noticed:
     # Double quotes and dashes at the start mean something in a script and in a list.
     text = for_prompt(sentence.translate(_QUOTES).lstrip("-*#> '"))
     return Noticed(kind, for_prompt(who), shorten(text, LONGEST), memory.number, memory.time)
-
-
-def _opening(own_name: str) -> re.Pattern[str]:
-    """What may stand before a rule: the agent's name, a politeness, a condition."""
-    name = rf"|{re.escape(own_name)}" if own_name else ""
-    words = (
-        "please|listen|look|and|but|so|then|also|now|oh|well|ok|okay|yes|no(?=\\s*[,;:!.–—])|first|"
-        "second|third|one (?:more )?thing|mind you|hear me|mark my words|above all|most of all"
-    )
-    condition = r"(?:if|when|whenever|while|until|before|after|as long as|once) [^,;:]{2,80},"
-    return pattern(rf"^['(\s]*(?:(?:(?:{words}{name})\b[\s,:;!.–—-]*|{condition}\s*))*", re.I)
 
 
 # -- promises
@@ -203,7 +148,7 @@ _PROMISE_HINT = re.compile(
     r"|my word|my promise|count on me|rely on me|consider it)",
     re.I,
 )
-_VOW = re.compile(
+VOW = re.compile(
     r"\b(?:I (?:promise|swear|vow)\b|you have my word|I give you my (?:word|promise)"
     r"|(?:count|rely) on me|I owe (?:you|him|her|them)\b|on my word\b|consider it done\b)",
     re.I,
@@ -229,7 +174,7 @@ _NOT_TO = re.compile(r"\b(?:not|never|won['’]t|nobody|no one|secret)\b", re.I)
 
 
 def _is_promise(sentence: str) -> bool:
-    return bool(_VOW.search(sentence) or _WILL.search(sentence) or _GOING.search(sentence))
+    return bool(VOW.search(sentence) or _WILL.search(sentence) or _GOING.search(sentence))
 
 
 _CALLED = re.compile(r"(?:^|,\s*)([A-Z][\w'’-]{1,23}(?: [A-Z][\w'’-]{1,23})?)(?=\s*(?:,|[.!…]?$))")

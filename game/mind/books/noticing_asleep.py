@@ -40,11 +40,6 @@ def reread(
 ) -> tuple[Noticed, ...]:
     """Rules and promises that a model finds in what was said; blocks, so in a worker thread.
 
-    Args:
-        memories: What the agent lived through since it last slept, oldest first.
-        own_name: Its name.
-        ask: Continues a prompt up to one of the stop strings.
-
     Raises:
         ModelError: What ``ask`` raises.
     """
@@ -72,11 +67,6 @@ def pointed_at(answer: str, lines: Sequence[Memory], own_name: str) -> tuple[Not
     """What an answer points at, in the words of the memories themselves.
 
     An answer that points at too much, or at what there is not, points at nothing.
-
-    Args:
-        answer: ``17, 30`` and on the next line ``Promises: 23``.
-        lines: The memories that were shown.
-        own_name: The agent's name.
     """
     parts = _ANSWER.match(answer.strip())
     if parts is None:

@@ -73,13 +73,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """A name or a number that stands in a text.
-
-    Attributes:
-        shown: As it is written there.
-        keys: What must stand in another text for it to be there too.
-        number: Whether it is one.
-    """
+    """A name or a number that stands in a text."""
 
     shown: str
     keys: tuple[str, ...]

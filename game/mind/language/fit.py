@@ -1,14 +1,13 @@
-"""What of others' words may stand in a profile and, with it, in a prompt.
+"""What of others' words may stand in a file of the agent and in a prompt.
 
-What only the profile itself writes, or the machinery around it, would forge a line of it; what
-gives the agent orders about itself is kept in the archive alone.
+What only the game itself writes would forge a line of it; what gives the agent orders about
+itself is kept in the archive alone.
 """
 
 from __future__ import annotations
 
 import re
 
-from game.mind.books import noticing
 from game.mind.language.perception import for_prompt, shorten
 
 LONGEST_VALUE = 60
@@ -17,10 +16,21 @@ LONGEST_TEXT = 200
 """Characters of one observation."""
 LONGEST_NAME = 48
 
-_FORGED = re.compile(
-    r"\byou (?:think|know)\s*:|\blast(?: met|\s*:)|\b(?:broke|kept) a promise\s*:", re.I
+# What only the game itself writes: whoever says it would forge such a line.
+_FORGED = (
+    r"\b(?:told|asked|promised|pinned|tells|asks) you\b|\byou promised\b|\bmemor(?:y|ies) \d"
+    r"|\byou (?:think|know)\s*:|\blast(?: met|\s*:)|\b(?:broke|kept) a promise\s*:"
 )
-"""What only the line of a profile in a prompt says, beside what no line of a prompt may hold."""
+_ORDERS = (
+    r"\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|profile)\b"
+    r"|\bsystem (?:prompt|message|note)\b|\byour (?:prompt|profile|pinned|pins|system)\b"
+    r"|\blanguage model\b|\bas (?:an?|the|your) (?:admin\w*|builder|developer|creator|system)\b"
+    r"|\b(?:admin\w*|builders?|developers?|system|pinned|profile)\s*:"
+    # To obey is no rule about anything: it would be a key to all others.
+    r"|\bobey\b|\bdo (?:as|what|whatever|anything|everything) I (?:say|tell|ask|want|order)"
+)
+_UNFIT = re.compile(f"{_FORGED}|{_ORDERS}", re.I)
+_INSTRUCTS = re.compile(_ORDERS, re.I)
 _MARKS = str.maketrans({"`": "'", '"': "'", "“": "'", "”": "'", "„": "'", "|": "¦"})
 _CLOSING = re.compile(r"(?<!\w)['’‘]|['’‘](?!\w)")
 _BETWEEN = re.compile(r"[:;,()\[\]]")
@@ -29,8 +39,17 @@ _BULLET = re.compile(r"^(?:[-*+#>\s]|\d{1,3}[.)]\s)+")
 
 
 def is_fit(text: str) -> bool:
-    """Whether ``text`` neither forges a line of a profile nor orders the agent about."""
-    return noticing.is_fit(text) and not _FORGED.search(text)
+    """Whether what somebody said may stand in a file or a prompt outside of the window.
+
+    What only the game writes there ("Ada told you", "memory 17"), and what would have the agent
+    drop its rules, is not fit.
+    """
+    return _UNFIT.search(text) is None
+
+
+def instructs(text: str) -> bool:
+    """Whether ``text`` gives orders about the agent itself, its prompt or its rules."""
+    return _INSTRUCTS.search(text) is not None
 
 
 def line(text: str, limit: int = LONGEST_TEXT) -> str:

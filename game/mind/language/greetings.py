@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from game.mind.language.words import words as words_of
+
 LONGEST = 160
 """Characters of a greeting; who says more has said something."""
 
@@ -19,16 +21,11 @@ _PHRASE = re.compile(
     r"|how are you(?: (?:today|doing|now))?|how do you do)\b",
     re.I,
 )
-_WORD = re.compile(r"[\w'’-]+")
 
 
 def is_greeting(words: str) -> bool:
-    """Whether nothing but greetings is said, with a name or a word beside each.
-
-    Args:
-        words: ``Here I am again, Mira!``, without quotation marks.
-    """
+    """Whether nothing but greetings is said, with a name or a word beside each."""
     if len(words) > LONGEST:
         return False
     rest, greetings = _PHRASE.subn(" ", words)
-    return greetings > 0 and len(_WORD.findall(rest)) <= greetings
+    return greetings > 0 and len(words_of(rest)) <= greetings

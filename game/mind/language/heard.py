@@ -26,13 +26,7 @@ _NAMED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What somebody said.
-
-    Attributes:
-        who: The speaker's name.
-        words: What was said, without the quotation marks around it.
-        to: ``you`` for the agent itself, a name, or empty for all who are there.
-    """
+    """What somebody said to ``you`` (the agent), to somebody by name, or to all (empty)."""
 
     who: str
     words: str
@@ -52,13 +46,7 @@ def heard(memory: Memory) -> Utterance | None:
 
 
 def meant_for(said: Utterance, own_name: str, *, alone: bool = False) -> bool:
-    """Whether it was said to the agent: directly, or to all with the agent's name in it.
-
-    Args:
-        said: What was said.
-        own_name: The agent's name.
-        alone: Whether nobody else is there, so that all is the agent.
-    """
+    """Whether it was said to the agent: directly, or to all with the agent's name in it."""
     return said.to == "you" or (not said.to and (alone or names(said.words, own_name)))
 
 

@@ -47,10 +47,6 @@ def perceive(raw: str, *, own_name: str = "") -> str:
 
     Colour codes, links, escape sequences, control and invisible characters and
     database numbers go; lines are joined to sentences; words stay as they are.
-
-    Args:
-        raw: Text as sent to a session, with or without markup.
-        own_name: Whose screen it is; an echoed cursor of that name goes too.
     """
     text = _LINK.sub(r"\1", _ESCAPES.sub("", raw))
     text = _DBREF.sub("", _MARKUP.sub(_plain_markup, text))
@@ -116,13 +112,6 @@ def failure(
     verb: str, argument: str, message: str, exits: Sequence[str] = (), present: Sequence[str] = ()
 ) -> str:
     """A failed command, told so that the one who tried can do better.
-
-    Args:
-        verb: What was tried.
-        argument: With what.
-        message: What the game answered.
-        exits: The names of the exits here.
-        present: The names of those here, people and things.
 
     Returns:
         For instance ``You tried to go up: there is no such exit. Exits: north, east``.

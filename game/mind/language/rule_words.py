@@ -8,15 +8,6 @@ from __future__ import annotations
 
 import re
 
-HINT = re.compile(
-    r"\b(?:never|always|must|mustn['’]t|ever|promise|remember|shall|sure|from now|no matter"
-    r"|whatever you|keep|stay|under no|not to|don['’]t|do not|nobody|no|forget|may not|should|make"
-    r"|let|tell|forbidden|allowed|has to|have to|before|every|each|daily|dawn|dusk|night"
-    r"|noon|midnight|sunrise|sunset|nightfall|closing|bed|twice|limits)\b",
-    re.I,
-)
-"""Without one of these words nothing is a rule."""
-
 # What follows makes a tale, a guess or a phrase of it: never heard, always tired, must be mad.
 _NO_NEVER = (
     r"(?:\w+[^e]ed|mind|heard|seen|been|had|knew|known|met|thought|felt|better|again|said|did|got"

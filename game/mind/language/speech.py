@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from game.mind.language.perception import for_prompt
+from game.mind.language.words import sentences
 
 LONGEST_SPEECH = 300
 """Characters of one line of speech; longer ones end at the last sentence before."""
@@ -33,7 +34,6 @@ _CONTINUED = re.compile(
 _CURSOR = re.compile(r"~[^~<>\s][^~<>]{0,40}>")
 # Where a line of the prompt comes from: of use to whoever reads it, strange in a mouth.
 _REFERENCE = re.compile(r"\s*(?:…\s*)?\(memor(?:y|ies) \d[\d ,–-]*(?:\)|$)", re.I)
-_SENTENCES = re.compile(r"(?<=[.!?…])[\"”’)]*\s+")
 _QUOTES = '"“”„«»`'
 _CLOSED = re.compile(r"^[\"“„«](.+?)[\"”»](?:\s*$|[\s,].*)")
 _FUNCTION = re.compile(r"\$(?=[A-Za-z_]\w*\s*\()")
@@ -51,7 +51,7 @@ def tidy_speech(text: str) -> str:
     if quoted := _CLOSED.match(text):
         text = quoted[1]
     text = disarm(_REFERENCE.sub("", text).strip().strip(_QUOTES).strip())
-    kept = [s for s in _SENTENCES.split(text) if s and not _MODEL_TALK.search(s)]
+    kept = [s for s in sentences(text) if not _MODEL_TALK.search(s)]
     return _short(" ".join(kept)) if any(c.isalnum() for c in "".join(kept)) else ""
 
 

@@ -78,13 +78,7 @@ _LONGEST_AGO = 36_500
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of time, from ``start`` (included) to ``end`` (not included).
-
-    Attributes:
-        start: Its first moment.
-        end: The first moment after it.
-        words: How the text names it: ``last week``.
-    """
+    """A stretch of time, from ``start`` (included) to ``end`` (not included)."""
 
     start: datetime
     end: datetime
@@ -119,12 +113,7 @@ def tells_when(text: str) -> bool:
 
 
 def moment(text: str, zone: datetime) -> datetime | None:
-    """The date, with its clock time if there is one, that ``text`` is; None if it is none.
-
-    Args:
-        text: ``1:56 pm on 8 May, 2023``, ``2023-05-08T13:56:00``, ``8 May 2023`` …
-        zone: Gives its time zone to a time without one, and the year to a date without one.
-    """
+    """The date, with its clock time if there is one, that ``text`` is; None if it is none."""
     try:
         time = datetime.fromisoformat(text.strip())
         return time if time.tzinfo else time.replace(tzinfo=zone.tzinfo)

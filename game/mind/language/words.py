@@ -22,6 +22,32 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 DAY = rf"\d{{1,2}} (?:{'|'.join(MONTHS)})"
 """Pattern of the day that a line of a summary begins with: ``4 May``."""
 
+_IRREGULAR = """
+    be:been become:became begin:began bite:bit bitten blow:blew break:broke broken
+    bring:brought build:built burn:burnt buy:bought catch:caught choose:chose chosen cut:cut
+    deal:dealt dig:dug draw:drew drawn drink:drank drunk drive:drove driven eat:ate eaten
+    fall:fell fallen feed:fed feel:felt fight:fought find:found fly:flew flown forget:forgot
+    forgotten give:gave given go:went gone grow:grew grown hang:hung hear:heard hide:hid hidden
+    hold:held keep:kept lay:laid leave:left lend:lent light:lit lose:lost make:made mean:meant
+    meet:met pay:paid ride:rode ridden ring:rang rung rise:rose run:ran see:saw seen sell:sold
+    send:sent shake:shook shaken sew:sewn shine:shone show:shown sing:sang sung sink:sank sunk
+    sit:sat sleep:slept speak:spoke spoken spend:spent stand:stood steal:stole stolen
+    sweep:swept swim:swam swum swear:swore sworn take:took taken teach:taught tear:tore torn
+    tell:told think:thought throw:threw thrown understand:understood wake:woke woken wear:wore
+    worn weave:wove woven win:won write:wrote written child:children man:men woman:women
+    foot:feet tooth:teeth goose:geese wife:wives
+"""
+FORMS = {
+    form: tuple(re.split(r"[:\s]+", entry))
+    for entry in re.split(r"\s+(?=\S+:)", _IRREGULAR.strip())
+    for form in re.split(r"[:\s]+", entry)
+}
+"""Each irregular form with all forms of its word, the plain one first; no stemmer knows them."""
+_DOUBLED = re.compile(r"([bdgmnprt])\1$")
+
+MOST_SENTENCES = 12
+"""Sentences of one memory that are looked at."""
+
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ENDINGS = re.compile(r"(?:'s|’s|ing|ied|ies|ed|es|s|y)$")
 _END = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s|$)")
@@ -64,3 +90,31 @@ def sentences(text: str) -> list[str]:
         start = match.end()
     found.append(text[start:].strip())
     return [sentence for sentence in found if sentence]
+
+
+def first_sentences(text: str, most: int = MOST_SENTENCES) -> list[str]:
+    """The first ``most`` sentences of what somebody said."""
+    return sentences(text)[:most]
+
+
+def root(word: str) -> str:
+    """``word`` without its endings: ``clos`` for closes and closed, ``bring`` for brought."""
+    word = word.casefold()
+    return bare(FORMS[word][0] if word in FORMS else stem(word))
+
+
+def bare(word: str) -> str:
+    """``word`` as it is, less what an ending changes: ``clos`` for close, ``stop`` for stopp."""
+    word = word.casefold()
+    short = word.removesuffix("e").removesuffix("y") if len(word) > 3 else word
+    return _DOUBLED.sub(r"\1", short)
+
+
+def roots(text: str) -> set[str]:
+    """The words of ``text``, each as :func:`root` has it."""
+    return {root(word) for word in words(text)}
+
+
+def telling_roots(text: str) -> set[str]:
+    """:func:`roots` without the words that say nothing."""
+    return {root(word) for word in words(text) if word.casefold() not in COMMON_WORDS}

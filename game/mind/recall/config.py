@@ -9,23 +9,20 @@ from urllib.parse import urlsplit
 from game.mind.markdown_config import ConfigSection, merged
 
 CHILD, NONE = "child", "none"
+_RANGES = {
+    "budget": (0, 100_000),
+    "notes": (0, 50),
+    "summaries": (0, 50),
+    "memories": (0, 200),
+    "remembered": (1, 1000),
+    "remembered_tokens": (100, 100_000),
+    "remembered_thoughts": (1, 1000),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class RecallConfig:
-    """Each is explained in the file.
-
-    Attributes:
-        chroma: ``child``, ``none``, or the address of a Chroma server.
-        budget: Tokens that recall may take in one prompt.
-        notes: The most notes in it.
-        summaries: The most summaries of the past in it.
-        memories: The most raw memories in it.
-        patience: Seconds that a thought waits for it.
-        remembered: The most memories that one `remember` brings back.
-        remembered_tokens: What they may take of a prompt.
-        remembered_thoughts: For how many thoughts they stay.
-    """
+    """Each is explained in the file."""
 
     chroma: str = CHILD
     budget: int = 600
@@ -48,18 +45,11 @@ def load_recall_config(path: Path) -> RecallConfig:
     read.only(field.name for field in fields(RecallConfig))
     return RecallConfig(
         chroma=_chroma(read, default.chroma),
-        budget=read.integer("budget", default.budget, high=100_000),
-        notes=read.integer("notes", default.notes, high=50),
-        summaries=read.integer("summaries", default.summaries, high=50),
-        memories=read.integer("memories", default.memories, high=200),
         patience=read.number("patience", default.patience, low=0.05, high=60.0),
-        remembered=read.integer("remembered", default.remembered, low=1, high=1000),
-        remembered_tokens=read.integer(
-            "remembered_tokens", default.remembered_tokens, low=100, high=100_000
-        ),
-        remembered_thoughts=read.integer(
-            "remembered_thoughts", default.remembered_thoughts, low=1, high=1000
-        ),
+        **{
+            name: read.integer(name, getattr(default, name), low=low, high=high)
+            for name, (low, high) in _RANGES.items()
+        },
     )
 
 

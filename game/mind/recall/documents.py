@@ -19,18 +19,10 @@ class DocumentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Something that can be found again.
+    """Something that can be found again, with the numbers of the memories it stands for.
 
-    Attributes:
-        key: Unique for one agent: ``memory:17``, ``summary:3``, ``note:garden``.
-        kind: Where it comes from.
-        text: One line, or a few sentences.
-        time: When it was lived or written, with time zone.
-        first: Number of the first memory it stands for, 0 for a note.
-        last: Number of the last one.
-        speaker: Who said or did it; empty for nobody.
-        place: Where.
-        title: Of a note.
+    Its key is unique for one agent: ``memory:17``, ``summary:3``, ``note:garden``. A note stands
+    for memory 0, and has a title.
     """
 
     key: str
@@ -46,13 +38,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A document that was found.
-
-    Attributes:
-        document: What was found.
-        score: How well it answers; only comparable within one search.
-        reasons: Why it was found, for people: ``words: brother, ostrey``, ``meaning 0.71`` …
-    """
+    """A document that was found; scores are only comparable within one search."""
 
     document: Document
     score: float

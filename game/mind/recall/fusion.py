@@ -81,13 +81,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What the indexes found.
-
-    Attributes:
-        documents: By key.
-        words: BM25 of those found by words; None if the words could not be asked.
-        meaning: Cosine similarity of those found by meaning; None if nobody could be asked.
-    """
+    """What the indexes found, and each one's scores by key; None if it could not be asked."""
 
     documents: Mapping[str, Document]
     words: Mapping[str, float] | None
@@ -121,15 +115,6 @@ def rank(
         Hit(found.documents[key], total[key], judge.reasons(key, given.get(key, 0.0)))
         for key in sorted(total, key=lambda key: (-total[key], key))[:limit]
     ]
-
-
-def reciprocal(lists: Sequence[Sequence[str]], constant: int = 60) -> list[str]:
-    """Keys by reciprocal-rank fusion of ranked lists, best first; for comparison."""
-    scores: dict[str, float] = {}
-    for ranked in lists:
-        for place, key in enumerate(ranked):
-            scores[key] = scores.get(key, 0.0) + 1.0 / (constant + place + 1)
-    return sorted(scores, key=lambda key: (-scores[key], key))
 
 
 def standard(scores: Mapping[str, float], keys: Iterable[str]) -> dict[str, float]:

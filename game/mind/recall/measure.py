@@ -12,13 +12,7 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One question that was asked.
-
-    Attributes:
-        kind: Of the question: fact, date …
-        evidence: The ids that answer it, at least one.
-        found: The ids that came back, best first.
-    """
+    """One question that was asked."""
 
     kind: str
     evidence: Collection[str]
@@ -36,14 +30,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalScore:
-    """Means over the questions of one kind.
-
-    Attributes:
-        kind: Of the questions; ``all`` is every one.
-        questions: How many.
-        recall: By depth, each 0 to 1.
-        mrr: Mean reciprocal rank, 0 to 1.
-    """
+    """Means over the questions of one kind."""
 
     kind: str
     questions: int

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from game.mind.language.patterns import pattern
 from game.mind.language.times import Span, spans, without_times
-from game.mind.language.words import COMMON_WORDS, stem, words, writable
+from game.mind.language.words import COMMON_WORDS, FORMS, stem, words, writable
 
 _MOST_TERMS = 24
 """A long scene asks for its rarest words anyway; each term costs time."""
@@ -23,20 +23,6 @@ _ASKING_WORDS = """
 _ASKING = frozenset(_ASKING_WORDS.split())
 """Words of questions that no answer need hold."""
 _STEMS_OF_NONE = frozenset(map(stem, COMMON_WORDS | _ASKING))
-_IRREGULAR = """
-    be:been become:became begin:began bite:bit bitten blow:blew break:broke broken bring:brought
-    build:built burn:burnt buy:bought catch:caught choose:chose chosen cut:cut deal:dealt dig:dug
-    draw:drew drawn drink:drank drunk drive:drove driven eat:ate eaten fall:fell fallen feel:felt
-    fight:fought find:found fly:flew flown forget:forgot forgotten give:gave given go:went gone
-    grow:grew grown hang:hung hear:heard hide:hid hidden hold:held keep:kept leave:left lend:lent
-    lose:lost make:made mean:meant meet:met pay:paid ride:rode ridden ring:rang rung rise:rose
-    run:ran see:saw seen sell:sold send:sent shake:shook shaken shine:shone sing:sang sung
-    sink:sank sunk sit:sat sleep:slept speak:spoke spoken spend:spent stand:stood
-    steal:stole stolen sweep:swept swim:swam swum swear:swore sworn take:took taken
-    teach:taught tear:tore torn think:thought throw:threw thrown understand:understood
-    wake:woke woken wear:wore worn weave:wove woven win:won write:wrote written
-    child:children man:men woman:women foot:feet tooth:teeth goose:geese wife:wives
-"""
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _BEFORE_OTHERS = "at|in|to|from|of|near|with|for|by|about|on"
 """After one of these a name is a place, or somebody whom the teller would name."""
@@ -53,33 +39,15 @@ _WHEN = re.compile(
 )
 
 
-def _families() -> dict[str, tuple[str, ...]]:
-    """Each irregular form with all forms of its word; a stemmer cannot know them."""
-    found: dict[str, tuple[str, ...]] = {}
-    for entry in re.split(r"\s+(?=\S+:)", _IRREGULAR.strip()):
-        forms = tuple(re.split(r"[:\s]+", entry))
-        found.update(dict.fromkeys(forms, forms))
-    return found
-
-
-_FORMS = _families()
-
-
 @dataclass(frozen=True, slots=True)
 class RecallQuery:
     """What a text asks for.
 
-    Attributes:
-        text: The text itself.
-        terms: Its telling words in lower case, names and times left out, no word twice.
-        names: The known names in it, in lower case.
-        times: The times that it names.
-        meaning: What to embed: the text as the person named would say it. A name would draw
-            every line in which somebody is addressed; who tells of himself says "I".
-        exact: Stems of its numbers and capitalised words that are no known names.
-        nameless: ``meaning`` without those words, empty if it has none. Somebody told of is
-            mostly "he" or "she" in the line that answers.
-        when: Whether it asks for a time.
+    ``terms`` are its telling words in lower case, ``names`` the known names in it. ``meaning`` is
+    what to embed: the text as the person named would say it, since a name would draw every line
+    in which somebody is addressed. ``exact`` holds stems of numbers and capitalised words that
+    are no known names, and ``nameless`` is ``meaning`` without those words: somebody told of is
+    mostly "he" or "she" in the line that answers.
     """
 
     text: str
@@ -93,17 +61,11 @@ class RecallQuery:
 
     def forms(self) -> tuple[str, ...]:
         """The terms with the irregular forms of each: buy, bought."""
-        return tuple(dict.fromkeys(f for term in self.terms for f in _FORMS.get(term, (term,))))
+        return tuple(dict.fromkeys(f for term in self.terms for f in FORMS.get(term, (term,))))
 
 
 def read(text: str, names: Collection[str], now: datetime) -> RecallQuery:
-    """What ``text`` asks for.
-
-    Args:
-        text: A question, or what is going on, of any length.
-        names: People and places that the agent knows.
-        now: The present time, with time zone; "last week" is relative to it.
-    """
+    """What ``text`` asks for."""
     text = writable(text)
     known = _named(text, names)
     timeless = without_times(_without(text, known))
@@ -128,7 +90,7 @@ def stems(text: str) -> frozenset[str]:
 
 def family(term: str) -> set[str]:
     """The stems that answer ``term``: its own and those of its irregular forms."""
-    return {stem(form) for form in _FORMS.get(term, (term,))}
+    return {stem(form) for form in FORMS.get(term, (term,))}
 
 
 @lru_cache(maxsize=32_768)

@@ -29,12 +29,7 @@ _ASIDE = ThreadPoolExecutor(32, thread_name_prefix="recall")
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What one of several searches is to bring.
-
-    Attributes:
-        limit: The most hits.
-        kinds: Which documents; none means all.
-    """
+    """What one of several searches is to bring."""
 
     limit: int
     kinds: tuple[DocumentKind, ...] = ()
@@ -53,16 +48,8 @@ class SearchRequest:
 class MemorySearch:
     """Searches what one agent has lived, summed up and written down.
 
-    Args:
-        words: Finds by words, and keeps the documents.
-        vectors: Finds by meaning; None goes without.
-        embedder: Embeds the question; None goes without.
-        names: The people and places that the agent knows, asked at each search.
-        clock: Tells the present time.
-        weights: What each sign is worth.
-        agent: Who remembers; its own words count for less than those of others.
-        complain: Called once when an index or the embedder begins to fail, and again only
-            after it has worked in between.
+    Without ``vectors`` or ``embedder`` it goes by words. ``complain`` is called once when one of
+    them begins to fail, and again only after it has worked in between.
     """
 
     def __init__(
@@ -93,13 +80,8 @@ class MemorySearch:
     ) -> list[Hit] | None:
         """The best hits for ``text``; blocks (embedding, index), for worker threads only.
 
-        Args:
-            text: A question, or what is going on.
-            limit: The most hits.
-            kinds: Which documents; none means all.
-            before: Only documents whose last memory has a lower number than this; notes,
-                which have none, always. What is visible in the window is left out so.
-            scene: ``text`` is a scene, not a question: what is recent counts more.
+        Only documents whose last memory comes ``before`` that number, so that what is visible in
+        the window is left out; notes always. In a ``scene`` what is recent counts more.
 
         Returns:
             Best first, ``[]`` if nothing was found, None if nobody could be asked.
@@ -121,15 +103,7 @@ class MemorySearch:
         """Several searches for one text, each with its own order; see :meth:`search`.
 
         The text is read and embedded once. What the words bring is fetched while the embedder
-        and the vectors are waited for.
-
-        Args:
-            text: A question, or what is going on.
-            wanted: What each is to bring.
-            before: See :meth:`search`.
-            scene: See :meth:`search`.
-            seconds: How long embedder and vectors are waited for; then words go on alone.
-                None waits as long as these do themselves.
+        and the vectors are waited for, at most ``seconds``; then words go on alone.
 
         Returns:
             The hits of each, in the order of ``wanted``; None if one could not be asked.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.language.perception import for_prompt, shorten
@@ -48,57 +48,33 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """What stands in the prompt of one thought.
-
-    Attributes:
-        notes: A line each.
-        experiences: Summaries and raw memories, a line each.
-        hits: What those lines are of, the best of each kind first.
-    """
+    """What stands in the prompt of one thought."""
 
     notes: tuple[str, ...] = ()
     experiences: tuple[str, ...] = ()
     hits: tuple[Hit, ...] = ()
 
 
-@dataclass
-class _SearchBudget:
-    """Tokens that are left to spend."""
-
-    left: int
-    lines: dict[str, list[str]] = field(default_factory=dict)
-    hits: list[Hit] = field(default_factory=list)
-
-    def spend(self, section: str, hit: Hit) -> None:
-        line = line_of(hit.document)
-        if (cost := estimate_tokens(line)) <= self.left:
-            self.left -= cost
-            self.lines.setdefault(section, []).append(line)
-            self.hits.append(hit)
-
-
 def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -> Related:
     """The lines for a prompt: nothing that it shows already, within the token budget.
 
     The best of each kind come first; when the budget runs out, the later ones stay away.
-
-    Args:
-        found: What the search brought.
-        context: What stands in the prompt anyway, as it is now.
-        config: How many of each, and the budget.
     """
     columns = (
-        [("memories", each) for each in _unseen(found.memories, context, config.memories)],
-        [("notes", each) for each in _unseen(found.notes, context, config.notes)],
-        [("summaries", each) for each in _unseen(found.summaries, context, config.summaries)],
+        _unseen(found.memories, context, config.memories),
+        _unseen(found.notes, context, config.notes),
+        _unseen(found.summaries, context, config.summaries),
     )
-    purse = _SearchBudget(config.budget)
-    for row in zip_longest(*columns):
-        for cell in row:
-            if cell is not None:
-                purse.spend(*cell)
-    experiences = purse.lines.get("summaries", []) + purse.lines.get("memories", [])
-    return Related(tuple(purse.lines.get("notes", ())), tuple(experiences), tuple(purse.hits))
+    left, hits = config.budget, list[Hit]()
+    lines: dict[DocumentKind, list[str]] = {kind: [] for kind in DocumentKind}
+    for hit in filter(None, chain.from_iterable(zip_longest(*columns))):
+        line = line_of(hit.document)
+        if (cost := estimate_tokens(line)) <= left:
+            left -= cost
+            lines[hit.document.kind].append(line)
+            hits.append(hit)
+    experiences = (*lines[DocumentKind.SUMMARY], *lines[DocumentKind.MEMORY])
+    return Related(tuple(lines[DocumentKind.NOTE]), experiences, tuple(hits))
 
 
 def line_of(document: Document) -> str:
@@ -159,13 +135,7 @@ def about_memory(memory: Memory) -> bool:
 
 
 def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:
-    """What a thought asks its memory: what was just said, and where and with whom it is.
-
-    Args:
-        context: What the agent has before it.
-        place: The room.
-        present: Who is there; only matters when nobody has spoken.
-    """
+    """What a thought asks its memory: what was just said, and where and with whom it is."""
     said = list(_just_said(context.window))
     # A line each: who reads the log for what may not stand in it has to see where speech ends.
     return "\n".join([*said, place] if said else [place, *present]).strip()

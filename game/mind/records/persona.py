@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable
 
 from game.mind.archive.records import Memory
-from game.mind.books.noticing import instructs
 from game.mind.errors import NoteRefused
+from game.mind.language.fit import instructs
 from game.mind.language.heard import Utterance, heard
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import for_prompt, shorten

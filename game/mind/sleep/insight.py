@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from game.mind.books.journal.entries import JournalEntry
-from game.mind.books.noticing import is_fit, rules_in
+from game.mind.books.noticing import rules_in
 from game.mind.language.details import details, vocabulary
+from game.mind.language.fit import is_fit
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.language.words import sentences, telling

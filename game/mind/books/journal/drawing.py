@@ -26,8 +26,9 @@ from game.mind.books.journal.importance import (
     STRANGER,
     importance,
 )
-from game.mind.books.noticing import is_fit, notice
+from game.mind.books.noticing import notice
 from game.mind.language import deeds
+from game.mind.language.fit import is_fit
 from game.mind.language.heard import LONGEST, Utterance, heard, meant_for, own_words
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.language.words import sentences

@@ -14,8 +14,9 @@ from functools import lru_cache
 
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.journal.entries import LEAST, Importance
-from game.mind.books.noticing import is_fit, promises, questions, rules_in
+from game.mind.books.noticing import promises, questions, rules_in
 from game.mind.language import deeds
+from game.mind.language.fit import is_fit
 from game.mind.language.greetings import is_greeting
 from game.mind.language.heard import LONGEST, Utterance, heard, meant_for, names, own_words
 from game.mind.recall.related import about_memory

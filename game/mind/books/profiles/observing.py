@@ -41,12 +41,6 @@ _COMES_GOES = re.compile(
 def observe(profile: Profile | None, memory: Memory, own_name: str, importance: int) -> Profile:
     """The profile of the person who caused ``memory``, with it worked in.
 
-    Args:
-        profile: What is known of them; None if they were never met.
-        memory: What they said or did; or what the agent said or did to them.
-        own_name: The agent's name.
-        importance: How much the memory matters, 1 to 10.
-
     Returns:
         The same profile if the memory is worked in already.
     """

@@ -14,7 +14,7 @@ from game.mind.books.profiles.profile import Fact, Profile
 from game.mind.language import deeds
 from game.mind.language.facts import promised
 from game.mind.language.heard import heard
-from game.mind.language.statements import is_real, sentences
+from game.mind.language.statements import is_real, stated
 from game.mind.language.words import telling
 
 _DID = re.compile(
@@ -56,13 +56,7 @@ _VAGUE = telling(
 
 
 def settled(profile: Profile, memory: Memory, *, new_meeting: bool) -> Profile:
-    """The profile with each open promise that this memory keeps or breaks no longer open.
-
-    Args:
-        profile: Of whoever caused the memory.
-        memory: What they said or did.
-        new_meeting: Whether they have just come back.
-    """
+    """The profile with each open promise that this memory keeps or breaks no longer open."""
     for promise in promises(profile):
         if memory.number <= max(promise.numbers, default=0):
             continue
@@ -84,7 +78,7 @@ def _outcome(promise: Fact, profile: Profile, memory: Memory, *, new_meeting: bo
     if said is None or said.to not in ("", "you"):
         return ""
     only = len(promises(profile)) == 1
-    for sentence in sentences(said.words):
+    for sentence in stated(said.words):
         near = bool(about & telling(sentence)) or (only and bool(_OUTRIGHT.search(sentence)))
         if near and is_real(sentence):
             if _DID_NOT.search(_NOT_BROKEN.sub("", sentence)) and not promised(sentence):

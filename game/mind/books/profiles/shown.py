@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from game.mind.books.journal.entries import EntryOrigin
 from game.mind.books.profiles.acquaintance import closeness, feeling
@@ -29,53 +30,33 @@ MOST_OF_PLACE = 3
 _RENAMED = timedelta(days=30)
 _LONGEST_LINE = 700
 _JUST_NOW = timedelta(minutes=5)
+_PROMISED, _TOLD, _KNOWN, _THOUGHT, _LAST = "promised", "told", "known", "thought", "last"
 _RANK = {close: rank for rank, close in enumerate(reversed(Closeness))}
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """Somebody who is there, or the place itself.
-
-    Attributes:
-        key: Who it is; ``place:…`` for the place.
-        name: What they are called now.
-        home: Whether the place is where the agent lives: nobody is there for the first time.
-    """
+    """Somebody who is there, or the place itself."""
 
     key: str
     name: str
     home: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """What is said of one person, beside who it is."""
+class _Part(NamedTuple):
+    """Something that may be said of a person, and in which sentence of their line."""
 
-    last: str = ""
-    facts: tuple[tuple[Fact, str], ...] = ()
-    thoughts: tuple[str, ...] = ()
-
-    @property
-    def text(self) -> str:
-        """All of it, without what stands between."""
-        return " ".join([self.last, *(said for _, said in self.facts), *self.thoughts]).strip()
-
-    def with_more(self, other: _Line) -> _Line:
-        """Both together."""
-        return _Line(
-            other.last or self.last,
-            (*self.facts, *other.facts),
-            (*self.thoughts, *other.thoughts),
-        )
+    slot: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
-class _PersonLines:
+class _PersonLine:
     """What can be said of one person: who it is, and the rest, the most telling first."""
 
     name: str
     head: str
-    rest: Sequence[_Line] = ()
+    rest: Sequence[_Part] = ()
 
     def filled(self, room: int, tokens: Tokens) -> str:
         """The head with as much of the rest as there is room for.
@@ -83,7 +64,7 @@ class _PersonLines:
         What each part costs is asked by itself: parts stay what they are from one minute to the
         next, and need be counted only once.
         """
-        left, chosen = room - tokens.of(self.head), list[_Line]()
+        left, chosen = room - tokens.of(self.head), list[_Part]()
         for each in self.rest:
             if (cost := tokens.of(each.text)) <= left:
                 chosen.append(each)
@@ -91,13 +72,21 @@ class _PersonLines:
         # What stands between the parts costs as well.
         while chosen and tokens.of(self._with(chosen)) > room:
             chosen.pop()
-        return self._with(chosen)
+        return self._with(chosen) if chosen else self.head
 
-    def _with(self, chosen: Sequence[_Line]) -> str:
-        best = _Line()
-        for each in chosen:
-            best = best.with_more(each)
-        return _text(self.head, best, self.name) if chosen else self.head
+    def _with(self, chosen: Sequence[_Part]) -> str:
+        said: dict[str, list[str]] = {}
+        for slot, text in chosen:
+            said.setdefault(slot, []).append(text)
+        sentences = [
+            self.head,
+            *(f"{self.name} {each}." for each in said.get(_PROMISED, ())),
+            *(f"{self.name} told you: {'; '.join(each)}." for each in [said.get(_TOLD)] if each),
+            *(f"You know: {'; '.join(each)}." for each in [said.get(_KNOWN)] if each),
+            *(f"You think: {' '.join(each)}" for each in [said.get(_THOUGHT)] if each),
+            *(f"Last: {each}." for each in said.get(_LAST, ())),
+        ]
+        return for_prompt(" ".join(sentences), limit=_LONGEST_LINE * 2)
 
 
 def lines(
@@ -108,13 +97,6 @@ def lines(
     tokens: Tokens,
 ) -> tuple[str, ...]:
     """Lines for a prompt about ``present``, best known first, without a bullet.
-
-    Args:
-        present: Who is there, and the place; each once.
-        book: Where :meth:`.book.PeopleBook.load` was called for their keys.
-        config: How much may be shown.
-        now: The present time, with time zone.
-        tokens: What a line costs.
 
     Returns:
         At most ``config.shown`` people within ``config.budget`` tokens; none at all for 0.
@@ -133,7 +115,7 @@ def lines(
     return tuple(told)
 
 
-def _within(people: Sequence[_PersonLines], room: int, tokens: Tokens) -> list[str]:
+def _within(people: Sequence[_PersonLine], room: int, tokens: Tokens) -> list[str]:
     """A line for each, as long as there is room; whoever comes after is at least named."""
     costs = [tokens.of(each.head) for each in people]
     lines: list[str] = []
@@ -189,40 +171,26 @@ def _met(profile: Profile, now: datetime) -> str:
     return f"met for the first time {_ago(now - profile.first_met)}"
 
 
-def _told(each: Present, profile: Profile | None, now: datetime) -> _PersonLines:
-    head = _head(each, profile, now)
-    if profile is None or profile.kind is not ProfileKind.PERSON:
-        return _PersonLines(fit_name(each.name), head)
-    return _PersonLines(fit_name(each.name), head, _trials(profile, now))
+def _told(each: Present, profile: Profile | None, now: datetime) -> _PersonLine:
+    known = profile is not None and profile.kind is ProfileKind.PERSON
+    rest = _parts(profile, now) if profile is not None and known else ()
+    return _PersonLine(fit_name(each.name), _head(each, profile, now), rest)
 
 
-def _trials(profile: Profile, now: datetime) -> list[_Line]:
-    """What may be added, the most telling first, one at a time."""
-    trials = []
-    if profile.shared is not None:
-        shared = f"{profile.shared.text.rstrip('.')} (memory {profile.shared.number})"
-        trials.append(_Line(last=shared))
-    trials += [_Line(facts=(each,)) for each in told_facts(profile, now)]
-    thoughts = [each.text for each in profile.conclusions[-MOST_THOUGHTS:]]
-    return [*trials[:4], *(_Line(thoughts=(each,)) for each in thoughts), *trials[4:]]
+def _parts(profile: Profile, now: datetime) -> list[_Part]:
+    """What may be added, the most telling first."""
+    parts = []
+    if (shared := profile.shared) is not None:
+        parts.append(_Part(_LAST, f"{shared.text.rstrip('.')} (memory {shared.number})"))
+    parts += [_Part(_slot(fact), said) for fact, said in told_facts(profile, now)]
+    thoughts = (_stopped(each.text) for each in profile.conclusions[-MOST_THOUGHTS:])
+    return [*parts[:4], *(_Part(_THOUGHT, each) for each in thoughts), *parts[4:]]
 
 
-def _text(head: str, chosen: _Line, name: str) -> str:
-    promised = [said for fact, said in chosen.facts if fact.attribute in PROMISES]
-    facts = [each for each in chosen.facts if each[0].attribute not in PROMISES]
-    told = [said for fact, said in facts if fact.origin is EntryOrigin.TOLD]
-    known = [said for fact, said in facts if fact.origin is not EntryOrigin.TOLD]
-    parts = [
-        head,
-        *(f"{name} {said}." for said in promised),
-        f"{name} told you: {'; '.join(told)}." if told else "",
-        f"You know: {'; '.join(known)}." if known else "",
-        f"You think: {' '.join(_stopped(each) for each in chosen.thoughts)}"
-        if chosen.thoughts
-        else "",
-        f"Last: {chosen.last}." if chosen.last else "",
-    ]
-    return for_prompt(" ".join(part for part in parts if part), limit=_LONGEST_LINE * 2)
+def _slot(fact: Fact) -> str:
+    if fact.attribute in PROMISES:
+        return _PROMISED
+    return _TOLD if fact.origin is EntryOrigin.TOLD else _KNOWN
 
 
 def _stopped(text: str) -> str:

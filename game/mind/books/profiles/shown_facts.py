@@ -7,6 +7,7 @@ from datetime import datetime
 from game.mind.books.profiles.acquaintance import BROKEN, KEPT
 from game.mind.books.profiles.changes import same
 from game.mind.books.profiles.profile import Fact, Profile
+from game.mind.language.facts import SAID
 from game.mind.language.fit import line, quoted
 
 MOST_FACTS = 10
@@ -44,6 +45,8 @@ def told_facts(profile: Profile, now: datetime) -> list[tuple[Fact, str]]:
 
 def _fact(fact: Fact, before: Fact | None, now: datetime) -> str:
     value = line(fact.value)
+    if fact.attribute == SAID:
+        return f"{quoted(fact.value)} (said on {_day(fact.since, now)})"
     if fact.attribute in PROMISES:
         return f"{PROMISES[fact.attribute]}: {quoted(fact.value)} ({_day(fact.since, now)})"
     if fact.attribute in _DATED:

@@ -42,10 +42,8 @@ _LOOKS = ("look ", "examine ", "look at ")
 class SortingContext:
     """What later memories are understood by; kept with the cursor, so that a restart is no gap.
 
-    Attributes:
-        present: Who was met lately, the newest last: key, name and when.
-        speaker: Who spoke to the agent last, and when; None for nobody.
-        looked_at: The key of the thing that the agent has just turned to.
+    Who was met lately (key, name and when, the newest last), who spoke to the agent last and
+    when, and the key of the thing that it has just turned to.
     """
 
     present: tuple[tuple[str, str, datetime], ...] = ()
@@ -54,14 +52,7 @@ class SortingContext:
 
 
 class Sorter:
-    """Gives each memory to the profiles that it changes.
-
-    Args:
-        own_name: The agent's name.
-        named: Who bears a name.
-        known: Whether there is a profile of a key.
-        scene: What came before.
-    """
+    """Gives each memory to the profiles that it changes."""
 
     def __init__(
         self, own_name: str, named: Named, known: Callable[[str], bool], scene: SortingContext

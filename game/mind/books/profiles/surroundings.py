@@ -31,13 +31,7 @@ _DROPPED = re.compile(r"You (?:put down|drop) (?P<what>.+?)\.?$")
 
 @dataclass(frozen=True, slots=True)
 class Handled:
-    """A thing that changed hands.
-
-    Attributes:
-        name: What it is, without its article.
-        whereabouts: Where it is now: ``with you``, ``with Tom``, ``in The Kettle``.
-        to: Whom the agent gave it to; empty if it did not.
-    """
+    """A thing that changed hands."""
 
     name: str
     whereabouts: str
@@ -83,14 +77,7 @@ def _handled(what: str, where: str, to: str = "") -> Handled | None:
 
 
 def been_at(profile: Profile | None, memory: Memory, importance: int, met: str = "") -> Profile:
-    """The profile of the place of ``memory``, with it worked in.
-
-    Args:
-        profile: What is known of the place; None if the agent was never there.
-        memory: What happened there.
-        importance: How much that matters, 1 to 10.
-        met: The key of whoever caused it; empty for nobody.
-    """
+    """The profile of the place of ``memory``, with it worked in."""
     if profile is None:
         name = Name(fit_name(memory.place), memory.time)
         key = place_key(memory.place)

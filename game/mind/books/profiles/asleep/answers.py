@@ -37,10 +37,6 @@ _JUDGING = telling(
 def answered[S: Shown](answer: str, lines: Sequence[S]) -> Iterator[tuple[str, str, list[S]]]:
     """The lines of an answer that cite nothing but what was shown.
 
-    Args:
-        answer: ``work: shepherd [4]``, one a line; anything else is passed over.
-        lines: What the model was shown.
-
     Yields:
         What a line is about, its text, and what it cites.
     """
@@ -56,14 +52,7 @@ def answered[S: Shown](answer: str, lines: Sequence[S]) -> Iterator[tuple[str, s
 def thought(
     text: str, cited: Sequence[Shown], name: str, more: frozenset[str] = frozenset()
 ) -> Conclusion | None:
-    """A conclusion if every word of it that says something stands in what it cites.
-
-    Args:
-        text: What the model concluded.
-        cited: What that rests on.
-        name: Of whom or what it is.
-        more: Stems of words that it may add, beside those that judge.
-    """
+    """A conclusion if every word of it that says something stands in what it cites."""
     said = set[str]().union(*(telling(each.text) for each in cited))
     strange = telling(text) - said - _JUDGING - more - telling(name)
     if strange or len(telling(text)) < 2 or not is_fit(text) or has_form(text):

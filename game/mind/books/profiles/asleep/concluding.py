@@ -47,12 +47,7 @@ _OF_SELF = re.compile(r"(?:I|my|we|our)\b", re.I)
 
 
 def by_rules(profile: Profile, names_of: NamesOf) -> tuple[Conclusion, ...]:
-    """All that can be concluded without a model; the most telling comes last.
-
-    Args:
-        profile: Whole, with facts and observations.
-        names_of: Knows the people by their keys.
-    """
+    """All that can be concluded without a model; the most telling comes last."""
     if profile.kind is ProfileKind.PERSON:
         return _promises(profile)
     if profile.kind is ProfileKind.THING:

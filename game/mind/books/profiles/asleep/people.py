@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from game.mind.archive.records import Memory
-from game.mind.books.journal.entries import EntryOrigin, Importance
+from game.mind.books.journal.entries import Importance
 from game.mind.books.profiles.asleep.answers import MOST_NEW, STOP, THINKING, answered, thought
 from game.mind.books.profiles.asleep.concluding import NamesOf, with_conclusions
 from game.mind.books.profiles.asleep.surroundings import LEAST_LINES, MOST_LINES, study_surroundings
@@ -24,8 +24,8 @@ from game.mind.language.facts import key_of
 from game.mind.language.fit import LONGEST_VALUE, is_fit
 from game.mind.language.fit import name as fit_name
 from game.mind.language.heard import heard
+from game.mind.language.patterns import pattern
 from game.mind.language.perception import for_prompt, shorten
-from game.mind.language.spoken import says
 from game.mind.language.statements import statements
 from game.mind.language.words import telling
 from game.mind.sleep.asking import Ask
@@ -51,12 +51,7 @@ Answer:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a model's answer came to, as far as it holds.
-
-    Attributes:
-        facts: What the person said of themselves.
-        conclusions: What the agent makes of it.
-    """
+    """What a model's answer came to, as far as it holds."""
 
     facts: tuple[Fact, ...] = ()
     conclusions: tuple[Conclusion, ...] = ()
@@ -74,13 +69,6 @@ def update_profiles(
     Places and things come after all the people, with the calls that are left.
 
     Who is done is kept with each profile, so it may be broken off and begun again.
-
-    Args:
-        book: The profiles.
-        memories: What the agent lived through since it last slept, oldest first.
-        ask: The model, one call for each person, place and thing at most.
-        own_name: The agent's name.
-        importance_of: How much a memory matters.
 
     Raises:
         NightOver: The agent has woken.
@@ -121,20 +109,14 @@ def question(name: str, lines: Sequence[Memory], own_name: str) -> str:
 
 
 def understood(answer: str, lines: Sequence[Memory], name: str) -> Read:
-    """What of a model's answer holds when it is compared with the lines that it was shown.
-
-    Args:
-        answer: ``work: shepherd [4]``, one a line; anything else is passed over.
-        lines: What one person said.
-        name: What that person is called.
-    """
+    """What of a model's answer holds when it is compared with the lines that it was shown."""
     facts: list[Fact] = []
     thoughts: list[Conclusion | None] = []
     for what, text, cited in answered(answer, lines):
         if what in THINKING:
             thoughts.append(thought(text, cited, name))
         elif what in _ATTRIBUTES:
-            facts += _fact(what, text, cited)
+            facts += _facts(what, text, cited)
     return Read(tuple(facts[:MOST_NEW]), tuple(filter(None, thoughts))[:MOST_NEW])
 
 
@@ -179,7 +161,7 @@ def _learned(profile: Profile, read: Read, names_of: NamesOf) -> tuple[Profile, 
     return profile, Read(tuple(added), concluded)
 
 
-def _fact(attribute: str, value: str, cited: Sequence[Memory]) -> list[Fact]:
+def _facts(attribute: str, value: str, cited: Sequence[Memory]) -> list[Fact]:
     """A fact if its words stand in one statement that the speaker makes of themselves."""
     value = shorten(re.sub(r"[:;()\[\]]", " ", value).strip(" .,'"), LONGEST_VALUE)
     wanted = telling(value)
@@ -188,17 +170,53 @@ def _fact(attribute: str, value: str, cited: Sequence[Memory]) -> list[Fact]:
     for memory in cited:
         said = heard(memory)
         for statement in statements(said.words) if said is not None else ():
-            if says(attribute, statement) and wanted <= telling(statement):
-                told_by = fit_name(said.who) if said else ""
-                return [
-                    Fact(
-                        attribute,
-                        value,
-                        memory.time,
-                        None,
-                        (memory.number,),
-                        told_by,
-                        EntryOrigin.TOLD,
-                    )
-                ]
+            if _says(attribute, statement) and wanted <= telling(statement):
+                by = fit_name(said.who) if said else ""
+                return [Fact(attribute, value, memory.time, None, (memory.number,), by)]
     return []
+
+
+_SELF = re.compile(r"(?:I|I['’]\w+|my|we|our)\b", re.I)
+_DENIED = re.compile(r"\b(?:not|never|no|nobody|neither|nor|hardly)\b|n['’]t\b", re.I)
+_OF_THEIRS = re.compile(
+    r"(?:my|our) (?:[\w-]+ )?(?P<who>brother|sister|mother|father|wife|husband|son|daughter|aunt"
+    r"|uncle|cousin|grand\w+|friend|neighbour|master|child(?:ren)?|dog|cat|horse)\b",
+    re.I,
+)
+_WITHOUT_DOING = re.compile(
+    r"(?:I|we)(?: \w+ly| just| once| also)* (?:saw|see|met|meet|know|knew|like|love|hate|fear|want"
+    r"|wish|need|hear|heard|think|believe|trust|miss|remember|dream|dreamt|promise|hope)\b",
+    re.I,
+)
+"""What nobody does for a living."""
+_SPOKEN_OF = {
+    "home": r"live|lodg|dwell|stay|settle|moved|home|house|room",
+    "spouse": r"wife|husband|married|wed",
+    "betrothed": r"engaged|betrothed|promised to",
+    "name": r"name|call",
+    "age": r"years|winters|summers|old|turn|age|\d",
+    "birthday": r"birthday|born",
+    "origin": r"from|born|grew|raised|come",
+    "plan": r"going|plan|intend|leav|will|want|soon|tomorrow|next",
+    "likes": r"lik|lov|enjoy|ador|fond|prefer|favou?rite|delight|happiest",
+    "dislikes": r"hat|dislik|detest|loath|despis|sick of|tired of",
+    "fears": r"fear|afraid|scare|fright|terrif|dread",
+    "allergy": r"allerg|ill|sick|swell|rash|itch",
+    "skill": r"can|play|speak|learn|know how|good at|master|taught",
+    "owns": r"own|have|['’]ve|got|bought|inherit|my|keep",
+    "children": r"child|son|daughter|kid",
+}
+"""How people speak of each; of kin and beasts only by that word itself."""
+
+
+def _says(attribute: str, statement: str) -> bool:
+    """Whether ``statement`` may tell that of its speaker: "I hate eels" names no liking."""
+    if not _SELF.match(statement) or _DENIED.search(statement):
+        return False
+    if theirs := _OF_THEIRS.match(statement):
+        who = theirs["who"].casefold()
+        return who == attribute or (attribute == "spouse" and who in ("wife", "husband"))
+    if attribute == "work":
+        return not _WITHOUT_DOING.match(statement)
+    words = _SPOKEN_OF.get(attribute, rf"{re.escape(attribute)}\b")
+    return pattern(rf"\b(?:{words})", re.I).search(statement) is not None

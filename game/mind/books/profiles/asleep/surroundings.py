@@ -51,12 +51,6 @@ def study_surroundings(
     Those that were gone through longest ago come first. Whatever a model was to be asked about
     when the calls were spent is concluded by rules alone, and asked about another night.
 
-    Args:
-        book: The profiles, with all that is new worked in.
-        ask: The model, one call for each at most.
-        own_name: The agent's name.
-        with_model: Whether there was a model when the step began.
-
     Raises:
         NightOver: The agent has woken.
         ModelError: The model does not answer.
@@ -94,13 +88,7 @@ def question(profile: Profile, lines: Sequence[Observation], own_name: str) -> s
 
 
 def understood(answer: str, lines: Sequence[Observation], name: str) -> tuple[Conclusion, ...]:
-    """The conclusions of a model's answer that hold; what rests on talk says whose talk it is.
-
-    Args:
-        answer: ``think: Guests quarrel by the fire [4, 9]``, one a line.
-        lines: What it was shown.
-        name: What the place or thing is called.
-    """
+    """The conclusions of a model's answer that hold; what rests on talk says whose talk it is."""
     found = [
         _attributed(drawn, cited)
         for what, text, cited in answered(answer, lines)
