@@ -70,7 +70,7 @@ WRITERS = {
     "books/notes.py": "NoteBook",
     "books/pins.py": "Pinned",
     "books/commitments.py": "Commitments",
-    "books/journal/book.py": "Journal",
+    "books/journal/files.py": "Journal",
     "books/profiles/files.py": "PeopleBook, and what a person does",
     "books/profiles/cursor.py": "how far the profiles have come: no memory",
     "sleep/course.py": "how far a reflection has come: no memory",

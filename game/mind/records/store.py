@@ -122,14 +122,14 @@ class RecordStore[T]:
                 else:
                     self._gone(path)
 
-    def refresh(self, path: Path) -> None:
-        """Read one file again if it changed; never raises."""
+    def refresh(self, path: Path) -> bool:
+        """Read one file again if it changed, and whether that was necessary; never raises."""
         with self.lock:
             stamp, file = vault_files.stamp(path), self._files.get(path)
             if file is None and stamp is None and self._looked:
-                return
+                return False
             if file is not None and stamp is not None and file.stamp == stamp:
-                return
+                return False
             try:
                 if stamp is not None and (refused := self._too_big(path, stamp[1])):
                     raise refused
@@ -143,6 +143,7 @@ class RecordStore[T]:
             except (OSError, UnicodeDecodeError) as error:
                 # Without a stamp: mended permissions leave none, so it is tried each time.
                 self._trouble(path, None, vault_files.unusable(path, error))
+            return True
 
     def _record(self, path: Path, source: str) -> T:
         """The record in a text, which is parsed only where it is not known."""

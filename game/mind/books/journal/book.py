@@ -20,7 +20,6 @@ from game.mind.books.journal.entries import LEAST, MOST, EntryOrigin, Importance
 from game.mind.books.journal.files import JournalFiles, Rank, parsed, read_day, too_long
 from game.mind.errors import NoteRefused
 from game.mind.events.types import MemoryChange
-from game.mind.records import files as vault_files
 
 
 class Journal:
@@ -268,26 +267,17 @@ class Journal:
         self, day: date, make: Callable[[DayFile], DayFile]
     ) -> tuple[tuple[JournalEntry, ...], tuple[JournalEntry, ...]]:
         """Write the file of a day; what it held before, and what it holds now."""
-        path, done = self._files.path(day), False
-        tries: list[tuple[DayFile, DayFile]] = []
+        path = self._files.path(day)
 
-        def text(before: str | None) -> str:
-            file = day_file.new_day(day) if before is None else parsed(day, path, before)
+        def text(source: str | None) -> str:
+            file = day_file.new_day(day) if source is None else parsed(day, path, source)
             changed = make(file)
             if len(changed.text) > day_file.LONGEST_FILE:
                 raise too_long(path)
             self._last[day] = max(changed.last, self._last.get(day, 0))
-            tries.append((file, day_file.parse(day, changed.text)))  # as whoever reads it has it
-            self._files.writes(path, None if before is None else file, tries[-1][1])
             return changed.text
 
-        try:
-            vault_files.change(path, text)
-            done = True
-        finally:
-            self._files.wrote(path, [after for _, after in tries], done=done)
-        before, after = tries[-1]
-        return before.entries, after.entries
+        return self._files.change(day, text)
 
     def _tell(
         self, op: str, by: str, before: Sequence[JournalEntry], after: Sequence[JournalEntry]

@@ -227,7 +227,7 @@ class ProfileFiles:
 
     # -- what a person has done
 
-    def _update(self, look: Callable[[], None]) -> None:
+    def _update(self, look: Callable[[], object]) -> None:
         """Look at files, and have the event log told of what is different in them."""
         was = self._known
         look()
