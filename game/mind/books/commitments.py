@@ -33,7 +33,7 @@ from game.mind.books.resolution import settled
 from game.mind.errors import NoteRefused
 from game.mind.events.types import MemoryChange
 from game.mind.language.heard import heard, meant_for
-from game.mind.records.store import RecordStore
+from game.mind.records.store import RecordStore, Report, Tell
 
 __all__ = [
     "LIMIT",
@@ -59,21 +59,14 @@ type _Held = tuple[tuple[Noticed, ...], int]
 
 
 class Commitments:
-    """The noticed block of one agent; safe to use from several threads.
-
-    Args:
-        path: The file; made when the first thing is noticed.
-        log: Is told, once for each, why the file cannot be read, and when the block is full.
-        agent: Whose it is, for the event log.
-        tell: Takes what was noticed, and what holds no longer: from any thread, quick.
-    """
+    """The noticed block of one agent; safe to use from several threads."""
 
     def __init__(
         self,
         path: Path,
-        log: Callable[[str], None] = lambda _: None,
+        log: Report = lambda _: None,
         agent: str = "",
-        tell: Callable[[MemoryChange], None] = lambda _: None,
+        tell: Tell = lambda _: None,
     ) -> None:
         self.path = path
         self._log = log
@@ -144,10 +137,7 @@ class Commitments:
     def follow(self, memory: Memory, own_name: str, to: str = "") -> bool:
         """Notice what is in a new memory, and what it closes; quick, writes nothing.
 
-        Args:
-            memory: What the agent has just lived through.
-            own_name: Its name.
-            to: Whom it speaks to, for what it says without naming anybody.
+        What it says without naming anybody is said to ``to``.
 
         Returns:
             Whether there is something to :meth:`save`.
@@ -173,9 +163,6 @@ class Commitments:
 
     def save(self, *, by: str = "rules") -> None:
         """Write what was noticed since, and have the event log told; blocks on the disk.
-
-        Args:
-            by: Who did it, for the event log.
 
         Raises:
             NoteRefused: The file cannot be read or written; what was noticed waits.
@@ -217,10 +204,6 @@ class Commitments:
 
     def remove(self, which: int | str, *, by: str = "builder") -> Noticed:
         """Take one out: by its place in :attr:`items`, from 1, or by words that only it has.
-
-        Args:
-            which: Which one.
-            by: Who does it, for the event log.
 
         Raises:
             NoteRefused: Nothing is meant, or several may be; or the file cannot be written.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +25,7 @@ from game.mind.language.perception import shorten, visible
 from game.mind.names import folder_name
 from game.mind.records import files as vault_files
 from game.mind.records.front_matter import FRONT, time_of
-from game.mind.records.store import RecordStore
+from game.mind.records.store import RecordStore, Report, Tell
 
 LONGEST_TITLE = 60
 LONGEST_ENTRY = 1000
@@ -83,33 +83,21 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class NoteChanges:
-    """What happened to the notes since somebody last looked.
-
-    Attributes:
-        changed: Notes that are new or different.
-        gone: Keys of notes that are no longer there.
-    """
+    """What happened to the notes since somebody last looked."""
 
     changed: tuple[Note, ...]
     gone: tuple[str, ...]
 
 
 class NoteBook:
-    """The notes of one agent; safe to use from several threads.
-
-    Args:
-        folder: ``vault/agents/<name>/notes``; made when the first note is written.
-        report: Told once about each state of a file that cannot be read.
-        agent: Whose they are, for the event log.
-        tell: Takes what was done, for the event log: from any thread, quick.
-    """
+    """The notes of one agent; safe to use from several threads."""
 
     def __init__(
         self,
         folder: Path,
-        report: Callable[[str], None] = lambda _: None,
+        report: Report = lambda _: None,
         agent: str = "",
-        tell: Callable[[MemoryChange], None] = lambda _: None,
+        tell: Tell = lambda _: None,
     ) -> None:
         self.folder = folder
         self._agent, self._tell = agent, tell
@@ -181,15 +169,6 @@ class NoteBook:
     ) -> Note:
         """Write a note, or add a dated entry to the one of that title.
 
-        Args:
-            title: What it is called.
-            text: What to write.
-            place: Where the agent is.
-            reason: Why it writes.
-            tags: Words to sort by.
-            now: The present time, with time zone.
-            by: ``agent`` or ``builder``.
-
         Raises:
             NoteRefused: Title or text is empty or too long, the note or the book is full,
                 or the file cannot be read or written.
@@ -210,10 +189,6 @@ class NoteBook:
 
     def forget(self, title: str, *, by: str = "agent") -> Path:
         """Move a note into ``forgotten/``, where it is no longer found but not lost.
-
-        Args:
-            title: Which one.
-            by: ``agent`` or ``builder``.
 
         Returns:
             Where it is now.
@@ -259,11 +234,6 @@ def check_title(title: str) -> str:
 
 def parse_note(path: Path, source: str, changed: datetime) -> Note:
     """The note that ``source`` holds; a file without front matter is one too.
-
-    Args:
-        path: Where it stands.
-        source: The whole file.
-        changed: Stands in for times that the front matter does not give.
 
     Raises:
         NoteRefused: The front matter is broken, or the file is far too long.

@@ -18,7 +18,7 @@ from pathlib import Path
 from game.mind.errors import NoteRefused
 from game.mind.events.types import MemoryChange
 from game.mind.language.perception import visible
-from game.mind.records.store import RecordStore
+from game.mind.records.store import RecordStore, Tell
 
 LIMIT = 1200
 """Characters of all pinned lines together, about 300 tokens of every prompt."""
@@ -30,17 +30,9 @@ _LINE = re.compile(rf"^[ \t]*-[ \t]+(?P<text>\S.*?)[ \t]*(?P<own>{re.escape(OWN)
 
 
 class Pinned:
-    """The pinned block of one agent; safe to use from several threads.
+    """The pinned block of one agent; safe to use from several threads."""
 
-    Args:
-        path: The file; made when the first line is pinned.
-        agent: Whose it is, for the event log.
-        tell: Takes what was done, for the event log: from any thread, quick.
-    """
-
-    def __init__(
-        self, path: Path, agent: str = "", tell: Callable[[MemoryChange], None] = lambda _: None
-    ) -> None:
+    def __init__(self, path: Path, agent: str = "", tell: Tell = lambda _: None) -> None:
         self.path = path
         self._agent, self._tell = agent, tell
         self._store = RecordStore(
@@ -100,10 +92,6 @@ class Pinned:
     def add(self, text: str, *, own: bool = False) -> str:
         """Pin one line.
 
-        Args:
-            text: The line.
-            own: Whether the agent itself pins it.
-
         Returns:
             The line as it is kept.
 
@@ -129,10 +117,6 @@ class Pinned:
 
     def remove(self, which: str, *, only_own: bool = False) -> str:
         """Take one line out: by its number, its words, or words that only it has.
-
-        Args:
-            which: Which one.
-            only_own: Whether only what the agent pinned itself may go.
 
         Returns:
             The line that is no longer pinned.

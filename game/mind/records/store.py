@@ -16,11 +16,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from game.mind.errors import NoteRefused
+from game.mind.events.types import MemoryChange
 from game.mind.records import files as vault_files
 from game.mind.records.files import Stamp
 
 type Parse[T] = Callable[[Path, str, datetime], T]
 """Reads a file's text, last changed at that time; raises NoteRefused if it cannot."""
+type Report = Callable[[str], None]
+"""Told once about each state of a file in which something cannot be read; must ask no book."""
+type Tell = Callable[[MemoryChange], None]
+"""Takes what was done, for the event log: from any thread, quick."""
 type Edited[T] = Callable[[Path, T | None, T | None], None]
 """Takes what a person did to a file: the record before and after, None for no file. Called under
 the store's lock: quick, and asks the store nothing."""
@@ -42,7 +47,6 @@ class RecordStore[T]:
     Args:
         parse: Reads a file.
         edited: Takes what people change once the files were looked at.
-        report: Told once about each state of a file that cannot be read.
         too_big: The error for a file of so many bytes, which is not read then; None if it is.
 
     Attributes:
@@ -54,7 +58,7 @@ class RecordStore[T]:
         self,
         parse: Parse[T],
         edited: Edited[T] = lambda *_: None,
-        report: Callable[[str], None] = lambda _: None,
+        report: Report = lambda _: None,
         *,
         too_big: Callable[[Path, int], NoteRefused | None] = lambda *_: None,
     ) -> None:

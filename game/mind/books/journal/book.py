@@ -19,28 +19,19 @@ from game.mind.books.journal.doubles import gone_on, joined, same_that_day
 from game.mind.books.journal.entries import LEAST, MOST, EntryOrigin, Importance, JournalEntry
 from game.mind.books.journal.files import JournalFiles, Rank, parsed, read_day, too_long
 from game.mind.errors import NoteRefused
-from game.mind.events.types import MemoryChange
+from game.mind.records.store import Report, Tell
 
 
 class Journal:
-    """The journal of one agent; safe to use from several threads.
-
-    Args:
-        folder: ``vault/agents/<name>/journal``; made when the first entry is written.
-        report: Told once about each state of a file in which something cannot be read; must
-            not ask the journal.
-        config: How much a day holds, and how many days are looked at.
-        agent: Whose it is, for the event log.
-        tell: Takes what was done, for the event log: from any thread, quick.
-    """
+    """The journal of one agent; safe to use from several threads."""
 
     def __init__(
         self,
         folder: Path,
-        report: Callable[[str], None] = lambda _: None,
+        report: Report = lambda _: None,
         config: Callable[[], JournalConfig] = JournalConfig,
         agent: str = "",
-        tell: Callable[[MemoryChange], None] = lambda _: None,
+        tell: Tell = lambda _: None,
     ) -> None:
         self.folder = folder
         self._config = config
@@ -120,16 +111,6 @@ class Journal:
 
         What says the same as an entry of that day makes that one rest on more memories; for
         what a day has no room, see :mod:`game.mind.books.journal.folding`.
-
-        Args:
-            text: What it is, one line; what others said names who said it.
-            importance: How much it matters, and who says so.
-            origin: Where it comes from.
-            memories: Numbers of the memories that it rests on.
-            tags: Words to sort by.
-            who: Keys of the people it is about.
-            now: The present time, with time zone.
-            by: Who writes, for the event log: ``agent``, ``rules`` or ``night``.
 
         Returns:
             The entry that now holds it.
@@ -215,11 +196,6 @@ class Journal:
 
     def fold(self, day: date, now: datetime, most: int | None = None) -> int:
         """Have the least important of a day stand in one line, if it has too many; blocks.
-
-        Args:
-            day: Which day.
-            now: The present time, with time zone.
-            most: How many it may have; None: as the settings say.
 
         Returns:
             How many entries went into it.

@@ -16,7 +16,7 @@ from game.mind.books.journal.folding import is_gathered
 from game.mind.errors import NoteRefused
 from game.mind.events.types import MemoryChange
 from game.mind.records import files as vault_files
-from game.mind.records.store import RecordStore
+from game.mind.records.store import RecordStore, Report, Tell
 
 _NAME = re.compile(r"(\d{4}-\d\d-\d\d)\.md", re.ASCII)
 OF = "journal"
@@ -54,23 +54,15 @@ class JournalSnapshot:
 
 
 class JournalFiles:
-    """The day files of one journal; safe to use from several threads.
-
-    Args:
-        folder: Where they lie; need not be there yet.
-        report: Told once about each state of a file in which something cannot be read.
-        days: How many of them are looked at, the newest.
-        agent: Whose they are, for the event log.
-        tell: Takes what was done, for the event log: from any thread, quick.
-    """
+    """The day files of one journal; safe to use from several threads."""
 
     def __init__(
         self,
         folder: Path,
-        report: Callable[[str], None],
+        report: Report,
         days: Callable[[], int],
         agent: str = "",
-        tell: Callable[[MemoryChange], None] = lambda _: None,
+        tell: Tell = lambda _: None,
     ) -> None:
         self.folder = folder
         self._report = report

@@ -22,7 +22,7 @@ from game.mind.books.profiles.profile_events import ProfileEvents
 from game.mind.events.types import MemoryChange
 from game.mind.names import folder_name
 from game.mind.records import files as vault_files
-from game.mind.records.store import RecordStore
+from game.mind.records.store import RecordStore, Report, Tell
 
 FOLDERS = {ProfileKind.PERSON: "people", ProfileKind.PLACE: "places", ProfileKind.THING: "things"}
 MOST_PAGES = 256
@@ -46,21 +46,14 @@ class _Known:
 
 
 class ProfileFiles:
-    """All profiles of one agent; safe to use from several threads.
-
-    Args:
-        folder: ``vault/agents/<name>``.
-        report: Told once about each state of a file that cannot be read.
-        agent: Whose they are, for the event log.
-        tell: Takes what a person has done, for the event log: from any thread, quick.
-    """
+    """All profiles of one agent; safe to use from several threads."""
 
     def __init__(
         self,
         folder: Path,
-        report: Callable[[str], None],
+        report: Report,
         agent: str = "",
-        tell: Callable[[MemoryChange], None] = lambda _: None,
+        tell: Tell = lambda _: None,
     ) -> None:
         self.folder = folder
         self._report = report

@@ -78,11 +78,6 @@ class Page:
 def parse_page(path: Path, source: str, changed: datetime) -> Page:
     """The page that ``source`` holds.
 
-    Args:
-        path: Where it stands, for messages.
-        source: The whole file.
-        changed: Stands in for times that the page does not give.
-
     Raises:
         PageUnreadable: Its front matter cannot be read, or does not say whose it is.
     """
