@@ -130,7 +130,7 @@ def test_a_thought_reads_few_files_and_never_waits(journal: Journal):
     assert len(lines(opened)) == 2 * journal_files._AT_ONCE
     opened.entries()
     assert len(lines(opened)) == 6
-    with opened._files._lock:  # somebody else is reading
+    with opened._files._store.lock:  # somebody else is reading
         assert len(lines(opened)) == 6
     # Nothing has changed: nothing is read, and nothing sorted anew.
     version = opened.version

@@ -66,10 +66,11 @@ WRITERS = {
     "archive/log.py": "lines of the archive; those who append them tell",
     "summaries/files.py": "copies of what the archive has; an edit is told by summaries/copies.py",
     "records/files.py": "for the others",
+    "records/store.py": "for the books",
     "books/notes.py": "NoteBook",
     "books/pins.py": "Pinned",
     "books/commitments.py": "Commitments",
-    "books/journal/book.py": "Journal",
+    "books/journal/files.py": "Journal",
     "books/profiles/files.py": "PeopleBook, and what a person does",
     "books/profiles/cursor.py": "how far the profiles have come: no memory",
     "sleep/course.py": "how far a reflection has come: no memory",
@@ -101,9 +102,10 @@ def _writes(path: Path) -> bool:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             of = node.func.value
-            module = of.id if isinstance(of, ast.Name) else ""
+            module = of.id if isinstance(of, ast.Name) else getattr(of, "attr", "")
             if node.func.attr in _WRITES or (module, node.func.attr) in {
                 ("vault_files", "change"),
+                ("_store", "change"),
                 ("summary_files", "replace_file"),
                 ("os", "write"),
                 ("os", "link"),

@@ -23,14 +23,7 @@ from game.mind.summaries.verification import SummaryVerdict
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Both summaries at one moment, and how far they go.
-
-    Attributes:
-        longterm: The long-term summary.
-        recent: The short-term summary.
-        summarised: Number of the newest memory that was not in the window.
-        standing: The compaction that they are of, 0 for none.
-    """
+    """Both summaries at one moment, and how far they go."""
 
     longterm: Summary | None = None
     recent: Summary | None = None

@@ -14,13 +14,7 @@ from game.mind.summaries.files import SummaryFolder
 
 @dataclass(frozen=True, slots=True)
 class IntegrityReport:
-    """What a check found.
-
-    Attributes:
-        lines: Lines of the archive that were read.
-        memories: Memories among them.
-        problems: What is wrong, one sentence each; empty if all is well.
-    """
+    """What a check found."""
 
     lines: int
     memories: int

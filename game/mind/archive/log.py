@@ -39,9 +39,6 @@ Record = dict[str, Any]
 class Archive:
     """The append-only log of one agent; safe to call from several threads.
 
-    Args:
-        folder: Where the segments are; made if missing.
-
     Raises:
         ArchiveInUse: Another process, or another object, writes here.
         ArchiveUnwritable: The folder cannot be made or written.

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from game.mind.archive.records import Memory
@@ -33,8 +33,7 @@ from game.mind.books.resolution import settled
 from game.mind.errors import NoteRefused
 from game.mind.events.types import MemoryChange
 from game.mind.language.heard import heard, meant_for
-from game.mind.records import files as vault_files
-from game.mind.records.files import Stamp
+from game.mind.records.store import RecordStore, Report, Tell
 
 __all__ = [
     "LIMIT",
@@ -55,35 +54,30 @@ _MOST_REFUSED, _PERSON_REFUSED = 8, 2
 """What is listed of that for which there is no room: in all, and of one person."""
 
 
-class Commitments:
-    """The noticed block of one agent; safe to use from several threads.
+type _Held = tuple[tuple[Noticed, ...], int]
+"""What a file holds: its items, and the last memory that was looked at."""
 
-    Args:
-        path: The file; made when the first thing is noticed.
-        log: Is told, once for each, why the file cannot be read, and when the block is full.
-        agent: Whose it is, for the event log.
-        tell: Takes what was noticed, and what holds no longer: from any thread, quick.
-    """
+
+class Commitments:
+    """The noticed block of one agent; safe to use from several threads."""
 
     def __init__(
         self,
         path: Path,
-        log: Callable[[str], None] = lambda _: None,
+        log: Report = lambda _: None,
         agent: str = "",
-        tell: Callable[[MemoryChange], None] = lambda _: None,
+        tell: Tell = lambda _: None,
     ) -> None:
         self.path = path
         self._log = log
         self._agent, self._tell = agent, tell
-        self._looked = False
-        self._ours: dict[str, str] = {}
-        """What this program is writing just now, and for whom, so that a reader knows it from
-        what a person writes."""
         self._lock = threading.RLock()
-        self._writing = threading.Lock()
-        """Held from reading the file to replacing it; a reader never waits for that."""
-        self._seen: Stamp | None = None
-        self._problem = ""
+        self._store = RecordStore(
+            lambda _, source, __: (parsed(source), read_to(source)),
+            lambda _, before, after: self._tell_changes(before, after, "hand"),
+            log,
+        )
+        self._version = 0
         self._in_file: tuple[Noticed, ...] = ()
         self._items: tuple[Noticed, ...] = ()
         """What is in the file, and what will be with the next save."""
@@ -143,10 +137,7 @@ class Commitments:
     def follow(self, memory: Memory, own_name: str, to: str = "") -> bool:
         """Notice what is in a new memory, and what it closes; quick, writes nothing.
 
-        Args:
-            memory: What the agent has just lived through.
-            own_name: Its name.
-            to: Whom it speaks to, for what it says without naming anybody.
+        What it says without naming anybody is said to ``to``.
 
         Returns:
             Whether there is something to :meth:`save`.
@@ -173,9 +164,6 @@ class Commitments:
     def save(self, *, by: str = "rules") -> None:
         """Write what was noticed since, and have the event log told; blocks on the disk.
 
-        Args:
-            by: Who did it, for the event log.
-
         Raises:
             NoteRefused: The file cannot be read or written; what was noticed waits.
         """
@@ -187,8 +175,7 @@ class Commitments:
         if not found and not closed:
             return
         # Not under the lock: a thought on the reactor must not wait for the disk.
-        with self._writing:
-            self._write(lambda before: changed(before, found, closed, through), by)
+        self._write(lambda before: changed(before, found, closed, through), by)
         with self._lock:
             self._refresh()
             self._found = [item for item in self._found if item not in found]
@@ -209,8 +196,7 @@ class Commitments:
         """
         wanted = tuple(found)
         if wanted:
-            with self._writing:
-                self._write(lambda before: changed(before, wanted, (), 0), "night")
+            self._write(lambda before: changed(before, wanted, (), 0), "night")
         with self._lock:
             self._refresh()
             self._refuse(wanted)
@@ -218,10 +204,6 @@ class Commitments:
 
     def remove(self, which: int | str, *, by: str = "builder") -> Noticed:
         """Take one out: by its place in :attr:`items`, from 1, or by words that only it has.
-
-        Args:
-            which: Which one.
-            by: Who does it, for the event log.
 
         Raises:
             NoteRefused: Nothing is meant, or several may be; or the file cannot be written.
@@ -258,41 +240,23 @@ class Commitments:
         self._promote(memory.number)
         self._read_to = max(self._read_to, memory.number)
 
-    def _tell_changes(self, before: Sequence[Noticed], by: str) -> None:
+    def _tell_changes(self, before: _Held | None, after: _Held | None, by: str) -> None:
         """Have the event log told of what the file holds and did not, and the other way round."""
-        now = self._in_file
-        for op, items, others in (("noticed", now, before), ("closed", before, now)):
+        was, now = before[0] if before else (), after[0] if after else ()
+        for op, items, others in (("noticed", now, was), ("closed", was, now)):
             for item in items:
                 if item not in others:
+                    of, size = item.kind.value, len(item.text)
                     self._tell(
                         MemoryChange(
-                            agent=self._agent,
-                            op=op,
-                            n=item.number,
-                            of=item.kind.value,
-                            size=len(item.text),
-                            by=by,
+                            agent=self._agent, op=op, n=item.number, of=of, size=size, by=by
                         )
                     )
 
     def _write(self, make: Callable[[str | None], str], by: str) -> None:
         """Change the file; the lock is not held."""
-        written: list[str] = []
-
-        def known(before: str | None) -> str:
-            with self._lock:
-                self._refresh()  # what a person has written since somebody looked
-            written.append(make(before))
-            self._ours[written[-1]] = by
-            return written[-1]
-
-        try:
-            vault_files.change(self.path, known)
-            with self._lock:
-                self._refresh()
-        finally:
-            for text in written:
-                self._ours.pop(text, None)
+        before, after = self._store.change(self.path, lambda source, _: make(source))
+        self._tell_changes(before, after, by)
 
     def _wait(self, question: Noticed) -> None:
         """Remember a question for a while: most are answered with the next breath."""
@@ -377,25 +341,12 @@ class Commitments:
         self._readmit()
 
     def _refresh(self) -> None:
-        now = vault_files.stamp(self.path)
-        if now == self._seen:
-            self._looked = True
+        """Take in what the file holds, or held when it could be read last."""
+        self._store.look([self.path])
+        if self._version == self._store.version:
             return
-        try:
-            source = vault_files.read(self.path) or ""
-        except (OSError, UnicodeDecodeError) as error:
-            self._trouble(str(vault_files.unusable(self.path, error)))
-            return
-        self._seen, self._problem = now, ""
-        before, self._in_file = self._in_file, parsed(source)
-        if self._looked:  # what stood there at the first look is nothing new
-            self._tell_changes(before, self._ours.get(source, "hand"))
-        self._looked = True
+        self._version = self._store.version
+        self._in_file, through = self._store.known(self.path) or ((), 0)
         self._plan()
         self._readmit()
-        self._read_to = max(self._read_to, read_to(source))
-
-    def _trouble(self, problem: str) -> None:
-        if problem != self._problem:
-            self._log(problem)
-        self._problem = problem
+        self._read_to = max(self._read_to, through)

@@ -64,14 +64,7 @@ def _written(item: Noticed) -> str:
 def changed(
     before: str | None, found: Sequence[Noticed], closed: Sequence[Noticed], through: int
 ) -> str:
-    """The file with ``found`` in it, as far as there is room, and without ``closed``.
-
-    Args:
-        before: The file as it is; None if there is none.
-        found: What is new.
-        closed: What is over.
-        through: The last memory that was looked at.
-    """
+    """The file with ``found`` in it, as far as there is room, and without ``closed``."""
     source = before if before and before.strip() else _NEW_FILE
     kept = parsed(source)
     items = planned(kept, found, closed)

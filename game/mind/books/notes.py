@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-import threading
 import unicodedata
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,8 @@ from game.mind.events.types import MemoryChange
 from game.mind.language.perception import shorten, visible
 from game.mind.names import folder_name
 from game.mind.records import files as vault_files
-from game.mind.records.files import Stamp
+from game.mind.records.front_matter import FRONT, time_of
+from game.mind.records.store import RecordStore, Report, Tell
 
 LONGEST_TITLE = 60
 LONGEST_ENTRY = 1000
@@ -37,9 +37,6 @@ _LONGEST_FILE = 200_000
 FORGOTTEN = "forgotten"
 """The folder beside the notes that holds those the agent forgot."""
 
-_FRONT = re.compile(
-    r"\A---[ \t]*\r?\n(?P<head>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
-)
 _UPDATED = re.compile(r"^updated:.*$", re.MULTILINE)
 
 
@@ -86,52 +83,36 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class NoteChanges:
-    """What happened to the notes since somebody last looked.
-
-    Attributes:
-        changed: Notes that are new or different.
-        gone: Keys of notes that are no longer there.
-    """
+    """What happened to the notes since somebody last looked."""
 
     changed: tuple[Note, ...]
     gone: tuple[str, ...]
 
 
 class NoteBook:
-    """The notes of one agent; safe to use from several threads.
-
-    Args:
-        folder: ``vault/agents/<name>/notes``; made when the first note is written.
-        report: Told once about each state of a file that cannot be read.
-        agent: Whose they are, for the event log.
-        tell: Takes what was done, for the event log: from any thread, quick.
-    """
+    """The notes of one agent; safe to use from several threads."""
 
     def __init__(
         self,
         folder: Path,
-        report: Callable[[str], None] = lambda _: None,
+        report: Report = lambda _: None,
         agent: str = "",
-        tell: Callable[[MemoryChange], None] = lambda _: None,
+        tell: Tell = lambda _: None,
     ) -> None:
         self.folder = folder
-        self._report = report
         self._agent, self._tell = agent, tell
-        self._lock = threading.Lock()
-        self._cache: dict[Path, tuple[Stamp, Note | None]] = {}
-        self._problems: dict[Path, str] = {}
-        self._told: dict[Path, Note] | None = None
-        """What the event log knows of; None before the files were looked at."""
-        self._ours: set[str] = set()
-        """Digests of what this program is writing just now, and names of what it puts away, so
-        that whoever looks meanwhile knows it from a person's doing."""
+        self._store = RecordStore(parse_note, self._edited, report, too_big=_too_big)
 
     # -- reading
 
     def all(self) -> list[Note]:
         """Every note that can be read, by title; files are read again only when changed."""
-        with self._lock:
-            notes = self._look()
+        try:
+            found = [path for path in self.folder.glob("*.md") if not path.name.startswith(".")]
+        except OSError:
+            found = []
+        self._store.look([path for path in found if path.is_file()])
+        notes = self._store.records().values()
         return sorted(notes, key=lambda note: (note.title.casefold(), note.path.name))
 
     def find(self, title: str) -> Note | None:
@@ -150,7 +131,7 @@ class NoteBook:
             known: The digest that the index holds for each :attr:`Note.key`.
         """
         notes = {note.key: note for note in self.all()}
-        unread = {f"note:{path.stem}" for path in self._problems}
+        unread = {f"note:{path.stem}" for path in self._store.problems()}
         changed = [note for key, note in notes.items() if known.get(key) != note.digest]
         return NoteChanges(
             tuple(changed), tuple(key for key in known if key not in notes and key not in unread)
@@ -160,65 +141,18 @@ class NoteBook:
     def problems(self) -> list[str]:
         """What is wrong with files that cannot be read, one sentence each."""
         self.all()
-        with self._lock:
-            return list(self._problems.values())
+        return list(self._store.problems().values())
 
-    def _look(self) -> list[Note]:
-        paths = self._paths()
-        for gone in self._cache.keys() - paths.keys():
-            del self._cache[gone]
-            self._problems.pop(gone, None)
-        for path, now in paths.items():
-            if path not in self._cache or self._cache[path][0] != now:
-                self._cache[path] = (now, self._read(path))
-        notes = {path: note for path, (_, note) in self._cache.items() if note is not None}
-        self._notice(notes, paths.keys() - notes.keys())
-        return list(notes.values())
-
-    def _notice(self, notes: Mapping[Path, Note], unread: Set[Path]) -> None:
-        """Tell of what a person has changed; the lock is held.
-
-        Args:
-            notes: What there is now.
-            unread: Files that cannot be read; what was known of them stays.
-        """
-        known = self._told
-        self._told = {path: known[path] for path in unread if known and path in known} | dict(notes)
-        if known is None:
-            return
-        for path, note in notes.items():
-            self._changed_by_hand(known.get(path), note)
-        for path in sorted(known.keys() - self._told.keys()):
-            if path.name not in self._ours:
-                self._done("unnote", known[path].title, 0, "hand")
-
-    def _changed_by_hand(self, before: Note | None, now: Note) -> None:
-        same = before is now or (before is not None and before.digest == now.digest)
-        if not same and now.digest not in self._ours:
-            self._done("note", now.title, len(now.text), "hand")
+    def _edited(self, path: Path, before: Note | None, after: Note | None) -> None:
+        """Tell of what a person has done; a file may be saved without a change."""
+        if after is None:
+            self._done("unnote", before.title if before else path.stem, 0, "hand")
+        elif before is None or before.digest != after.digest:
+            self._done("note", after.title, len(after.text), "hand")
 
     def _done(self, op: str, title: str, size: int, by: str) -> None:
         title = shorten(title, LONGEST_TITLE)
         self._tell(MemoryChange(agent=self._agent, op=op, n=0, size=size, by=by, title=title))
-
-    def _paths(self) -> dict[Path, Stamp]:
-        """The files and what tells that they changed; an editor's hidden ones are not notes."""
-        try:
-            found = [path for path in self.folder.glob("*.md") if not path.name.startswith(".")]
-        except OSError:
-            return {}
-        stamps = {path: vault_files.stamp(path) for path in found if path.is_file()}
-        return {path: now for path, now in stamps.items() if now is not None}
-
-    def _read(self, path: Path) -> Note | None:
-        try:
-            note = read_note(path)
-        except NoteRefused as problem:
-            self._problems[path] = str(problem)
-            self._report(str(problem))
-            return None
-        self._problems.pop(path, None)
-        return note
 
     # -- writing
 
@@ -235,15 +169,6 @@ class NoteBook:
     ) -> Note:
         """Write a note, or add a dated entry to the one of that title.
 
-        Args:
-            title: What it is called.
-            text: What to write.
-            place: Where the agent is.
-            reason: Why it writes.
-            tags: Words to sort by.
-            now: The present time, with time zone.
-            by: ``agent`` or ``builder``.
-
         Raises:
             NoteRefused: Title or text is empty or too long, the note or the book is full,
                 or the file cannot be read or written.
@@ -252,49 +177,18 @@ class NoteBook:
         there = (note for note in self.all() if _same(note.title) == _same(title))
         path = next((note.path for note in there), None) or self._new_path(title)
 
-        def make(before: str | None) -> str:
-            if before is None:
+        def make(before: str | None, old: Note | None) -> str:
+            if before is None or old is None:
                 return _fresh(Note(title, text, now, now, place, reason, tags, path))
-            old = parse_note(path, before, now)  # what cannot be read is not touched
             where = f", {place}" if place and place != old.place else ""
             return _with_entry(before, old, f"[{now:%Y-%m-%d %H:%M}{where}] {text}", now)
 
-        self._write(path, make, now)
-        note = read_note(path)
+        _, note = self._store.change(path, make)
         self._done("note", note.title, len(text), by)
         return note
 
-    def _write(self, path: Path, make: Callable[[str | None], str], now: datetime) -> None:
-        written: list[Note] = []
-
-        def known(before: str | None) -> str:
-            if before is not None:
-                with self._lock:  # what a person has written since somebody looked
-                    self._notice_one(path, parse_note(path, before, now))
-            text = make(before)
-            written.append(parse_note(path, text, now))
-            self._ours.add(written[-1].digest)
-            return text
-
-        try:
-            vault_files.change(path, known)
-            with self._lock:
-                if self._told is not None:
-                    self._told[path] = written[-1]
-        finally:
-            self._ours.difference_update(note.digest for note in written)
-
-    def _notice_one(self, path: Path, note: Note) -> None:
-        if self._told is not None:
-            self._changed_by_hand(self._told.get(path), note)
-            self._told[path] = note
-
     def forget(self, title: str, *, by: str = "agent") -> Path:
         """Move a note into ``forgotten/``, where it is no longer found but not lost.
-
-        Args:
-            title: Which one.
-            by: ``agent`` or ``builder``.
 
         Returns:
             Where it is now.
@@ -305,14 +199,7 @@ class NoteBook:
         note = self.find(title)
         if note is None:
             raise self.unknown(title)
-        self._ours.add(note.path.name)
-        try:
-            aside = vault_files.move_aside(note.path, self.folder / FORGOTTEN)
-            with self._lock:
-                if self._told is not None:
-                    self._told.pop(note.path, None)
-        finally:
-            self._ours.discard(note.path.name)
+        aside = self._store.move_aside(note.path, self.folder / FORGOTTEN)
         self._done("unnote", note.title, 0, by)
         return aside
 
@@ -345,30 +232,8 @@ def check_title(title: str) -> str:
     return clean
 
 
-def read_note(path: Path) -> Note:
-    """The note in a file.
-
-    Raises:
-        NoteRefused: It cannot be read as a note; says why.
-    """
-    try:
-        status = path.stat()
-        if status.st_size > 4 * _LONGEST_FILE:  # in bytes; before it is read
-            raise _malformed(path, f"has {status.st_size} bytes")
-        changed = datetime.fromtimestamp(status.st_mtime, UTC)
-        source = vault_files.read(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise vault_files.unusable(path, error) from error
-    return parse_note(path, source or "", changed)
-
-
 def parse_note(path: Path, source: str, changed: datetime) -> Note:
     """The note that ``source`` holds; a file without front matter is one too.
-
-    Args:
-        path: Where it stands.
-        source: The whole file.
-        changed: Stands in for times that the front matter does not give.
 
     Raises:
         NoteRefused: The front matter is broken, or the file is far too long.
@@ -379,12 +244,12 @@ def parse_note(path: Path, source: str, changed: datetime) -> Note:
         meta, body = frontmatter.parse(source)
         if source.startswith("---") and not meta:
             raise _malformed(path, "has front matter that is not closed or holds no names")
-        created = _time(meta.get("created"), changed)
+        created = time_of(meta.get("created"), changed)
         return Note(
             title=str(meta.get("title") or path.stem.replace("-", " ")).strip(),
             text=body.strip(),
             created=created,
-            updated=_time(meta.get("updated"), changed),
+            updated=time_of(meta.get("updated"), changed),
             place=str(meta.get("place") or ""),
             reason=str(meta.get("reason") or ""),
             tags=_tags(meta.get("tags")),
@@ -398,17 +263,8 @@ def _malformed(path: Path, reason: str) -> NoteRefused:
     return NoteRefused(f"The note {path} {reason}", "Mend the lines between its `---`")
 
 
-def _time(given: Any, default: datetime) -> datetime:
-    """A time of the front matter, with time zone; UTC if it names none."""
-    if given is None:
-        return default
-    if isinstance(given, str):
-        given = datetime.fromisoformat(given)
-    if isinstance(given, date) and not isinstance(given, datetime):
-        given = datetime(given.year, given.month, given.day, tzinfo=UTC)
-    if not isinstance(given, datetime):
-        raise ValueError(f"{given!r} is no time")
-    return given if given.tzinfo else given.replace(tzinfo=UTC)
+def _too_big(path: Path, size: int) -> NoteRefused | None:
+    return _malformed(path, f"has {size} bytes") if size > 4 * _LONGEST_FILE else None
 
 
 def _tags(given: Any) -> tuple[str, ...]:
@@ -454,7 +310,7 @@ def _with_entry(before: str, old: Note, entry: str, now: datetime) -> str:
 
 def _dated(source: str, now: datetime) -> str:
     """``source`` with ``updated`` in its front matter, if it has one."""
-    front = _FRONT.match(source)
+    front = FRONT.match(source)
     if not front:
         return source
     line, head = f"updated: '{now.isoformat(timespec='seconds')}'", front["head"]

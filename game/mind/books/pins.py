@@ -10,7 +10,6 @@ builders', who wrote or pinned it: the agent can neither let go of that nor crow
 from __future__ import annotations
 
 import re
-import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,8 +18,7 @@ from pathlib import Path
 from game.mind.errors import NoteRefused
 from game.mind.events.types import MemoryChange
 from game.mind.language.perception import visible
-from game.mind.records import files as vault_files
-from game.mind.records.files import Stamp
+from game.mind.records.store import RecordStore, Tell
 
 LIMIT = 1200
 """Characters of all pinned lines together, about 300 tokens of every prompt."""
@@ -32,26 +30,15 @@ _LINE = re.compile(rf"^[ \t]*-[ \t]+(?P<text>\S.*?)[ \t]*(?P<own>{re.escape(OWN)
 
 
 class Pinned:
-    """The pinned block of one agent; safe to use from several threads.
+    """The pinned block of one agent; safe to use from several threads."""
 
-    Args:
-        path: The file; made when the first line is pinned.
-        agent: Whose it is, for the event log.
-        tell: Takes what was done, for the event log: from any thread, quick.
-    """
-
-    def __init__(
-        self, path: Path, agent: str = "", tell: Callable[[MemoryChange], None] = lambda _: None
-    ) -> None:
+    def __init__(self, path: Path, agent: str = "", tell: Tell = lambda _: None) -> None:
         self.path = path
         self._agent, self._tell = agent, tell
-        self._lock = threading.Lock()
-        self._seen: Stamp | None = None
-        self._pins: tuple[_Pin, ...] = ()
-        self._told: tuple[_Pin, ...] | None = None
-        """What the event log knows of; None before the file was looked at for the first time."""
-        self._ours: set[str] = set()
-        """What this program is writing just now, so that a reader knows it from a person's."""
+        self._store = RecordStore(
+            lambda _, source, __: _pins(source),
+            lambda _, before, after: self._tell_changes(before or (), after or (), "hand"),
+        )
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -88,57 +75,22 @@ class Pinned:
         return tuple(pins[place].text for place in sorted(kept))
 
     def _now(self) -> tuple[_Pin, ...]:
-        with self._lock:
-            now = vault_files.stamp(self.path)
-            if now != self._seen:
-                source = self._source()
-                self._pins = _pins(source)
-                self._seen = now
-                self._notice(source)
-            elif self._told is None:  # there is no file yet
-                self._told = ()
-            return self._pins
+        return self._store.read(self.path) or ()
 
-    def _notice(self, source: str) -> None:
-        """Tell of what a person has changed; the lock is held."""
-        pins, known = _pins(source), self._told
-        self._told = pins
-        if known is None or pins == known or source in self._ours:
-            return
-        self._differ(known, pins, "hand")
+    def _write(self, make: Callable[[str, tuple[_Pin, ...]], str], by: str) -> None:
+        before, after = self._store.change(
+            self.path, lambda source, pins: make(source or "", pins or ())
+        )
+        self._tell_changes(before or (), after, by)
 
-    def _differ(self, known: tuple[_Pin, ...], pins: tuple[_Pin, ...], by: str) -> None:
+    def _tell_changes(self, known: tuple[_Pin, ...], pins: tuple[_Pin, ...], by: str) -> None:
         before, after = (Counter(pin.text for pin in each) for each in (known, pins))
         for op, lines in (("pin", after - before), ("unpin", before - after)):
             for line in lines.elements():
-                self._done(op, line, by)
-
-    def _done(self, op: str, line: str, by: str) -> None:
-        self._tell(MemoryChange(agent=self._agent, op=op, n=0, size=len(line), by=by))
-
-    def _write(self, make: Callable[[str | None], str]) -> None:
-        written: list[str] = []
-
-        def known(before: str | None) -> str:
-            with self._lock:
-                self._notice(before or "")
-            written.append(make(before))
-            self._ours.add(written[-1])
-            return written[-1]
-
-        try:
-            vault_files.change(self.path, known)
-            with self._lock:
-                self._told = _pins(written[-1])
-        finally:
-            self._ours.difference_update(written)
+                self._tell(MemoryChange(agent=self._agent, op=op, n=0, size=len(line), by=by))
 
     def add(self, text: str, *, own: bool = False) -> str:
         """Pin one line.
-
-        Args:
-            text: The line.
-            own: Whether the agent itself pins it.
 
         Returns:
             The line as it is kept.
@@ -148,29 +100,23 @@ class Pinned:
         """
         line = _checked(text)
 
-        def make(before: str | None) -> str:
-            items = _items(before or "")
-            if line.casefold() in (item.casefold() for item in items):
+        def make(before: str, pins: tuple[_Pin, ...]) -> str:
+            if line.casefold() in (pin.text.casefold() for pin in pins):
                 raise NoteRefused("That is pinned already")
-            used = sum(map(len, items))
+            used = sum(len(pin.text) for pin in pins)
             if used + len(line) > LIMIT:
                 raise NoteRefused(
                     f"The pinned block is full ({used:,} of {LIMIT:,} characters)",
                     "Unpin something first: unpin <number>",
                 )
-            head = f"{before.rstrip()}\n" if before and before.strip() else ""
+            head = f"{before.rstrip()}\n" if before.strip() else ""
             return f"{head}- {line}{f' {OWN}' if own else ''}\n"
 
-        self._write(make)
-        self._done("pin", line, "agent" if own else "builder")
+        self._write(make, "agent" if own else "builder")
         return line
 
     def remove(self, which: str, *, only_own: bool = False) -> str:
         """Take one line out: by its number, its words, or words that only it has.
-
-        Args:
-            which: Which one.
-            only_own: Whether only what the agent pinned itself may go.
 
         Returns:
             The line that is no longer pinned.
@@ -180,11 +126,10 @@ class Pinned:
         """
         removed = ""
 
-        def make(before: str | None) -> str:
+        def make(before: str, pins: tuple[_Pin, ...]) -> str:
             nonlocal removed
-            lines = (before or "").splitlines(keepends=True)
+            lines = before.splitlines(keepends=True)
             places = [index for index, line in enumerate(lines) if _LINE.match(line.rstrip())]
-            pins = _pins(before or "")
             index = _meant(which, tuple(pin.text for pin in pins))
             removed = pins[index].text
             if only_own and not pins[index].own:
@@ -194,8 +139,7 @@ class Pinned:
             del lines[places[index]]
             return "".join(lines)
 
-        self._write(make)
-        self._done("unpin", removed, "agent" if only_own else "builder")
+        self._write(make, "agent" if only_own else "builder")
         return removed
 
     def replace(self, lines: tuple[str, ...]) -> None:
@@ -210,24 +154,13 @@ class Pinned:
                 f"Those are {sum(map(len, clean)):,} characters", f"Pin at most {LIMIT:,}"
             )
 
-        old: tuple[_Pin, ...] = ()
-
-        def make(before: str | None) -> str:
-            nonlocal old
-            others = [line for line in (before or "").splitlines() if not _LINE.match(line)]
-            old = _pins(before or "")
-            own = {pin.text for pin in old if pin.own}
+        def make(before: str, pins: tuple[_Pin, ...]) -> str:
+            others = [line for line in before.splitlines() if not _LINE.match(line)]
+            own = {pin.text for pin in pins if pin.own}
             marked = [f"- {line} {OWN}" if line in own else f"- {line}" for line in clean]
             return "\n".join([*others, *marked, ""])
 
-        self._write(make)
-        self._differ(old, tuple(_Pin(line, own=False) for line in clean), "builder")
-
-    def _source(self) -> str:
-        try:
-            return vault_files.read(self.path) or ""
-        except (OSError, UnicodeDecodeError) as error:
-            raise vault_files.unusable(self.path, error) from error
+        self._write(make, "builder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,10 +174,6 @@ class _Pin:
 def _pins(source: str) -> tuple[_Pin, ...]:
     found = map(_LINE.match, source.splitlines())
     return tuple(_Pin(match["text"], match["own"] is not None) for match in found if match)
-
-
-def _items(source: str) -> tuple[str, ...]:
-    return tuple(pin.text for pin in _pins(source))
 
 
 def _checked(text: str) -> str:

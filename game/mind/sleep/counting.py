@@ -22,12 +22,7 @@ _HABITS = (
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Whom the agent knows.
-
-    Attributes:
-        by_key: Present names by key.
-        others: Names of which no key is known.
-    """
+    """Whom the agent knows."""
 
     by_key: Mapping[str, str]
     others: tuple[str, ...] = ()
@@ -63,14 +58,7 @@ def most_about(entries: Iterable[JournalEntry]) -> list[str]:
 def counted(
     question: str, entries: Sequence[JournalEntry], evidence: Sequence[Evidence], known: Known
 ) -> Iterator[Insight]:
-    """What those whom the question names did more than once, and the memories of it.
-
-    Args:
-        question: ``What do I know of Tom?``
-        entries: The journal.
-        evidence: The memories that may be cited.
-        known: Whom the agent knows.
-    """
+    """What those whom the question names did more than once, and the memories of it."""
     there = {each.number for each in evidence}
     for key in most_about(entries):
         name = known.name(key, entries)

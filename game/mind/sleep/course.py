@@ -17,13 +17,7 @@ NAME = "reflection.json"
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A memory that speaks to a question.
-
-    Attributes:
-        number: Its number.
-        text: What happened, one line.
-        time: When, with time zone.
-    """
+    """A memory that speaks to a question."""
 
     number: int
     text: str

@@ -55,14 +55,6 @@ def dream(  # noqa: PLR0917 - each of the six is another thing, and none can be 
 ) -> Figures:
     """Write down a dream, one a night; blocks.
 
-    Args:
-        memories: What the agent lived through lately.
-        own_name: Its name.
-        ask: The model; without one the fragments are only put in a row.
-        rng: Chooses among the memories.
-        folder: The agent's folder in the vault.
-        now: The present time, with time zone.
-
     Raises:
         NightOver: The agent has woken.
         ModelError: There was no answer; nothing was written.

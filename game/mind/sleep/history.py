@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
 
 from game.mind.archive.history import PastCompaction
+from game.mind.books.journal.book import Journal
 from game.mind.books.journal.entries import EntryOrigin, JournalEntry
 from game.mind.sleep.log import SleepLog
 from game.mind.sleep.steps import Figures, Night, Step, StepDone
@@ -34,24 +34,10 @@ class HistoryEvent:
     figures: Figures = field(default_factory=dict)
 
 
-class HasEntries(Protocol):
-    """A journal, as far as it is needed here."""
-
-    def entries(self, days: int | None = None) -> Sequence[JournalEntry]:
-        """The entries, oldest first."""
-        ...
-
-
 def events(
-    log: SleepLog, compactions: Sequence[PastCompaction], journal: HasEntries | None
+    log: SleepLog, compactions: Sequence[PastCompaction], journal: Journal | None
 ) -> tuple[HistoryEvent, ...]:
-    """Compactions, sleeps with their steps, and insights, the newest first; reads files.
-
-    Args:
-        log: The agent's nights.
-        compactions: See :func:`game.mind.archive.history.compactions`.
-        journal: Its insights are listed; None for no journal.
-    """
+    """Compactions, sleeps with their steps, and insights, the newest first; reads files."""
     found = [
         *map(_compaction, compactions),
         *(event for night in log.nights() for event in _night(night)),

@@ -41,19 +41,12 @@ Record = dict[str, Any]
 
 
 class SleepLog:
-    """The nights of one agent; safe to use from several threads.
-
-    Args:
-        folder: The agent's folder in the vault; made at the first writing.
-
-    Attributes:
-        path: The file.
-        one_at_a_time: Held by whoever works through a night: never two at once.
-    """
+    """The nights of one agent; safe to use from several threads."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
         self.one_at_a_time = threading.Lock()
+        """Held by whoever works through a night: never two at once."""
         self._lock = threading.RLock()
         self._seen: Stamp | None = None
         self._nights: dict[int, Night] = {}
@@ -96,10 +89,6 @@ class SleepLog:
     def done(self, step: StepDone, night: int | None = None) -> None:
         """A step came to its end.
 
-        Args:
-            step: What came of it.
-            night: In which one; the last by default.
-
         Raises:
             ArchiveUnwritable: The disk is full, read-only or gone; the step will be done again.
         """
@@ -114,10 +103,6 @@ class SleepLog:
 
     def woke(self, by: str, now: datetime) -> None:
         """The agent has woken.
-
-        Args:
-            by: ``its hour``, or who woke it.
-            now: When, with time zone.
 
         Raises:
             ArchiveUnwritable: The disk is full, read-only or gone.

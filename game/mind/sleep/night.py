@@ -30,16 +30,7 @@ _WEIGHTS = {
 
 
 class Asking:
-    """The model for one sleep: a limit on its calls, and an end when the agent wakes.
-
-    Args:
-        generate: Continues a prompt up to a stop string; None where there is no model.
-        limit: The most calls.
-
-    Attributes:
-        calls: Calls that were made.
-        limit: The most calls.
-    """
+    """The model for one sleep: a limit on its calls, and an end when the agent wakes."""
 
     def __init__(self, generate: Generate | None, limit: int) -> None:
         self.calls = 0
@@ -112,15 +103,8 @@ def run(  # noqa: PLR0917 - each of the six is another thing, and none can be le
     """Do what is left of the present night; blocks, so in a worker thread.
 
     Call it again after a crash or a restart, and it goes on with the step that was broken
-    off. A step that fails is written down with its problem, and the next one is done.
-
-    Args:
-        name: The agent's name.
-        works: What does each step; one that is missing is passed over.
-        log: Which steps are done. Where no sleep is open, one begins.
-        ask: The model, its limit, and the end when the agent wakes; a new one each sleep.
-        clock: The time.
-        tell: Takes lines for people.
+    off. A step that fails is written down with its problem, and the next one is done; one
+    without a work is passed over. Where no sleep is open, one begins.
 
     Returns:
         The night as far as it came.

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import filterfalse
 from pathlib import Path
-from typing import Protocol
 
+from game.mind.books.journal.book import Journal
 from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry
 from game.mind.books.journal.folding import is_gathered
 from game.mind.language.words import telling
@@ -30,7 +30,7 @@ from game.mind.sleep.course import Evidence, Insight, ReflectionProgress
 from game.mind.sleep.history import INSIGHT_TAG, insights
 from game.mind.sleep.steps import Figures
 
-__all__ = ["Evidence", "Insight", "Recall", "ReflectedOn", "reflect"]
+__all__ = ["Evidence", "Insight", "Recall", "reflect"]
 
 type Recall = Callable[[str], Sequence[Evidence]]
 """Raw memories that speak to a question, best first; blocks."""
@@ -40,36 +40,8 @@ _LEAST, _MOST, _USUAL = 4, 8, 5
 _FROM_JOURNAL = 6
 
 
-class ReflectedOn(Protocol):
-    """As much of a :class:`game.mind.books.journal.book.Journal` as a reflection needs."""
-
-    @property
-    def folder(self) -> Path:
-        """Where it lies."""
-        ...
-
-    def entries(self, days: int | None = None) -> Sequence[JournalEntry]:
-        """The entries, oldest first."""
-        ...
-
-    def write(
-        self,
-        text: str,
-        *,
-        importance: Importance,
-        origin: EntryOrigin,
-        memories: Sequence[int] = (),
-        tags: Sequence[str] = (),
-        who: Sequence[str] = (),
-        now: datetime,
-        by: str = "agent",
-    ) -> JournalEntry:
-        """Write an entry."""
-        ...
-
-
 def reflect(  # noqa: PLR0917 - each is another thing, and most cannot be left out
-    journal: ReflectedOn,
+    journal: Journal,
     recall: Recall,
     ask: Ask,
     config: SleepConfig,
@@ -80,16 +52,6 @@ def reflect(  # noqa: PLR0917 - each is another thing, and most cannot be left o
     state: Path | None = None,
 ) -> tuple[Figures, Sequence[Insight]]:
     """Reflect if enough importance has gathered, or go on where a reflection was broken off.
-
-    Args:
-        journal: What is reflected on, and where insights go.
-        recall: Finds evidence.
-        ask: The model; without one, insights are what rules can count, or none.
-        config: From which importance on, and how many questions.
-        own_name: The agent's name.
-        now: The present time, with time zone.
-        people: Those it knows: key and present name of each, or the names alone.
-        state: The file that says how far it came; beside the journal by default.
 
     Returns:
         Figures, and the insights that stand in the journal now and did not before.
@@ -114,7 +76,7 @@ def reflect(  # noqa: PLR0917 - each is another thing, and most cannot be left o
 class _Means:
     """What a reflection works with."""
 
-    journal: ReflectedOn
+    journal: Journal
     recall: Recall
     ask: Ask
     own_name: str

@@ -31,15 +31,7 @@ call of ``ask``: what it did until then is on the disk, and doing it again does 
 
 @dataclass(frozen=True, slots=True)
 class StepDone:
-    """One step that came to its end.
-
-    Attributes:
-        step: Which one.
-        time: When it ended, with time zone.
-        calls: Model calls that it took.
-        figures: What it did.
-        problem: Why it could not do all; empty if it could.
-    """
+    """One step that came to its end."""
 
     step: Step
     time: datetime

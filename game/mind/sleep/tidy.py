@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Protocol
 
+from game.mind.books.journal.book import Journal
 from game.mind.sleep.steps import Figures
 
 OLD = timedelta(days=1)
@@ -18,23 +18,8 @@ _TEMPORARY = re.compile(r"\.[^/]{1,80}-[a-z0-9_]{8}\.tmp", re.S)
 """The temporary names of :mod:`game.mind.records.files` and :mod:`game.mind.summaries.files`."""
 
 
-class HasProblems(Protocol):
-    """A book of files that people edit, such as the journal."""
-
-    @property
-    def problems(self) -> Sequence[str]:
-        """The files that could not be read, and why."""
-        ...
-
-
-def tidy(folder: Path, journal: HasProblems | None, now: datetime) -> Figures:
-    """Remove temporary files and empty folders that have been lying there for a day.
-
-    Args:
-        folder: The agent's folder in the vault.
-        journal: Its files are only looked at, to say how many cannot be read.
-        now: The present time, with time zone.
-    """
+def tidy(folder: Path, journal: Journal | None, now: datetime) -> Figures:
+    """Remove temporary files and empty folders that have been lying there for a day."""
     before = now.timestamp() - OLD.total_seconds()
     files = sum(_unlinked(each) for each in _left_over(folder, before))
     folders = sum(_emptied(each) for each in _empty(folder, before))

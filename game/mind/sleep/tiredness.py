@@ -53,10 +53,6 @@ def wakes_at(fell_asleep: datetime, config: SleepConfig) -> datetime:
     never before :data:`LEAST_SLEEP`. A sleep that begins in the twelve hours after the
     ``wake_hour`` is one by day, and shorter (:data:`BY_DAY`).
 
-    Args:
-        fell_asleep: When it began, with time zone.
-        config: The hours.
-
     Returns:
         A time in the zone of ``fell_asleep``.
     """
@@ -90,10 +86,6 @@ def is_loud(words: str, own_name: str) -> bool:
     It does when it is shouted (mostly capitals), when the name is called out ("Mira!",
     "Mira, the house is on fire!"), or when it says "wake up". Whether it was said to the
     sleeper at all is for the caller to know.
-
-    Args:
-        words: What was said, without the quotation marks around it.
-        own_name: The sleeper's name.
     """
     words = words[:_LONGEST]
     if _NOT.search(words):

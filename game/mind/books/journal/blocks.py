@@ -60,14 +60,7 @@ def _day(digits: str) -> date:
 
 
 def read_block(day: date, line: int, lines: tuple[str, ...], taken: Collection[int]) -> Block:
-    """A part of a file, and the entry that it holds.
-
-    Args:
-        day: The day of the file.
-        line: Where it begins, from 1.
-        lines: As they are written, without their ends; the heading is the first.
-        taken: Numbers of the entries before it.
-    """
+    """A part of a file, and the entry that it holds."""
     heading = HEADING.match(lines[0])
     if heading is None:
         return Block(line, lines)

@@ -19,29 +19,19 @@ from game.mind.books.journal.doubles import gone_on, joined, same_that_day
 from game.mind.books.journal.entries import LEAST, MOST, EntryOrigin, Importance, JournalEntry
 from game.mind.books.journal.files import JournalFiles, Rank, parsed, read_day, too_long
 from game.mind.errors import NoteRefused
-from game.mind.events.types import MemoryChange
-from game.mind.records import files as vault_files
+from game.mind.records.store import Report, Tell
 
 
 class Journal:
-    """The journal of one agent; safe to use from several threads.
-
-    Args:
-        folder: ``vault/agents/<name>/journal``; made when the first entry is written.
-        report: Told once about each state of a file in which something cannot be read; must
-            not ask the journal.
-        config: How much a day holds, and how many days are looked at.
-        agent: Whose it is, for the event log.
-        tell: Takes what was done, for the event log: from any thread, quick.
-    """
+    """The journal of one agent; safe to use from several threads."""
 
     def __init__(
         self,
         folder: Path,
-        report: Callable[[str], None] = lambda _: None,
+        report: Report = lambda _: None,
         config: Callable[[], JournalConfig] = JournalConfig,
         agent: str = "",
-        tell: Callable[[MemoryChange], None] = lambda _: None,
+        tell: Tell = lambda _: None,
     ) -> None:
         self.folder = folder
         self._config = config
@@ -121,16 +111,6 @@ class Journal:
 
         What says the same as an entry of that day makes that one rest on more memories; for
         what a day has no room, see :mod:`game.mind.books.journal.folding`.
-
-        Args:
-            text: What it is, one line; what others said names who said it.
-            importance: How much it matters, and who says so.
-            origin: Where it comes from.
-            memories: Numbers of the memories that it rests on.
-            tags: Words to sort by.
-            who: Keys of the people it is about.
-            now: The present time, with time zone.
-            by: Who writes, for the event log: ``agent``, ``rules`` or ``night``.
 
         Returns:
             The entry that now holds it.
@@ -217,11 +197,6 @@ class Journal:
     def fold(self, day: date, now: datetime, most: int | None = None) -> int:
         """Have the least important of a day stand in one line, if it has too many; blocks.
 
-        Args:
-            day: Which day.
-            now: The present time, with time zone.
-            most: How many it may have; None: as the settings say.
-
         Returns:
             How many entries went into it.
 
@@ -268,26 +243,17 @@ class Journal:
         self, day: date, make: Callable[[DayFile], DayFile]
     ) -> tuple[tuple[JournalEntry, ...], tuple[JournalEntry, ...]]:
         """Write the file of a day; what it held before, and what it holds now."""
-        path, done = self._files.path(day), False
-        tries: list[tuple[DayFile, DayFile]] = []
+        path = self._files.path(day)
 
-        def text(before: str | None) -> str:
-            file = day_file.new_day(day) if before is None else parsed(day, path, before)
+        def text(source: str | None) -> str:
+            file = day_file.new_day(day) if source is None else parsed(day, path, source)
             changed = make(file)
             if len(changed.text) > day_file.LONGEST_FILE:
                 raise too_long(path)
             self._last[day] = max(changed.last, self._last.get(day, 0))
-            tries.append((file, day_file.parse(day, changed.text)))  # as whoever reads it has it
-            self._files.writes(path, None if before is None else file, tries[-1][1])
             return changed.text
 
-        try:
-            vault_files.change(path, text)
-            done = True
-        finally:
-            self._files.wrote(path, [after for _, after in tries], done=done)
-        before, after = tries[-1]
-        return before.entries, after.entries
+        return self._files.change(day, text)
 
     def _tell(
         self, op: str, by: str, before: Sequence[JournalEntry], after: Sequence[JournalEntry]

@@ -58,12 +58,6 @@ _ID_SAID = re.compile(r"\d{8}-\d+")
 def consolidate(journal: Journal, ask: Ask, config: JournalConfig, now: datetime) -> Figures:
     """Put the journal in order; blocks, and may be broken off and done again at any line.
 
-    Args:
-        journal: Whose.
-        ask: The model; without one the rules' weights stay.
-        config: How many entries a day may have.
-        now: The present time, with time zone.
-
     Returns:
         ``merged``, ``folded``, ``rescored`` and the ``entries`` that there are now.
 
@@ -138,10 +132,6 @@ def scores(answer: str, batch: Sequence[JournalEntry]) -> dict[str, int]:
 
     Numbers of entries that were not shown, no whole numbers from 1 to 10, and two different
     ones for one entry count nothing; nor does an answer that gives all the same.
-
-    Args:
-        answer: ``20261121-3: 8`` and more such lines.
-        batch: What was shown.
     """
     shown = {entry.id for entry in batch}
     found: dict[str, set[int]] = {}

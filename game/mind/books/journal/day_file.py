@@ -57,14 +57,7 @@ heading with a number that is still free, such as `## {short}-900`, and the text
 
 @dataclass(frozen=True, slots=True)
 class DayFile:
-    """The file of one day; changing it makes another one.
-
-    Attributes:
-        day: Whose it is.
-        head: The lines before the first part.
-        blocks: Its parts, in their order.
-        newline: How its lines end.
-    """
+    """The file of one day; changing it makes another one."""
 
     day: date
     head: tuple[str, ...]
@@ -163,12 +156,7 @@ def new_day(day: date) -> DayFile:
 
 
 def parse(day: date, source: str) -> DayFile:
-    """The file that ``source`` is; never fails: what cannot be read is among the problems.
-
-    Args:
-        day: Whose file it is.
-        source: The whole of it.
-    """
+    """The file that ``source`` is; never fails: what cannot be read is among the problems."""
     newline = "\r\n" if "\r\n" in source else "\n"
     # Not splitlines(), for which a text may hold line ends of its own.
     lines = [line.removesuffix("\r") for line in source.split("\n")]

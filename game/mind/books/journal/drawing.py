@@ -79,14 +79,6 @@ def draw_out(  # noqa: PLR0917 - what a compaction knows, in the order in which 
 
     Doing it again writes nothing twice: a memory that an entry rests on is passed over.
 
-    Args:
-        memories: Oldest first.
-        own_name: The agent's name.
-        journal: Where to.
-        config: From what importance on, and how many.
-        importance_of: How much a memory matters.
-        now: The present time, with time zone.
-
     Returns:
         What was written, oldest first.
 
@@ -144,13 +136,7 @@ def is_event(memory: Memory) -> bool:
 
 
 def tell(memory: Memory, own_name: str, to: str = "") -> Drawn | None:
-    """One memory as an entry tells it; None if nothing of it is fit to be kept.
-
-    Args:
-        memory: Something that happened.
-        own_name: The agent's name.
-        to: Whom the agent spoke to, if its words do not say.
-    """
+    """One memory as an entry tells it; None if nothing of it is fit to be kept."""
     if own := own_words(memory):
         return _own(memory, own, own_name, to)
     if memory.kind is MemoryKind.ACT:

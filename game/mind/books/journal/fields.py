@@ -52,13 +52,6 @@ def written(entry: JournalEntry) -> dict[str, str]:
 def read(entry_id: str, day: date, clock: str, text: str, given: Mapping[str, str]) -> JournalEntry:
     """An entry from what stands in a file; what a person left out has a default.
 
-    Args:
-        entry_id: From the heading.
-        day: The day of the file.
-        clock: The time in the heading, ``14:05``; may be empty.
-        text: All lines of its text.
-        given: The fields that are there, by their lower-case names.
-
     Raises:
         ValueError: The text is missing, or a field is wrong; says which.
     """

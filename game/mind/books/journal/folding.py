@@ -22,10 +22,6 @@ def surplus(entries: Sequence[JournalEntry], most: int) -> tuple[JournalEntry, .
 
     Of equals those of whoever has most of them go first, and the newest: nobody who talks a
     lot presses out what others said, or what was said before.
-
-    Args:
-        entries: All of the day, the gathered one included.
-        most: How many a day may have.
     """
     single = [entry for entry in entries if not is_gathered(entry)]
     room = most if len(single) <= most and len(single) == len(entries) else most - 1
@@ -42,14 +38,7 @@ def surplus(entries: Sequence[JournalEntry], most: int) -> tuple[JournalEntry, .
 def gathered(
     entries: Sequence[JournalEntry], gone: Sequence[JournalEntry], new_id: str, now: datetime
 ) -> JournalEntry:
-    """The one line, with ``gone`` in it.
-
-    Args:
-        entries: All of the day; the line that there is already is gone on with.
-        gone: What becomes a part of it.
-        new_id: Its id, if there is none yet.
-        now: Its time, if there is none yet.
-    """
+    """The one line, with ``gone`` in it."""
     line = next((entry for entry in entries if is_gathered(entry)), None) or JournalEntry(
         new_id, now, "", Importance(LEAST, Judge.AGENT), EntryOrigin.INFERRED, tags=(GATHERED,)
     )

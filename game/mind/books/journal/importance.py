@@ -32,12 +32,7 @@ OWN_MEMORY, ROUTINE, GREETING = "own memory", "routine", "a greeting"
 
 @dataclass(frozen=True, slots=True)
 class ImportanceContext:
-    """What a memory alone does not tell.
-
-    Attributes:
-        met: Whether the agent has met whoever caused it before.
-        been_here: Whether it has been in that place before.
-    """
+    """What a memory alone does not tell."""
 
     met: bool = True
     been_here: bool = True
@@ -140,11 +135,6 @@ def importance(
     memory: Memory, own_name: str, circumstances: ImportanceContext = _USUAL
 ) -> Importance:
     """How much one memory matters, by what it says; quick, and known the second time.
-
-    Args:
-        memory: What was lived through.
-        own_name: The agent's name.
-        circumstances: What is known of who caused it, and of the place.
 
     Returns:
         1 to 9, with the reasons, the weightiest first.

@@ -26,6 +26,7 @@ from game.mind.books.profiles.profile import Profile, ProfileKind
 from game.mind.books.profiles.profile_events import ProfileEvents
 from game.mind.books.profiles.sorting import Edit, Sorter, Unknown
 from game.mind.events.types import MemoryChange
+from game.mind.records.store import Report, Tell
 
 MOST_FOUND = 20
 """Profiles that one search brings."""
@@ -43,22 +44,15 @@ class PeopleBook:
 
     :meth:`known`, :meth:`loaded`, :meth:`head` and :meth:`names_of` are quick and may be called
     on the reactor thread; all else reads or writes files and belongs in a worker thread.
-
-    Args:
-        folder: ``vault/agents/<name>``; ``people``, ``places`` and ``things`` lie in it.
-        config: The limits, as they are now.
-        report: Told once about each state of a file that cannot be read.
-        agent: Whose they are, for the event log.
-        tell: Takes what was done, for the event log: from any thread, quick.
     """
 
     def __init__(
         self,
         folder: Path,
         config: Callable[[], PeopleConfig] = PeopleConfig,
-        report: Callable[[str], None] = lambda _: None,
+        report: Report = lambda _: None,
         agent: str = "",
-        tell: Callable[[MemoryChange], None] = lambda _: None,
+        tell: Tell = lambda _: None,
     ) -> None:
         self.folder = folder
         self._config = config
@@ -144,11 +138,7 @@ class PeopleBook:
         return [profile for profile in found if profile is not None]
 
     def all(self, now: datetime | None = None) -> list[Light]:
-        """Everybody and everything, those met last first.
-
-        Args:
-            now: When closeness is asked for; when they last met if not given.
-        """
+        """Everybody and everything, those met last first."""
         self._opened()
         self._files.scan()
         heads = sorted(self._files.heads(), key=lambda head: head.last_met, reverse=True)
@@ -196,11 +186,6 @@ class PeopleBook:
 
     def change(self, key: str, edit: Callable[[Profile], Profile], *, by: str = "night") -> bool:
         """Change a known profile; whether anything changed.
-
-        Args:
-            key: Whose.
-            edit: Makes the new one of the old one; it may be called again.
-            by: Who does it, for the event log.
 
         Raises:
             NoteRefused: Its file cannot be read or written.

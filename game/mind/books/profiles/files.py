@@ -10,18 +10,19 @@ import hashlib
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from game.mind.books.profiles.page import Page, PageUnreadable, parse_page, written
+from game.mind.books.profiles.page import Page, parse_page, written
 from game.mind.books.profiles.profile import Profile, ProfileKind
 from game.mind.books.profiles.profile_events import ProfileEvents
 from game.mind.events.types import MemoryChange
 from game.mind.names import folder_name
 from game.mind.records import files as vault_files
-from game.mind.records.files import Stamp
+from game.mind.records.store import RecordStore, Report, Tell
 
 FOLDERS = {ProfileKind.PERSON: "people", ProfileKind.PLACE: "places", ProfileKind.THING: "things"}
 MOST_PAGES = 256
@@ -34,40 +35,38 @@ _PLAIN_KEY = re.compile(r"[0-9][0-9-]{0,40}")
 
 @dataclass(slots=True)
 class _Known:
-    """A file, and the head of its profile."""
+    """A profile as its file has it."""
 
     path: Path
-    stamp: Stamp
     head: Profile
+    page: Page | None
+    """None once others were asked for."""
     digest: bytes
     """Of the whole file: it may be saved without a change."""
 
 
 class ProfileFiles:
-    """All profiles of one agent; safe to use from several threads.
-
-    Args:
-        folder: ``vault/agents/<name>``.
-        report: Told once about each state of a file that cannot be read.
-        agent: Whose they are, for the event log.
-        tell: Takes what a person has done, for the event log: from any thread, quick.
-    """
+    """All profiles of one agent; safe to use from several threads."""
 
     def __init__(
         self,
         folder: Path,
-        report: Callable[[str], None],
+        report: Report,
         agent: str = "",
-        tell: Callable[[MemoryChange], None] = lambda _: None,
+        tell: Tell = lambda _: None,
     ) -> None:
         self.folder = folder
         self._report = report
         self._by_hand, self._tell = ProfileEvents(agent, "hand"), tell
         self._scanned = False
         self._lock = threading.RLock()
+        self._store = RecordStore(self._parse, report=report)
+        self._version = 0
         self._known: dict[str, _Known] = {}
-        self._pages: OrderedDict[str, tuple[Stamp, Page]] = OrderedDict()
-        self._problems: dict[Path, tuple[Stamp, str]] = {}
+        """By key: made anew when a file changed, never changed, so that a reader needs no lock."""
+        self._doubles: dict[Path, str] = {}
+        self._whole: OrderedDict[Path, _Known] = OrderedDict()
+        """Those with their pages, the one that was asked for last at the end."""
 
     # -- quick, from RAM
 
@@ -78,94 +77,47 @@ class ProfileFiles:
 
     def heads(self) -> list[Profile]:
         """Everybody and everything, as :meth:`head`."""
-        with self._lock:
-            return [known.head for known in self._known.values()]
+        return [known.head for known in self._known.values()]
 
     def loaded(self, key: str) -> Profile | None:
         """The whole profile if it is in RAM, as it was read last."""
-        found = self._pages.get(key)
-        return found[1].profile if found else None
+        known = self._known.get(key)
+        page = known.page if known else None
+        return page.profile if page else None
 
     def problems(self) -> list[str]:
         """What is wrong with files that cannot be read, one sentence each."""
-        with self._lock:
-            return [problem for _, problem in self._problems.values()]
+        return list(self._problems().values())
 
     # -- blocking
 
     def scan(self) -> None:
         """Look at all the files, and read those that changed."""
         with self._lock:
-            known, pages = dict(self._known), dict(self._pages)
-            found = dict(self._files())
-            for path in self._problems.keys() - found.keys():
-                del self._problems[path]
-            by_path = {known.path: key for key, known in self._known.items()}
-            for path in by_path.keys() - found.keys():
-                self._forget(by_path[path])
-            for path, stamp in found.items():
-                key = by_path.get(path)
-                if key is None or self._known[key].stamp != stamp:
-                    self._read(path, stamp)
-            if self._scanned:
-                self._tell_differences(known, pages)
+            self._update(lambda: self._store.look(self._paths()))
             self._scanned = True
-
-    def _tell_differences(
-        self, known: Mapping[str, _Known], pages: Mapping[str, tuple[Stamp, Page]]
-    ) -> None:
-        """Tell of what a person has done to the files; the lock is held.
-
-        Args:
-            known: The files before they were looked at.
-            pages: Those that were in RAM.
-        """
-        for key, now in self._known.items():
-            if key not in known or known[key].digest != now.digest:
-                before, after = pages.get(key), self._pages.get(key)
-                profiles = [each and each[1].profile for each in (before, after)]
-                self._changed_by_hand(known.get(key), now.head, *profiles)
-        for key, was in known.items():
-            if key not in self._known:
-                self._tell(self._by_hand.about(was.head, "forgotten"))
-
-    def _changed_by_hand(
-        self, known: _Known | None, head: Profile, before: Profile | None, after: Profile | None
-    ) -> None:
-        if known is None:
-            self._tell(self._by_hand.about(head, "met"))
-            return
-        # Of what was in RAM no more it cannot be said what is new in it.
-        done = list(self._by_hand.changes(before, after)) if before and after else []
-        for each in done or [self._by_hand.about(head, "edit")]:
-            self._tell(each)
 
     def settle_names(self) -> None:
         """Call files by present names where a crash left them under former ones."""
         with self._lock:
             for known in self._known.values():
                 if known.path.name in _former_names(known.head):
-                    known.path = self._renamed(known.path, known.path.name, known.head)
+                    self._rename(known)
+            self._index()
 
     def page(self, key: str) -> Page | None:
         """The page as its file is now; None if there is none, or it cannot be read."""
         with self._lock:
-            known = self._known.get(key)
-            if known is None:
+            if (known := self._known.get(key)) is None:
                 return None
-            stamp = vault_files.stamp(known.path)
-            if stamp is None:  # moved, or thrown away
+            if known.path.exists():
+                self._update(lambda: self._store.refresh(known.path))
+            else:  # moved, or thrown away
                 self.scan()
-                return self.page(key) if key in self._known else None
-            cached = self._pages.get(key)
-            if cached is not None and cached[0] == stamp:
-                self._pages.move_to_end(key)
-                return cached[1]
-            before, pages = dict(self._known), dict(self._pages)
-            page = self._read(known.path, stamp, wanted=key)
-            if known.stamp != stamp:
-                self._tell_differences(before, pages)
-            return page
+            there = self._known.get(key)
+            if there is None or there.path in self._store.problems():
+                return None
+            return self._page(there, vault_files.read(there.path) if not there.page else "")
 
     def change(self, key: str, edit: Callable[[Profile | None], Profile]) -> bool:
         """Write what ``edit`` makes of a profile; whether anything changed.
@@ -181,12 +133,23 @@ class ProfileFiles:
         """
         with self._lock:
             page = self.page(key)
-            path = self._path_of(key)
             if page is not None and edit(page.profile) == page.profile:
                 return False
-            if path is None:
-                path = self._new_path(edit(None))
-            self._change(path, key, edit)
+            path = self._path_of(key) or self._new_path(edit(None))
+            known = self._known.get(key)
+
+            def make(source: str | None, old: _Known | None) -> str:
+                if old is None:
+                    return written(Page(edit(None)))
+                before = self._page(old, source)
+                return written(Page(edit(before.profile), before.by_hand))
+
+            old, new = self._store.change(path, make)
+            if known and old and known.digest != old.digest:
+                self._changed_by_hand(known, old)  # saved after it was looked at a moment ago
+            if old and path.name == file_name(old.head):
+                self._rename(new)
+            self._index()
             return True
 
     def remove(self, key: str) -> bool:
@@ -195,88 +158,106 @@ class ProfileFiles:
             page, known = self.page(key), self._known.get(key)
             if page is None or known is None or page.by_hand or page.profile.conclusions:
                 return False
-            known.path.unlink(missing_ok=True)
-            self._forget(key)
+            self._store.remove(known.path)
+            self._index()
             return True
 
     def broken(self, key: str) -> bool:
         """Whether there is a file for ``key`` that cannot be read now."""
         with self._lock:
             path = self._path_of(key)
-            if path is not None and path in self._problems:
-                self.page(key)
-            return any(self._is_for(path, key) for path in self._problems)
+            if path is not None and path in self._problems():
+                self._update(lambda: self._store.refresh(path))
+            return any(self._is_for(path, key) for path in self._problems())
 
-    # -- files
+    # -- what is in RAM; the lock is held
 
-    def _files(self) -> Iterator[tuple[Path, Stamp]]:
+    def _parse(self, path: Path, source: str, changed: datetime) -> _Known:
+        page = parse_page(path, source, changed.replace(microsecond=0))
+        digest = hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        known = _Known(path, _head(page.profile), page, digest)
+        self._keep_whole(known)
+        return known
+
+    def _page(self, known: _Known, source: str | None) -> Page:
+        """The whole page, from its file's text where it is in RAM no more."""
+        if known.page is None:
+            stamp = vault_files.stamp(known.path)
+            changed = datetime.fromtimestamp(stamp[0] / 1e9 if stamp else 0, UTC)
+            page = parse_page(known.path, source or "", changed.replace(microsecond=0))
+            known.page = page
+        self._keep_whole(known)
+        return known.page
+
+    def _keep_whole(self, known: _Known) -> None:
+        self._whole[known.path] = known
+        self._whole.move_to_end(known.path)
+        while len(self._whole) > MOST_PAGES:
+            self._whole.popitem(last=False)[1].page = None
+
+    def _index(self) -> None:
+        """Know everybody by key; of two files for one key the one that knows more counts."""
+        if self._version == self._store.version:
+            return
+        self._version = self._store.version
+        found: dict[str, _Known] = {}
+        doubles: dict[Path, str] = {}
+        for known in self._store.records(broken=True).values():
+            key = known.head.key
+            other = found.setdefault(key, known)
+            if other is not known:
+                more = known.head.through > other.head.through
+                found[key], double = (known, other) if more else (other, known)
+                why = f"is not used: {found[key].path.name} has the same key"
+                doubles[double.path] = f"{double.path} {why}"
+        for path, problem in doubles.items():
+            if self._doubles.get(path) != problem:
+                self._report(problem)
+        self._known, self._doubles = found, doubles
+
+    def _problems(self) -> dict[Path, str]:
+        return self._store.problems() | self._doubles
+
+    # -- what a person has done
+
+    def _update(self, look: Callable[[], object]) -> None:
+        """Look at files, and have the event log told of what is different in them."""
+        was = self._known
+        look()
+        self._index()
+        if not self._scanned or self._known is was:
+            return
+        for key, now in self._known.items():
+            before = was.get(key)
+            if before is None:
+                self._tell(self._by_hand.about(now.head, "met"))
+            elif before.digest != now.digest:
+                self._changed_by_hand(before, now)
+        for key in was.keys() - self._known.keys():
+            self._tell(self._by_hand.about(was[key].head, "forgotten"))
+
+    def _changed_by_hand(self, before: _Known, after: _Known) -> None:
+        # Of what was in RAM no more it cannot be said what is new in it.
+        done: list[MemoryChange] = []
+        if before.page and after.page:
+            done += self._by_hand.changes(before.page.profile, after.page.profile)
+        for each in done or [self._by_hand.about(after.head, "edit")]:
+            self._tell(each)
+
+    # -- names of files
+
+    def _paths(self) -> list[Path]:
+        found: list[Path] = []
         for name in FOLDERS.values():
-            try:
-                paths = sorted((self.folder / name).glob("*.md"))
-            except OSError:
-                continue
-            for path in paths:
-                stamp = vault_files.stamp(path)
-                if stamp is not None and not path.name.startswith("."):
-                    yield path, stamp
-
-    def _read(self, path: Path, stamp: Stamp, wanted: str = "") -> Page | None:
-        try:
-            source = vault_files.read(path)
-            page = _parsed(path, source)
-        except (PageUnreadable, OSError, UnicodeDecodeError) as error:
-            self._trouble(path, stamp, error)
-            return None
-        self._problems.pop(path, None)
-        key = page.profile.key
-        if not self._is_the_one(key, path, page.profile):
-            return None
-        if wanted and key != wanted:  # a person gave the file to somebody else
-            self._forget(wanted)
-        self._keep(path, stamp, page, _digest(source or ""))
-        return page if not wanted or key == wanted else None
-
-    def _is_the_one(self, key: str, path: Path, profile: Profile) -> bool:
-        """Of two files for one key the one that knows more counts; the other is named."""
-        other = self._known.get(key)
-        if other is None or other.path == path or not other.path.exists():
-            return True
-        if profile.through <= other.head.through:
-            self._name_double(path, other.path)
-            return False
-        self._name_double(other.path, path)
-        return True
-
-    def _name_double(self, path: Path, used: Path) -> None:
-        stamp = vault_files.stamp(path) or (0, 0, 0)
-        self._note(path, stamp, f"{path} is not used: {used.name} has the same key")
-
-    def _trouble(self, path: Path, stamp: Stamp, error: Exception) -> None:
-        said = error if isinstance(error, PageUnreadable) else vault_files.unusable(path, error)
-        self._note(path, stamp, str(said))
-
-    def _note(self, path: Path, stamp: Stamp, problem: str) -> None:
-        if self._problems.get(path, (None, ""))[0] != stamp:
-            self._report(problem)
-        self._problems[path] = (stamp, problem)
-
-    def _keep(self, path: Path, stamp: Stamp, page: Page, digest: bytes) -> None:
-        key = page.profile.key
-        self._known[key] = _Known(path, stamp, _head(page.profile), digest)
-        self._pages[key] = (stamp, page)
-        self._pages.move_to_end(key)
-        while len(self._pages) > MOST_PAGES:
-            self._pages.popitem(last=False)
-
-    def _forget(self, key: str) -> None:
-        self._known.pop(key, None)
-        self._pages.pop(key, None)
+            with suppress(OSError):
+                found += sorted((self.folder / name).glob("*.md"))
+        return [path for path in found if not path.name.startswith(".")]
 
     def _path_of(self, key: str) -> Path | None:
         known = self._known.get(key)
         if known is not None:
             return known.path
-        return next((path for path in self._problems if self._is_for(path, key)), None)
+        return next((path for path in self._problems() if self._is_for(path, key)), None)
 
     def _is_for(self, path: Path, key: str) -> bool:
         known = self._known.get(key)
@@ -289,43 +270,13 @@ class ProfileFiles:
         path = self.folder / FOLDERS[profile.kind] / file_name(profile)
         return next(name for name in vault_files.names_beside(path) if not name.exists())
 
-    def _change(self, path: Path, key: str, edit: Callable[[Profile | None], Profile]) -> None:
-        page: Page | None = None
-        name_before = text = ""
-        known, cached = self._known.get(key), self._pages.get(key)
-        by_hand: Page | None = None
-
-        def make(before: str | None) -> str:
-            nonlocal page, name_before, text, by_hand
-            old = _parsed(path, before) if before is not None else None
-            if known is not None and before is not None and known.digest != _digest(before):
-                by_hand = old  # saved after it was looked at a moment ago
-            name_before = file_name(old.profile) if old else ""
-            profile = edit(old.profile if old else None)
-            page = Page(profile, old.by_hand if old else {})
-            text = written(page)
-            return text
-
-        vault_files.change(path, make)
-        assert page is not None
-        if by_hand is not None:
-            before = cached[1].profile if cached else None
-            self._changed_by_hand(known, by_hand.profile, before, by_hand.profile)
-        if page.profile.key != key:
-            self._forget(key)
-        path = self._renamed(path, name_before, page.profile)
-        self._keep(path, vault_files.stamp(path) or (0, 0, 0), page, _digest(text))
-
-    def _renamed(self, path: Path, name_before: str, profile: Profile) -> Path:
-        """Where the file is once it is called by the present name; a person's own name stays."""
-        target = path.with_name(file_name(profile))
-        if path.name != name_before or target == path or target.exists():
-            return path
-        try:
-            path.rename(target)
-        except OSError:  # the old name will do
-            return path
-        return target
+    def _rename(self, known: _Known) -> None:
+        """Call a file by the present name, unless that is taken."""
+        target = known.path.with_name(file_name(known.head))
+        if target != known.path and self._store.rename(known.path, target):
+            self._whole.pop(known.path, None)
+            known.path = target
+            self._keep_whole(known)
 
 
 def file_name(profile: Profile) -> str:
@@ -355,16 +306,6 @@ def _suffix(key: str) -> str:
     if _PLAIN_KEY.fullmatch(key):
         return key
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
-def _parsed(path: Path, source: str | None) -> Page:
-    status = vault_files.stamp(path)
-    changed = datetime.fromtimestamp(status[0] / 1e9 if status else 0, UTC).replace(microsecond=0)
-    return parse_page(path, source or "", changed)
-
-
-def _digest(source: str) -> bytes:
-    return hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def _head(profile: Profile) -> Profile:

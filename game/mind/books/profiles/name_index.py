@@ -14,16 +14,7 @@ from game.mind.language.fit import name as fit_name
 
 @dataclass(frozen=True, slots=True)
 class Light:
-    """What is in RAM of every profile.
-
-    Attributes:
-        key: Who it is.
-        kind: Person, place or thing.
-        names: What they were called, the present name last.
-        last_met: When they last met, with time zone.
-        closeness: How well the agent knows them.
-        profile: The profile without facts, observations and conclusions.
-    """
+    """What is in RAM of every profile."""
 
     key: str
     kind: ProfileKind

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from game.mind.books.profiles.profile import (
 from game.mind.errors import NoteRefused
 from game.mind.language.fit import line
 from game.mind.language.fit import name as fit_name
+from game.mind.records.front_matter import FRONT, time_of
 
 LONGEST_FILE = 400_000
 """Characters of a page that is read."""
@@ -39,9 +40,6 @@ FACTS, BEFORE, THOUGHTS = "Facts", "Before", "What I think"
 SHARED, OBSERVED = "Last shared", "Observations"
 _SECTIONS = (FACTS, BEFORE, THOUGHTS, SHARED, OBSERVED)
 
-_FRONT = re.compile(
-    r"\A---[ \t]*\r?\n(?P<head>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
-)
 _HEADING = re.compile(r"##\s+(?P<name>\S.*?)\s*#*$")
 _FACT = re.compile(
     r"[-*] (?P<attribute>[^:()]{1,40}): (?P<value>.*?)(?: \((?P<how>since [^()]*)\))?$"
@@ -80,18 +78,13 @@ class Page:
 def parse_page(path: Path, source: str, changed: datetime) -> Page:
     """The page that ``source`` holds.
 
-    Args:
-        path: Where it stands, for messages.
-        source: The whole file.
-        changed: Stands in for times that the page does not give.
-
     Raises:
         PageUnreadable: Its front matter cannot be read, or does not say whose it is.
     """
     if len(source) > LONGEST_FILE:
         raise _malformed(path, f"has {len(source):,} characters")
     try:
-        front = _FRONT.match(source)
+        front = FRONT.match(source)
         meta = yaml.load(front["head"], _LOADER) if front else None
         if front is None or not isinstance(meta, dict):
             raise _malformed(path, "does not begin with front matter")
@@ -163,9 +156,9 @@ def _profile(meta: Mapping[str, Any], read: Mapping[str, list[Any]], changed: da
         key=key,
         kind=ProfileKind(str(meta.get("kind", "person"))),
         names=names,
-        first_met=_time(meta.get("first_met"), names[0].since),
-        last_met=_time(meta.get("last_met"), names[-1].since),
-        before=_time(meta["before"], None) if meta.get("before") else None,
+        first_met=time_of(meta.get("first_met"), names[0].since),
+        last_met=time_of(meta.get("last_met"), names[-1].since),
+        before=time_of(meta["before"], None) if meta.get("before") else None,
         meetings=max(int(meta.get("meetings", 1)), 1),
         exchanges=max(int(meta.get("exchanges", 0)), 0),
         warmth=min(max(float(meta.get("warmth", 0.0)), -1.0), 1.0),
@@ -185,7 +178,7 @@ def _names(given: Any, changed: datetime) -> Iterable[Name]:
     for each in given if isinstance(given, list) else [given]:
         name, since = (each.get("name"), each.get("since")) if isinstance(each, dict) else (each, 0)
         if name not in (None, ""):
-            yield Name(fit_name(str(name)), _time(since or None, changed))
+            yield Name(fit_name(str(name)), time_of(since or None, changed))
 
 
 def _entry(
@@ -210,9 +203,9 @@ def _fact(text: str, changed: datetime, *, over: bool) -> Fact | None:
     for part in (match["how"] or "").split("; "):
         what, _, rest = part.partition(" ")
         if what == "since":
-            since = _time(rest, changed)
+            since = time_of(rest, changed)
         elif what == "until":
-            until = _time(rest, changed)
+            until = time_of(rest, changed)
         elif what == "by":
             by = fit_name(rest)
         elif what in ("memory", "memories"):
@@ -229,7 +222,7 @@ def _thought(text: str, changed: datetime) -> Conclusion | None:
     match = _THOUGHT.match(text)
     if match is None or not match["text"].strip():
         return None
-    time = _time(match["time"], changed)
+    time = time_of(match["time"], changed)
     return Conclusion(line(match["text"], 400), _numbers(match["numbers"] or ""), time)
 
 
@@ -239,20 +232,8 @@ def _seen(text: str) -> Observation | None:
         return None
     weight = min(max(int(match["weight"]), 1), 10)
     return Observation(
-        int(match["number"]), _time(match["time"], None), line(match["text"], 400), weight
+        int(match["number"]), time_of(match["time"], None), line(match["text"], 400), weight
     )
-
-
-def _time(given: Any, default: datetime | None) -> datetime:
-    """A time with time zone; UTC if it names none."""
-    if isinstance(given, str):
-        given = datetime.fromisoformat(given)
-    if isinstance(given, date) and not isinstance(given, datetime):
-        given = datetime(given.year, given.month, given.day, tzinfo=UTC)
-    given = default if given is None else given
-    if not isinstance(given, datetime):
-        raise ValueError(f"{given!r} is no time")
-    return given if given.tzinfo else given.replace(tzinfo=UTC)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -89,12 +89,7 @@ class Conclusion:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What somebody was called, and since when.
-
-    Attributes:
-        name: The name.
-        since: When the agent first met them under it, with time zone.
-    """
+    """What somebody was called, and since when."""
 
     name: str
     since: datetime

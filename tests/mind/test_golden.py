@@ -1,0 +1,104 @@
+"""A vault, an archive and an event log of an earlier version still open, and are written so."""
+
+import re
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from game.mind.books.commitments import Commitments
+from game.mind.books.journal.book import Journal
+from game.mind.books.notes import NoteBook
+from game.mind.books.pins import Pinned
+from game.mind.books.profiles.book import PeopleBook
+from game.mind.events.reader import events
+from game.mind.sleep.course import load as load_course
+from game.mind.sleep.log import SleepLog
+from game.mind.sleep.steps import Step
+from tests.mind.acquaintances import TOM
+from tests.mind.golden_life import GOLDEN, write_all
+from tests.mind.lives import Life, covered
+
+_SECONDS = re.compile(rb'"seconds":[\d.]+')
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch):
+    """The journal shows times by the machine's own clock."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.fixture
+def agent(tmp_path):
+    """A copy of the agent's folder as an earlier version left it."""
+    shutil.copytree(GOLDEN, tmp_path / "golden")
+    return tmp_path / "golden" / "vault" / "agents" / "Mira"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file, without how long a compaction took."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
+    return {
+        path.relative_to(folder).as_posix(): _SECONDS.sub(b'"seconds":0', path.read_bytes())
+        for path in files
+    }
+
+
+def test_the_same_bytes_are_written(tmp_path):
+    write_all(tmp_path)
+    now, golden = contents(tmp_path), contents(GOLDEN)
+    assert now.keys() == golden.keys()
+    for name, data in golden.items():
+        assert now[name].decode() == data.decode(), name
+
+
+def test_an_earlier_vault_opens(agent):
+    assert Pinned(agent / "pinned.md").own == ("The ford is dry in June.",)
+    notes = NoteBook(agent / "notes")
+    assert [note.title for note in notes.all()] == ["Bees", "Garden plan"]
+    assert notes.problems == []
+    kinds = [item.kind.value for item in Commitments(agent / "noticed.md").items]
+    assert kinds == ["promise", "question", "rule"]
+    journal = Journal(agent / "journal")
+    assert [entry.id for entry in journal.entries()][-2:] == ["20261123-1", "20261123-2"]
+    assert len(journal.problems) == 1  # of two entries with one id the second is left alone
+    assert load_course(agent / "journal" / "reflection.json").open == ("What do I know of Tom?",)
+    book = PeopleBook(agent)
+    assert book.through == 12
+    assert book.problems == []
+    tom = book.profile(TOM)
+    assert tom is not None
+    assert ("work", "baker", True) in [(f.attribute, f.value, f.holds) for f in tom.facts]
+    last = SleepLog(agent).last
+    assert last is not None
+    assert last.left == (Step.REFLECT, Step.COMPACT, Step.DREAM, Step.TIDY)
+
+
+def test_an_earlier_vault_is_written_on(agent):
+    before = contents(agent)
+    pinned = Pinned(agent / "pinned.md")
+    pinned.add("New.")
+    pinned.remove("New.")
+    assert contents(agent) == before
+
+
+def test_an_earlier_archive_opens(agent):
+    memory = Life(agent.parents[2] / "life").open()
+    try:
+        context = memory.context()
+        assert context.recent is not None
+        assert covered(context) == list(range(context.recent.first, memory.status().total + 1))
+        assert memory.archive.read(13, 13)[0].repeats == 2
+    finally:
+        memory.close()
+
+
+def test_an_earlier_event_log_opens(agent):
+    found = list(events(agent.parents[2] / "events"))
+    assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
+    assert {each["by"] for each in found} == {"agent", "builder", "hand", "night", "rules"}
