@@ -96,6 +96,21 @@ class CompactionConfig:
         """Tokens that a prompt may have."""
         return self.context_tokens - self.reserve_tokens
 
+    @property
+    def low_tokens(self) -> int:
+        """Tokens that a compaction goes down to."""
+        return int(self.low * self.budget)
+
+    @property
+    def high_tokens(self) -> int:
+        """Tokens from which on an ordinary compaction starts."""
+        return int(self.high * self.budget)
+
+    @property
+    def emergency_tokens(self) -> int:
+        """Tokens from which on one cannot wait."""
+        return int(self.emergency * self.budget)
+
 
 def load_compaction_config(
     path: Path, changes: Mapping[str, str] | None = None

@@ -82,16 +82,15 @@ class RunningWeight:
         """Something else than the end of the window has changed."""
         self._left = 0
 
-    def added(self, memory: Memory) -> None:
-        """A memory came in at the end."""
-        if self._left:
+    def grown(self, memory: Memory, before: Memory | None = None) -> None:
+        """The window ends with ``memory`` now, in place of ``before`` if that happened again."""
+        if not self._left:
+            return
+        if before is None:
             self._left -= 1
-            self._sum += self._scale.memory(memory)
-
-    def repeated(self, before: Memory, after: Memory) -> None:
-        """The memory at the end happened again."""
-        if self._left:
-            self._sum += self._scale.memory(after) - self._scale.memory(before)
+        else:
+            self._sum -= self._scale.memory(before)
+        self._sum += self._scale.memory(memory)
 
     def value(self, walk: Callable[[], int]) -> int:
         """The weight now; ``walk`` adds it up where it is not known."""
