@@ -27,12 +27,7 @@ def prompt_line(agent: str, memory: Memory) -> str:
 
 
 class TokenCounter:
-    """Weighs for one agent.
-
-    Args:
-        agent: Its name, which stands in the cursor before its own acts.
-        tokens: Knows what a line costs.
-    """
+    """Weighs for one agent."""
 
     def __init__(self, agent: str, tokens: Tokens) -> None:
         self.agent = agent
@@ -68,9 +63,6 @@ class RunningWeight:
     """The weight of a window that grows at its end, kept up as it grows.
 
     Adding up 128 lines at each turn would cost more than all else that a turn does.
-
-    Args:
-        scale: Weighs one memory.
     """
 
     def __init__(self, scale: TokenCounter) -> None:

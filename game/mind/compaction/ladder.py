@@ -74,11 +74,7 @@ def wanted(
 ) -> list[CompactReason]:
     """The reasons that hold now for a compaction in the background, the strongest first.
 
-    Args:
-        config: Marks and switches.
-        load: What the prompt costs.
-        full: Whether the window has reached its count.
-        asleep: Whether the agent sleeps; asked only where it matters.
+    ``asleep``: Whether the agent sleeps; asked only where it matters.
     """
     reasons = []
     if config.on_high and load.share >= config.high:

@@ -23,9 +23,9 @@ from game.mind.memory import Rung, RungStep
 from game.mind.summaries import verification
 from game.mind.summaries.retelling import day_of
 from game.mind.summaries.strategy import Layout, Strategy
-from game.mind.summaries.summarizer import SummarySource
+from game.mind.summaries.summarizer import Draft, SummarySource
 from game.mind.summaries.verification import SummaryVerdict
-from game.mind.summaries.writing import SummaryWriter, WrittenSummary
+from game.mind.summaries.writing import SummaryWriter
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class LadderRun:
     importance: ImportanceCache
     mattered: Sequence[Memory] = ()
     steps: list[RungStep] = field(default_factory=list)
-    written: list[WrittenSummary] = field(default_factory=list)
+    written: list[Draft] = field(default_factory=list)
     earlier: dict[Tier, str] = field(default_factory=dict)
     verdict: SummaryVerdict | None = None
     _summaries: dict[Tier, Summary | None] = field(default_factory=dict)
@@ -245,7 +245,7 @@ class LadderRun:
         self,
         tier: Tier,
         spans: Mapping[Tier, tuple[int, int]],
-        written: WrittenSummary,
+        written: Draft,
         weight: int,
     ) -> Summary:
         first, last = spans[tier]
@@ -263,7 +263,7 @@ class LadderRun:
         there = (memory for memory in covered if memory.number in told)
         return tuple(m.number for m in importance_cache.remembered(there, self.importance.of))
 
-    def _step(self, rung: Rung, before: int, *written: WrittenSummary) -> None:
+    def _step(self, rung: Rung, before: int, *written: Draft) -> None:
         if self._tokens != before or written:
             calls = sum(each.calls for each in written)
             self.steps.append(RungStep(rung, before, self._tokens, calls))

@@ -32,14 +32,9 @@ class MemorySnapshot:
     """A memory at one moment, weighed.
 
     Attributes:
-        longterm: The long-term summary.
-        recent: The short-term summary.
-        window: The memories that are not summarised.
         shown: The same as a prompt shows them, masked.
         weights: What each of them costs as it is shown; 0 for one that is folded away.
         plain: What the window would cost unmasked.
-        longterm_tokens: What the long-term summary costs.
-        recent_tokens: What the short-term summary costs.
         overhead: Tokens of the prompt beside all that.
         open_from: Number of the oldest memory of what is going on, None if nothing is.
         importance: How much a memory matters; asked only for those just before the cut.
@@ -116,13 +111,10 @@ class CompactionPlan:
     """What flows where.
 
     Attributes:
-        reason: Why it is made.
         layout: Which tiers there are afterwards.
-        before: The memory as it was.
         leaving: The memories that are summarised, oldest first; none where only the
             summaries are made shorter.
         staying: The memories that stay verbatim.
-        worth: What it is expected to bring.
         squeezed: How many memories were to stay verbatim, where so many do not fit.
     """
 
@@ -145,13 +137,9 @@ def make_plan(
 ) -> CompactionPlan | None:
     """Decide what a compaction would do; None if there is nothing to do.
 
-    Args:
-        reason: By count the immediate window stays, unless that leaves the prompt over the
-            high mark; what was asked for does the same, for the low mark. All else goes down
-            to the low mark.
-        layout: Which tiers there are to be.
-        config: Marks and sizes.
-        now: The memory as it is.
+    ``reason``: By count the immediate window stays, unless that leaves the prompt over the
+    high mark; what was asked for does the same, for the low mark. All else goes down
+    to the low mark.
     """
     room = _Room(layout, config, now)
     leave, squeezed = _leave(reason, room)
