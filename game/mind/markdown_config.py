@@ -46,8 +46,6 @@ class ConfigSection:
     """What stands under one heading.
 
     Attributes:
-        path: The file, for error messages.
-        name: The heading's text; empty for what stands above the first heading.
         line: The heading's line, from 1.
         entries: The settings by key, in the order of the file.
     """
@@ -260,8 +258,6 @@ class ConfigFile[T]:
     """A file that is read again when it changes; the last good reading stays.
 
     Args:
-        path: The file.
-        load: Makes the value of it, or raises :class:`ConfigError`.
         default: Stands in until the file has been read well once.
         on_problem: Called once for each reading that was refused.
         rest: Seconds in which the file is not looked at again. A thought asks for its settings
@@ -269,7 +265,6 @@ class ConfigFile[T]:
             has to wait for.
 
     Attributes:
-        path: The file.
         problem: Why the newest state of the file is not in use; None when it is.
     """
 

@@ -58,7 +58,6 @@ class Load:
 
     Attributes:
         overhead: Tokens of all that is neither summary nor window.
-        summaries: Tokens of both summaries.
         window: Tokens of the window as it is shown, masked.
         budget: Tokens that the prompt may have: the context less the reserve.
     """
@@ -84,10 +83,7 @@ class RungStep:
     """What one rung did in a compaction.
 
     Attributes:
-        rung: Which one.
         tokens_before: Tokens of summaries and window before it.
-        tokens_after: The same afterwards.
-        calls: Model calls that it took.
     """
 
     rung: Rung
@@ -101,7 +97,6 @@ class MemoryContext:
     """What of a memory stands in the prompt: each memory in exactly one of the three.
 
     Attributes:
-        longterm: Summary of 1 … L, None before the second compaction.
         recent: Summary of L+1 … S, None before the first.
         window: The memories S+1 … N verbatim, oldest first.
         masked: The window after the first rung, None where nothing is masked.
@@ -125,22 +120,11 @@ class CompactionResult:
     """What a compaction did.
 
     Attributes:
-        reason: Why it was made.
-        outcome: How it ended.
         detail: One sentence for the person who asked.
         covered: First and last number newly summarised, None if none.
         kept: Memories that stay verbatim.
         tokens_before: Estimated tokens of summaries and window before.
-        tokens_after: The same afterwards.
-        seconds: Wall time.
-        model: Who wrote the summaries.
-        position: Where the compaction stands in the archive.
         number: The compaction's number, 0 if none was made.
-        calls: Model calls that it took.
-        prompt_tokens: Tokens that were sent to the model.
-        completion_tokens: Tokens that it wrote.
-        steps: What each rung did, in order.
-        verdict: What the check of the new summaries found.
     """
 
     reason: CompactReason
@@ -166,14 +150,9 @@ class Undone:
     """What taking a compaction back did.
 
     Attributes:
-        number: The compaction that was taken back.
         detail: One sentence for the person who asked.
         restored: First and last memory that stand verbatim again, None if the compaction had
             only rewritten summaries.
-        tokens_before: Tokens of summaries and window before.
-        tokens_after: The same afterwards.
-        left: How many compactions can still be taken back.
-        position: Where the undoing stands in the archive.
     """
 
     number: int
@@ -191,14 +170,8 @@ class MemoryStatus:
 
     Attributes:
         total: Number of the newest memory.
-        window: Memories that stand verbatim in the prompt.
         next_due: Memory number at which the next compaction falls due; None for never.
-        running: A compaction is under way.
-        last_compaction: When the last one was committed.
         compactions: How many there were in all.
-        failures: Failed tries since the last success.
-        retry_at: No automatic try before this time.
-        last_failure: What the last failed try said.
         last_number: Number of the newest compaction that stands, 0 if there is none.
         last_verdict: What the check of it found; None for one of before there were checks.
         last_rate: How many of its questions can still be answered; None before it is known.

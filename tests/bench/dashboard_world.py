@@ -35,6 +35,7 @@ from game.mind.books.profiles.book import PeopleBook
 from game.mind.books.profiles.config import PeopleConfig
 from game.mind.compaction.cascade import CascadeMemory
 from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.dependencies import Dependencies
 from game.mind.events.log import EventLog
 from game.mind.events.types import MemoryChange, Recall, Thought
 from game.mind.memory import CompactReason
@@ -116,10 +117,12 @@ def _live(folder: Path, name: str, memories: int) -> None:
         name,
         Archive(folder / "archive"),
         SummaryFolder(folder / "summaries", name),
-        config=lambda: config,
-        summarizer=ExtractiveSummarizer,
-        clock=clock,
-        log=lambda _: None,
+        Dependencies(
+            config=lambda: config,
+            summarizer=ExtractiveSummarizer,
+            clock=clock,
+            log=lambda _: None,
+        ),
     )
     for line in itertools.islice(talk(Random(7)), memories):
         memory.append(line.text, line.kind, place="The Kettle", source="Tom", event="say")

@@ -21,6 +21,7 @@ from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.journal.importance import importance as by_rules
 from game.mind.compaction.cascade import CascadeMemory
 from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.dependencies import Dependencies
 from game.mind.memory import MemoryContext
 from game.mind.ports import SystemClock
 from game.mind.summaries.files import SummaryFolder
@@ -232,13 +233,15 @@ def opened(folder: Path, way: Strategy, judge: Judge) -> CascadeMemory:
         NAME,
         Archive(folder / "archive"),
         SummaryFolder(folder / "summaries", NAME),
-        config=CompactionConfig,
-        summarizer=ExtractiveSummarizer,
-        clock=SystemClock(),
-        log=lambda _: None,
-        strategy=lambda: way,
-        priced=lambda: False,
-        importance=judge,
+        Dependencies(
+            config=CompactionConfig,
+            summarizer=ExtractiveSummarizer,
+            clock=SystemClock(),
+            log=lambda _: None,
+            strategy=lambda: way,
+            priced=lambda: False,
+            importance=judge,
+        ),
     )
 
 

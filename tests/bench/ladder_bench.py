@@ -21,6 +21,7 @@ from game.mind.archive.log import Archive
 from game.mind.compaction import masking
 from game.mind.compaction.cascade import CascadeMemory
 from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.dependencies import Dependencies
 from game.mind.ports import SystemClock
 from game.mind.summaries.files import SummaryFolder
 from tests.bench.figures import Figure
@@ -198,9 +199,11 @@ def _open(folder: Path, config: CompactionConfig) -> CascadeMemory:
         NAME,
         Archive(folder / "archive"),
         SummaryFolder(folder / "summaries", NAME),
-        config=lambda: config,
-        summarizer=lambda: charged,
-        clock=SystemClock(),
-        log=lambda _: None,
-        priced=lambda: True,
+        Dependencies(
+            config=lambda: config,
+            summarizer=lambda: charged,
+            clock=SystemClock(),
+            log=lambda _: None,
+            priced=lambda: True,
+        ),
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from game.mind.archive.log import Archive
 from game.mind.compaction.cascade import CascadeMemory
 from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.dependencies import Dependencies
 from game.mind.memory import CompactReason
 from game.mind.ports import SystemClock
 from game.mind.summaries.files import SummaryFolder
@@ -59,10 +60,12 @@ def _open(folder: Path) -> CascadeMemory:
         "Mira",
         Archive(folder / "archive"),
         SummaryFolder(folder / "summaries", "Mira"),
-        config=lambda: config,
-        summarizer=_Shortened,
-        clock=SystemClock(),
-        log=lambda _: None,
+        Dependencies(
+            config=lambda: config,
+            summarizer=_Shortened,
+            clock=SystemClock(),
+            log=lambda _: None,
+        ),
     )
 
 

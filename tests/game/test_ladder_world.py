@@ -81,7 +81,7 @@ class LadderWorld(AgentsWorld):
 
     def summarizer(self, make):
         """Have the summaries written by what ``make`` gives, called in a worker thread."""
-        compacting = self.mind.memory.memory._compacting
+        compacting = self.mind.memory.memory._maker
         real = compacting._outside.summarizer
         compacting._outside = replace(compacting._outside, summarizer=lambda: make(real))
 

@@ -11,6 +11,7 @@ from game.mind.archive.log import Archive
 from game.mind.archive.records import MemoryKind
 from game.mind.compaction.cascade import CascadeMemory
 from game.mind.compaction.config import load_compaction_config
+from game.mind.compaction.dependencies import Dependencies
 from game.mind.summaries.files import SummaryFolder
 from game.mind.summaries.summarizer import ExtractiveSummarizer
 from game.paths import REPOSITORY, Places, Ports
@@ -64,10 +65,12 @@ def lived(folder: Path, count: int, *, name: str = NAME, **changes: str) -> list
         name,
         Archive(settle_down(folder, name) / "archive"),
         SummaryFolder(folder / "summaries", name),
-        config=lambda: config,
-        summarizer=ExtractiveSummarizer,
-        clock=clock,
-        log=lambda _: None,
+        Dependencies(
+            config=lambda: config,
+            summarizer=ExtractiveSummarizer,
+            clock=clock,
+            log=lambda _: None,
+        ),
     )
     for text, kind, source in lines(count):
         clock.time += APART

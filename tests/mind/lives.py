@@ -13,6 +13,7 @@ from game.mind.archive.log import Archive
 from game.mind.archive.records import MemoryKind, Tier
 from game.mind.compaction.cascade import CascadeMemory
 from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.dependencies import Dependencies
 from game.mind.errors import ModelUnavailable
 from game.mind.memory import MemoryContext
 from game.mind.ports import Embedder
@@ -103,17 +104,19 @@ class Life:
             "Mira",
             Archive(self.folder / "archive"),
             SummaryFolder(self.folder / "summaries", "Mira"),
-            config=lambda: self.config,
-            summarizer=lambda: self.summarizer,
-            clock=self.clock,
-            log=self.log.append,
-            tokens=WordTokens(),
-            strategy=lambda: self.strategy,
-            must_keep=lambda: self.must_keep,
-            standing=lambda: self.standing,
-            asleep=lambda: self.asleep,
-            embedder=self.embedder,
-            **self.more,
+            Dependencies(
+                config=lambda: self.config,
+                summarizer=lambda: self.summarizer,
+                clock=self.clock,
+                log=self.log.append,
+                tokens=WordTokens(),
+                strategy=lambda: self.strategy,
+                must_keep=lambda: self.must_keep,
+                standing=lambda: self.standing,
+                asleep=lambda: self.asleep,
+                embedder=self.embedder,
+                **self.more,
+            ),
         )
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from game.mind.compaction import ladder
 from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.ladder import Streak, Worth
+from game.mind.compaction.ladder import Streak
+from game.mind.compaction.planning import Worth
 from game.mind.errors import CompactionError
 from game.mind.memory import CompactReason, Load, Outcome
 from tests.mind.lives import Life, covered, live, talk

@@ -55,7 +55,7 @@ BOOKS = {
     | dict.fromkeys(["is_empty", "before_thought"], READ),
     SlidingMemory: {"clear": "clear", "append": BELOW, "compact": BELOW, "undo": BELOW}
     | dict.fromkeys(["context", "load", "next_turn", "weigh", "status", "close"], READ)
-    | dict.fromkeys(["is_empty", "before_thought", "questions", "record_rate"], READ),
+    | dict.fromkeys(["is_empty", "before_thought", "record_rate"], READ),
     Archive: {"append": BELOW, "append_memory": BELOW}
     | dict.fromkeys(["last_number", "sync", "close", "backwards", "forwards"], READ)
     | dict.fromkeys(["changes", "read", "size"], READ),

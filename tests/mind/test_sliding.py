@@ -6,9 +6,17 @@ import pytest
 
 from game.mind.archive.log import Archive
 from game.mind.archive.records import MemoryKind
+from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.dependencies import Dependencies
 from game.mind.compaction.sliding import SlidingMemory
 from game.mind.memory import CompactReason, Outcome
 from tests.mind.lives import Life, ManualClock, covered, live
+
+
+def sliding_memory(folder, clock, size):
+    config = CompactionConfig(immediate_window=size)
+    outside = Dependencies(clock=clock, config=lambda: config)
+    return SlidingMemory("Mira", Archive(folder / "archive"), outside)
 
 
 @pytest.fixture
@@ -16,7 +24,7 @@ def open_sliding(tmp_path):
     opened = []
 
     def open_it(size=5):
-        opened.append(SlidingMemory(Archive(tmp_path / "archive"), size, ManualClock()))
+        opened.append(sliding_memory(tmp_path, ManualClock(), size))
         return opened[-1]
 
     yield open_it
@@ -66,14 +74,14 @@ def test_it_opens_what_a_cascade_has_written_and_the_other_way_round(tmp_path):
     live(cascade, 9)
     cascade.compact(CompactReason.MANUAL)
     cascade.close()
-    sliding = SlidingMemory(Archive(life.folder / "archive"), 3, life.clock)
+    sliding = sliding_memory(life.folder, life.clock, 3)
     assert covered(sliding.context()) == [7, 8, 9]
     live(sliding, 4)
     sliding.close()
     cascade = life.open()
     assert covered(cascade.context()) == list(range(1, 14))
     cascade.close()
-    sliding = SlidingMemory(Archive(life.folder / "archive"), 3, life.clock)
+    sliding = sliding_memory(life.folder, life.clock, 3)
     sliding.clear()
     sliding.close()
     cascade = life.open()

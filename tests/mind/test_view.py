@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import cast
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
 from game.mind.archive.tiers import Tiers
 from game.mind.compaction import masking
 from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.costs import TokenCounter
-from game.mind.compaction.importance_cache import ImportanceCache
+from game.mind.compaction.dependencies import Dependencies, MemoryParts
 from game.mind.compaction.view import View
 from game.mind.memory import MemoryContext
 from tests.mind.lives import ManualClock, WordTokens
@@ -32,11 +34,16 @@ def memory(number: int, text: str) -> Memory:
     return Memory(number, NOW, kind, text)
 
 
+def view_of(tiers: Tiers, config: Callable[[], CompactionConfig]) -> View:
+    tokens, clock = WordTokens(), ManualClock()
+    outside = Dependencies(clock=clock, config=config, tokens=tokens, importance=lambda _: 1)
+    return View(MemoryParts("Mira", cast(Archive, None), tiers, outside))
+
+
 @given(STEPS)
 def test_the_context_is_made_anew_whenever_something_of_it_has_changed(steps):
     tiers, config = Tiers(), [CONFIG]
-    scale, mattering = TokenCounter("Mira", WordTokens()), ImportanceCache(lambda _: 1)
-    view = View(tiers, scale, lambda: config[0], lambda _: None, mattering)
+    view = view_of(tiers, lambda: config[0])
     for _ in range(34):
         tiers.add(memory(tiers.last_number + 1, ROOM))
     for step in steps:
@@ -74,11 +81,4 @@ def _step(step: str, tiers: Tiers, view: View, config: list[CompactionConfig]) -
 
 
 def test_an_empty_memory_has_an_empty_context():
-    view = View(
-        Tiers(),
-        TokenCounter("Mira", WordTokens()),
-        lambda: CONFIG,
-        lambda _: None,
-        ImportanceCache(lambda _: 1),
-    )
-    assert view.context() == MemoryContext(None, None, (), ())
+    assert view_of(Tiers(), lambda: CONFIG).context() == MemoryContext(None, None, (), ())

@@ -60,10 +60,10 @@ def test_the_running_weight_is_what_adding_up_gives(lengths):
     for number, length in enumerate(lengths, start=1):
         memory = memory_of("word " * length, number=number)
         window.append(memory)
-        running.added(memory)
+        running.grown(memory)
         if length % 3 == 0:
             window[-1] = replace(memory, repeats=2)
-            running.repeated(memory, window[-1])
+            running.grown(window[-1], memory)
         assert running.value(walk) == scale.memories(window)
     assert len(walks) <= len(lengths) / WALK_AFTER + 1
 

@@ -9,6 +9,7 @@ from game.mind.archive.log import Archive
 from game.mind.archive.records import MemoryKind
 from game.mind.compaction.cascade import CascadeMemory
 from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.dependencies import Dependencies
 from game.mind.errors import KeepsakeError
 from game.mind.events.log import EventLog
 from game.mind.events.types import MemoryChange, Recalled, Thought
@@ -42,10 +43,12 @@ class Life:
             "Mira",
             self.archive,
             SummaryFolder(folder / "mira" / "summaries", "Mira"),
-            config=lambda: CompactionConfig(immediate_window=4, recent_window=4),
-            summarizer=ExtractiveSummarizer,
-            clock=self.clock,
-            log=lambda _: None,
+            Dependencies(
+                config=lambda: CompactionConfig(immediate_window=4, recent_window=4),
+                summarizer=ExtractiveSummarizer,
+                clock=self.clock,
+                log=lambda _: None,
+            ),
         )
 
     def hears(self, text, source="Tom", event=""):

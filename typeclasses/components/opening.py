@@ -11,6 +11,7 @@ from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory
 from game.mind.compaction.cascade import CascadeMemory
 from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.dependencies import Dependencies
 from game.mind.compaction.sliding import SlidingMemory
 from game.mind.errors import ConfigError
 from game.mind.ports import Generation
@@ -103,22 +104,13 @@ class Opener:
         return generate
 
     def _sliding(self, archive: Archive) -> SlidingMemory:
-        return SlidingMemory(
-            archive,
-            self._config.immediate_window,
-            self._services.clock,
-            agent=self._name,
-            config=lambda: self._config,
-            tokens=self._services.tokens,
-            importance=self._importance,
-            tell=self._services.events.emit,
-        )
+        return SlidingMemory(self._name, archive, self._dependencies())
 
     def _cascade(self, archive: Archive) -> CascadeMemory:
-        return CascadeMemory(
-            self._name,
-            archive,
-            self._summaries,
+        return CascadeMemory(self._name, archive, self._summaries, self._dependencies())
+
+    def _dependencies(self) -> Dependencies:
+        return Dependencies(
             config=lambda: self._config,
             summarizer=self._summarizer,
             clock=self._services.clock,

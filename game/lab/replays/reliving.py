@@ -34,6 +34,7 @@ from game.mind.archive.records import Memory
 from game.mind.books.commitments import Commitments
 from game.mind.compaction import carried_over
 from game.mind.compaction.cascade import CascadeMemory
+from game.mind.compaction.dependencies import Dependencies
 from game.mind.compaction.sliding import SlidingMemory
 from game.mind.errors import CompactionError, KeepsakeError
 from game.mind.memory import CompactReason
@@ -130,25 +131,10 @@ class Living:
         """The memory that the configuration names, as the game makes it."""
         settings, folder, writer = self.settings, self._folder, self._writer
         archive, config, name = Archive(folder / "archive"), settings.config, self.life.name
-        if settings.strategy.layout is Layout.SLIDING:
-            size = config.immediate_window
-            return SlidingMemory(
-                archive,
-                size,
-                self.clock,
-                agent=name,
-                config=lambda: config,
-                tokens=self._tokens,
-                importance=self._weighing.of,
-            )
-        return CascadeMemory(
-            name,
-            archive,
-            SummaryFolder(folder / "summaries", name),
+        outside = Dependencies(
             config=lambda: config,
             summarizer=lambda: writer.summarizer,
             clock=self.clock,
-            log=lambda _: None,
             tokens=self._tokens,
             strategy=lambda: settings.strategy,
             must_keep=self._must_keep,
@@ -157,6 +143,9 @@ class Living:
             priced=lambda: writer.priced,
             importance=self._weighing.of,
         )
+        if settings.strategy.layout is Layout.SLIDING:
+            return SlidingMemory(name, archive, outside)
+        return CascadeMemory(name, archive, SummaryFolder(folder / "summaries", name), outside)
 
     def _must_keep(self) -> Sequence[str]:
         """What no compaction may lose; as in the game, but for pins, whose times nobody knows."""

@@ -31,10 +31,7 @@ _LINE = re.compile(
 def carried_over(context: MemoryContext, refused: Iterable[str], own_name: str) -> tuple[str, ...]:
     """What the next compaction must not lose beside what stands in every prompt.
 
-    Args:
-        context: The memory before the compaction.
-        refused: Rules and promises that found no room in the noticed block, as lines.
-        own_name: The agent's name.
+    ``refused``: Rules and promises that found no room in the noticed block, as lines.
 
     Returns:
         Lines, those put back before first, then ``refused``, as many as :data:`LIMIT` allows.

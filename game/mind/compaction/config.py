@@ -41,31 +41,8 @@ _RENAMED = {"cascade": "narrative"}
 class CompactionConfig:
     """When to compact, how far, and who writes the summaries.
 
-    Shares are of :attr:`budget`; each setting is explained in the file.
-
-    Attributes:
-        strategy: Name of the template in ``vault/config/compaction/``.
-        immediate_window: Memories that stay verbatim after a compaction by count.
-        recent_window: Memories by which the window grows until the next one.
-        context_tokens: Tokens that the model can look at.
-        reserve_tokens: Those of them that are kept free for the answer.
-        high: Share at which an ordinary compaction starts.
-        low: Share that a compaction comes down to.
-        sleep: Share at which one starts in an agent that sleeps.
-        emergency: Share at which one is made at once, before the thought.
-        preserve_memories: The newest memories that always stay verbatim.
-        preserve_share: The share of the budget that the newest memories may always have.
-        min_saving_tokens: What an automatic compaction must save at least.
-        rounds: Thoughts over which a saving is set against what the compaction costs.
-        longterm_tokens: Tokens beyond which the long-term summary is summarised again.
-        mask: Whether old tool results are shortened and repeats folded.
-        on_count: Whether a full window starts a compaction.
-        on_high: Whether the high mark does.
-        on_sleep: Whether the sleep mark does.
-        on_emergency: Whether the emergency mark does.
-        on_agent: Whether the agent may ask for one.
-        profile: Name of the profile in ``llm.md`` that writes the summaries.
-        fallback_after: Failed tries after which the extractive summary steps in; 0 never.
+    Windows are counted in memories, shares are of :attr:`budget`, the rest is tokens; each
+    setting is explained in ``vault/config/memory_compaction.md``.
     """
 
     strategy: str = "narrative"
@@ -96,6 +73,21 @@ class CompactionConfig:
         """Tokens that a prompt may have."""
         return self.context_tokens - self.reserve_tokens
 
+    @property
+    def low_tokens(self) -> int:
+        """Tokens that a compaction goes down to."""
+        return int(self.low * self.budget)
+
+    @property
+    def high_tokens(self) -> int:
+        """Tokens from which on an ordinary compaction starts."""
+        return int(self.high * self.budget)
+
+    @property
+    def emergency_tokens(self) -> int:
+        """Tokens from which on one cannot wait."""
+        return int(self.emergency * self.budget)
+
 
 def load_compaction_config(
     path: Path, changes: Mapping[str, str] | None = None
@@ -104,9 +96,7 @@ def load_compaction_config(
 
     Strategies are the templates in the folder ``compaction`` beside the file.
 
-    Args:
-        path: The file.
-        changes: Values that hold instead of the file's, as they would be written there.
+    ``changes``: Values that hold instead of the file's, as they would be written there.
 
     Raises:
         ConfigError: A value or a name is wrong, or two values do not go together; says

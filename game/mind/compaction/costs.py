@@ -27,12 +27,7 @@ def prompt_line(agent: str, memory: Memory) -> str:
 
 
 class TokenCounter:
-    """Weighs for one agent.
-
-    Args:
-        agent: Its name, which stands in the cursor before its own acts.
-        tokens: Knows what a line costs.
-    """
+    """Weighs for one agent."""
 
     def __init__(self, agent: str, tokens: Tokens) -> None:
         self.agent = agent
@@ -68,9 +63,6 @@ class RunningWeight:
     """The weight of a window that grows at its end, kept up as it grows.
 
     Adding up 128 lines at each turn would cost more than all else that a turn does.
-
-    Args:
-        scale: Weighs one memory.
     """
 
     def __init__(self, scale: TokenCounter) -> None:
@@ -82,16 +74,15 @@ class RunningWeight:
         """Something else than the end of the window has changed."""
         self._left = 0
 
-    def added(self, memory: Memory) -> None:
-        """A memory came in at the end."""
-        if self._left:
+    def grown(self, memory: Memory, before: Memory | None = None) -> None:
+        """The window ends with ``memory`` now, in place of ``before`` if that happened again."""
+        if not self._left:
+            return
+        if before is None:
             self._left -= 1
-            self._sum += self._scale.memory(memory)
-
-    def repeated(self, before: Memory, after: Memory) -> None:
-        """The memory at the end happened again."""
-        if self._left:
-            self._sum += self._scale.memory(after) - self._scale.memory(before)
+        else:
+            self._sum -= self._scale.memory(before)
+        self._sum += self._scale.memory(memory)
 
     def value(self, walk: Callable[[], int]) -> int:
         """The weight now; ``walk`` adds it up where it is not known."""

@@ -35,7 +35,6 @@ class ImportanceCache:
     """How much memories matter, each judged once; it never fails.
 
     Args:
-        judge: Says it.
         log: Is told, once for each reason, why one could not be judged.
         most: So many judgements are kept; the oldest goes first. A window must be smaller.
     """
@@ -88,9 +87,7 @@ def picked(
 ) -> tuple[Memory, ...]:
     """Single memories from the archive; those that it cannot give are left out.
 
-    Args:
-        read: Gives the memories from one number to another, both included.
-        numbers: Which, ascending.
+    ``numbers``: Which, ascending.
     """
     found: list[Memory] = []
     for first, last in _runs(numbers):

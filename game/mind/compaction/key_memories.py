@@ -37,7 +37,6 @@ class KeyMemory:
     """A memory that matters, as a line that a summarizer reads.
 
     Attributes:
-        number: The memory's number.
         line: Its text; an own act is ``~Mira> say …``.
         importance: How much it matters, 1 to 10.
     """
@@ -52,7 +51,6 @@ class SentenceMatcher:
 
     Args:
         weighty: The memories that matter, of those that the text was made of.
-        own_name: Whose memories they are.
     """
 
     def __init__(self, weighty: Iterable[KeyMemory], own_name: str) -> None:
@@ -67,9 +65,7 @@ class SentenceMatcher:
     def importance_of(self, told: ToldSentence, number: int | None = None) -> int:
         """How much a sentence matters; 0 if it is made of nothing that does.
 
-        Args:
-            told: The sentence.
-            number: The memory that it says it came from, which settles it if it is known.
+        ``number``: The memory that it says it came from, which settles it if it is known.
         """
         if number is not None and number in self._by_number:
             return self._by_number[number]
@@ -94,9 +90,7 @@ def counting(told: Sequence[ToldSentence], importance: Sequence[int]) -> list[fl
 
     Of one speaker only so many count for more, those that matter most.
 
-    Args:
-        told: The sentences.
-        importance: How much each of them matters, 0 where that is not known; or none at all.
+    ``importance``: How much each of them matters, 0 where that is not known; or none at all.
     """
     factors = [1.0] * len(told)
     if len(importance) != len(told):
@@ -115,10 +109,8 @@ def named(
 ) -> list[tuple[int, str]]:
     """What of ``lines`` matters most, in their order: the line's position, and words.
 
-    Args:
-        lines: What a model is about to read.
-        importance: How much a sentence of the line at that position matters.
-        own_name: Whose memories they are.
+    ``lines``: What a model is about to read.
+    ``importance``: How much a sentence of the line at that position matters.
     """
     found = [
         (importance(position, told), position, told)

@@ -1,4 +1,4 @@
-"""When to compact, and whether it pays: decisions alone, made from figures.
+"""Whether a compaction is due, and whether it pays.
 
 One ladder has several triggers: the count, the high mark, the sleep mark and the
 emergency mark. Between the mark that starts a compaction and the low mark that it goes
@@ -14,48 +14,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.dependencies import MemoryParts
+from game.mind.compaction.planning import CompactionPlan, make_plan
+from game.mind.compaction.view import View
 from game.mind.memory import CompactReason, Load
+from game.mind.summaries.strategy import Layout, Strategy
 
 MOST_IN_VAIN = 2
 """Compactions in a row that may leave the prompt over their mark."""
-
-
-@dataclass(frozen=True, slots=True)
-class Worth:
-    """What a compaction is expected to bring.
-
-    Attributes:
-        saving: Tokens that each later prompt has less.
-        cost: Tokens that are sent and written for it where a model is asked.
-        leaving: Tokens of the memories that leave the window.
-    """
-
-    saving: int
-    cost: int
-    leaving: int = 0
-
-    def pays(
-        self,
-        config: CompactionConfig,
-        *,
-        priced: bool = True,
-        reason: CompactReason = CompactReason.HIGH,
-    ) -> bool:
-        """Whether an automatic compaction is worth it; ``priced`` if it asks a model at all."""
-        if self.saving < max(self._least(config, reason), 1):
-            return False
-        return self.saving * config.rounds > (self.cost if priced else 0)
-
-    def _least(self, config: CompactionConfig, reason: CompactReason) -> int:
-        """What it has to save.
-
-        ``min_saving_tokens`` is meant for a way from the high mark to the low one. By count
-        less may leave, as the sizes of the windows say, and has to save the same share.
-        """
-        if reason is not CompactReason.COUNT:
-            return config.min_saving_tokens
-        way = max(high_tokens(config) - low_tokens(config), 1)
-        return min(config.min_saving_tokens, config.min_saving_tokens * self.leaving // way)
+ASK_AGAIN_AFTER = 4
+"""Memories after which a compaction that did not pay is thought over again."""
+FAR_FROM_IT = 0.1
+"""So far under the emergency mark a load that was added up a few memories ago is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +74,7 @@ def wanted(
 ) -> list[CompactReason]:
     """The reasons that hold now for a compaction in the background, the strongest first.
 
-    Args:
-        config: Marks and switches.
-        load: What the prompt costs.
-        full: Whether the window has reached its count.
-        asleep: Whether the agent sleeps; asked only where it matters.
+    ``asleep``: Whether the agent sleeps; asked only where it matters.
     """
     reasons = []
     if config.on_high and load.share >= config.high:
@@ -125,16 +91,84 @@ def urgent(config: CompactionConfig, load: Load) -> bool:
     return config.on_emergency and load.share >= config.emergency
 
 
-def low_tokens(config: CompactionConfig) -> int:
-    """Tokens that a compaction goes down to."""
-    return int(config.low * config.budget)
+class Triggers:
+    """Decides for one memory; for callers that hold the lock of its tiers."""
 
+    def __init__(self, parts: MemoryParts, view: View) -> None:
+        self._tiers, self._view, self._outside = parts.tiers, view, parts.outside
+        self._streak = Streak()
+        self._declined: dict[CompactReason, int] = {}
 
-def high_tokens(config: CompactionConfig) -> int:
-    """Tokens from which on an ordinary compaction starts."""
-    return int(config.high * config.budget)
+    def ordinary(self) -> CompactReason | None:
+        """Why a compaction is due in the background; None if none is, or none would pay."""
+        config, load = self._outside.config(), self._view.load()
+        full = self._tiers.last_number >= self.next_due()
+        reasons = wanted(config, load, full=full, asleep=self._outside.asleep)
+        if not reasons or self._held or self._outside.strategy().layout is Layout.SLIDING:
+            return None
+        return next((reason for reason in reasons if self._pays(reason, config, load)), None)
 
+    def emergency(self, *, busy: bool) -> bool:
+        """Whether one must be made before the next thought; ``busy`` while one is under way.
 
-def emergency_tokens(config: CompactionConfig) -> int:
-    """Tokens from which on one cannot wait."""
-    return int(config.emergency * config.budget)
+        A prompt over its budget cannot be sent at all, so then there is no question whether
+        it pays.
+        """
+        config, load = self._outside.config(), self._view.load()
+        if load.share < config.emergency - FAR_FROM_IT:
+            return False
+        self._view.weight.stale()  # so near the mark every line is added up anew
+        load = self._view.load()
+        if not urgent(config, load):
+            return False
+        if load.used > load.budget:
+            return True
+        return not busy and not self._held and self._pays(CompactReason.EMERGENCY, config, load)
+
+    def exhausted(self) -> bool:
+        """Whether one more emergency compaction would be made in vain like those before."""
+        return self._streak.blocks(self._outside.config(), self._view.load())
+
+    def next_due(self) -> int:
+        """The memory number at which the window is full."""
+        config, tiers = self._outside.config(), self._tiers
+        due = tiers.summarised + config.immediate_window + config.recent_window
+        return due if tiers.recent else due + 1
+
+    def plan(
+        self, reason: CompactReason, config: CompactionConfig, strategy: Strategy
+    ) -> CompactionPlan | None:
+        """What a compaction would do now; None if there is nothing to do."""
+        return make_plan(reason, strategy.layout, config, self._view.snapshot())
+
+    def compacted(self, reason: CompactReason, config: CompactionConfig, load: Load) -> None:
+        """One was made, and left the prompt at ``load``."""
+        self._declined.clear()
+        self._streak = self._streak.after(reason, config, load)
+
+    def forget(self) -> None:
+        """The memory is another one now: cleared, or taken back."""
+        self._declined.clear()
+        self._streak = Streak()
+
+    @property
+    def _held(self) -> bool:
+        """Whether a compaction was taken back just now: it is not made again at once."""
+        since = self._tiers.undone_at
+        return (
+            since is not None
+            and self._tiers.last_number < since + self._outside.config().recent_window
+        )
+
+    def _pays(self, reason: CompactReason, config: CompactionConfig, load: Load) -> bool:
+        """Whether a compaction is worth it; a no is thought over only every few memories."""
+        last = self._tiers.last_number
+        if self._streak.blocks(config, load) or last < self._declined.get(reason, 0):
+            return False
+        plan = self.plan(reason, config, self._outside.strategy())
+        if plan is not None and plan.worth.pays(
+            config, priced=self._outside.priced(), reason=reason
+        ):
+            return True
+        self._declined[reason] = last + ASK_AGAIN_AFTER
+        return False

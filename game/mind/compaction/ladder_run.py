@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from game.mind.archive.records import Memory, Summary, Tier
-from game.mind.compaction import importance_cache, ladder, truncation
+from game.mind.compaction import importance_cache, truncation
 from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.costs import TokenCounter
 from game.mind.compaction.importance_cache import ImportanceCache
@@ -23,68 +23,52 @@ from game.mind.memory import Rung, RungStep
 from game.mind.summaries import verification
 from game.mind.summaries.retelling import day_of
 from game.mind.summaries.strategy import Layout, Strategy
-from game.mind.summaries.summarizer import SummarySource
+from game.mind.summaries.summarizer import Draft, SummarySource
 from game.mind.summaries.verification import SummaryVerdict
-from game.mind.summaries.writing import SummaryWriter, WrittenSummary
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedCompaction:
-    """What a compaction came to, before it is committed.
-
-    Attributes:
-        longterm: The new long-term summary.
-        recent: The new short-term summary.
-        steps: What each rung did.
-        verdict: What the check found.
-        calls: Model calls.
-        prompt_tokens: Tokens sent.
-        completion_tokens: Tokens written.
-        earlier: Longer versions of summaries that a later rung made shorter.
-    """
-
-    longterm: Summary | None
-    recent: Summary
-    steps: tuple[RungStep, ...]
-    verdict: SummaryVerdict
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    earlier: Mapping[Tier, str]
+from game.mind.summaries.writing import SummaryWriter
 
 
 @dataclass(slots=True)
 class LadderRun:
-    """One compaction on its way up the ladder.
+    """One compaction on its way up the ladder; :meth:`make` fills what it came to.
 
     Attributes:
-        plan: What flows where.
-        config: Marks and sizes.
-        strategy: How summaries are written.
-        scale: Weighs.
-        writer: Writes.
-        now: When the summaries are made.
-        mattering: How much memories matter.
         mattered: The memories that matter, of those that the summaries of before still tell.
+        steps: What each rung did, in order.
+        written: The summaries that were written on the way, with what they cost.
+        earlier: Longer versions of summaries that a later rung made shorter.
     """
 
     plan: CompactionPlan
     config: CompactionConfig
     strategy: Strategy
-    scale: TokenCounter
+    counter: TokenCounter
     writer: SummaryWriter
     now: datetime
-    mattering: ImportanceCache
+    importance: ImportanceCache
     mattered: Sequence[Memory] = ()
+    steps: list[RungStep] = field(default_factory=list)
+    written: list[Draft] = field(default_factory=list)
+    earlier: dict[Tier, str] = field(default_factory=dict)
+    verdict: SummaryVerdict | None = None
     _summaries: dict[Tier, Summary | None] = field(default_factory=dict)
-    _steps: list[RungStep] = field(default_factory=list)
-    _written: list[WrittenSummary] = field(default_factory=list)
     _sources: list[str] = field(default_factory=list)
-    _earlier: dict[Tier, str] = field(default_factory=dict)
     _window: int = 0
 
-    def make(self) -> PreparedCompaction | None:
-        """Go up until the prompt is under the low mark; None if nothing could be changed.
+    @property
+    def longterm(self) -> Summary | None:
+        """The new long-term summary."""
+        return self._summaries[Tier.LONGTERM]
+
+    @property
+    def recent(self) -> Summary:
+        """The new short-term summary."""
+        recent = self._summaries[Tier.RECENT]
+        assert recent is not None  # there is one before, or memories leave and become one
+        return recent
+
+    def make(self) -> bool:
+        """Go up until the prompt is under the low mark; False if nothing could be changed.
 
         Raises:
             ModelError, ConfigError: No summary could be written.
@@ -93,17 +77,18 @@ class LadderRun:
         self._summaries = {Tier.LONGTERM: before.longterm, Tier.RECENT: before.recent}
         self._sources = [truncation.without_note(each.text) for each in self._present()]
         self._window = sum(before.weights)
-        masked = RungStep(Rung.MASK, before.summaries + before.plain, before.tokens)
-        self._steps = [masked]
+        self.steps = [RungStep(Rung.MASK, before.summaries + before.plain, before.tokens)]
         if self.plan.leaving:
             self._summarise()
         self._resummarise()
-        if self._used > ladder.high_tokens(self.config):
+        if self._used > self.config.high_tokens:
             self._squeeze()
-        if self._used > ladder.high_tokens(self.config):
-            self._truncate(self._reachable(ladder.low_tokens(self.config)))
-        changed = [self._summaries[tier] for tier in (Tier.LONGTERM, Tier.RECENT)]
-        return None if changed == [before.longterm, before.recent] else self._checked()
+        if self._used > self.config.high_tokens:
+            self._truncate(self._reachable(self.config.low_tokens))
+        if (self.longterm, self._summaries[Tier.RECENT]) == (before.longterm, before.recent):
+            return False
+        self._check()
+        return True
 
     # -- the rungs
 
@@ -122,7 +107,7 @@ class LadderRun:
                 spans[Tier.LONGTERM] = (oldest, recent.last)
         self._summaries, self._window = dict.fromkeys(Tier), self.plan.staying_tokens
         for source, each in zip(sources, written, strict=True):
-            weight = sum(map(self.scale.text, source.lines))
+            weight = sum(map(self.counter.text, source.lines))
             self._summaries[source.tier] = self._summary(source.tier, spans, each, weight)
         self._step(Rung.SUMMARISE, before, *written)
 
@@ -130,7 +115,7 @@ class LadderRun:
         """Summarise the summary of everything old again when it has outgrown its limit."""
         tier = Tier.RECENT if self.plan.layout is Layout.REPLACE else Tier.LONGTERM
         summary, limit = self._summaries[tier], self.config.longterm_tokens
-        if summary is None or self.scale.text(summary.text) <= limit:
+        if summary is None or self.counter.text(summary.text) <= limit:
             return
         before = self._tokens
         source = self._again(summary, limit)
@@ -142,7 +127,7 @@ class LadderRun:
 
     def _squeeze(self) -> None:
         """Make both summaries smaller without a model: before anything is cut."""
-        before, room = self._tokens, self._room(ladder.low_tokens(self.config))
+        before, room = self._tokens, self._room(self.config.low_tokens)
         weight = {each.tier: self._weight(each.tier) for each in self._present()}
         for tier, tokens in weight.items():
             limit = max(room * tokens // max(sum(weight.values()), 1), LEAST_SUMMARY)
@@ -153,7 +138,7 @@ class LadderRun:
     def _reachable(self, target: int) -> int:
         """``target``, or what is left when both summaries are squeezed as far as they can be."""
         least = self.plan.before.overhead + self._window + 2 * LEAST_SUMMARY
-        return min(max(target, least), max(target, ladder.emergency_tokens(self.config)))
+        return min(max(target, least), max(target, self.config.emergency_tokens))
 
     def _truncate(self, target: int) -> None:
         """Cut the oldest summary, then the other; both are in the archive."""
@@ -162,32 +147,14 @@ class LadderRun:
             summary, over = self._summaries[tier], self._used - target
             if summary is not None and over > 0:
                 weight = self._weight(tier)
-                text = truncation.cut(summary, max(weight - over, 0), self.scale.text)
+                text = truncation.cut(summary, max(weight - over, 0), self.counter.text)
                 self._shorten(summary, text, summary.model)
         self._step(Rung.TRUNCATE, before)
 
     # -- the check
 
-    def _checked(self) -> PreparedCompaction:
-        verdict = self._verdict()
-        if verdict.put_back:
-            self._put_back(verdict.put_back)
-        if self._used > self.config.budget:
-            self._truncate(ladder.emergency_tokens(self.config))
-        recent = self._summaries[Tier.RECENT]
-        assert recent is not None  # there is one before, or memories leave and become one
-        return PreparedCompaction(
-            longterm=self._summaries[Tier.LONGTERM],
-            recent=recent,
-            steps=tuple(self._steps),
-            verdict=verdict,
-            calls=sum(each.calls for each in self._written),
-            prompt_tokens=sum(each.prompt_tokens for each in self._written),
-            completion_tokens=sum(each.completion_tokens for each in self._written),
-            earlier=dict(self._earlier),
-        )
-
-    def _verdict(self) -> SummaryVerdict:
+    def _check(self) -> None:
+        """Put back what must be kept and is not seen any more, at whatever cost but the budget."""
         texts = [truncation.without_note(each.text) for each in self._present()]
         last = self.plan.leaving[-1].number if self.plan.leaving else 0
         window = [memory.line for memory in self.plan.before.shown if memory.number > last]
@@ -197,21 +164,20 @@ class LadderRun:
             visible=[*self.writer.standing, *texts, *window],
             must_keep=self.writer.must_keep,
             embedder=self.writer.embedder,
-            agent=self.scale.agent,
+            agent=self.counter.agent,
         )
-        return replace(verdict, tries=max((each.tries for each in self._written), default=1))
-
-    def _put_back(self, lines: tuple[str, ...]) -> None:
-        recent = self._summaries[Tier.RECENT]
-        if recent is not None:
-            self._summaries[Tier.RECENT] = self._with_text(
-                recent, truncation.put_back(recent.text, lines), recent.model
-            )
+        tries = max((each.tries for each in self.written), default=1)
+        self.verdict = replace(verdict, tries=tries)
+        if verdict.put_back:
+            text = truncation.put_back(self.recent.text, verdict.put_back)
+            self._summaries[Tier.RECENT] = self._with_text(self.recent, text, self.recent.model)
+        if self._used > self.config.budget:
+            self._truncate(self.config.emergency_tokens)
 
     # -- what the rungs are made of
 
     def _new_sources(self) -> list[SummarySource]:
-        pruned, agent = self._pruned(), self.scale.agent
+        pruned, agent = self._pruned(), self.counter.agent
         memories = tuple(memory for memory in pruned if not memory.is_shrug) or pruned
         lines = tuple(source_line(agent, memory) for memory in memories)
         older = tuple(truncation.without_added(each.text) for each in self._present())
@@ -226,7 +192,7 @@ class LadderRun:
         leaving = self.plan.leaving
         if not self.config.mask:
             return leaving
-        mask = Mask(self.writer.log, self.mattering.unshortened)
+        mask = Mask(self.writer.log, self.importance.unshortened)
         return mask.view(leaving, leaving[-1].number) or leaving
 
     def _source(
@@ -236,20 +202,20 @@ class LadderRun:
         older = (0,) * (len(lines) - len(memories))
         return SummarySource(
             tier=tier,
-            agent=self.scale.agent,
+            agent=self.counter.agent,
             lines=lines,
             numbers=(*older, *(memory.number for memory in memories)) if memories else (),
-            importance=(*older, *map(self.mattering.of, memories)),
+            importance=(*older, *map(self.importance.of, memories)),
             days=(*("" for _ in older), *(day_of(memory.time) for memory in memories)),
             weighty=self._weighty(self.mattered) if older else (),
             strategy=self.strategy,
             limit_tokens=limit,
-            tokens=self.scale.text,
+            tokens=self.counter.text,
             must_keep=self.writer.held_by(lines),
         )
 
     def _weighty(self, memories: Sequence[Memory]) -> tuple[KeyMemory, ...]:
-        agent, of = self.scale.agent, self.mattering.of
+        agent, of = self.counter.agent, self.importance.of
         return tuple(KeyMemory(m.number, source_line(agent, m), of(m)) for m in memories)
 
     def _again(self, summary: Summary, limit: int) -> SummarySource:
@@ -257,7 +223,7 @@ class LadderRun:
         return replace(source, weighty=self._weighty([*self.mattered, *self._leaving_mattered()]))
 
     def _leaving_mattered(self) -> tuple[Memory, ...]:
-        return importance_cache.remembered(self.plan.leaving, self.mattering.of)
+        return importance_cache.remembered(self.plan.leaving, self.importance.of)
 
     def _by_rules(self, tier: Tier, limit: int) -> None:
         summary = self._summaries[tier]
@@ -267,23 +233,23 @@ class LadderRun:
 
     def _shorten(self, summary: Summary, text: str, model: str) -> None:
         """Put a shorter text in a summary's place; one that is none changes nothing."""
-        if text and self.scale.text(text) < self.scale.text(summary.text):
-            self._earlier.setdefault(summary.tier, summary.text)
+        if text and self.counter.text(text) < self.counter.text(summary.text):
+            self.earlier.setdefault(summary.tier, summary.text)
             self._summaries[summary.tier] = self._with_text(summary, text, model)
 
     def _with_text(self, summary: Summary, text: str, model: str) -> Summary:
-        tokens = self.scale.text(text)
+        tokens = self.counter.text(text)
         return replace(summary, text=text, model=model, time=self.now, tokens_after=tokens)
 
     def _summary(
         self,
         tier: Tier,
         spans: Mapping[Tier, tuple[int, int]],
-        written: WrittenSummary,
+        written: Draft,
         weight: int,
     ) -> Summary:
         first, last = spans[tier]
-        tokens = self.scale.text(written.text)
+        tokens = self.counter.text(written.text)
         summary = Summary(tier, first, last, written.text, written.model, self.now, weight, tokens)
         return replace(summary, mattered=self._still_told(summary))
 
@@ -291,17 +257,17 @@ class LadderRun:
         """Numbers of what matters and stands in a new summary: what the next one goes by."""
         known = [*self.mattered, *self._leaving_mattered()]
         covered = [memory for memory in known if summary.first <= memory.number <= summary.last]
-        told = SentenceMatcher(self._weighty(covered), self.scale.agent).numbers_in(
-            summary.text, self.scale.agent
+        told = SentenceMatcher(self._weighty(covered), self.counter.agent).numbers_in(
+            summary.text, self.counter.agent
         )
         there = (memory for memory in covered if memory.number in told)
-        return tuple(m.number for m in importance_cache.remembered(there, self.mattering.of))
+        return tuple(m.number for m in importance_cache.remembered(there, self.importance.of))
 
-    def _step(self, rung: Rung, before: int, *written: WrittenSummary) -> None:
+    def _step(self, rung: Rung, before: int, *written: Draft) -> None:
         if self._tokens != before or written:
             calls = sum(each.calls for each in written)
-            self._steps.append(RungStep(rung, before, self._tokens, calls))
-        self._written += written
+            self.steps.append(RungStep(rung, before, self._tokens, calls))
+        self.written += written
 
     def _present(self) -> list[Summary]:
         both = (self._summaries[Tier.LONGTERM], self._summaries[Tier.RECENT])
@@ -313,7 +279,7 @@ class LadderRun:
         return first.first if first else self.plan.leaving[0].number
 
     def _weight(self, tier: Tier) -> int:
-        return self.scale.summaries(self._summaries[tier])
+        return self.counter.summaries(self._summaries[tier])
 
     def _room(self, limit: int) -> int:
         """Tokens that both summaries may have together for the prompt to fit ``limit``."""
@@ -322,7 +288,7 @@ class LadderRun:
     @property
     def _tokens(self) -> int:
         """Summaries and window now, or as they will be."""
-        return self.scale.summaries(*self._summaries.values()) + self._window
+        return self.counter.summaries(*self._summaries.values()) + self._window
 
     @property
     def _used(self) -> int:

@@ -50,9 +50,7 @@ _SENTENCE = re.compile(r"(?<=[.!?]) +")
 def boundary(last: int, preserve: int) -> int:
     """The number of the last memory that is masked; 0 for none.
 
-    Args:
-        last: Number of the newest memory.
-        preserve: How many of the newest are never masked.
+    ``preserve``: How many of the newest are never masked.
     """
     return max(last - max(preserve, 0), 0) // STEP * STEP
 
@@ -69,10 +67,8 @@ def mask(
 
     Applied twice it changes nothing, and no line of it is longer than it was.
 
-    Args:
-        window: Memories, oldest first.
-        through: Number of the last one to mask.
-        matters: Whether a memory stays as it is; asked for those that would not.
+    ``through``: Number of the last one to mask.
+    ``matters``: Whether a memory stays as it is; asked for those that would not.
     """
     end = _end(window, through)
     view = _View(_Exempt(matters))
@@ -261,10 +257,8 @@ def _too_short(text: str) -> bool:
 def _shortened(memory: Memory, body: str, news: str = "") -> Memory:
     """``memory`` with ``body`` and its number as its text, if that is worth it.
 
-    Args:
-        memory: What is shown.
-        body: What is left of it in any case.
-        news: What is left of it besides, if even so it is worth it.
+    ``body``: What is left of it in any case.
+    ``news``: What is left of it besides, if even so it is worth it.
     """
     mark = f" … (memory {memory.number})"
     shown = memory.text[:PROMPT_LIMIT]

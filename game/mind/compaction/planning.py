@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from game.mind.archive.records import Memory, MemoryKind, Summary
-from game.mind.compaction import importance_cache, ladder
+from game.mind.compaction import importance_cache
 from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.ladder import Worth
 from game.mind.memory import CompactReason
 from game.mind.summaries.strategy import Layout
 
@@ -33,14 +32,9 @@ class MemorySnapshot:
     """A memory at one moment, weighed.
 
     Attributes:
-        longterm: The long-term summary.
-        recent: The short-term summary.
-        window: The memories that are not summarised.
         shown: The same as a prompt shows them, masked.
         weights: What each of them costs as it is shown; 0 for one that is folded away.
         plain: What the window would cost unmasked.
-        longterm_tokens: What the long-term summary costs.
-        recent_tokens: What the short-term summary costs.
         overhead: Tokens of the prompt beside all that.
         open_from: Number of the oldest memory of what is going on, None if nothing is.
         importance: How much a memory matters; asked only for those just before the cut.
@@ -75,17 +69,52 @@ class MemorySnapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class Worth:
+    """What a compaction is expected to bring.
+
+    Attributes:
+        saving: Tokens that each later prompt has less.
+        cost: Tokens that are sent and written for it where a model is asked.
+        leaving: Tokens of the memories that leave the window.
+    """
+
+    saving: int
+    cost: int
+    leaving: int = 0
+
+    def pays(
+        self,
+        config: CompactionConfig,
+        *,
+        priced: bool = True,
+        reason: CompactReason = CompactReason.HIGH,
+    ) -> bool:
+        """Whether an automatic compaction is worth it; ``priced`` if it asks a model at all."""
+        if self.saving < max(self._least(config, reason), 1):
+            return False
+        return self.saving * config.rounds > (self.cost if priced else 0)
+
+    def _least(self, config: CompactionConfig, reason: CompactReason) -> int:
+        """What it has to save.
+
+        ``min_saving_tokens`` is meant for a way from the high mark to the low one. By count
+        less may leave, as the sizes of the windows say, and has to save the same share.
+        """
+        if reason is not CompactReason.COUNT:
+            return config.min_saving_tokens
+        way = max(config.high_tokens - config.low_tokens, 1)
+        return min(config.min_saving_tokens, config.min_saving_tokens * self.leaving // way)
+
+
+@dataclass(frozen=True, slots=True)
 class CompactionPlan:
     """What flows where.
 
     Attributes:
-        reason: Why it is made.
         layout: Which tiers there are afterwards.
-        before: The memory as it was.
         leaving: The memories that are summarised, oldest first; none where only the
             summaries are made shorter.
         staying: The memories that stay verbatim.
-        worth: What it is expected to bring.
         squeezed: How many memories were to stay verbatim, where so many do not fit.
     """
 
@@ -108,20 +137,16 @@ def make_plan(
 ) -> CompactionPlan | None:
     """Decide what a compaction would do; None if there is nothing to do.
 
-    Args:
-        reason: By count the immediate window stays, unless that leaves the prompt over the
-            high mark; what was asked for does the same, for the low mark. All else goes down
-            to the low mark.
-        layout: Which tiers there are to be.
-        config: Marks and sizes.
-        now: The memory as it is.
+    ``reason``: By count the immediate window stays, unless that leaves the prompt over the
+    high mark; what was asked for does the same, for the low mark. All else goes down
+    to the low mark.
     """
     room = _Room(layout, config, now)
     leave, squeezed = _leave(reason, room)
     if reason is not CompactReason.EMERGENCY and not squeezed:
         leave = _moved_back(leave, reason, room)
     shrinks = now.recent is not None and (
-        now.longterm_tokens > config.longterm_tokens or now.used > ladder.high_tokens(config)
+        now.longterm_tokens > config.longterm_tokens or now.used > config.high_tokens
     )
     if not leave and not shrinks:
         return None
@@ -186,7 +211,7 @@ def _leave(reason: CompactReason, room: _Room) -> tuple[int, int]:
     opened, cut_short = _bounded(going_on, room)
     if room.layout is Layout.REPLACE:
         return opened, cut_short
-    target = ladder.low_tokens(config)
+    target = config.low_tokens
     newest, squeezed = _bounded(_preserved_from(room), room)
     newest, squeezed = min(newest, opened), max(squeezed, cut_short)
     if reason is CompactReason.COUNT or reason.asked:
@@ -194,7 +219,7 @@ def _leave(reason: CompactReason, room: _Room) -> tuple[int, int]:
         by_count = min(due, going_on)
         if reason is CompactReason.COUNT and by_count * 2 < due:
             by_count = 0  # nearly all of it is going on: wait, rather than nibble at each turn
-        bearable = target if reason.asked else ladder.high_tokens(config)
+        bearable = target if reason.asked else config.high_tokens
         if by_count <= opened and room.used(by_count) <= bearable:
             return by_count, 0
         return max(min(room.least_leave(target), newest), min(by_count, opened)), squeezed
@@ -210,7 +235,7 @@ def _moved_back(leave: int, reason: CompactReason, room: _Room) -> int:
     if room.layout is Layout.REPLACE:
         return leave
     most = min(room.count - leave, leave) // MOVED_BACK
-    low, high = ladder.low_tokens(room.config), ladder.high_tokens(room.config)
+    low, high = room.config.low_tokens, room.config.high_tokens
     stretch, start = room.now.window[leave - most : leave], leave - most
     for place in importance_cache.staying(stretch, room.now.importance):
         fits = room.used(start + place) <= low + (high - low) // MOVED_BACK
@@ -234,10 +259,10 @@ def _bounded(start: int, room: _Room) -> tuple[int, int]:
     It is then cut down to the low mark, since with less every further memory would start
     the next compaction; but the very newest stay as long as they fit.
     """
-    limit = ladder.emergency_tokens(room.config)
+    limit = room.config.emergency_tokens
     if room.tight(start) <= limit:
         return start, 0
-    fits = room.least_leave(ladder.low_tokens(room.config))
+    fits = room.least_leave(room.config.low_tokens)
     barely = room.least_leave(limit, tight=True)
     fits = max(start, min(fits, max(barely, room.count - LEAST_VERBATIM)))
     return fits, (room.count - start if fits > start else 0)

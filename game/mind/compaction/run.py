@@ -6,26 +6,22 @@ has, and the files in the vault follow.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, Position
+from game.mind.archive.history import question_record, step_record
+from game.mind.archive.records import Memory
 from game.mind.archive.tier_lines import Compacted
-from game.mind.archive.tiers import Tiers
 from game.mind.compaction import importance_cache
 from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.costs import TokenCounter
-from game.mind.compaction.importance_cache import ImportanceCache, picked
-from game.mind.compaction.ladder_run import LadderRun, PreparedCompaction
+from game.mind.compaction.dependencies import MemoryParts
+from game.mind.compaction.ladder_run import LadderRun
 from game.mind.compaction.planning import CompactionPlan
-from game.mind.compaction.results import details_of, result_of
-from game.mind.errors import ArchiveError, ArchiveUnwritable, CompactionError, KeepsakeError
-from game.mind.memory import CompactionResult, CompactReason, Outcome
-from game.mind.ports import Clock, Embedder
+from game.mind.errors import ArchiveError, CompactionError, KeepsakeError
+from game.mind.memory import CompactionResult, CompactReason, Load, Outcome, Rung
 from game.mind.summaries import roundtrip
 from game.mind.summaries.copies import VaultCopies
 from game.mind.summaries.roundtrip import RoundtripQuestion
@@ -38,55 +34,23 @@ RETRY_SECONDS = 30.0
 RETRY_LIMIT_SECONDS = 1800.0
 
 
-@dataclass(frozen=True, slots=True)
-class Dependencies:
-    """What a compaction needs from outside.
+class CompactionMaker:
+    """Makes the compactions of one memory, one at a time; the caller sees to that.
 
-    See :class:`game.mind.compaction.cascade.CascadeMemory`.
+    Attributes:
+        failures: Failed tries since the last success.
+        retry_at: No automatic try before this time.
+        questions: Drawn from what the last one summarised.
     """
 
-    summarizer: Callable[[], Summarizer]
-    must_keep: Callable[[], Sequence[str]]
-    standing: Callable[[], Sequence[str]]
-    embedder: Embedder | None
-    clock: Clock
-    ticks: Callable[[], float]
-    log: Callable[[str], None]
-    mattering: ImportanceCache
-
-
-class CompactionRun:
-    """Compactions of one memory, one at a time; the caller sees to that.
-
-    Args:
-        tiers: What is compacted.
-        lock: Guards the tiers.
-        archive: Gets a line for each compaction.
-        copies: The files in the vault.
-        scale: Weighs.
-        outside: Models, clock, and what must be kept.
-    """
-
-    def __init__(
-        self,
-        tiers: Tiers,
-        lock: threading.Lock,
-        archive: Archive,
-        *,
-        copies: VaultCopies,
-        scale: TokenCounter,
-        outside: Dependencies,
-    ) -> None:
+    def __init__(self, parts: MemoryParts, copies: VaultCopies) -> None:
         self.failures = 0
-        """Failed tries since the last success."""
         self.retry_at: datetime | None = None
-        """No automatic try before this time."""
         self.last_failure = ""
         self.questions: tuple[RoundtripQuestion, ...] = ()
         self._unwritten = 0
         self._past: dict[int, Memory] = {}
-        self._tiers, self._lock, self._archive = tiers, lock, archive
-        self._copies, self._scale, self._outside = copies, scale, outside
+        self._parts, self._outside, self._copies = parts, parts.outside, copies
 
     @property
     def backing_off(self) -> bool:
@@ -106,16 +70,26 @@ class CompactionRun:
             self._failed(CompactionError(f"unexpected {error!r}"))
             raise
 
+    def _failed(self, error: KeepsakeError) -> None:
+        self.failures += 1
+        self._unwritten += not isinstance(error, ArchiveError)
+        wait = min(RETRY_SECONDS * 2 ** (self.failures - 1), RETRY_LIMIT_SECONDS)
+        self.retry_at = self._outside.clock.now() + timedelta(seconds=wait)
+        self.last_failure = str(error)
+        self._parts.log(
+            f"Compaction failed: {error} (nothing was changed; next try in {wait:.0f} s)"
+        )
+
     def prepare(self) -> None:
         """Bring what was lived to the disk, and take over what people have edited.
 
         Raises:
             ArchiveUnwritable: The archive cannot be written, so nothing may be compacted.
         """
-        self._archive.sync()
+        self._parts.archive.sync()
         self._copies.adopt_edits()
 
-    def run(
+    def make(
         self,
         plan: CompactionPlan | None,
         reason: CompactReason,
@@ -128,66 +102,43 @@ class CompactionRun:
         Raises:
             KeepsakeError: Nothing was changed; says why.
         """
-        made = None if plan is None else self._made(plan, config, strategy)
-        if plan is None or made is None:
+        if plan is None:
             return self._nothing(reason, config)
-        seconds = self._outside.ticks() - began
-        result = result_of(plan, made, self._scale, seconds)
-        with self._copies.in_step:
-            position, number = self._commit(plan, made, result, strategy)
-        return replace(result, number=number, position=position)
-
-    def _made(
-        self, plan: CompactionPlan, config: CompactionConfig, strategy: Strategy
-    ) -> PreparedCompaction | None:
-        outside = self._outside
         self._announce(plan)
         self.questions = roundtrip.draw(plan.leaving)
-        writer = SummaryWriter(
-            summarizer=self._summarizer(plan, config, strategy),
-            forgiving=plan.reason is CompactReason.EMERGENCY,
-            must_keep=tuple(outside.must_keep()),
-            standing=tuple(outside.standing()),
-            embedder=outside.embedder,
-            log=outside.log,
+        run = LadderRun(
+            plan=plan,
+            config=config,
+            strategy=strategy,
+            counter=self._parts.counter,
+            writer=SummaryWriter(
+                summarizer=self._summarizer(plan, config, strategy),
+                forgiving=plan.reason is CompactReason.EMERGENCY,
+                must_keep=tuple(self._outside.must_keep()),
+                standing=tuple(self._outside.standing()),
+                embedder=self._outside.embedder,
+                log=self._parts.log,
+            ),
+            now=self._outside.clock.now(),
+            importance=self._parts.importance,
+            mattered=self._mattered(plan),
         )
-        now = outside.clock.now()
-        mattered = self._mattered(plan)
-        return LadderRun(
-            plan, config, strategy, self._scale, writer, now, outside.mattering, mattered
-        ).make()
+        if not run.make():
+            return self._nothing(reason, config)
+        result = _result(run, self._outside.ticks() - began)
+        with self._copies.in_step:
+            return self._committed(run, result)
 
-    def _mattered(self, plan: CompactionPlan) -> list[Memory]:
-        """The memories that matter, of those that both summaries of before still tell."""
-        both = (plan.before.longterm, plan.before.recent)
-        numbers = sorted({number for each in both if each for number in each.mattered})
-        known = self._past | self._read([n for n in numbers if n not in self._past])
-        leaving = importance_cache.remembered(plan.leaving, self._outside.mattering.of)
-        self._past = {n: known[n] for n in numbers if n in known}
-        mattered = list(self._past.values())
-        # The next compaction asks for these: what leaves now is at hand without the archive.
-        self._past |= {memory.number: memory for memory in leaving}
-        return mattered
-
-    def _read(self, numbers: Sequence[int]) -> dict[int, Memory]:
-        """Memories from the archive, which after a restart alone knows them."""
-        try:
-            read = picked(self._archive.read, numbers)
-        except (OSError, KeyError, ValueError) as error:
-            # Summaries are as good as they were before anything was known to matter.
-            self._outside.log(f"What mattered in the summaries cannot be looked up ({error!r})")
-            return {}
-        return {memory.number: memory for memory in read}
+    # -- before
 
     def _announce(self, plan: CompactionPlan) -> None:
-        log = self._outside.log
         warning = "Emergency: " if plan.reason is CompactReason.EMERGENCY else ""
-        log(
-            f"{warning}Starting compaction ({self._tiers.last_number} memories, "
+        self._parts.log(
+            f"{warning}Starting compaction ({self._parts.tiers.last_number} memories, "
             f"{len(plan.staying)} immediate, {len(plan.leaving)} recent)"
         )
         if plan.squeezed:
-            log(
+            self._parts.log(
                 f"The newest {plan.squeezed} memories do not fit into the budget word for word; "
                 f"{len(plan.staying)} of them stay"
             )
@@ -197,7 +148,7 @@ class CompactionRun:
     ) -> Summarizer:
         """The configured one, or the one that needs no model where that one keeps failing."""
         if config.fallback_after and self._unwritten >= config.fallback_after:
-            self._outside.log(
+            self._parts.log(
                 f"No usable summary in {self._unwritten} tries; falling back to extractive"
             )
             return ExtractiveSummarizer()
@@ -208,7 +159,7 @@ class CompactionRun:
         except KeepsakeError as error:
             if plan.reason is not CompactReason.EMERGENCY:
                 raise
-            self._outside.log(f"{error}; a summary without a model stands in")
+            self._parts.log(f"{error}; a summary without a model stands in")
             return ExtractiveSummarizer()
 
     def _in_haste(self, plan: CompactionPlan, config: CompactionConfig) -> bool:
@@ -222,8 +173,32 @@ class CompactionRun:
         failed = self.backing_off and bool(self._unwritten)
         return failed or plan.worth.leaving > config.context_tokens
 
+    def _mattered(self, plan: CompactionPlan) -> list[Memory]:
+        """The memories that matter, of those that both summaries of before still tell."""
+        both = (plan.before.longterm, plan.before.recent)
+        numbers = sorted({number for each in both if each for number in each.mattered})
+        known = self._past | self._read([n for n in numbers if n not in self._past])
+        leaving = importance_cache.remembered(plan.leaving, self._parts.importance.of)
+        self._past = {n: known[n] for n in numbers if n in known}
+        mattered = list(self._past.values())
+        # The next compaction asks for these: what leaves now is at hand without the archive.
+        self._past |= {memory.number: memory for memory in leaving}
+        return mattered
+
+    def _read(self, numbers: Sequence[int]) -> dict[int, Memory]:
+        """Memories from the archive, which after a restart alone knows them."""
+        try:
+            read = importance_cache.picked(self._parts.archive.read, numbers)
+        except (OSError, KeyError, ValueError) as error:
+            # Summaries are as good as they were before anything was known to matter.
+            self._parts.log(f"What mattered in the summaries cannot be looked up ({error!r})")
+            return {}
+        return {memory.number: memory for memory in read}
+
+    # -- afterwards
+
     def _nothing(self, reason: CompactReason, config: CompactionConfig) -> CompactionResult:
-        window = len(self._tiers.window)
+        window = len(self._parts.tiers.window)
         by_count = reason is CompactReason.COUNT or reason.asked
         detail = (
             f"all {window} memories that are not summarised yet stand in the immediate window "
@@ -233,66 +208,100 @@ class CompactionRun:
         )
         return CompactionResult(reason, Outcome.NOTHING, detail, kept=window)
 
-    # -- committing
-
-    def _commit(
-        self,
-        plan: CompactionPlan,
-        made: PreparedCompaction,
-        result: CompactionResult,
-        strategy: Strategy,
-    ) -> tuple[Position, int]:
-        tiers = self._tiers
-        with self._lock:
-            compacted = Compacted(
-                longterm=made.longterm,
-                recent=made.recent,
+    def _committed(self, run: LadderRun, result: CompactionResult) -> CompactionResult:
+        parts, tiers = self._parts, self._parts.tiers
+        with parts.lock:
+            made = Compacted(
+                longterm=run.longterm,
+                recent=run.recent,
                 number=tiers.compactions + 1,
                 step=tiers.step + 1,
                 time=self._outside.clock.now(),
-                verdict=made.verdict,
+                verdict=result.verdict,
             )
-            details = details_of(
-                plan,
-                made,
-                result,
-                strategy,
-                counted_by=self._scale.source,
-                questions=self.questions,
-            )
-            record = compacted.to_record(total=tiers.last_number, **details)
-            position = self._archive.append(record)
-            tiers.compacted(compacted)
+            details = _details(run, result, parts.counter.source, self.questions)
+            position = parts.archive.append(made.to_record(total=tiers.last_number, **details))
+            tiers.compacted(made)
         self.failures, self.retry_at, self.last_failure, self._unwritten = 0, None, "", 0
-        self._sync()
-        self._write_files(made, position)
-        self._outside.log(f"Compaction complete ({result.outcome})")
-        return position, compacted.number
-
-    def _write_files(self, made: PreparedCompaction, position: Position) -> None:
-        log = self._outside.log
-        for name, summary in (("Long-term", made.longterm), ("Short-term", made.recent)):
-            if summary is None:
-                continue
-            log(f"{name} summary updated ({len(summary.text)} chars)")
-            if summary.tier in made.earlier:
-                longer = replace(summary, text=made.earlier[summary.tier])
-                self._copies.keep_version(longer, position)
+        parts.sync()
+        for name, summary in (("Long-term", run.longterm), ("Short-term", run.recent)):
+            if summary is not None:
+                parts.log(f"{name} summary updated ({len(summary.text)} chars)")
+                if longer := run.earlier.get(summary.tier):
+                    self._copies.keep_version(replace(summary, text=longer), position)
         self._copies.write_both(position, keep=True)
+        parts.log(f"Compaction complete ({result.outcome})")
+        return replace(result, number=made.number, position=position)
 
-    def _sync(self) -> None:
-        # The operating system has the line already; the background sync tries again.
-        try:
-            self._archive.sync()
-        except ArchiveUnwritable as error:
-            self._outside.log(str(error))
 
-    def _failed(self, error: KeepsakeError) -> None:
-        self.failures += 1
-        self._unwritten += not isinstance(error, ArchiveError)
-        wait = min(RETRY_SECONDS * 2 ** (self.failures - 1), RETRY_LIMIT_SECONDS)
-        self.retry_at = self._outside.clock.now() + timedelta(seconds=wait)
-        self.last_failure = str(error)
-        self._outside.log(
-            f"Compaction failed: {error} (nothing was changed; next try in {wait:.0f} s)"
-        )
+def _result(run: LadderRun, seconds: float) -> CompactionResult:
+    """What a compaction is told as, before it has its number."""
+    plan, recent, longterm = run.plan, run.recent, run.longterm
+    span = f"memories {recent.first}-{recent.last}"
+    if not plan.leaving:
+        outcome = Outcome.SHORTENED
+        detail = "no memory left the window; the summaries were made shorter"
+    elif plan.layout is Layout.REPLACE:
+        outcome, detail = Outcome.REPLACED, f"{span} became one summary"
+    else:
+        outcome = Outcome.WATERFALL if longterm else Outcome.FIRST
+        detail = f"{span} became the short-term summary"
+        detail += f", {longterm.first}-{longterm.last} the long-term one" if longterm else ""
+    if any(step.rung is Rung.TRUNCATE for step in run.steps):
+        detail += "; what did not fit was cut, the archive has it"
+    return CompactionResult(
+        reason=plan.reason,
+        outcome=outcome,
+        detail=detail,
+        covered=(plan.leaving[0].number, plan.leaving[-1].number) if plan.leaving else None,
+        kept=len(plan.staying),
+        tokens_before=plan.before.tokens,
+        tokens_after=run.counter.summaries(longterm, recent) + plan.staying_tokens,
+        seconds=seconds,
+        model=recent.model,
+        calls=sum(each.calls for each in run.written),
+        prompt_tokens=sum(each.prompt_tokens for each in run.written),
+        completion_tokens=sum(each.completion_tokens for each in run.written),
+        steps=tuple(run.steps),
+        verdict=run.verdict,
+    )
+
+
+def _details(
+    run: LadderRun, result: CompactionResult, source: str, questions: Sequence[RoundtripQuestion]
+) -> dict[str, Any]:
+    """The figures in the archive line, which the tiers do not need."""
+    return {
+        "reason": result.reason.value,
+        "outcome": result.outcome.value,
+        "strategy": run.strategy.name,
+        "kept": result.kept,
+        "seconds": round(result.seconds, 3),
+        "calls": result.calls,
+        "tokens": {
+            "before": result.tokens_before,
+            "after": result.tokens_after,
+            "source": source,
+            "prompt": result.prompt_tokens,
+            "completion": result.completion_tokens,
+        },
+        "steps": [step_record(step) for step in result.steps],
+        "questions": [question_record(question) for question in questions],
+        "earlier": {tier.value: text for tier, text in run.earlier.items()},
+    }
+
+
+def nothing_left(agent: str, load: Load) -> CompactionError:
+    """What is too large, where no rung can make it smaller."""
+    parts = {
+        "what stands in the prompt beside memories": load.overhead,
+        "the summaries": load.summaries,
+        "the newest memories": load.window,
+    }
+    largest = max(parts, key=lambda part: parts[part])
+    return CompactionError(
+        f"{agent}'s prompt needs {load.used} tokens and may have {load.budget}, and nothing is "
+        f"left to compact; {largest} alone cost {parts[largest]}",
+        "Raise context_tokens in memory_compaction.md if the model can look at more; or shorten "
+        "the profile, the pinned lines or the template in prompt.md",
+    )

@@ -35,10 +35,7 @@ def without_note(text: str) -> str:
 def cut(summary: Summary, limit: int, weigh: Callable[[str], int]) -> str:
     """The text of ``summary`` within ``limit`` tokens.
 
-    Args:
-        summary: What to cut.
-        limit: Tokens that it may have, its note included.
-        weigh: Tokens of a text.
+    ``limit``: Tokens that it may have, its note included.
 
     Returns:
         The whole text if it fits; else the note, the lines that must be kept, and as much of

@@ -2,44 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from operator import is_
 
-from game.mind.archive.tiers import Tiers
 from game.mind.compaction import masking
 from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.costs import RunningWeight, TokenCounter
-from game.mind.compaction.importance_cache import ImportanceCache
+from game.mind.compaction.costs import RunningWeight
+from game.mind.compaction.dependencies import MemoryParts
 from game.mind.compaction.planning import MemorySnapshot
 from game.mind.memory import Load, MemoryContext
 from game.mind.prompt import exchange
 
 
 class View:
-    """The tiers as a prompt shows them; for callers that hold the lock of the tiers.
+    """The tiers as a prompt shows them; for callers that hold the lock of the tiers."""
 
-    Args:
-        tiers: What is shown.
-        scale: Weighs it.
-        config: Gives the settings that hold now.
-        log: Takes one line for people.
-        mattering: Says what of it matters.
-    """
-
-    def __init__(
-        self,
-        tiers: Tiers,
-        scale: TokenCounter,
-        config: Callable[[], CompactionConfig],
-        log: Callable[[str], None],
-        mattering: ImportanceCache,
-    ) -> None:
+    def __init__(self, parts: MemoryParts) -> None:
         self.overhead = 0
         """Tokens of the prompt beside summaries and window, as last heard."""
-        self.weight = RunningWeight(scale)
-        self._tiers, self._scale, self._config = tiers, scale, config
-        self._mattering = mattering
-        self._mask = masking.Mask(log, mattering.unshortened)
+        self.weight = RunningWeight(parts.counter)
+        self._tiers, self._scale, self._config = parts.tiers, parts.counter, parts.outside.config
+        self._importance = parts.importance
+        self._mask = masking.Mask(parts.log, parts.importance.unshortened)
         self._through = 0
         self._context: MemoryContext | None = None
         self._made_of: tuple[object, ...] = ()
@@ -120,7 +103,7 @@ class View:
             recent_tokens=scale.summaries(tiers.recent),
             overhead=self.overhead,
             open_from=exchange.open_exchange(context.window, scale.agent),
-            importance=self._mattering.of,
+            importance=self._importance.of,
         )
 
 

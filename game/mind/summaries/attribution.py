@@ -60,8 +60,6 @@ class _Claim:
 
     Attributes:
         subject: In lower case; :data:`OWN` for the agent, empty for nobody in particular.
-        text: The clauses.
-        terms: Their telling words.
         teller: Who says so; empty for a narrative.
         first: Whether the teller says it of themselves.
         acts: Who does it to the subject, as in "Bram owes me"; empty for nobody.
@@ -82,13 +80,7 @@ class _Claim:
 
 
 def swapped(summary: str, sources: Sequence[str], own_name: str) -> tuple[str, ...]:
-    """What ``summary`` tells of the wrong person, one phrase each; empty for an honest one.
-
-    Args:
-        summary: Prose, lines or notes.
-        sources: Memories, and lines of older summaries.
-        own_name: Whose memories they are.
-    """
+    """What ``summary`` tells of the wrong person, one phrase each; empty for an honest one."""
     told = [
         each for text in sources for line in text.splitlines() for each in retell(line, own_name)
     ]
@@ -164,10 +156,8 @@ def _supports(known: _Claim, claim: _Claim) -> bool:
 def _claims(told: ToldSentence, *, strictly: bool = False) -> Iterator[_Claim]:
     """The claims of one sentence.
 
-    Args:
-        told: The sentence.
-        strictly: Whether "a sailmaker" in "I met Ann, a sailmaker" may be somebody else; in
-            what was said it goes with what stands before it, as in "I am Ann, a sailmaker".
+    ``strictly``: Whether "a sailmaker" in "I met Ann, a sailmaker" may be somebody else; in
+    what was said it goes with what stands before it, as in "I am Ann, a sailmaker".
     """
     text = told.words
     teller = _teller(told)

@@ -3,44 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 
-from game.mind.archive.log import Archive
 from game.mind.archive.records import Position, Summary, Tier
-from game.mind.archive.tiers import Tiers
+from game.mind.compaction.dependencies import MemoryParts
 from game.mind.errors import ArchiveUnwritable
-from game.mind.ports import Clock
+from game.mind.events.types import MemoryChange
 from game.mind.summaries.files import SummaryFile, SummaryFolder
 
 
 class VaultCopies:
-    """The two summary files of one memory.
+    """The two summary files of one memory."""
 
-    Args:
-        folder: Where they stand.
-        tiers: What they are to say.
-        lock: Guards the tiers.
-        archive: Gets a line for each edit.
-        clock: The present time.
-        log: Takes one line for people.
-        edited: Told of each edit: of which summary, of which compaction, how many characters it
-            has now, and why it was not taken over; empty if it was.
-    """
-
-    def __init__(
-        self,
-        folder: SummaryFolder,
-        tiers: Tiers,
-        lock: threading.Lock,
-        archive: Archive,
-        *,
-        clock: Clock,
-        log: Callable[[str], None],
-        edited: Callable[[Tier, int, int, str], None] = lambda *_: None,
-    ) -> None:
-        self._folder, self._tiers, self._lock = folder, tiers, lock
-        self._archive, self._clock, self._log = archive, clock, log
-        self._edited = edited
+    def __init__(self, folder: SummaryFolder, parts: MemoryParts) -> None:
+        self._folder, self._parts, self._tiers = folder, parts, parts.tiers
+        self._log = parts.log
         self.in_step = threading.Lock()
         """Held from a commit until the files have followed it."""
 
@@ -81,7 +57,7 @@ class VaultCopies:
 
     def _set_aside(self, tier: Tier, note: str) -> None:
         self._log(note)
-        self._edited(tier, self._tiers.standing, 0, note)
+        self._edited(tier, 0, note)
 
     def adopt_edits(self) -> list[str]:
         """Take over what a person changed; see :meth:`CascadeMemory.adopt_edits`."""
@@ -118,7 +94,7 @@ class VaultCopies:
         return self._adopt_edit(tier, file)
 
     def _adopt_edit(self, tier: Tier, file: SummaryFile | None) -> str | None:
-        with self._lock:
+        with self._parts.lock:
             summary, tiers = self._tiers.summary(tier), self._tiers
             if file is None or summary is None or not file.edited:
                 return None
@@ -126,16 +102,29 @@ class VaultCopies:
                 return f"{file.path} was edited, but is empty or belongs to another compaction"
             if file.text == summary.text.strip():
                 return None
-            now = self._clock.now()
-            position = self._archive.append(
+            now = self._parts.outside.clock.now()
+            position = self._parts.archive.append(
                 {"type": "edit", "tier": tier.value, "text": file.text, "t": now.isoformat()}
             )
             tiers.edited(tier, file.text, now)
-            changed, number = tiers.summary(tier), tiers.standing
-        self._edited(tier, number, len(file.text), "")
+            changed = tiers.summary(tier)
+        self._edited(tier, len(file.text))
         if changed is not None:
             self.write(changed, position)
         return f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
+
+    def _edited(self, tier: Tier, size: int, problem: str = "") -> None:
+        """Tell of an edit: how many characters it has now, or why it was not taken over."""
+        change = MemoryChange(
+            agent=self._parts.agent,
+            op="edit",
+            n=self._tiers.standing,
+            of=tier.value,
+            size=size,
+            by="hand",
+            problem=problem,
+        )
+        self._parts.outside.tell(change)
 
 
 def _left_alone(error: ValueError) -> str:

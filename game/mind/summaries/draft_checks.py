@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby
 
 from game.mind.language.words import sentences, telling, words
 
@@ -67,30 +67,23 @@ def _clean_list(lines: Sequence[str]) -> str:
 
 
 def check(summary: str, source_texts: Sequence[str]) -> str | None:
-    """Why ``summary`` is not one of ``source_texts``; None if it may be.
-
-    Args:
-        summary: The text after :func:`clean`.
-        source_texts: What was to be summarised.
+    """Why ``summary``, after :func:`clean`, is not one of ``source_texts``; None if it may be.
 
     Returns:
         A reason that follows "it": ``is empty``, ``repeats itself`` …
     """
-    said = words(summary)
+    said, source = words(summary), " ".join(source_texts)
     if not said:
         return "is empty"
     if sum(any(c.isalpha() for c in word) for word in said) < _LEAST_WORDS:
         return "has no sentence, only list numbers or single words"
-    source = " ".join(source_texts)
     if _talks_about_itself(summary, source):
         return "talks about being a summary instead of being one"
     if repetition := _repetition(summary, said):
         return repetition
     if len(summary) > len(source):
         return f"is longer than its source ({len(summary)} against {len(source)} characters)"
-    if not telling(summary) & telling(source):
-        return "has no word in common with its source"
-    return None
+    return None if telling(summary) & telling(source) else "has no word in common with its source"
 
 
 def _talks_about_itself(summary: str, source: str) -> bool:
@@ -113,7 +106,7 @@ def _repetition(summary: str, said: Sequence[str]) -> str | None:
     if often and (count > 2 or (count == 2 and len(plain) < 4)):
         return f"repeats a sentence {count} times"
     low = [word.casefold() for word in said]
-    if _longest_run(low) > 3:
+    if max((len(list(run)) for _, run in groupby(low)), default=1) > 3:
         return "repeats a word over and over"
     fours = list(zip(low, low[1:], low[2:], low[3:], strict=False))
     if len(fours) > 12 and len(set(fours)) < 0.75 * len(fours):
@@ -121,11 +114,3 @@ def _repetition(summary: str, said: Sequence[str]) -> str | None:
     if len(low) > 40 and len(set(low)) < 0.25 * len(low):
         return "repeats itself"
     return None
-
-
-def _longest_run(low: Sequence[str]) -> int:
-    longest = run = 1
-    for one, two in pairwise(low):
-        run = run + 1 if one == two else 1
-        longest = max(longest, run)
-    return longest

@@ -97,12 +97,10 @@ def summarize(
 ) -> str:
     """The most telling sentences of ``texts``, in their order, as lines.
 
-    Args:
-        texts: Memories and lines of older summaries, oldest first.
-            Uses of the own memory (notes, searches, their results) are left out.
-        max_chars: The most characters it may have.
-        own_name: Whose memories they are; its acts are told as ``I said …``.
-        weigh: How much a sentence matters, for what its text does.
+    ``texts``: Memories and lines of older summaries, oldest first.
+    Uses of the own memory (notes, searches, their results) are left out.
+    ``max_chars``: The most characters it may have.
+    ``weigh``: How much a sentence matters, for what its text does.
 
     Returns:
         Never more than ``max_chars`` characters; empty only if there are no words.

@@ -30,8 +30,6 @@ class SummaryFile:
     """A summary as it stands in the vault.
 
     Attributes:
-        path: The file.
-        text: Its body.
         step: The compaction or undoing after which it was written.
         edited: A person changed the body since.
     """
@@ -43,12 +41,7 @@ class SummaryFile:
 
 
 class SummaryFolder:
-    """``vault/agents/<name>/summaries/`` of one agent.
-
-    Args:
-        folder: The folder; made when the first summary is written.
-        agent: The agent's name, for the front matter.
-    """
+    """``vault/agents/<name>/summaries/`` of one agent."""
 
     def __init__(self, folder: Path, agent: str) -> None:
         self.folder = folder
@@ -69,12 +62,9 @@ class SummaryFolder:
     ) -> list[str]:
         """Put a summary into its file, atomically.
 
-        Args:
-            summary: What to write.
-            compaction: Number of the compaction that made it.
-            position: Where that compaction stands in the archive.
-            step: Which compaction or undoing it is written after; the compaction if not given.
-            keep: Also write the time-stamped copy that is never replaced.
+        ``position``: Where that compaction stands in the archive.
+        ``step``: Which compaction or undoing it is written after; the compaction if not given.
+        ``keep``: Also write the time-stamped copy that is never replaced.
 
         Returns:
             Notes for the log: what was set aside first.

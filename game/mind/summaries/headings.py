@@ -40,13 +40,9 @@ def fill(
 ) -> Structured:
     """The notes that tell most, under their headings, in order of time.
 
-    Args:
-        notes: What there is to choose from, oldest first.
-        headings: The headings of the summary.
-        own_name: Whose summary it is.
-        fits: Whether a text is short enough; decides in the end.
-        characters: About how many characters that is.
-        importance: How much each note matters, 1 to 10 or 0; or none at all.
+    ``fits``: Whether a text is short enough; decides in the end.
+    ``characters``: About how many characters that is.
+    ``importance``: How much each note matters, 1 to 10 or 0; or none at all.
     """
     places = _places(headings)
     order = _order(notes, own_name, characters, importance)

@@ -84,9 +84,7 @@ class ClassifiedNote:
     """One sentence that may be kept.
 
     Attributes:
-        kind: What it is about.
         text: As it is written down, without its number.
-        told: The same as a sentence, to be weighed.
         number: The memory it came from; None if that is not known.
         sure: Whether the rules are sure of its kind.
         kept: Whether it has to be kept.
@@ -116,10 +114,7 @@ def notes_of(
 ) -> list[ClassifiedNote]:
     """Every sentence of memories, or of summaries in prose, as a note.
 
-    Args:
-        lines: Oldest first; own acts as ``~Mira> say … | a reason``.
-        own_name: Who is ``I``.
-        numbers: The memory number of each line, or none at all.
+    ``lines``: Oldest first; own acts as ``~Mira> say … | a reason``.
     """
     known: Sequence[int | None] = numbers if len(numbers) == len(lines) else [None] * len(lines)
     answered = _answered(lines)

@@ -30,10 +30,7 @@ Finder = Callable[[str], tuple[str, str] | None]
 def parse(text: str, headings: Sequence[str], *, opened: str = "") -> Structured:
     """Read what a model wrote.
 
-    Args:
-        text: Its answer, however formed; never fails.
-        headings: The headings that were asked for.
-        opened: The heading with which the prompt ended, so that the answer starts under it.
+    ``opened``: The heading with which the prompt ended, so that the answer starts under it.
     """
     if found := _from_json(text, headings):
         return Structured(tuple(headings), found)

@@ -81,16 +81,14 @@ def by_model(source: SummarySource, call: Calls, part_tokens: int) -> str:
         weigh=source.weigh(),
     )
     bare = [replace(each, text=without_day(each.text)) for each in shown]
-    start, answers = 0, []
-    for part in cut_into_parts([each.text for each in bare], source.tokens, part_tokens):
-        answers.append(_part(source, bare[start : start + len(part)], part, call))
-        start += len(part)
+    parts = cut_into_parts([each.text for each in bare], source.tokens, part_tokens)
+    answers = [_part(source, bare[where], part, call) for where, part in parts]
     written = _dated("\n".join(answers), shown)
     if source.fits(written):
         return written
     # Too long even though the model was told: its most telling sentences.
-    parts = [Text(line) for line in sections.plain(written)]
-    return _selected(source, parts, source.characters) or written[: source.characters]
+    told = [Text(line) for line in sections.plain(written)]
+    return _selected(source, told, source.characters) or written[: source.characters]
 
 
 def _together(source: SummarySource) -> str:

@@ -90,9 +90,7 @@ def without_day(line: str) -> str:
 def retell(text: str, own_name: str) -> list[ToldSentence]:
     """The sentences of one memory, or of a summary.
 
-    Args:
-        text: ``Tom says, "…"``, ``~Mira> say …``, a room, a paragraph, or a line of a summary.
-        own_name: Who is ``I``.
+    ``text``: ``Tom says, "…"``, ``~Mira> say …``, a room, a paragraph, or a line of a summary.
     """
     if act := _ACT.match(text):
         did = _REFERENCE.sub("", _REASON.sub("", act["rest"]))

@@ -38,7 +38,6 @@ class RoundtripQuestion:
     Attributes:
         text: The question, in words that a search can use.
         answer: The word or words that answer it.
-        number: The memory that it was drawn from.
     """
 
     text: str
@@ -96,9 +95,7 @@ def draw(memories: Sequence[Memory], most: int = 8) -> tuple[RoundtripQuestion, 
     answers that the rest of the question gives away, that half the memories hold, or that
     another memory would give otherwise. They are spread over the whole of ``memories``.
 
-    Args:
-        memories: What is about to be summarised, oldest first.
-        most: The most questions.
+    ``memories``: What is about to be summarised, oldest first.
 
     Returns:
         In the order of the memories; fewer than ``most``, or none, if they tell too little.
@@ -133,11 +130,8 @@ def rate(
 ) -> Rate:
     """How many of ``questions`` the prompt answers, and how many with recall beside it.
 
-    Args:
-        questions: As :func:`draw` made them.
-        visible: What the agent sees.
-        search: Gives the texts that recall finds for a question, None if it could not
-            search; called for those that the prompt does not answer. Blocks as it does.
+    ``search``: Gives the texts that recall finds for a question, None if it could not
+    search; called for those that the prompt does not answer. Blocks as it does.
     """
     open_ones = [question for question in questions if not answered(question, visible)]
     prompt = len(questions) - len(open_ones)

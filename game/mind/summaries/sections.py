@@ -16,7 +16,7 @@ said can become one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
@@ -45,7 +45,6 @@ class Structured:
     """Notes under headings.
 
     Attributes:
-        headings: The headings that there have to be, in order.
         sections: The notes by heading, one line each; a heading that was not found is no key.
     """
 
@@ -70,13 +69,16 @@ class Structured:
             "\n".join([f"{_MARK}{h}", *(f"- {note}" for note in self.sections[h])]) for h in found
         )
 
+    def changed(self, change: Callable[[str], str]) -> Structured:
+        """The same with each note as ``change`` gives it; an empty one is left out."""
+        kept = {h: tuple(filter(None, map(change, notes))) for h, notes in self.sections.items()}
+        return Structured(self.headings, kept)
+
 
 def read(text: str, headings: Sequence[str] | None = None) -> Structured | None:
     """Read the kept form; None if ``text`` is prose.
 
-    Args:
-        text: A summary.
-        headings: The headings that there have to be; None for those that there are.
+    ``headings``: The headings that there have to be; None for those that there are.
     """
     found: dict[str, list[str]] = {}
     current: list[str] | None = None

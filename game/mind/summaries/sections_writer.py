@@ -65,9 +65,9 @@ def by_model(source: SummarySource, call: Calls, part_tokens: int) -> str:
     if lines:
         written += _note_parts(source, lines, numbers, call, part_tokens)
     together = structured.with_empty(structured.merge(written, wanted))
-    if source.fits(together.text) or (call.count and not source.limit_tokens):
+    if source.fits(together.text) or (call.cost.calls and not source.limit_tokens):
         return together.text
-    if not call.count:
+    if not call.cost.calls:
         # Only older notes, and too many: they are what is to be summarised.
         texts = [f"{heading}: {note}" for heading, note in together.notes]
         parts = _note_parts(source, texts, [None] * len(texts), call, part_tokens)
@@ -103,11 +103,8 @@ def _note_parts(
     call: Calls,
     part_tokens: int,
 ) -> list[Structured]:
-    found, start = [], 0
-    for part in cut_into_parts(lines, source.tokens, part_tokens):
-        found.append(_note_part(source, part, numbers[start : start + len(part)], call))
-        start += len(part)
-    return found
+    parts = cut_into_parts(lines, source.tokens, part_tokens)
+    return [_note_part(source, part, numbers[where], call) for where, part in parts]
 
 
 def _note_part(
@@ -117,6 +114,8 @@ def _note_part(
     way = source.way
     found = Structured(way.headings, {})
     mattered = _mattered(source, lines, numbers)
+    said = [*lines, *source.must_keep]
+    lookup = _Lookup(said, [*numbers, *[None] * len(source.must_keep)], source.agent)
     reason = ""
     for _ in range(call.tries):
         wanted = found.missing
@@ -132,10 +131,8 @@ def _note_part(
         )
         answer = call(prompt, way.stop)
         got = _understood(answer, wanted, note_parser.ends_within(prompt, wanted))
-        got = _unforged(got, source.must_keep)
-        said = [*lines, *source.must_keep]
-        lookup = _Lookup(said, [*numbers, *[None] * len(source.must_keep)], source.agent)
-        got = _fresh(_supported(got, lookup), found)
+        got = got.changed(lambda note: "" if _forged(note, source.must_keep) else note)
+        got = _fresh(got.changed(lookup.attributed), found)
         reason = _check(got, found, lines)
         if not reason:
             found = structured.merge([found, got], way.headings)
@@ -197,31 +194,10 @@ def _check(got: Structured, before: Structured, lines: Sequence[str]) -> str:
     return f"it {reason}" if reason and not reason.startswith("has no sentence") else ""
 
 
-def _supported(got: Structured, lookup: _Lookup) -> Structured:
-    """Notes that have something to do with the source, each with the memory it came from."""
-    return Structured(
-        got.headings,
-        {
-            heading: tuple(line for note in notes if (line := lookup.attributed(note)))
-            for heading, notes in got.sections.items()
-        },
-    )
-
-
-def _unforged(got: Structured, must_keep: Sequence[str]) -> Structured:
-    """Without notes that look like what was noticed, but are what somebody has merely said."""
+def _forged(note: str, must_keep: Sequence[str]) -> bool:
+    """Whether it looks like what was noticed, but is what somebody has merely said."""
     noticed = {structured.same(line) for line in must_keep}
-    return Structured(
-        got.headings,
-        {
-            heading: tuple(
-                note
-                for note in notes
-                if not _LIKE_NOTICED.match(note) or structured.same(note) in noticed
-            )
-            for heading, notes in got.sections.items()
-        },
-    )
+    return bool(_LIKE_NOTICED.match(note)) and structured.same(note) not in noticed
 
 
 class _Lookup:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,8 +29,6 @@ class SummarySource:
     """What one summary is to be made of.
 
     Attributes:
-        tier: Which summary it becomes.
-        agent: The name of the agent whose memories they are.
         lines: The memories, or for the long-term summary the two summaries, oldest first.
             An own act is ``~Mira> say …``, with its private reason after `` | `` if it has one.
         numbers: The memory number of each line, 0 for an older summary; none at all where all
@@ -38,7 +36,6 @@ class SummarySource:
         strategy: How it is to be written; None for the narrative way.
         limit_tokens: The most tokens that it may have; 0 for the usual.
         must_keep: Constraints and open matters that have to be in it.
-        tokens: Counts the tokens of a text.
         importance: How much each line matters, 1 to 10, and 0 for an older summary; none at
             all where nobody has judged.
         weighty: The memories that matter, of those that the older summaries tell.
@@ -111,16 +108,7 @@ class SummarySource:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A summary that passed its checks.
-
-    Attributes:
-        text: The summary.
-        model: Who wrote it.
-        calls: Model calls it took.
-        prompt_tokens: Tokens sent, 0 if none or unknown.
-        completion_tokens: Tokens generated, 0 if none or unknown.
-        seconds: Wall time.
-    """
+    """A summary, and what it took: calls of a model, their tokens (0 if unknown) and seconds."""
 
     text: str
     model: str
@@ -128,6 +116,7 @@ class Draft:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
+    tries: int = 1
 
 
 class Summarizer(Protocol):
@@ -145,46 +134,40 @@ class Summarizer(Protocol):
 
 
 class Calls:
-    """The model, and what it has cost so far.
-
-    Attributes:
-        tries: How often an answer is asked for.
-        model: Who answered last; empty if nobody was asked.
-        count: Calls so far.
-        prompt_tokens: Tokens sent so far.
-        completion_tokens: Tokens written so far.
-        seconds: Wall time of all calls.
-    """
+    """The model, which is asked for an answer ``tries`` times, and what it has cost so far."""
 
     def __init__(self, generate: Callable[[str, tuple[str, ...]], Generation], tries: int) -> None:
         self._generate = generate
         self.tries = tries
-        self.model = ""
-        self.count = self.prompt_tokens = self.completion_tokens = 0
-        self.seconds = 0.0
+        self.cost = Draft("", "")
 
     def __call__(self, prompt: str, stop: tuple[str, ...]) -> Generation:
         """Have ``prompt`` continued; see :class:`game.mind.ports.LanguageModel`."""
-        answer = self._generate(prompt, stop)
-        self.model = answer.model
-        self.count += 1
-        self.prompt_tokens += answer.prompt_tokens
-        self.completion_tokens += answer.completion_tokens
-        self.seconds += answer.seconds
+        answer, cost = self._generate(prompt, stop), self.cost
+        self.cost = Draft(
+            text="",
+            model=answer.model,
+            calls=cost.calls + 1,
+            prompt_tokens=cost.prompt_tokens + answer.prompt_tokens,
+            completion_tokens=cost.completion_tokens + answer.completion_tokens,
+            seconds=cost.seconds + answer.seconds,
+        )
         return answer
 
 
 def cut_into_parts(
     lines: Sequence[str], tokens: Callable[[str], int], most: int
-) -> list[list[str]]:
-    """Cut ``lines`` into runs of at most ``most`` tokens, a longer line being cut short."""
-    parts: list[list[str]] = [[]]
-    room = most
-    for line in lines:
+) -> Iterator[tuple[slice, list[str]]]:
+    """Cut ``lines`` into runs of at most ``most`` tokens, a longer line being cut short.
+
+    Each comes with where it stands in ``lines``.
+    """
+    start, part, room = 0, list[str](), most
+    for position, line in enumerate(lines):
         cost = tokens(line) + 1
-        if cost > room and parts[-1]:
-            parts.append([])
-            room = most
-        parts[-1].append(line[: most * CHARACTERS_PER_TOKEN])
+        if cost > room and part:
+            yield slice(start, position), part
+            start, part, room = position, [], most
+        part.append(line[: most * CHARACTERS_PER_TOKEN])
         room -= cost
-    return parts
+    yield slice(start, len(lines)), part

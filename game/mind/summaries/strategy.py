@@ -82,7 +82,6 @@ class TemplateLine:
 
     Attributes:
         text: The line; it is what the line itself stands for in a template.
-        number: The memory's number; None for a part of an older summary.
     """
 
     text: str
@@ -97,10 +96,7 @@ class Strategy:
     """One way of writing summaries.
 
     Attributes:
-        name: The template's file name without its ending.
-        layout: Which tiers it keeps.
         headings: The headings that a summary must have, in order; none for prose.
-        path: The template, for messages.
         stop: Strings that end the model's answer.
         templates: What Jinja made of the prompts, by tier; none where there are no summaries.
     """
@@ -126,16 +122,10 @@ class Strategy:
     ) -> str:
         """The text that a model goes on with.
 
-        Args:
-            tier: Which summary is asked for.
-            agent: Whose memories they are.
-            lines: What is to be summarised, oldest first; folded to one line each.
-            numbers: The memory number of each line, None for one without, or none at all.
-            headings: The headings to ask for; None for all.
-            must_keep: Lines that have to be in the summary.
-            mattered: Sentences that matter most: the position of the line in which each
-                stands, from 0, and its words.
-            words: How many words it may have; 0 for the usual.
+        ``lines``: What is to be summarised, oldest first; folded to one line each.
+        ``numbers``: The memory number of each line, None for one without, or none at all.
+        ``mattered``: Sentences that matter most: the position of the line in which each
+        stands, from 0, and its words.
 
         Raises:
             ConfigError: The template fails on these values, or the strategy has no prompt.
@@ -203,7 +193,6 @@ class Strategies:
     """The templates of a folder, each read again when its file changes.
 
     Args:
-        folder: ``vault/config/compaction``.
         spare: Stands in for what the folder lacks or has never had in a usable state.
         on_problem: Called once for each state of a file that was refused.
     """

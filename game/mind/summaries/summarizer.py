@@ -56,7 +56,6 @@ class ModelSummarizer:
     """Has a language model write the summary and checks it.
 
     Args:
-        generate: Calls the model; the arguments are the prompt and the stop strings.
         context_tokens: What fits into one prompt; longer sources are cut into parts that
             are summarised one after the other.
         tries: How often an answer is asked for, refused ones and lacking headings included.
@@ -85,14 +84,7 @@ class ModelSummarizer:
         call = Calls(self._generate, self._tries)
         write = sections_writer.by_model if source.way.headings else prose.by_model
         text = write(source, call, self._part_tokens)
-        return Draft(
-            text,
-            call.model or MERGED,
-            call.count,
-            call.prompt_tokens,
-            call.completion_tokens,
-            call.seconds,
-        )
+        return replace(call.cost, text=text, model=call.cost.model or MERGED)
 
 
 def _relevant(source: SummarySource) -> SummarySource:

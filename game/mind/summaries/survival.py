@@ -83,7 +83,6 @@ class Unit:
     """One sentence, taken apart.
 
     Attributes:
-        text: As it stands.
         signs: For each stem and number whether it is asserted (True), denied, or both.
         clauses: The stems of each part that one "not" reaches.
         order: Names, and verbs between two people, in the order in which they come.
@@ -122,7 +121,6 @@ class Constraint:
 
     Attributes:
         text: All of what is to be kept, word for word.
-        unit: What the sentence says, without who said so and in which memory.
         firm: Stems and numbers that no other word can stand for.
         person: Names of the one it was promised to or asked by; to be named close by.
     """
@@ -134,11 +132,7 @@ class Constraint:
 
 
 class Seen:
-    """Everything that an agent sees, sentence by sentence, to be searched for constraints.
-
-    Args:
-        lines: Pins, summaries, memories: each a line or a paragraph.
-    """
+    """Everything that an agent sees, sentence by sentence, to be searched for constraints."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         lines = list(lines)

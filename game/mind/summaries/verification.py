@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,6 +96,27 @@ class SummaryVerdict:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """Summaries before their checks.
+
+    Attributes:
+        texts: The summaries without headings, list signs and references.
+        constraints: What must be kept, taken apart.
+        there: Names, places and numbers of the sources.
+        own: How many names and numbers the summaries have, of which ``invented`` are new.
+    """
+
+    summaries: Sequence[str]
+    texts: Sequence[str]
+    sources: Sequence[str]
+    constraints: Sequence[Constraint]
+    there: Details
+    own: int
+    invented: int
+    agent: str
+
+
 def judge(
     *,
     summaries: Sequence[str],
@@ -127,13 +148,11 @@ def judge(
     :func:`game.mind.summaries.draft_checks.check`, mostly one line for a whole evening, and four
     pass this: one that copied all six of its memories, three that kept a line of six or ten.
 
-    Args:
-        summaries: The new summaries; none is fine.
-        sources: What they were made of: memories and earlier summaries.
-        visible: Every line that the agent sees afterwards: pins, summaries, window.
-        must_keep: Constraints and open loops from before.
-        embedder: Knows what means the same; None, or one that fails, leaves it to words.
-        agent: Whose memories they are; empty leaves out who said what.
+    ``sources``: What they were made of: memories and earlier summaries.
+    ``visible``: Every line that the agent sees afterwards: pins, summaries, window.
+    ``must_keep``: Constraints and open loops from before.
+    ``embedder``: Knows what means the same; None, or one that fails, leaves it to words.
+    ``agent``: Whose memories they are; empty leaves out who said what.
     """
     wanted = tuple(dict.fromkeys(line for line in must_keep if line.strip()))
     constraints = [part for text in wanted for part in read_constraint(text)]
@@ -141,20 +160,14 @@ def judge(
     kept = vocabulary(visible)
     invented = _invented(own, summaries, [*sources, *wanted], visible)
     texts = [_FURNITURE.sub("", summary).strip() for summary in summaries]
-    problems = [
-        *_refusals(texts, sources),
-        *_emptiness(texts, sources, there),
-        *_tales(len(invented), len(own)),
-        *_turned_round(constraints, texts, sources),
-        *(each for text in summaries if agent for each in swapped(text, sources, agent)),
-    ]
+    case = _Case(summaries, texts, sources, constraints, there, len(own), len(invented), agent)
     return SummaryVerdict(
         wanted=len(wanted),
         put_back=_lost(constraints, Seen(visible), embedder),
         details=len(there),
         vanished=sum(not kept.issuperset(found.keys) for found in there.values()),
         invented=invented,
-        problems=tuple(problems),
+        problems=tuple(problem for check in CHECKS for problem in check(case)),
     )
 
 
@@ -244,44 +257,55 @@ def _bare(line: str) -> str:
 # -- what is wrong with the summaries
 
 
-def _refusals(texts: Sequence[str], sources: Sequence[str]) -> Iterator[str]:
+def _refusals(case: _Case) -> Iterator[str]:
     # Told in the first person, with who said it, four short lines can grow by a word.
-    slack = " " * (sum(map(len, sources)) // 4)
-    for text in texts:
-        if reason := draft_checks.check(text, [*sources, slack]):
+    slack = " " * (sum(map(len, case.sources)) // 4)
+    for text in case.texts:
+        if reason := draft_checks.check(text, [*case.sources, slack]):
             yield f"a summary {reason}"
 
 
-def _emptiness(texts: Sequence[str], sources: Sequence[str], there: Details) -> Iterator[str]:
+def _emptiness(case: _Case) -> Iterator[str]:
     """Whether the summaries hold next to nothing of what they stand for."""
-    if not texts:
+    if not case.texts:
         return
-    written, before = sum(map(len, texts)), sum(map(len, sources))
+    written, before = sum(map(len, case.texts)), sum(map(len, case.sources))
     if written < min(_LEAST_SHARE * before, _LEAST_CHARACTERS):
         yield f"the summaries have {written} characters for {before:,}"
-    words = vocabulary(texts)
+    words, there = vocabulary(case.texts), case.there
     kept = sum(words.issuperset(found.keys) for found in there.values())
     least = min(_LEAST_DETAIL_SHARE * len(there), _LEAST_DETAILS)
     if len(there) >= _FEW_DETAILS and kept < least:
         yield f"the summaries hold {kept} of {len(there)} names and numbers"
 
 
-def _tales(invented: int, own: int) -> Iterator[str]:
-    if invented >= _MOST_INVENTED and invented >= _MOST_INVENTED_SHARE * own:
-        yield f"{invented} of {own} names and numbers are invented"
+def _tales(case: _Case) -> Iterator[str]:
+    if case.invented >= max(_MOST_INVENTED, _MOST_INVENTED_SHARE * case.own):
+        yield f"{case.invented} of {case.own} names and numbers are invented"
 
 
-def _turned_round(
-    constraints: Sequence[Constraint], texts: Sequence[str], sources: Sequence[str]
-) -> list[str]:
+def _turned_round(case: _Case) -> Iterator[str]:
     """Constraints of which a summary says the opposite, unless it was told so."""
-    written = Seen(texts)
-    turned = [each for each in constraints if _denied(each, written)]
-    if not turned:
-        return []
-    told = Seen(sources)
-    opposite = dict.fromkeys(each.text for each in turned if not _denied(each, told))
-    return [f"says the opposite of: {shorten(text, 120)}" for text in opposite]
+    written = Seen(case.texts)
+    if turned := [each for each in case.constraints if _denied(each, written)]:
+        told = Seen(case.sources)
+        for text in dict.fromkeys(each.text for each in turned if not _denied(each, told)):
+            yield f"says the opposite of: {shorten(text, 120)}"
+
+
+def _swapped(case: _Case) -> Iterator[str]:
+    for text in case.summaries if case.agent else ():
+        yield from swapped(text, case.sources, case.agent)
+
+
+CHECKS: tuple[Callable[[_Case], Iterator[str]], ...] = (
+    _refusals,
+    _emptiness,
+    _tales,
+    _turned_round,
+    _swapped,
+)
+"""Each gives what is wrong with the summaries, one sentence for each problem."""
 
 
 def _denied(constraint: Constraint, seen: Seen) -> bool:

@@ -21,38 +21,14 @@ _TRIES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenSummary:
-    """A summary, and what it took.
-
-    Attributes:
-        text: The summary.
-        model: Who wrote it.
-        tries: How often it was written.
-        calls: Model calls in all.
-        prompt_tokens: Tokens sent in all.
-        completion_tokens: Tokens written in all.
-    """
-
-    text: str
-    model: str
-    tries: int
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
 class SummaryWriter:
     """Writes the summaries of one compaction; called from several threads at once.
 
     Attributes:
-        summarizer: Who writes.
         forgiving: Whether a model that fails is replaced at once by the summary that needs
             none; else its failure is the compaction's.
         must_keep: Constraints and open loops: no summary may say the opposite of one.
         standing: Lines that the agent sees anyway, so that no summary need hold them.
-        embedder: Helps to find them.
-        log: Takes a line for people.
     """
 
     summarizer: Summarizer
@@ -62,7 +38,7 @@ class SummaryWriter:
     embedder: Embedder | None
     log: Callable[[str], None]
 
-    def write(self, source: SummarySource, *, forgiving: bool = False) -> WrittenSummary:
+    def write(self, source: SummarySource, *, forgiving: bool = False) -> Draft:
         """The summary of ``source``; a bad one is written once more, then made by rules.
 
         Bad is also one that keeps less than the summary without a model.
@@ -116,10 +92,11 @@ class SummaryWriter:
         return verification.falls_short(draft.text, extract, source.lines, source.agent)
 
 
-def _written(drafts: list[Draft]) -> WrittenSummary:
-    return WrittenSummary(
+def _written(drafts: list[Draft]) -> Draft:
+    """The last of ``drafts``, with what all of them took."""
+    return replace(
+        drafts[-1],
         text=truncation.unmarked(drafts[-1].text),
-        model=drafts[-1].model,
         tries=len(drafts),
         calls=sum(draft.calls for draft in drafts),
         prompt_tokens=sum(draft.prompt_tokens for draft in drafts),

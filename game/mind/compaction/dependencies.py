@@ -1,0 +1,86 @@
+"""What the parts of one memory share, made once when it is opened."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Memory
+from game.mind.archive.tiers import Tiers
+from game.mind.books.journal.importance import importance as by_rules
+from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.costs import TokenCounter
+from game.mind.compaction.importance_cache import ImportanceCache
+from game.mind.errors import ArchiveUnwritable
+from game.mind.events.types import MemoryChange
+from game.mind.ports import Clock, Embedder, Tokens
+from game.mind.prompt.tokens import Heuristic
+from game.mind.summaries.strategy import NARRATIVE, Strategy
+from game.mind.summaries.summarizer import ExtractiveSummarizer, Summarizer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependencies:
+    """What a memory needs from outside; what is a function gives what holds at the moment.
+
+    Attributes:
+        log: Takes one line for people.
+        tokens: Knows what a line costs in a prompt.
+        must_keep: The constraints and open loops that have to stay in what the agent sees.
+        standing: The lines that stand in the prompt whatever is compacted, such as pins.
+        embedder: Helps to find a constraint that a summary tells in other words.
+        asleep: Whether the agent sleeps.
+        priced: Whether the summarizer calls a model, so that a compaction costs tokens.
+        importance: How much a memory matters, 1 to 10: what matters stays longer, in the window
+            and in summaries. Quick, as it is asked on the reactor thread, once for each memory
+            and again when a compaction is made; None for rules alone.
+        ticks: Seconds of any clock that never goes back, for how long a compaction takes.
+        tell: Takes an event of what is done beside remembering and compacting: an edit, a rate,
+            a clearing; quick, from any thread.
+    """
+
+    clock: Clock
+    config: Callable[[], CompactionConfig] = CompactionConfig
+    summarizer: Callable[[], Summarizer] = ExtractiveSummarizer
+    strategy: Callable[[], Strategy] = lambda: NARRATIVE
+    log: Callable[[str], None] = lambda _: None
+    tokens: Tokens | None = None
+    must_keep: Callable[[], Sequence[str]] = tuple
+    standing: Callable[[], Sequence[str]] = tuple
+    embedder: Embedder | None = None
+    asleep: Callable[[], bool] = lambda: False
+    priced: Callable[[], bool] = lambda: True
+    importance: Callable[[Memory], int] | None = None
+    ticks: Callable[[], float] = time.perf_counter
+    tell: Callable[[MemoryChange], None] = lambda _: None
+
+
+class MemoryParts:
+    """One agent's tiers and archive, with what weighs and judges them.
+
+    Attributes:
+        lock: Guards the tiers; held for moments.
+        outside: What the memory needs from outside.
+    """
+
+    def __init__(self, agent: str, archive: Archive, tiers: Tiers, outside: Dependencies) -> None:
+        self.agent, self.archive, self.tiers, self.outside = agent, archive, tiers, outside
+        self.lock = threading.Lock()
+        self.counter = TokenCounter(agent, outside.tokens or Heuristic())
+        self.importance = ImportanceCache(
+            outside.importance or (lambda memory: by_rules(memory, agent).score), self.log
+        )
+
+    def log(self, text: str) -> None:
+        """Write one line for people, with the agent's name."""
+        self.outside.log(f"[Memory] {self.agent}: {text}")
+
+    def sync(self) -> None:
+        """Bring a line to the disk; the operating system has it, and the background tries again."""
+        try:
+            self.archive.sync()
+        except ArchiveUnwritable as error:
+            self.log(str(error))
