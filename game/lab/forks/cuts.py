@@ -39,32 +39,20 @@ _NOTE_UPDATED = re.compile(r"^updated:.*$", re.M)
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How far one agent's life goes in a copy.
+    """How far one agent's life goes in a copy."""
 
-    Attributes:
-        memories: Number of its last memory there, 0 for none.
-        left_out: Memories that the original has beyond it.
-        place: Where that last memory happened; empty if it does not say.
-        asleep: Whether it slept then.
-    """
-
-    memories: int
-    left_out: int
-    place: str
-    asleep: bool
+    memories: int  # number of its last memory there, 0 for none
+    left_out: int  # memories that the original has beyond it
+    place: str  # where that last memory happened; empty if it does not say
+    asleep: bool  # whether it slept then
 
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """Where an agent's folder is cut.
-
-    Attributes:
-        time: The moment.
-        number: The last memory, where it is known exactly; else the time decides.
-    """
+    """Where an agent's folder is cut."""
 
     time: datetime
-    number: int | None = None
+    number: int | None = None  # the last memory, where it is known exactly; else the time decides
 
     def ends_before(self, record: Record | None) -> bool:
         """Whether a line of the archive is beyond it."""
@@ -77,12 +65,6 @@ class Until:
 
 def copy_agent(source: Path, target: Path, name: str, until: Until | None) -> Cut:
     """Copy an agent's folder, up to a point or as it is.
-
-    Args:
-        source: The folder; only read, and may be written to meanwhile.
-        target: Where the copy goes; must not exist.
-        name: The agent's name.
-        until: The point; None for now.
 
     Raises:
         OSError: Something cannot be read or written.

@@ -15,11 +15,6 @@ from game.mind.events.files import SUFFIX, LogFile, files_of
 def copy_log(source: Path, target: Path, seq: int | None) -> int:
     """Copy the event log; it may be written to meanwhile.
 
-    Args:
-        source: The folder of the log.
-        target: Where the copy goes; made when there is something to copy.
-        seq: The last event of the copy; None for all.
-
     Returns:
         How many events were copied.
 

@@ -21,20 +21,14 @@ _APPENDED = "append"
 
 @dataclass(frozen=True, slots=True)
 class LogPoint:
-    """Where a world is cut.
+    """Where a world is cut."""
 
-    Attributes:
-        time: The moment, with time zone; None for now, when nothing is cut.
-        seq: Number of the last event before it; None for all there are.
-        numbers: The last memory of agents, by their names in lower case, where it is known
-            exactly; of the others the time decides.
-        told: The point in words.
-    """
-
-    time: datetime | None = None
-    seq: int | None = None
+    time: datetime | None = None  # the moment, with time zone; None for now, when nothing is cut
+    seq: int | None = None  # number of the last event before it; None for all there are
+    # the last memory of agents, by their names in lower case, where it is known exactly; of the
+    # others the time decides
     numbers: Mapping[str, int] = field(default_factory=dict)
-    told: str = "as it is now"
+    told: str = "as it is now"  # the point in words
 
 
 NOW = LogPoint()
@@ -42,11 +36,6 @@ NOW = LogPoint()
 
 def point_at(here: Places, written: str) -> LogPoint:
     """The point that somebody names; reads the whole event log, so it blocks.
-
-    Args:
-        here: Whose log and whose archives.
-        written: The number of an event, a time (of this machine's zone if it names none), or
-            ``<agent> memory <number>``; empty for now.
 
     Raises:
         KeepsakeError: It names nothing that there is.

@@ -26,15 +26,10 @@ type Changes = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One configuration of the grid.
+    """One configuration of the grid."""
 
-    Attributes:
-        name: What tables and charts call it.
-        changes: What it has otherwise than the vault.
-    """
-
-    name: str
-    changes: Changes = ()
+    name: str  # what tables and charts call it
+    changes: Changes = ()  # what it has otherwise than the vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +124,10 @@ def _parts(option: str, written: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class CellSettings:
-    """What one configuration comes to.
+    """What one configuration comes to."""
 
-    Attributes:
-        config: Marks, windows and so on.
-        strategy: How summaries are written.
-    """
-
-    config: CompactionConfig
-    strategy: Strategy
+    config: CompactionConfig  # marks, windows and so on
+    strategy: Strategy  # how summaries are written
 
 
 def settings_of(cell: Cell, folder: Path) -> CellSettings:

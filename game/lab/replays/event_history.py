@@ -33,38 +33,23 @@ is told of it has been asked for, which is done once more then and finds nothing
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """A memory was archived.
+    """A memory was archived."""
 
-    Attributes:
-        number: Its number.
-        times: How often in a row it had happened by then.
-    """
-
-    number: int
-    times: int
+    number: int  # its number
+    times: int  # how often in a row it had happened by then
 
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """A prompt was built for a thought, whatever came of it.
-
-    Attributes:
-        time: When.
-        total: The last memory in it; 0 for none.
-        memory: The memory of the act that came of it; 0 for none.
-        beside: Its tokens that are neither summaries nor window.
-        used: All its tokens, by the game's count.
-        budget: What it might have.
-        window: Memories in its window.
-    """
+    """A prompt was built for a thought, whatever came of it."""
 
     time: datetime
-    total: int
-    memory: int
-    beside: int
-    used: int
-    budget: int
-    window: int
+    total: int  # the last memory in it; 0 for none
+    memory: int  # the memory of the act that came of it; 0 for none
+    beside: int  # its tokens that are neither summaries nor window
+    used: int  # all its tokens, by the game's count
+    budget: int  # what it might have
+    window: int  # memories in its window
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,21 +83,13 @@ class AskedFor:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A model server has counted a prompt: of this agent, or of anybody.
-
-    Attributes:
-        time: When.
-        ours: What the game had counted.
-        tokens: What the server counted.
-        own: Whether it was a prompt of this agent.
-        teaches: Whether the estimate of all prompts is better from then on.
-    """
+    """A model server has counted a prompt: of this agent, or of anybody."""
 
     time: datetime
-    ours: int
-    tokens: int
-    own: bool
-    teaches: bool
+    ours: int  # what the game had counted
+    tokens: int  # what the server counted
+    own: bool  # whether it was a prompt of this agent
+    teaches: bool  # whether the estimate of all prompts is better from then on
 
     @property
     def off(self) -> int:
@@ -132,41 +109,26 @@ type Told = Remembered | Prompted | Opened | Dozing | Awake | AskedFor | Counted
 
 @dataclass(frozen=True, slots=True)
 class CompactionOutcome:
-    """A compaction as it was made, or failed.
-
-    Attributes:
-        reason: Why.
-        number: Its number; 0 if it failed or found nothing to do.
-        last: The last memory that it summarised.
-        spent: Tokens that its model calls took.
-        put_back: Rules and promises that its check had to put back.
-        failed: Whether it failed.
-        model: Who wrote the summaries; empty if nobody says.
-    """
+    """A compaction as it was made, or failed."""
 
     reason: str
-    number: int
-    last: int
-    spent: int
-    put_back: int
-    failed: bool
-    model: str = ""
+    number: int  # its number; 0 if it failed or found nothing to do
+    last: int  # the last memory that it summarised
+    spent: int  # tokens that its model calls took
+    put_back: int  # rules and promises that its check had to put back
+    failed: bool  # whether it failed
+    model: str = ""  # who wrote the summaries; empty if nobody says
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What the event log tells of a life.
+    """What the event log tells of a life."""
 
-    Attributes:
-        told: In its order.
-        compactions: Those that were made, or tried.
-        since: The time of its first event; None if it tells nothing of this agent.
-        counters: Who counted its prompts: ``heuristic``, ``model server`` …
-    """
-
-    told: tuple[Told, ...] = ()
-    compactions: tuple[CompactionOutcome, ...] = ()
+    told: tuple[Told, ...] = ()  # in its order
+    compactions: tuple[CompactionOutcome, ...] = ()  # those that were made, or tried
+    # the time of its first event; None if it tells nothing of this agent
     since: datetime | None = None
+    # who counted its prompts: ``heuristic``, ``model server`` …
     counters: frozenset[str] = frozenset()
 
     @property
@@ -196,10 +158,6 @@ def read_log(folder: Path, agent: str) -> Log:
 
     A log that is not there, or that this user may not read, tells nothing: figures are missing,
     no more.
-
-    Args:
-        folder: Where the log is.
-        agent: The agent's name.
     """
     told: list[Told] = []
     made: list[CompactionOutcome] = []

@@ -31,12 +31,7 @@ from game.paths import Places
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A configuration that came to nothing.
-
-    Attributes:
-        cell: Which one.
-        problem: Why.
-    """
+    """A configuration that came to nothing."""
 
     cell: Cell
     problem: str
@@ -47,21 +42,13 @@ type Result = Replayed | Failed
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What every process is given.
+    """What every process is given."""
 
-    Attributes:
-        here: Whose configuration and whose model.
-        life: What is lived through.
-        exam: What is asked at its end.
-        model: Who writes the summaries; see :func:`game.lab.replays.writers.writer`.
-        given: What is the same for every configuration.
-    """
-
-    here: Places
-    life: ArchivedLife
-    exam: Exam
-    model: str
-    given: LifeSetup
+    here: Places  # whose configuration and whose model
+    life: ArchivedLife  # what is lived through
+    exam: Exam  # what is asked at its end
+    model: str  # who writes the summaries; see :func:`game.lab.replays.writers.writer`
+    given: LifeSetup  # what is the same for every configuration
 
 
 class _Worker:
@@ -90,12 +77,6 @@ def run(
     task: Task, cells: Sequence[Cell], jobs: int, done: Callable[[Result], None]
 ) -> list[Result]:
     """Live through every cell; blocks.
-
-    Args:
-        task: What they have in common.
-        cells: The configurations.
-        jobs: How many processes; with one, no other process is started.
-        done: Told of each as it is done, in whatever order.
 
     Returns:
         The results in the order of ``cells``.

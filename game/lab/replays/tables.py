@@ -111,12 +111,7 @@ type Column = Result | LifeFigures
 
 
 def as_table(results: Sequence[Result], told: LifeFigures | None = None) -> Table:
-    """Side by side: a column a configuration, or a row where there are many.
-
-    Args:
-        results: Of each configuration, the present one first.
-        told: What was lived; it stands beside the present configuration.
-    """
+    """Side by side: a column a configuration, or a row where there are many."""
     done = [each for each in results if isinstance(each, Replayed)]
     rows = [row for row in _ROWS if any(map(row.matters, done))]
     beside: list[Column] = [*results[:1], *([told] if told else []), *results[1:]]

@@ -18,9 +18,6 @@ def backdate(begins: datetime) -> None:
 
     Evennia knows the objects that an attribute names by number and moment of making, and takes
     for deleted whose moment is another: so these attributes are written anew.
-
-    Args:
-        begins: The moment, with time zone.
     """
     naming = [each for each in Attribute.objects.all() if _REFERENCE in repr(each.db_value)]
     named = [from_pickle(each.db_value) for each in naming]

@@ -20,12 +20,7 @@ from typeclasses.services import Changed, Machinery, log
 
 
 def machinery(timeline: Timeline, seed: str) -> Machinery:
-    """The machinery of a simulation.
-
-    Args:
-        timeline: Its time.
-        seed: Where chance comes from.
-    """
+    """The machinery of a simulation."""
     return Machinery(
         timer=timeline.timer,
         post=timeline.post,
@@ -39,14 +34,7 @@ def machinery(timeline: Timeline, seed: str) -> Machinery:
 
 
 class TimelineGateway(Gateway):
-    """The way to the models, on a timeline: who asks from a worker thread lets the others on.
-
-    Args:
-        timeline: The time.
-        profiles: The profiles.
-        places: Folders and ports.
-        changed: Told when the health of a server has changed.
-    """
+    """The way to the models, on a timeline: who asks from a worker thread lets the others on."""
 
     def __init__(
         self, timeline: Timeline, profiles: Profiles, places: Places, changed: Changed
@@ -95,14 +83,7 @@ class TimelineGateway(Gateway):
 
 
 class TimelineIndexes(IndexService):
-    """The recall indexes on a timeline: what there is to index is done in its turn.
-
-    Args:
-        timeline: The time.
-        places: Folders and ports.
-        config: Where the vectors are kept; a simulation keeps none unless it is told to.
-        embedder: What makes them.
-    """
+    """The recall indexes on a timeline: what there is to index is done in its turn."""
 
     def __init__(
         self, timeline: Timeline, places: Places, config: RecallConfig, embedder: Embedder

@@ -25,15 +25,10 @@ _LEEWAY = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What was played.
+    """What was played."""
 
-    Attributes:
-        seq: Number of the last event of the simulation itself.
-        newest: When the last event was.
-    """
-
-    seq: int
-    newest: str
+    seq: int  # number of the last event of the simulation itself
+    newest: str  # when the last event was
 
 
 def refuse_if_played(lab: Lab) -> None:

@@ -31,13 +31,7 @@ def make_visitors(how_many: int, start: Any) -> None:
 
 
 class Visitors:
-    """Brings visitors into the world when their time has come.
-
-    Args:
-        timeline: The time; visits are planned on it.
-        agents: Whom they visit, in the order that visits count in.
-        since: The second of the simulation at which the timeline began.
-    """
+    """Brings visitors into the world when their time has come."""
 
     def __init__(self, timeline: Timeline, agents: Sequence[Agent], since: float) -> None:
         self._timeline, self._agents, self._since = timeline, agents, since

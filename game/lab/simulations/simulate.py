@@ -30,28 +30,19 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True, slots=True)
 class SimulationReport:
-    """How far a simulation is.
+    """How far a simulation is."""
 
-    Attributes:
-        op: ``setting up``, ``making``, ``going back``, ``at`` (in the middle of an hour),
-            ``checkpoint``, ``over``.
-        seconds: Seconds of the simulation.
-        moment: The time by its own clock, in ISO format; empty where it is not told.
-        counts: What has happened in the hour that is lived: ``thoughts``, ``tokens`` …
-    """
-
+    # ``setting up``, ``making``, ``going back``, ``at`` (in the middle of an hour), ``checkpoint``,
+    # ``over``
     op: str
-    seconds: float
-    moment: str
+    seconds: float  # seconds of the simulation
+    moment: str  # the time by its own clock, in ISO format; empty where it is not told
+    # what has happened in the hour that is lived: ``thoughts``, ``tokens`` …
     counts: dict[str, int]
 
 
 def create(places: Places, plan: SimulationPlan) -> Lab:
     """Make the folder of a new simulation; its world is made when it is first run.
-
-    Args:
-        places: The copy of Keepsake that it belongs to, and whose configuration it takes.
-        plan: What it is to be.
 
     Raises:
         KeepsakeError: There is one of that name, a value cannot be used, or the model's server
@@ -88,12 +79,6 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
 def resumed(places: Places, name: str, hours: float | None = None, *, back: bool = False) -> Lab:
     """The simulation of that name, to go on with.
 
-    Args:
-        places: The copy of Keepsake that it belongs to.
-        name: Its name.
-        hours: How many hours it is to live through in all; as planned for None.
-        back: Whether what was played in its world since its last checkpoint is thrown away.
-
     Raises:
         KeepsakeError: There is none, it is over already, somebody has played in its world, or
             its model does not answer.
@@ -121,10 +106,6 @@ class Run:
 
     Used as a context manager; whoever leaves it ends the process. Iterate over
     :meth:`reports` to follow it.
-
-    Args:
-        lab: Which simulation.
-        environ: The environment; this process' own for None.
     """
 
     def __init__(self, lab: Lab, environ: dict[str, str] | None = None) -> None:
@@ -218,10 +199,6 @@ class Run:
 
 def run(lab: Lab, told: Callable[[SimulationReport], None] = lambda _: None) -> None:
     """Run a simulation to its end.
-
-    Args:
-        lab: Which.
-        told: Told how far it is.
 
     Raises:
         KeepsakeError: It could not go on.

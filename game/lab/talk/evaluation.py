@@ -36,35 +36,22 @@ _HEADING = re.compile(r"(?m)^##[ \t]+(.+?)[ \t]*$")
 
 @dataclass(frozen=True, slots=True)
 class TalkUtterance:
-    """Something that was said in a talk, or a note on what happened.
+    """Something that was said in a talk, or a note on what happened."""
 
-    Attributes:
-        who: The speaker; empty for a note.
-        to: To whom; empty for everybody.
-        words: What.
-        whisper: Whether nobody else heard it.
-    """
-
-    who: str
-    to: str
+    who: str  # the speaker; empty for a note
+    to: str  # to whom; empty for everybody
     words: str
-    whisper: bool = False
+    whisper: bool = False  # whether nobody else heard it
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A scene as it was played.
-
-    Attributes:
-        scene: Its id.
-        agent: Who was talked to.
-        part: ``tuning`` or ``held-out``.
-        course: What was said, and after it the answers as they were graded.
-    """
+    """A scene as it was played."""
 
     scene: str
-    agent: str
-    part: str
+    agent: str  # who was talked to
+    part: str  # ``tuning`` or ``held-out``
+    # what was said, and after it the answers as they were graded
     course: list[TalkUtterance | Answer] = field(default_factory=list)
 
     @property
@@ -77,12 +64,6 @@ def evaluate(
     places: Places, job: Job, profile: str = AGENT, told: Callable[[Talk], None] = lambda _: None
 ) -> list[Talk]:
     """Play the talks of a job and grade the answers.
-
-    Args:
-        places: The copy of Keepsake whose configuration and models are used; it may be running.
-        job: What to play.
-        profile: The profile of its ``llm.md`` that the agents talk by.
-        told: Told of a talk when it begins, and after each of its answers.
 
     Raises:
         KeepsakeError: The talks or the profile cannot be used, or the model does not answer.

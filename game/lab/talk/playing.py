@@ -53,14 +53,7 @@ _log = logging.getLogger("keepsake.lab")
 
 
 def play(talks: TalkSet, scene: TalkScene, plan: SimulationPlan, tell: Tell) -> None:
-    """Play one scene in a world in which nothing has happened yet.
-
-    Args:
-        talks: The set that it belongs to.
-        scene: What is played.
-        plan: Its first moment and its seed.
-        tell: Told what is said, and each answer.
-    """
+    """Play one scene in a world in which nothing has happened yet."""
     timeline, taps = Timeline(plan.begins, _broken), Taps()
     happened = _Happened(scene.agent)
     taps.on_event(happened.keep)

@@ -40,21 +40,13 @@ _STREET = ("The Street", "A street like any other, with a door on either side.")
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """Something that the agent said.
+    """Something that the agent said."""
 
-    Attributes:
-        words: What, without who says it.
-        how: ``say``, ``talk``, ``whisper`` or ``shout``.
-        to: To whom; empty for everybody.
-        at: When, in real monotonic seconds.
-        thoughts: Thoughts of the agent that had ended by then; the next one is what gave it.
-    """
-
-    words: str
-    how: str
-    to: str
-    at: float
-    thoughts: int
+    words: str  # what, without who says it
+    how: str  # ``say``, ``talk``, ``whisper`` or ``shout``
+    to: str  # to whom; empty for everybody
+    at: float  # when, in real monotonic seconds
+    thoughts: int  # thoughts of the agent that had ended by then; the next one is what gave it
 
 
 # -- the world that all scenes of a set begin in

@@ -37,17 +37,11 @@ _to_pack: set[threading.Thread] = set()
 
 @dataclass(frozen=True, slots=True, order=True)
 class LogFile:
-    """One file of a log.
+    """One file of a log."""
 
-    Attributes:
-        first: The number of its first line.
-        day: The day of it, ``2026-11-21``.
-        path: Where it is; the compressed one if there are both.
-    """
-
-    first: int
-    day: str
-    path: Path
+    first: int  # the number of its first line
+    day: str  # the day of it, ``2026-11-21``
+    path: Path  # where it is; the compressed one if there are both
 
     @property
     def packed(self) -> bool:
@@ -185,11 +179,6 @@ class LineWriter:
 
     def write(self, data: bytes, day: date, first: int) -> None:
         """Write whole lines and hand them to the operating system.
-
-        Args:
-            data: The lines, with their ends.
-            day: The day of all of them.
-            first: The number of the first of them, should it begin a new file.
 
         Raises:
             OSError: Nothing was written that anybody will see.

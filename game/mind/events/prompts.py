@@ -45,10 +45,6 @@ def hash_of(text: str) -> str:
 class PromptWriter:
     """Stores prompts; for one thread.
 
-    Args:
-        folder: Where the files are.
-        limit: Bytes after which a new file is begun.
-
     Raises:
         OSError: The newest file cannot be opened or read.
     """
@@ -64,12 +60,6 @@ class PromptWriter:
 
     def store(self, agent: str, text: str, day: date, number: int) -> str:
         """Have a prompt stored by the next :meth:`flush`, and give its hash.
-
-        Args:
-            agent: Whose it is: the one before is likely to begin in the same way.
-            text: The prompt.
-            day: The day of its thought.
-            number: The number of its thought.
 
         Raises:
             OSError: What was to be written before could not be.
@@ -134,11 +124,7 @@ def shared(one: str, other: str) -> int:
 
 
 class Prompts:
-    """Gives prompts back by their hash.
-
-    Args:
-        folder: Where the event log is.
-    """
+    """Gives prompts back by their hash."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -19,12 +19,7 @@ type Record = dict[str, Any]
 
 
 class Filter:
-    """Which events are wanted.
-
-    Args:
-        agents: Of these agents, whatever the case of their names; of all when empty.
-        kinds: Of these kinds; of all when empty.
-    """
+    """Which events are wanted."""
 
     def __init__(self, agents: Collection[str] = (), kinds: Collection[str] = ()) -> None:
         self._agents = {each.casefold() for each in agents}
@@ -141,12 +136,7 @@ class EventFollower:
 
 
 def follow(follower: EventFollower, poll: float = 0.2) -> Iterator[Record]:
-    """Each event that is added; never ends.
-
-    Args:
-        follower: What looks.
-        poll: Seconds between two looks.
-    """
+    """Each event that is added; never ends."""
     while True:
         added = follower.added()
         yield from added

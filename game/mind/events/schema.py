@@ -29,21 +29,13 @@ _ATTRIBUTE = re.compile(r"^ {4}(\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One field of the events of a kind.
+    """One field of the events of a kind."""
 
-    Attributes:
-        name: What it is called.
-        type: What stands in it.
-        nullable: Whether nothing may stand in it.
-        help: What it means.
-        items: Of a list: the fields of each of its objects.
-    """
-
-    name: str
-    type: ColumnType
-    nullable: bool = False
-    help: str = ""
-    items: tuple[Column, ...] = ()
+    name: str  # what it is called
+    type: ColumnType  # what stands in it
+    nullable: bool = False  # whether nothing may stand in it
+    help: str = ""  # what it means
+    items: tuple[Column, ...] = ()  # of a list: the fields of each of its objects
 
 
 _COMMON = (

@@ -51,6 +51,7 @@ class Thought:
 
     Attributes:
         agent: Who thought.
+        agent_id: Its number in the database, which no renaming changes; 0 where it is not known.
         trigger: What made it think: ``addressed``, ``named``, ``given``, ``arrival``,
             ``departure``, ``heard``, ``other``, ``idle``.
         priority: Its place in the model queue: ``player``, ``event``, ``idle``.
@@ -90,6 +91,7 @@ class Thought:
 
     kind: ClassVar[str] = "thought"
     agent: str
+    agent_id: int = 0
     trigger: str
     priority: str
     outcome: str
@@ -127,6 +129,7 @@ class MemoryChange:
 
     Attributes:
         agent: Whose memory.
+        agent_id: Its number in the database, which no renaming changes; 0 where it is not known.
         op: What was done; a table in docs/events.md has all operations.
         n: The memory's number: the first one called back, the last one before a clearing, the
             one in which something was noticed or learned, the first one that a journal entry or
@@ -152,6 +155,7 @@ class MemoryChange:
 
     kind: ClassVar[str] = "memory"
     agent: str
+    agent_id: int = 0
     op: str
     n: int
     of: str = ""
@@ -210,6 +214,7 @@ class Recall:
 
     Attributes:
         agent: Whose memory.
+        agent_id: Its number in the database, which no renaming changes; 0 where it is not known.
         by: For whom: ``thought``, ``agent`` (its own verb), ``builder``, ``examiner`` (who asks
             the questions of a compaction) or ``night``.
         question: What was searched for.
@@ -223,6 +228,7 @@ class Recall:
 
     kind: ClassVar[str] = "recall"
     agent: str
+    agent_id: int = 0
     by: str
     question: str
     searched: bool = True
@@ -238,6 +244,7 @@ class Compaction:
 
     Attributes:
         agent: Whose memory.
+        agent_id: Its number in the database, which no renaming changes; 0 where it is not known.
         reason: Why: ``count``, ``high``, ``sleep``, ``emergency``, ``manual``, ``agent``.
         outcome: ``first summary``, ``waterfall``, ``all in one summary``, ``summaries
             shortened``, ``nothing to compact`` or ``failed``.
@@ -265,6 +272,7 @@ class Compaction:
 
     kind: ClassVar[str] = "compaction"
     agent: str
+    agent_id: int = 0
     reason: str
     outcome: str
     number: int = 0
@@ -315,12 +323,14 @@ class Fault:
         level: ``warning``, ``error`` or ``config`` (a file in ``vault/config``).
         text: What is wrong, and the cure.
         agent: Whom it concerns; empty for nobody in particular.
+        agent_id: Its number in the database, which no renaming changes; 0 where it is not known.
     """
 
     kind: ClassVar[str] = "error"
     level: str
     text: str
     agent: str = ""
+    agent_id: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,6 +339,7 @@ class Sleep:
 
     Attributes:
         agent: Who sleeps.
+        agent_id: Its number in the database, which no renaming changes; 0 where it is not known.
         op: ``falls asleep``, ``wakes`` or ``step``.
         why: Why it fell asleep, or who woke it.
         step: Which step: ``journal``, ``profiles``, ``compact`` …; empty for no step.
@@ -340,6 +351,7 @@ class Sleep:
 
     kind: ClassVar[str] = "sleep"
     agent: str
+    agent_id: int = 0
     op: str
     why: str = ""
     step: str = ""

@@ -33,14 +33,7 @@ _TOLD = ("say", "talk", "whisper", "pose", "shout", "give", "wake")
 
 
 def from_log(record: Record, nth: int, archive: Archive, prompt: str | None) -> Why:
-    """What led to the act of a thought that the log tells of; blocks.
-
-    Args:
-        record: The event of the thought.
-        nth: Which of the last acts it is, from 1 on.
-        archive: The agent's archive.
-        prompt: The text that was sent; None if it is there no more.
-    """
+    """What led to the act of a thought that the log tells of; blocks."""
     told = _Record(record)
     past, total = compactions(archive), told.number("total")
     number = told.number("memory")
@@ -74,15 +67,7 @@ def from_log(record: Record, nth: int, archive: Archive, prompt: str | None) -> 
 
 
 def from_archive(memory: Memory, nth: int, archive: Archive, agent: str, missing: str) -> Why:
-    """What the archive alone tells of an act; blocks.
-
-    Args:
-        memory: The memory of the act.
-        nth: Which of the last acts it is, from 1 on.
-        archive: The agent's archive.
-        agent: Whose.
-        missing: Why there is no more.
-    """
+    """What the archive alone tells of an act; blocks."""
     past = [each for each in compactions(archive) if _stood(each, memory)]
     texts = past[-1].after if past else Texts()
     about = telling(f"{_argument(memory.text)} {memory.reason}")
