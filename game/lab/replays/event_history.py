@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from game.mind.events.files import files_of
-from game.mind.events.reader import Record
-from game.mind.events.writer import STEM
+from game.mind.events.agent_names import id_of
+from game.mind.events.reader import Record, events, newest_first
 from game.mind.memory import CompactReason
 from game.mind.prompt.tokens import HEURISTIC
 from game.mind.sleep.steps import Step
@@ -164,15 +163,17 @@ def read_log(folder: Path, agent: str) -> Log:
     since: datetime | None = None
     counters: set[str] = set()
     try:
-        for record in _of(folder, agent):
+        agent_id = _id_of(folder, agent)
+        needles = (_names(agent), f'"agent_id":{agent_id},', '"kind":"world"', '"kind":"thought"')
+        for record in events(folder, any_of=needles if agent_id else (needles[0], *needles[2:])):
             try:
-                if record["kind"] != "world" and record["agent"] != agent:
-                    told += _thought(record, agent)
-                    continue
-                told += (*_told(record), *_thought(record, agent))
-                made += _made(record)
-                since = since or datetime.fromisoformat(record["t"])
-                counters |= {str(record["counted_by"])} if record.get("sections") else set()
+                own = _is_own(record, agent, agent_id)
+                if own or record["kind"] == "world":
+                    told += _told(record)
+                    made += _made(record)
+                    since = since or datetime.fromisoformat(record["t"])
+                    counters |= {str(record["counted_by"])} if record.get("sections") else set()
+                told += _thought(record, own)
             except (KeyError, ValueError, TypeError):
                 continue  # written by a later version, or by hand
     except OSError:
@@ -182,24 +183,20 @@ def read_log(folder: Path, agent: str) -> Log:
     return Log(tuple(told), tuple(made), since, frozenset(counters))
 
 
-def _of(folder: Path, agent: str) -> Iterator[Record]:
-    """The agent's events, those of the world, and all thoughts; others are not even parsed."""
-    name = json.dumps(agent, ensure_ascii=False)
-    own = f'"agent":{name}'.encode("utf-8", "replace")
-    needles = (own, b'"kind":"world"', b'"kind":"thought"')
-    for file in files_of(folder, STEM):
-        for line in file.lines():
-            record = _parsed(line) if any(each in line for each in needles) else None
-            if record is not None:
-                yield record
+def _names(agent: str) -> str:
+    """What stands in the lines that name an agent."""
+    return f'"agent":{json.dumps(agent, ensure_ascii=False)}'
 
 
-def _parsed(line: bytes) -> Record | None:
-    try:
-        record = json.loads(line)
-    except ValueError:  # torn off by a crash
-        return None
-    return record if isinstance(record, dict) else None
+def _id_of(folder: Path, agent: str) -> int:
+    """The id of whoever bore that name last; 0 if the log has none."""
+    found = newest_first(folder, holding=[_names(agent), '"agent_id":'])
+    return next((id_of(each) for each in found if each.get("agent") == agent), 0)
+
+
+def _is_own(record: Record, agent: str, agent_id: int) -> bool:
+    """Whether it is an event of the agent: by its id, and by its name in a line without one."""
+    return id_of(record) == agent_id if id_of(record) else record.get("agent") == agent
 
 
 def _told(record: Record) -> Iterable[Told]:
@@ -221,13 +218,13 @@ def _told(record: Record) -> Iterable[Told]:
     return []
 
 
-def _thought(record: Record, agent: str) -> Iterable[Told]:
+def _thought(record: Record, own: bool) -> Iterable[Told]:
     """What anybody's thought means for this agent, beside its prompt."""
     if record["kind"] != "thought":
         return []
     time = datetime.fromisoformat(record["t"])
     ours, tokens = sum(map(int, record["sections"].values())), int(record["prompt_tokens"])
-    own, teaches = record["agent"] == agent, record["counted_by"] == HEURISTIC
+    teaches = record["counted_by"] == HEURISTIC
     if ours <= 0 or tokens <= 0 or not (own or teaches):
         return [Ended(time)]
     return [Counted(time, ours, tokens, own, teaches), Ended(time)]

@@ -7,12 +7,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from evennia.accounts.models import AccountDB
-from evennia.objects.models import ObjectDB
-from evennia.server import initial_setup
-from evennia.server.models import ServerConfig
-
-from game.lab.simulations.backdating import backdate
+from game.lab.simulations.backdating import begin_world, finish_world
 from game.lab.simulations.inhabitants import atlas_for
 from game.lab.simulations.machinery import machinery
 from game.lab.simulations.plan import SimulationPlan
@@ -25,19 +20,16 @@ from game.mind.events.files import wait_until_packed
 from game.mind.events.log import EventLog
 from game.mind.events.subscribers import Tapped, Taps
 from game.paths import places
-from game.server.private_files import read_or_create
 from typeclasses import runtime, services
 from typeclasses.agents import all_agents
 from typeclasses.minds import open_minds
 from world.atlas import read_atlas
-from world.build import build_world, find
+from world.build import find
 
-ADMIN = "admin"
 TOLD_EACH = 0.2
 """Real seconds between two reports."""
 FLUSH_EACH = 60.0
 """Simulated seconds after which the event log is waited for: it must lose nothing."""
-_PASSWORD_BYTES = 12
 _PATIENCE = 600.0
 """Real seconds that the disk gets."""
 _log = logging.getLogger("keepsake.lab")
@@ -45,22 +37,10 @@ _log = logging.getLogger("keepsake.lab")
 
 def build(plan: SimulationPlan) -> None:
     """Build the world with all who live in it; its services do not run meanwhile."""
-    password = read_or_create(places().admin_password, nbytes=_PASSWORD_BYTES)
-    AccountDB.objects.create_superuser(ADMIN, "admin@example.org", password)
-    initial_setup.create_objects()
     atlas = atlas_for(read_atlas(), plan.agents, plan.seed)
-    build_world(atlas)
-    # Nobody plays the admin here: its character would stand about, and be met by everybody.
-    _of_the_admin().location = None
+    begin_world(atlas)
     make_visitors(plan.visitors, find("room", atlas.start))
-    ServerConfig.objects.conf("last_initial_setup_step", "done")
-    # Who somebody is depends on when they were made: here that is the beginning of time.
-    backdate(plan.begins)
-
-
-def _of_the_admin() -> ObjectDB:
-    """The character that Evennia makes for the admin."""
-    return ObjectDB.objects.get(id=1)
+    finish_world(plan.begins)
 
 
 def live(

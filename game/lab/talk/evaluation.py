@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from game.lab.simulations.plan import FOLDER, Lab, SimulationPlan
+from game.lab.simulations.process import LOG, WorldProcess
 from game.lab.simulations.serving import check_servers
 from game.lab.simulations.settings import OWN, copy_config
-from game.lab.simulations.simulate import LOG, environment_of
 from game.lab.talk.grading import grade
 from game.lab.talk.job import Job
 from game.lab.talk.scores import Answer
 from game.lab.talk.talk_set import GradedQuestion
+from game.lab.talk.worker import end_model
 from game.llm.profiles import Profiles, load
 from game.mind.errors import KeepsakeError
-from game.paths import REPOSITORY, Places, Ports
+from game.paths import Places
 
 AGENT = "agent"
 """The profile that agents talk by."""
-_GRACE = 10.0
 _HEADING = re.compile(r"(?m)^##[ \t]+(.+?)[ \t]*$")
 
 
@@ -170,58 +165,16 @@ def _lines(lab: Lab, job: Job) -> Iterator[dict[str, Any]]:
     Raises:
         KeepsakeError: It could not go on.
     """
-    environ = environment_of(lab, SimulationPlan("talk", seed=job.seed), dict(os.environ))
-    log = lab.folder / LOG
-    with log.open("w", encoding="utf-8") as errors, _worker(lab, environ, errors) as process:
-        assert process.stdout is not None
-        for text in process.stdout:
-            try:
-                line = json.loads(text)
-            except ValueError:  # something that some library printed
-                continue
-            if line.get("op") == "refused":
-                raise KeepsakeError(line["what"], line["cure"])
-            if line.get("op") == "over":
-                return
-            yield line
-    kept = lab.folder.parent / "talk.log"
-    shutil.copyfile(log, kept)
-    raise KeepsakeError("The talk ended without a word", f"See {kept}")
 
+    def otherwise() -> KeepsakeError:
+        kept = lab.folder.parent / "talk.log"
+        shutil.copyfile(lab.folder / LOG, kept)
+        return KeepsakeError("The talk ended without a word", f"See {kept}")
 
-@contextmanager
-def _worker(lab: Lab, environ: dict[str, str], errors: Any) -> Iterator[subprocess.Popen[str]]:
-    """The process in which the talks are played; ended with all its children."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "game.lab.talk.worker", str(lab.folder)],
-        cwd=REPOSITORY,
-        env=environ,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        text=True,
-        start_new_session=True,
-    )
+    plan = SimulationPlan("talk", seed=job.seed)
+    process = WorldProcess(lab, "game.lab.talk.worker", plan)
     try:
-        yield process
+        with process:
+            yield from process.lines(otherwise)
     finally:
-        try:
-            if sys.exc_info()[0] is None:
-                process.wait(_GRACE)
-        except subprocess.TimeoutExpired:
-            pass
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
-        _end_model(lab.places(Ports(int(environ["KEEPSAKE_PORT_BASE"]))))
-
-
-def _end_model(places: Places) -> None:
-    """The embedded model has a session of its own: it does not end with the worker's group."""
-    if not places.model_pid.exists():
-        return
-    from game.llm.embedded.supervisor import Embedded  # noqa: PLC0415 - other talks need it not
-
-    Embedded(places).stop()
+        end_model(lab.places(process.ports))

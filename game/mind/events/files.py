@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 SUFFIX, PACKED = ".jsonl", ".jsonl.gz"
 _PART = ".part"
@@ -235,7 +235,7 @@ class LineWriter:
         """
         for file in reversed(files_of(self._folder, self._stem)):
             for line in reversed(file.lines()):
-                if (number := number_of(line)) is not None:
+                if number := number_of(line):
                     return number
             if file.first > 1:  # nothing in it: it was begun for this number
                 return file.first - 1
@@ -273,12 +273,19 @@ class LineWriter:
             self._size = end
 
 
-def number_of(line: bytes) -> int | None:
-    """The number of an event's line; None for a line that is none."""
+def parsed(line: bytes) -> dict[str, Any]:
+    """The object of a line; an empty one for a line that holds none, as one torn by a crash."""
     try:
-        return int(json.loads(line)["seq"])
-    except (ValueError, TypeError, KeyError):
-        return None
+        record = json.loads(line)
+    except ValueError:
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def number_of(line: bytes) -> int:
+    """The number of an event's line; 0 for a line that is none."""
+    number = parsed(line).get("seq")
+    return number if isinstance(number, int) else 0
 
 
 def pack_later(path: Path) -> None:

@@ -15,7 +15,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from game.mind.events.files import LineWriter, files_of
+from game.mind.events.files import LineWriter, files_of, parsed
 from game.mind.events.types import VERSION
 
 STEM = "prompts"
@@ -180,12 +180,5 @@ def _text(records: dict[str, dict[str, Any]], name: str) -> str | None:
 
 
 def _records(data: bytes) -> list[dict[str, Any]]:
-    found = []
-    for line in data.split(b"\n")[:-1]:
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(record, dict) and "hash" in record and "text" in record:
-            found.append(record)
-    return found
+    records = map(parsed, data.split(b"\n")[:-1])
+    return [each for each in records if "hash" in each and "text" in each]

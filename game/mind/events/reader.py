@@ -5,14 +5,14 @@ Any number of readers may read while it is written and rotated; nobody is locked
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from game.mind.events.files import LogFile, files_of
+from game.mind.events.files import LogFile, files_of, parsed
 from game.mind.events.writer import STEM
 
 type Record = dict[str, Any]
@@ -32,18 +32,20 @@ class Filter:
         return not self._agents or str(record.get("agent", "")).casefold() in self._agents
 
 
-def events(folder: Path, after: int = 0) -> Iterator[Record]:
+def events(folder: Path, after: int = 0, *, any_of: Collection[str] = ()) -> Iterator[Record]:
     """Every event with a number above ``after``, oldest first; blocks.
 
-    Lines that cannot be read, and those of a later time that are no events, are passed over.
+    Lines that cannot be read, and those of a later time that are no events, are passed over; with
+    ``any_of`` also lines that hold none of these texts, as :func:`newest_first` has them.
 
     Raises:
         OSError: A file cannot be read.
     """
-    files = files_of(folder, STEM)
+    files, either = files_of(folder, STEM), _encoded(any_of)
     for file, following in zip_longest(files, files[1:]):
         if following is None or following.first > after + 1:
-            for record in _records(file.lines()):
+            lines = file.lines()
+            for record in _records(filter(partial(_holds, either), lines) if either else lines):
                 if record["seq"] > after:
                     yield record
 
@@ -76,16 +78,21 @@ def newest_first(
     Raises:
         OSError: A file cannot be read.
     """
-    needles = [each.encode("utf-8", "replace") for each in holding]
-    either = [each.encode("utf-8", "replace") for each in any_of]
-    left = most
+    needles, either, left = _encoded(holding), _encoded(any_of), most
     for file in reversed(files_of(folder, STEM)):
         for line in file.lines_from_end():
             if left is not None and (left := left - len(line) - 1) < 0:
                 return
-            held = all(each in line for each in needles)
-            if held and (not either or any(each in line for each in either)):
+            if all(each in line for each in needles) and (not either or _holds(either, line)):
                 yield from _records([line])
+
+
+def _encoded(texts: Collection[str]) -> list[bytes]:
+    return [each.encode("utf-8", "replace") for each in texts]
+
+
+def _holds(either: Collection[bytes], line: bytes) -> bool:
+    return any(each in line for each in either)
 
 
 class EventFollower:
@@ -149,11 +156,5 @@ def _newest(folder: Path) -> int:
     return int(newest["seq"]) if newest else 0
 
 
-def _records(lines: list[bytes]) -> Iterator[Record]:
-    for line in lines:
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(record, dict) and isinstance(record.get("seq"), int):
-            yield record
+def _records(lines: Iterable[bytes]) -> Iterator[Record]:
+    return (each for each in map(parsed, lines) if isinstance(each.get("seq"), int))

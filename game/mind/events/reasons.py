@@ -44,22 +44,36 @@ class Under:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
-    """What the thought cost."""
+class Cost:  # the description of the API is made from its docstring
+    """What the thought cost.
 
-    # tokens of each section of the prompt, by our own count
+    Attributes:
+        sections: Tokens of each section of the prompt, by our own count.
+        budget: Tokens that the prompt might have.
+        counted_by: Who counted the sections.
+        prompt: Tokens of the prompt, by the server's count.
+        cached: Those of them that it had in its cache.
+        completion: Tokens of the answer.
+        model: Who answered.
+        seed: The seed of the sampling; None for a random one.
+        temperature: Of the sampling.
+        wait: Seconds in the queue.
+        latency: Seconds from there until the answer.
+        attempt: Which try it was.
+    """
+
     sections: Mapping[str, int] = field(default_factory=dict)
-    budget: int = 0  # tokens that the prompt might have
-    counted_by: str = ""  # who counted the sections
-    prompt: int = 0  # tokens of the prompt, by the server's count
-    cached: int = 0  # those of them that it had in its cache
-    completion: int = 0  # tokens of the answer
-    model: str = ""  # who answered
-    seed: int | None = None  # the seed of the sampling; None for a random one
-    temperature: float = 0.0  # of the sampling
-    wait: float = 0.0  # seconds in the queue
-    latency: float = 0.0  # seconds from there until the answer
-    attempt: int = 1  # which try it was
+    budget: int = 0
+    counted_by: str = ""
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    model: str = ""
+    seed: int | None = None
+    temperature: float = 0.0
+    wait: float = 0.0
+    latency: float = 0.0
+    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)
