@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
-from functools import partial
 
 from game.lab.simulations.backdating import begin_world, finish_world
 from game.lab.simulations.inhabitants import atlas_for
-from game.lab.simulations.machinery import machinery
+from game.lab.simulations.machinery import machinery, timeline_from
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.players import Visitors, make_visitors
 from game.lab.simulations.tallies import EventTally
-from game.lab.simulations.timeline import Timeline
 from game.lab.simulations.visits import visits
 from game.mind.errors import KeepsakeError
 from game.mind.events.files import wait_until_packed
@@ -32,7 +29,6 @@ FLUSH_EACH = 60.0
 """Simulated seconds after which the event log is waited for: it must lose nothing."""
 _PATIENCE = 600.0
 """Real seconds that the disk gets."""
-_log = logging.getLogger("keepsake.lab")
 
 
 def build(plan: SimulationPlan) -> None:
@@ -54,17 +50,32 @@ def live(
     Raises:
         KeepsakeError: The model is gone or the disk is full; says what to do.
     """
-    timeline = Timeline(plan.moment(since), _broken)
+    timeline = timeline_from(plan.moment(since), "The simulation")
     taps, tally = Taps(), EventTally(plan.name)
     taps.on_event(tally.count)
     shared = services.start_on(machinery(timeline, f"{plan.seed} {since:g}"), places(), taps)
+    told, flushed = 0.0, 0.0
+
+    def report(seconds: float) -> None:
+        tell({**tally.figures(), "seconds": seconds, "moment": plan.moment(seconds).isoformat()})
+
+    def between() -> None:
+        nonlocal told, flushed
+        if time.monotonic() - told >= TOLD_EACH:
+            told = time.monotonic()
+            tally.check()
+            report(since + timeline.timer.seconds())
+        if timeline.timer.seconds() - flushed >= FLUSH_EACH:
+            flushed = timeline.timer.seconds()
+            _flush(shared, plan.name)
+
     try:
         runtime.live(shared)
         agents = sorted(all_agents(), key=lambda agent: agent.id)
         visitors = Visitors(timeline, agents, since)
         visitors.expect(visits(plan.seed, plan.visitors, len(agents), since, until))
-        look = partial(_look, tally, plan, timeline, since, tell)
-        _run(timeline, shared, plan.name, until - since, look)
+        timeline.between = between
+        timeline.run_until(until - since)
         timeline.settle()
         tally.check()
         _check_minds()
@@ -72,49 +83,11 @@ def live(
         runtime.stop(reload=True)
         timeline.close()
     _check_log(shared, plan.name)
-    tell({**tally.figures(), "seconds": until, "moment": plan.moment(until).isoformat()})
-
-
-def _run(
-    timeline: Timeline,
-    shared: services.Services,
-    name: str,
-    seconds: float,
-    look: Callable[[], None],
-) -> None:
-    told, flushed = 0.0, 0.0
-
-    def between() -> None:
-        nonlocal told, flushed
-        if time.monotonic() - told >= TOLD_EACH:
-            told = time.monotonic()
-            look()
-        if timeline.timer.seconds() - flushed >= FLUSH_EACH:
-            flushed = timeline.timer.seconds()
-            _flush(shared, name)
-
-    timeline.between = between
-    timeline.run_until(seconds)
-
-
-def _look(
-    tally: EventTally,
-    plan: SimulationPlan,
-    timeline: Timeline,
-    since: float,
-    tell: Callable[[dict[str, object]], None],
-) -> None:
-    tally.check()
-    seconds = since + timeline.timer.seconds()
-    tell({**tally.figures(), "seconds": seconds, "moment": plan.moment(seconds).isoformat()})
+    report(until)
 
 
 def _flush(shared: services.Services, name: str) -> None:
-    """Wait until the event log is written as far as it was taken.
-
-    Raises:
-        KeepsakeError: It cannot be written.
-    """
+    """Wait until the event log is written as far as it was taken."""
     log = _event_log(shared)
     while log is not None and not log.flush(1.0):
         if log.problem:
@@ -149,8 +122,3 @@ def _unwritten(log: EventLog, name: str) -> KeepsakeError:
         "Free some disk space or mend the permissions, then go on: "
         f"keepsake simulate --resume {name}",
     )
-
-
-def _broken(error: Exception) -> None:
-    """What nobody else hears of: as the reactor would, say it and go on."""
-    _log.error("[Error] The simulation: something broke off: %r", error, exc_info=error)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from datetime import datetime
 from random import Random
 
 from game.index.service import IndexService
@@ -17,6 +19,22 @@ from game.mind.ports import Embedder, Generation, GenerationRequest
 from game.mind.recall.config import RecallConfig
 from game.paths import Places
 from typeclasses.services import Changed, Machinery, log
+
+_log = logging.getLogger("keepsake.lab")
+
+
+def timeline_from(start: datetime, of: str) -> Timeline:
+    """A timeline from that moment; of what breaks off on it, the log is told.
+
+    Args:
+        start: The moment, with time zone.
+        of: Whose it is, as the log names it: ``The simulation``.
+    """
+
+    def broken(error: Exception) -> None:  # as the reactor would, say it and go on
+        _log.error("[Error] %s: something broke off: %r", of, error, exc_info=error)
+
+    return Timeline(start, broken)
 
 
 def machinery(timeline: Timeline, seed: str) -> Machinery:

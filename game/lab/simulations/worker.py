@@ -56,11 +56,7 @@ def _simulate(lab: Lab, plan: SimulationPlan) -> None:
 
 
 def _in_child(lab: Lab, work: Callable[[], None]) -> None:
-    """Do it in a child process.
-
-    Raises:
-        KeepsakeError: It could not be done; says why.
-    """
+    """Do it in a child process."""
     resume = f"keepsake simulate --resume {lab.folder.name}"
 
     def worked() -> None:
@@ -91,11 +87,7 @@ def _is_full(error: BaseException) -> bool:
 
 @contextmanager
 def _alone(lab: Lab) -> Iterator[None]:
-    """Hold the simulation; the hour that is lived holds it too.
-
-    Raises:
-        KeepsakeError: Another process has it.
-    """
+    """Hold the simulation; the hour that is lived holds it too."""
     try:
         descriptor = os.open(lab.folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:

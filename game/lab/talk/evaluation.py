@@ -83,6 +83,13 @@ def evaluate(
     return talks
 
 
+_MEASURED = (
+    *("seconds", "wall", "thoughts", "prompt_tokens", "completion_tokens"),
+    *("outcomes", "problem", "said", "raw", "prompt"),
+)
+"""Fields of an answer as the worker tells them."""
+
+
 def _take(
     talk: Talk, line: Mapping[str, Any], questions: Mapping[tuple[str, str], GradedQuestion]
 ) -> None:
@@ -91,28 +98,12 @@ def _take(
     elif line["op"] == "note":
         talk.course.append(TalkUtterance("", "", line["text"]))
     elif line["op"] == "answer":
-        question = questions[talk.part, line["question"]]
+        question, text = questions[talk.part, line["question"]], line["answer"]
         names = [talk.agent, *{q.speaker for q in questions.values()}]
-        text, earlier = line["answer"], line["earlier"]
-        talk.course.append(
-            Answer(
-                question=question,
-                part=talk.part,
-                agent=talk.agent,
-                text=text,
-                grade=grade(question, text, earlier=earlier, names=names),
-                seconds=line["seconds"],
-                wall=line["wall"],
-                thoughts=line["thoughts"],
-                prompt_tokens=line["prompt_tokens"],
-                completion_tokens=line["completion_tokens"],
-                outcomes=tuple(line["outcomes"]),
-                problem=line["problem"],
-                said=tuple(line["said"]),
-                raw=tuple(line["raw"]),
-                prompt=line["prompt"],
-            )
-        )
+        graded = grade(question, text, earlier=line["earlier"], names=names)
+        measured = {name: line[name] for name in _MEASURED}
+        measured = {k: tuple(v) if isinstance(v, list) else v for k, v in measured.items()}
+        talk.course.append(Answer(question, talk.part, talk.agent, text, graded, **measured))
 
 
 @contextmanager
@@ -160,11 +151,7 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def _lines(lab: Lab, job: Job) -> Iterator[dict[str, Any]]:
-    """What the worker tells, until it is over.
-
-    Raises:
-        KeepsakeError: It could not go on.
-    """
+    """What the worker tells, until it is over."""
 
     def otherwise() -> KeepsakeError:
         kept = lab.folder.parent / "talk.log"

@@ -86,11 +86,7 @@ class _TalkSetReader:
         self._filler: dict[str, tuple[str, ...]] = {}
 
     def read(self) -> TalkSet:
-        """What it holds.
-
-        Raises:
-            ConfigError: It cannot be played.
-        """
+        """What it holds."""
         data = self._load()
         self._only(data, ("part", "places", "agents", "speakers", "filler", "talks"))
         part = data.get("part")

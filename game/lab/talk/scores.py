@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -59,15 +59,12 @@ class QuestionScore:
 
 def scores(answers: Sequence[Answer]) -> list[QuestionScore]:
     """The figures of each kind that was asked, then those of all checkable ones and of all."""
-    return list(_scores(answers))
-
-
-def _scores(answers: Sequence[Answer]) -> Iterator[QuestionScore]:
-    for kind in KINDS:
-        if of_kind := [each for each in answers if each.question.kind == kind]:
-            yield score(kind, of_kind)
-    yield score(CHECKED, [each for each in answers if each.question.kind in CHECKABLE])
-    yield score(EVERYTHING, answers)
+    by_kind = {kind: [a for a in answers if a.question.kind == kind] for kind in KINDS}
+    return [
+        *(score(kind, found) for kind, found in by_kind.items() if found),
+        score(CHECKED, [each for each in answers if each.question.kind in CHECKABLE]),
+        score(EVERYTHING, answers),
+    ]
 
 
 def score(kind: str, answers: Sequence[Answer]) -> QuestionScore:

@@ -86,11 +86,7 @@ def _in_child(lab: Lab, work: Callable[[], None]) -> None:
 
 
 def _start_model(here: Places) -> None:
-    """Have the embedded model ready, if it is to answer: no answer is to wait for its loading.
-
-    Raises:
-        KeepsakeError: It does not start.
-    """
+    """Have the embedded model ready, if it is to answer: no answer is to wait for its loading."""
     from game.llm.embedded.supervisor import Embedded  # noqa: PLC0415 - brings the clients along
 
     profiles = Profiles(here.config / "llm.md")

@@ -1,6 +1,8 @@
 """Reads the event log: what is in it, and what is added while one looks.
 
 Any number of readers may read while it is written and rotated; nobody is locked out.
+
+Whatever reads here blocks, and raises OSError where a file cannot be read.
 """
 
 from __future__ import annotations
@@ -37,9 +39,6 @@ def events(folder: Path, after: int = 0, *, any_of: Collection[str] = ()) -> Ite
 
     Lines that cannot be read, and those of a later time that are no events, are passed over; with
     ``any_of`` also lines that hold none of these texts, as :func:`newest_first` has them.
-
-    Raises:
-        OSError: A file cannot be read.
     """
     files, either = files_of(folder, STEM), _encoded(any_of)
     for file, following in zip_longest(files, files[1:]):
@@ -51,11 +50,7 @@ def events(folder: Path, after: int = 0, *, any_of: Collection[str] = ()) -> Ite
 
 
 def last(folder: Path, count: int, wanted: Callable[[Record], bool]) -> list[Record]:
-    """The newest ``count`` events that are wanted, oldest first; reads no more than needed.
-
-    Raises:
-        OSError: A file cannot be read.
-    """
+    """The newest ``count`` events that are wanted, oldest first; reads no more than needed."""
     return list(islice(filter(wanted, newest_first(folder)), count))[::-1]
 
 
@@ -74,9 +69,6 @@ def newest_first(
             written; others are not even parsed.
         any_of: Only events whose lines hold one of these at least; all when empty.
         most: Bytes after which it ends; None for never.
-
-    Raises:
-        OSError: A file cannot be read.
     """
     needles, either, left = _encoded(holding), _encoded(any_of), most
     for file in reversed(files_of(folder, STEM)):
@@ -110,14 +102,10 @@ class EventFollower:
         self._folder = folder
         self._file: LogFile | None = None
         self._position = 0
-        self.after = after if after is not None else _newest(folder)
+        self.after = after if after is not None else newest_number(folder)
 
     def added(self) -> list[Record]:
-        """What came since the last call; empty when nothing did. Quick, but it reads files.
-
-        Raises:
-            OSError: A file cannot be read.
-        """
+        """What came since the last call; empty when nothing did. Quick, but it reads files."""
         found: list[Record] = []
         for file in self._files():
             if self._file is None or file.first != self._file.first:
@@ -151,7 +139,8 @@ def follow(follower: EventFollower, poll: float = 0.2) -> Iterator[Record]:
             time.sleep(poll)
 
 
-def _newest(folder: Path) -> int:
+def newest_number(folder: Path) -> int:
+    """The number of the last event; 0 if there is none."""
     newest = next(newest_first(folder), None)
     return int(newest["seq"]) if newest else 0
 

@@ -25,6 +25,8 @@ MOST_SHOWN = 200
 """Of those with such words, the best."""
 _LOOK_BACK = 60
 """Memories before an act among which is what set it off."""
+_TEXTS = ("agent", "outcome", "reason", "problem", "trigger", "priority", "source", "prompt")
+"""Fields that are told of as the record has them."""
 _OTHERS = ("idle", "other", "")
 """Triggers that are no one memory."""
 _MOVES = ("arrival", "departure")
@@ -43,17 +45,11 @@ def from_log(record: Record, nth: int, archive: Archive, prompt: str | None) -> 
     about = telling(f"{_argument(command)} {told.text('reason')}")
     recent = _read(archive, max(1, (total or number) - _LOOK_BACK), total or number)
     return Why(
-        agent=told.text("agent"),
+        **{name: told.text(name) for name in _TEXTS},
         nth=nth,
         time=datetime.fromisoformat(told.text("t")),
         seq=told.number("seq"),
-        outcome=told.text("outcome"),
         command=command,
-        reason=told.text("reason"),
-        problem=told.text("problem"),
-        trigger=told.text("trigger"),
-        priority=told.text("priority"),
-        source=told.text("source"),
         cause=_cause(archive, recent, told),
         act=_one(archive, number),
         recalled=tuple(_shown(record, archive, past, prompt)),
@@ -61,7 +57,6 @@ def from_log(record: Record, nth: int, archive: Archive, prompt: str | None) -> 
         under=_under(archive, texts, about),
         window=(told.number("recent") + 1, total) if total else None,
         cost=_cost(told, record),
-        prompt=told.text("prompt"),
         missing=tuple(missing),
     )
 

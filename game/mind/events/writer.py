@@ -1,4 +1,7 @@
-"""Turns events into lines, numbers them, and writes them to files that rotate."""
+"""Turns events into lines, numbers them, and writes them to files that rotate.
+
+Whatever the disk refuses is an OSError, and waits to be written.
+"""
 
 from __future__ import annotations
 
@@ -89,20 +92,12 @@ class EventWriter:
             self._written(told)
 
     def sync(self) -> None:
-        """Bring what was written to the disk; from any thread.
-
-        Raises:
-            OSError: The disk refused.
-        """
+        """Bring what was written to the disk; from any thread."""
         for lines in self._files():
             lines.sync()
 
     def close(self) -> None:
-        """Bring all to the disk and let go of the folder; a second call does nothing.
-
-        Raises:
-            OSError: The disk refused.
-        """
+        """Bring all to the disk and let go of the folder; a second call does nothing."""
         try:
             for lines in self._files():
                 lines.close()
