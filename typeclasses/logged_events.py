@@ -32,12 +32,14 @@ def opened(
         clock: The time of each event; the machine's for None.
         taps: Told of each line that was written.
     """
+    taps = taps or Taps()
     return EventLog(
         places.events,
         clock=clock,
         secrets=known_secrets(places),
         told=lambda line: told(f"[Error] {line}"),
-        written=(taps or Taps()).written,
+        written=taps.written,
+        agent_ids=taps.agent_ids,
     )
 
 

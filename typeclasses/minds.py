@@ -165,6 +165,7 @@ def _look(minds: Sequence[Mind]) -> None:
 
 def _open(agent: Agent, shared: Services) -> Mind:
     name, folder = agent.key, shared.places.agents / agent.memory_folder
+    shared.taps.agent_ids[name] = agent.id
     memory = MemoryComponent(name, folder, shared)
     diary = Diary(name, folder, memory, shared)
     acquaintances = Acquaintances(name, folder, memory, shared)

@@ -78,6 +78,7 @@ def test_events_are_lines_in_their_order(tmp_path, logs):
         "t": "2026-05-01T12:00:00.000000+00:00",
         "kind": "memory",
         "agent": "Mira",
+        "agent_id": 0,
         "op": "append",
         "n": 1,
         "of": "act",

@@ -22,7 +22,8 @@ MOST = 100
 
 def names_of(agent: Any) -> Names:
     """All that an agent is and was called; on the reactor thread, and quick."""
-    return Names.after(_former(agent), agent.key, time_of(agent.attributes.get(SINCE)))
+    since = time_of(agent.attributes.get(SINCE))
+    return Names.after(_former(agent), agent.key, since, agent.id)
 
 
 def now() -> datetime:

@@ -6,7 +6,6 @@ it is made anew, or cut by the numbers and times that it holds.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from dataclasses import dataclass
@@ -21,10 +20,12 @@ from game.index.tail import Mark, Record
 from game.lab.replays.lived import FOLDER as ARCHIVE
 from game.mind.archive.records import Memory
 from game.mind.books.commitments import Commitments
-from game.mind.books.commitments_file import changed, parsed, without
+from game.mind.books.commitments_file import changed, without
+from game.mind.books.commitments_file import parsed as commitments_in
 from game.mind.books.journal import day_file
 from game.mind.books.profiles.files import FOLDERS
 from game.mind.books.profiles.page import PageUnreadable, parse_page
+from game.mind.events.files import parsed
 from game.mind.sleep import course
 from game.mind.sleep import log as sleep_log
 
@@ -39,36 +40,24 @@ _NOTE_UPDATED = re.compile(r"^updated:.*$", re.M)
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How far one agent's life goes in a copy.
+    """How far one agent's life goes in a copy."""
 
-    Attributes:
-        memories: Number of its last memory there, 0 for none.
-        left_out: Memories that the original has beyond it.
-        place: Where that last memory happened; empty if it does not say.
-        asleep: Whether it slept then.
-    """
-
-    memories: int
-    left_out: int
-    place: str
-    asleep: bool
+    memories: int  # number of its last memory there, 0 for none
+    left_out: int  # memories that the original has beyond it
+    place: str  # where that last memory happened; empty if it does not say
+    asleep: bool  # whether it slept then
 
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """Where an agent's folder is cut.
-
-    Attributes:
-        time: The moment.
-        number: The last memory, where it is known exactly; else the time decides.
-    """
+    """Where an agent's folder is cut."""
 
     time: datetime
-    number: int | None = None
+    number: int | None = None  # the last memory, where it is known exactly; else the time decides
 
     def ends_before(self, record: Record | None) -> bool:
         """Whether a line of the archive is beyond it."""
-        if record is None:
+        if not record:
             return False
         if record.get("type") == "memory" and self.number is not None:
             return int(record["n"]) > self.number
@@ -77,12 +66,6 @@ class Until:
 
 def copy_agent(source: Path, target: Path, name: str, until: Until | None) -> Cut:
     """Copy an agent's folder, up to a point or as it is.
-
-    Args:
-        source: The folder; only read, and may be written to meanwhile.
-        target: Where the copy goes; must not exist.
-        name: The agent's name.
-        until: The point; None for now.
 
     Raises:
         OSError: Something cannot be read or written.
@@ -106,7 +89,7 @@ def _copy_archive(source: Path, target: Path, until: Until | None) -> Cut:
     for segment in _segments(source / ARCHIVE):
         kept = bytearray()
         for line in segment.read_bytes().split(b"\n")[:-1]:
-            record = _parsed(line)
+            record = parsed(line)
             ended = ended or (until is not None and _is_beyond(until, record))
             number = _memory_number(record)
             if ended:
@@ -123,14 +106,6 @@ def _copy_archive(source: Path, target: Path, until: Until | None) -> Cut:
 
 def _segments(archive: Path) -> list[Path]:
     return sorted(path for path in archive.iterdir() if _SEGMENT.fullmatch(path.name))
-
-
-def _parsed(line: bytes) -> Record | None:
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) else None
 
 
 def _is_beyond(until: Until, record: Record | None) -> bool:
@@ -197,7 +172,7 @@ def _cut_noticed(folder: Path, name: str, last: int) -> None:
         block.follow(memory, name)
     if before is None and not block.items:
         return
-    later = [item for item in parsed(before or "") if item.number > last]
+    later = [item for item in commitments_in(before or "") if item.number > last]
     kept = without(before, later) if before is not None else None
     path.write_text(changed(_read_anew(kept), block.items, (), last), encoding="utf-8")
 
@@ -227,7 +202,7 @@ def _cut_sleep(path: Path, time: datetime) -> None:
         return
     kept = bytearray()
     for line in path.read_bytes().split(b"\n")[:-1]:
-        written = _moment((_parsed(line) or {}).get("t"))
+        written = _moment((parsed(line)).get("t"))
         if written is None or written <= time:
             kept += line + b"\n"
     path.write_bytes(kept)
@@ -245,7 +220,7 @@ def _cut_journal(folder: Path, time: datetime) -> None:
             gone |= later
             path.write_text(day.without(later).text, encoding="utf-8", newline="")
     for path in folder.rglob(course.NAME):
-        if _parsed(path.read_bytes()) is None or _reflected(path) in gone:
+        if not parsed(path.read_bytes()) or _reflected(path) in gone:
             path.unlink()  # it reflects on everything anew
 
 
@@ -258,7 +233,7 @@ def _day(path: Path) -> day_file.DayFile | None:
 
 
 def _reflected(path: Path) -> str:
-    return str((_parsed(path.read_bytes()) or {}).get("through", ""))
+    return str(parsed(path.read_bytes()).get("through", ""))
 
 
 def _cut_people(folder: Path, last: int, time: datetime) -> None:

@@ -23,39 +23,24 @@ _FORGOTTEN = (
 
 @dataclass(frozen=True, slots=True)
 class AgentPlacement:
-    """Where an agent is to be in the copy.
+    """Where an agent is to be in the copy."""
 
-    Attributes:
-        place: The name of the room; empty to leave it where it is.
-        asleep: Whether it slept.
-    """
-
-    place: str
-    asleep: bool
+    place: str  # the name of the room; empty to leave it where it is
+    asleep: bool  # whether it slept
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """What became of the agents in a copied database.
+    """What became of the agents in a copied database."""
 
-    Attributes:
-        moved: Agents that stand somewhere else than in the original, with the place.
-        lost: Agents whose place is not there any more, or is there twice.
-        woken: Agents that sleep in the original and did not then.
-    """
-
+    # agents that stand somewhere else than in the original, with the place
     moved: tuple[tuple[str, str], ...] = ()
-    lost: tuple[str, ...] = ()
-    woken: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()  # agents whose place is not there any more, or is there twice
+    woken: tuple[str, ...] = ()  # agents that sleep in the original and did not then
 
 
 def copy_database(source: Path, target: Path, wanted: Mapping[str, AgentPlacement]) -> Placed:
     """Copy the database as of this moment, and put the agents where they were.
-
-    Args:
-        source: The database; only read, whoever else writes it.
-        target: Where the copy goes.
-        wanted: Where agents are to be, by their names.
 
     Raises:
         KeepsakeError: The database cannot be read, or the copy cannot be written.

@@ -51,20 +51,13 @@ type Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Forked:
-    """A copy that is there.
+    """A copy that is there."""
 
-    Attributes:
-        places: Where it is.
-        point: Where it was cut.
-        agents: How far each agent's life goes in it, by name.
-        events: How many events its log has.
-        placed: What became of the agents in its database; None where there is no database.
-    """
-
-    places: Places
-    point: LogPoint
-    agents: dict[str, Cut]
-    events: int
+    places: Places  # where it is
+    point: LogPoint  # where it was cut
+    agents: dict[str, Cut]  # how far each agent's life goes in it, by name
+    events: int  # how many events its log has
+    # what became of the agents in its database; None where there is no database
     placed: Placed | None
 
 

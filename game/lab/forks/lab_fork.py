@@ -22,13 +22,6 @@ def settled(lab: Lab) -> Lab:
 def fork_lab(here: Places, name: str, target: str, at: str, say: Say) -> Forked:
     """Copy a simulation under another name; blocks.
 
-    Args:
-        here: The copy of Keepsake whose lab it is in.
-        name: The simulation; it may be running.
-        target: The name of the new one.
-        at: See :func:`game.lab.forks.points.point_at`.
-        say: Shows what is being done.
-
     Raises:
         KeepsakeError: There is no such simulation or point, there is one of the new name, or
             there is no room for it.
@@ -45,13 +38,6 @@ def fork_lab(here: Places, name: str, target: str, at: str, say: Say) -> Forked:
 
 def fork_lab_world(here: Places, name: str, target: Path, at: str, say: Say) -> Forked:
     """Copy the world of a simulation to a folder of its own, to start the game in it; blocks.
-
-    Args:
-        here: The copy of Keepsake whose lab it is in.
-        name: The simulation; it may be running.
-        target: The folder of the copy.
-        at: See :func:`game.lab.forks.points.point_at`.
-        say: Shows what is being done.
 
     Raises:
         KeepsakeError: There is no such simulation or point, there is something at ``target``, or

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
-from typing import Any
 
 from game.mind.events import prompts as event_prompts
 from game.mind.events import writer
-from game.mind.events.files import SUFFIX, LogFile, files_of
+from game.mind.events.files import SUFFIX, LogFile, files_of, number_of, parsed
 
 
 def copy_log(source: Path, target: Path, seq: int | None) -> int:
     """Copy the event log; it may be written to meanwhile.
-
-    Args:
-        source: The folder of the log.
-        target: Where the copy goes; made when there is something to copy.
-        seq: The last event of the copy; None for all.
 
     Returns:
         How many events were copied.
@@ -31,13 +24,13 @@ def copy_log(source: Path, target: Path, seq: int | None) -> int:
     for file in files_of(source, writer.STEM):
         if seq is not None and file.first > seq:
             break
-        lines = [line for line in file.lines() if seq is None or _number(line) <= seq]
+        lines = [line for line in file.lines() if seq is None or number_of(line) <= seq]
         count += len(lines)
-        prompts.update(_prompt(line) for line in lines)
+        prompts.update(str(parsed(line).get("prompt") or "") for line in lines)
         _write(target, file, lines)
     for file in files_of(source, event_prompts.STEM):
         lines = file.lines()
-        named = [place for place, line in enumerate(lines) if _read(line).get("hash") in prompts]
+        named = [place for place, line in enumerate(lines) if parsed(line).get("hash") in prompts]
         # What a prompt rests on stands above it.
         _write(target, file, lines[: named[-1] + 1] if named else [])
     return count
@@ -52,20 +45,3 @@ def _write(target: Path, file: LogFile, lines: list[bytes]) -> None:
         (target / file.path.name).write_bytes(gzip.compress(data, mtime=0))
     else:  # under the name that it was read by: it may have been compressed meanwhile
         (target / f"{file.path.name.partition('.')[0]}{SUFFIX}").write_bytes(data)
-
-
-def _number(line: bytes) -> int:
-    number = _read(line).get("seq", 0)
-    return number if isinstance(number, int) else 0
-
-
-def _prompt(line: bytes) -> str:
-    return str(_read(line).get("prompt") or "")
-
-
-def _read(line: bytes) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return {}
-    return record if isinstance(record, dict) else {}

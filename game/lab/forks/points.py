@@ -10,6 +10,7 @@ from typing import Any
 
 from game.lab.replays.lived import beginnings, find_agent, read_life
 from game.mind.errors import KeepsakeError
+from game.mind.events.agent_names import id_of
 from game.mind.events.reader import Filter, events
 from game.paths import Places
 
@@ -21,20 +22,14 @@ _APPENDED = "append"
 
 @dataclass(frozen=True, slots=True)
 class LogPoint:
-    """Where a world is cut.
+    """Where a world is cut."""
 
-    Attributes:
-        time: The moment, with time zone; None for now, when nothing is cut.
-        seq: Number of the last event before it; None for all there are.
-        numbers: The last memory of agents, by their names in lower case, where it is known
-            exactly; of the others the time decides.
-        told: The point in words.
-    """
-
-    time: datetime | None = None
-    seq: int | None = None
+    time: datetime | None = None  # the moment, with time zone; None for now, when nothing is cut
+    seq: int | None = None  # number of the last event before it; None for all there are
+    # the last memory of agents, by their names in lower case, where it is known exactly; of the
+    # others the time decides
     numbers: Mapping[str, int] = field(default_factory=dict)
-    told: str = "as it is now"
+    told: str = "as it is now"  # the point in words
 
 
 NOW = LogPoint()
@@ -42,11 +37,6 @@ NOW = LogPoint()
 
 def point_at(here: Places, written: str) -> LogPoint:
     """The point that somebody names; reads the whole event log, so it blocks.
-
-    Args:
-        here: Whose log and whose archives.
-        written: The number of an event, a time (of this machine's zone if it names none), or
-            ``<agent> memory <number>``; empty for now.
 
     Raises:
         KeepsakeError: It names nothing that there is.
@@ -70,18 +60,45 @@ def point_at(here: Places, written: str) -> LogPoint:
 def _at_event(here: Places, seq: int) -> LogPoint:
     first = last = 0
     time: datetime | None = None
-    numbers: dict[str, int] = {}
+    numbers = _LastMemories()
     for record in events(here.events):
         first, last = first or int(record["seq"]), int(record["seq"])
         if last <= seq:
             time = _time(record) or time
-            _count(record, numbers)
-        else:
-            _count_before(record, numbers)
+        numbers.take(record, beyond=last > seq)
     if time is None or seq > last:
         there = f"events {first:,} to {last:,}" if last else "no events"
         raise KeepsakeError(f"There is no event {seq:,}: {here.events} has {there}", _CURE)
-    return LogPoint(time, seq, numbers, f"at event {seq:,}, {_short(time)}")
+    return LogPoint(time, seq, numbers.by_name, f"at event {seq:,}, {_short(time)}")
+
+
+class _LastMemories:
+    """The last memory of each agent up to a point, as the log's events tell of it."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str | int, int] = {}
+        self._called: dict[str | int, str] = {}
+
+    def take(self, record: Mapping[str, Any], *, beyond: bool) -> None:
+        """Take in an event; beyond the point, the memory before its own was the last until then."""
+        number, name = record.get("n"), str(record.get("agent", "")).casefold()
+        key = id_of(record) or name
+        if name and key != name:  # before there were ids, whoever had that archive had its name
+            self._called[key] = name
+            if name in self._numbers:
+                self._numbers.setdefault(key, self._numbers.pop(name))
+        appended = record.get("kind") == "memory" and record.get("op") == _APPENDED
+        if not appended or not isinstance(number, int):
+            return
+        if beyond:
+            self._numbers.setdefault(key, number - 1)
+        else:
+            self._numbers[key] = number
+
+    @property
+    def by_name(self) -> dict[str, int]:
+        """Under the names in lower case that the agents bear by the end of the log."""
+        return {self._called.get(key, str(key)): n for key, n in self._numbers.items()}
 
 
 def _at_memory(here: Places, agent: str, number: int) -> LogPoint:
@@ -168,19 +185,3 @@ def _time(record: Mapping[str, Any]) -> datetime | None:
         return datetime.fromisoformat(str(record["t"]))
     except (KeyError, ValueError):
         return None
-
-
-def _count_before(record: Mapping[str, Any], numbers: dict[str, int]) -> None:
-    """The same of an event beyond the point: the memory before it was the last until then."""
-    later: dict[str, int] = {}
-    _count(record, later)
-    for agent, number in later.items():
-        numbers.setdefault(agent, number - 1)
-
-
-def _count(record: Mapping[str, Any], numbers: dict[str, int]) -> None:
-    """Take in what an event says about the last memory of an agent."""
-    if record.get("kind") == "memory" and record.get("op") == _APPENDED:
-        number = record.get("n")
-        if isinstance(number, int):
-            numbers[str(record.get("agent", "")).casefold()] = number

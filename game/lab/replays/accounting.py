@@ -85,12 +85,7 @@ def thought(
 
 
 class WindowMarks:
-    """What a prompt says between the memories of its window: when each was, how often.
-
-    Args:
-        agent: Whose memories.
-        tokens: Knows what a line costs.
-    """
+    """What a prompt says between the memories of its window: when each was, how often."""
 
     def __init__(self, agent: str, tokens: Tokens) -> None:
         self._agent, self._tokens = agent, tokens

@@ -23,25 +23,16 @@ _SHORT = {"immediate_window": "window", "recent_window": "recent"}
 type Changes = tuple[tuple[str, str], ...]
 """Settings and their values as they would be written in the file."""
 
+type Axis = tuple[tuple[str, Changes], ...]
+"""What one option varies: each value is a set of changes under a name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One configuration of the grid.
+    """One configuration of the grid."""
 
-    Attributes:
-        name: What tables and charts call it.
-        changes: What it has otherwise than the vault.
-    """
-
-    name: str
-    changes: Changes = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """What one option varies: each value is a set of changes under a name."""
-
-    values: tuple[tuple[str, Changes], ...]
+    name: str  # what tables and charts call it
+    changes: Changes = ()  # what it has otherwise than the vault
 
 
 def cells(axes: Sequence[Axis]) -> list[Cell]:
@@ -52,7 +43,7 @@ def cells(axes: Sequence[Axis]) -> list[Cell]:
     """
     found = [Cell(CURRENT)]
     if axes:
-        for values in itertools.product(*(axis.values for axis in axes)):
+        for values in itertools.product(*axes):
             name = " ".join(name for name, _ in values)
             found.append(Cell(name, tuple(change for _, changes in values for change in changes)))
     if len(found) > MOST_CELLS:
@@ -85,9 +76,9 @@ def axes(
     """
     found = []
     if strategies:
-        found.append(Axis(tuple((n, (("strategy", n),)) for n in _parts("--strategy", strategies))))
+        found.append(tuple((n, (("strategy", n),)) for n in _parts("--strategy", strategies)))
     if windows:
-        found.append(Axis(tuple(map(_windows, _parts("--windows", windows)))))
+        found.append(tuple(map(_windows, _parts("--windows", windows))))
     for key, written in (("high", high), ("low", low)):
         if written:
             found.append(_axis(key, _parts(f"--{key}", written)))
@@ -105,7 +96,7 @@ def axes(
 
 def _axis(key: str, values: Iterable[str]) -> Axis:
     shown = _SHORT.get(key, key)
-    return Axis(tuple((f"{shown} {value}", ((key, value),)) for value in values))
+    return tuple((f"{shown} {value}", ((key, value),)) for value in values)
 
 
 def _windows(written: str) -> tuple[str, Changes]:
@@ -129,15 +120,10 @@ def _parts(option: str, written: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class CellSettings:
-    """What one configuration comes to.
+    """What one configuration comes to."""
 
-    Attributes:
-        config: Marks, windows and so on.
-        strategy: How summaries are written.
-    """
-
-    config: CompactionConfig
-    strategy: Strategy
+    config: CompactionConfig  # marks, windows and so on
+    strategy: Strategy  # how summaries are written
 
 
 def settings_of(cell: Cell, folder: Path) -> CellSettings:

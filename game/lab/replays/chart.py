@@ -40,11 +40,6 @@ def check_form(path: Path) -> None:
 def chart(results: Sequence[Result], title: str, path: Path) -> None:
     """Draw the grid; the same results give the same picture.
 
-    Args:
-        results: The present configuration first.
-        title: What stands above it.
-        path: Where it goes, with an ending of :data:`FORMS`; replaced as a whole.
-
     Raises:
         KeepsakeError: Nothing can be drawn, or the file cannot be written.
     """

@@ -46,15 +46,10 @@ type Happening = (
 
 @dataclass(frozen=True, slots=True)
 class LifeCourse:
-    """A life in its order.
+    """A life in its order."""
 
-    Attributes:
-        happenings: What is lived through.
-        untold: Steps of the archive of which the event log does not tell.
-    """
-
-    happenings: tuple[Happening, ...]
-    untold: int
+    happenings: tuple[Happening, ...]  # what is lived through
+    untold: int  # steps of the archive of which the event log does not tell
 
     @property
     def thoughts(self) -> int:
@@ -68,12 +63,7 @@ class LifeCourse:
 
 
 def course(life: ArchivedLife, log: Log) -> LifeCourse:
-    """The order in which a life is lived.
-
-    Args:
-        life: What the archive has of it.
-        log: What the event log has of it; an empty one where none tells.
-    """
+    """The order in which a life is lived."""
     return _Course(life, log).made()
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from game.mind.events.files import files_of
-from game.mind.events.reader import Record
-from game.mind.events.writer import STEM
+from game.mind.events.agent_names import id_of
+from game.mind.events.reader import Record, events, newest_first
 from game.mind.memory import CompactReason
 from game.mind.prompt.tokens import HEURISTIC
 from game.mind.sleep.steps import Step
@@ -33,38 +32,23 @@ is told of it has been asked for, which is done once more then and finds nothing
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """A memory was archived.
+    """A memory was archived."""
 
-    Attributes:
-        number: Its number.
-        times: How often in a row it had happened by then.
-    """
-
-    number: int
-    times: int
+    number: int  # its number
+    times: int  # how often in a row it had happened by then
 
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """A prompt was built for a thought, whatever came of it.
-
-    Attributes:
-        time: When.
-        total: The last memory in it; 0 for none.
-        memory: The memory of the act that came of it; 0 for none.
-        beside: Its tokens that are neither summaries nor window.
-        used: All its tokens, by the game's count.
-        budget: What it might have.
-        window: Memories in its window.
-    """
+    """A prompt was built for a thought, whatever came of it."""
 
     time: datetime
-    total: int
-    memory: int
-    beside: int
-    used: int
-    budget: int
-    window: int
+    total: int  # the last memory in it; 0 for none
+    memory: int  # the memory of the act that came of it; 0 for none
+    beside: int  # its tokens that are neither summaries nor window
+    used: int  # all its tokens, by the game's count
+    budget: int  # what it might have
+    window: int  # memories in its window
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,21 +82,13 @@ class AskedFor:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A model server has counted a prompt: of this agent, or of anybody.
-
-    Attributes:
-        time: When.
-        ours: What the game had counted.
-        tokens: What the server counted.
-        own: Whether it was a prompt of this agent.
-        teaches: Whether the estimate of all prompts is better from then on.
-    """
+    """A model server has counted a prompt: of this agent, or of anybody."""
 
     time: datetime
-    ours: int
-    tokens: int
-    own: bool
-    teaches: bool
+    ours: int  # what the game had counted
+    tokens: int  # what the server counted
+    own: bool  # whether it was a prompt of this agent
+    teaches: bool  # whether the estimate of all prompts is better from then on
 
     @property
     def off(self) -> int:
@@ -132,41 +108,26 @@ type Told = Remembered | Prompted | Opened | Dozing | Awake | AskedFor | Counted
 
 @dataclass(frozen=True, slots=True)
 class CompactionOutcome:
-    """A compaction as it was made, or failed.
-
-    Attributes:
-        reason: Why.
-        number: Its number; 0 if it failed or found nothing to do.
-        last: The last memory that it summarised.
-        spent: Tokens that its model calls took.
-        put_back: Rules and promises that its check had to put back.
-        failed: Whether it failed.
-        model: Who wrote the summaries; empty if nobody says.
-    """
+    """A compaction as it was made, or failed."""
 
     reason: str
-    number: int
-    last: int
-    spent: int
-    put_back: int
-    failed: bool
-    model: str = ""
+    number: int  # its number; 0 if it failed or found nothing to do
+    last: int  # the last memory that it summarised
+    spent: int  # tokens that its model calls took
+    put_back: int  # rules and promises that its check had to put back
+    failed: bool  # whether it failed
+    model: str = ""  # who wrote the summaries; empty if nobody says
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What the event log tells of a life.
+    """What the event log tells of a life."""
 
-    Attributes:
-        told: In its order.
-        compactions: Those that were made, or tried.
-        since: The time of its first event; None if it tells nothing of this agent.
-        counters: Who counted its prompts: ``heuristic``, ``model server`` …
-    """
-
-    told: tuple[Told, ...] = ()
-    compactions: tuple[CompactionOutcome, ...] = ()
+    told: tuple[Told, ...] = ()  # in its order
+    compactions: tuple[CompactionOutcome, ...] = ()  # those that were made, or tried
+    # the time of its first event; None if it tells nothing of this agent
     since: datetime | None = None
+    # who counted its prompts: ``heuristic``, ``model server`` …
     counters: frozenset[str] = frozenset()
 
     @property
@@ -196,25 +157,23 @@ def read_log(folder: Path, agent: str) -> Log:
 
     A log that is not there, or that this user may not read, tells nothing: figures are missing,
     no more.
-
-    Args:
-        folder: Where the log is.
-        agent: The agent's name.
     """
     told: list[Told] = []
     made: list[CompactionOutcome] = []
     since: datetime | None = None
     counters: set[str] = set()
     try:
-        for record in _of(folder, agent):
+        agent_id = _id_of(folder, agent)
+        needles = (_names(agent), f'"agent_id":{agent_id},', '"kind":"world"', '"kind":"thought"')
+        for record in events(folder, any_of=needles if agent_id else (needles[0], *needles[2:])):
             try:
-                if record["kind"] != "world" and record["agent"] != agent:
-                    told += _thought(record, agent)
-                    continue
-                told += (*_told(record), *_thought(record, agent))
-                made += _made(record)
-                since = since or datetime.fromisoformat(record["t"])
-                counters |= {str(record["counted_by"])} if record.get("sections") else set()
+                own = _is_own(record, agent, agent_id)
+                if own or record["kind"] == "world":
+                    told += _told(record)
+                    made += _made(record)
+                    since = since or datetime.fromisoformat(record["t"])
+                    counters |= {str(record["counted_by"])} if record.get("sections") else set()
+                told += _thought(record, own)
             except (KeyError, ValueError, TypeError):
                 continue  # written by a later version, or by hand
     except OSError:
@@ -224,24 +183,20 @@ def read_log(folder: Path, agent: str) -> Log:
     return Log(tuple(told), tuple(made), since, frozenset(counters))
 
 
-def _of(folder: Path, agent: str) -> Iterator[Record]:
-    """The agent's events, those of the world, and all thoughts; others are not even parsed."""
-    name = json.dumps(agent, ensure_ascii=False)
-    own = f'"agent":{name}'.encode("utf-8", "replace")
-    needles = (own, b'"kind":"world"', b'"kind":"thought"')
-    for file in files_of(folder, STEM):
-        for line in file.lines():
-            record = _parsed(line) if any(each in line for each in needles) else None
-            if record is not None:
-                yield record
+def _names(agent: str) -> str:
+    """What stands in the lines that name an agent."""
+    return f'"agent":{json.dumps(agent, ensure_ascii=False)}'
 
 
-def _parsed(line: bytes) -> Record | None:
-    try:
-        record = json.loads(line)
-    except ValueError:  # torn off by a crash
-        return None
-    return record if isinstance(record, dict) else None
+def _id_of(folder: Path, agent: str) -> int:
+    """The id of whoever bore that name last; 0 if the log has none."""
+    found = newest_first(folder, holding=[_names(agent), '"agent_id":'])
+    return next((id_of(each) for each in found if each.get("agent") == agent), 0)
+
+
+def _is_own(record: Record, agent: str, agent_id: int) -> bool:
+    """Whether it is an event of the agent: by its id, and by its name in a line without one."""
+    return id_of(record) == agent_id if id_of(record) else record.get("agent") == agent
 
 
 def _told(record: Record) -> Iterable[Told]:
@@ -263,13 +218,13 @@ def _told(record: Record) -> Iterable[Told]:
     return []
 
 
-def _thought(record: Record, agent: str) -> Iterable[Told]:
+def _thought(record: Record, own: bool) -> Iterable[Told]:
     """What anybody's thought means for this agent, beside its prompt."""
     if record["kind"] != "thought":
         return []
     time = datetime.fromisoformat(record["t"])
     ours, tokens = sum(map(int, record["sections"].values())), int(record["prompt_tokens"])
-    own, teaches = record["agent"] == agent, record["counted_by"] == HEURISTIC
+    teaches = record["counted_by"] == HEURISTIC
     if ours <= 0 or tokens <= 0 or not (own or teaches):
         return [Ended(time)]
     return [Counted(time, ours, tokens, own, teaches), Ended(time)]

@@ -35,38 +35,24 @@ _SPARE = 3
 
 @dataclass(frozen=True, slots=True)
 class Exam:
-    """What is asked of every configuration.
+    """What is asked of every configuration."""
 
-    Attributes:
-        questions: With their answers, in the order of the life.
-        details: The keys of each name, place and number that the life holds.
-    """
-
-    questions: tuple[RoundtripQuestion, ...]
+    questions: tuple[RoundtripQuestion, ...]  # with their answers, in the order of the life
+    # the keys of each name, place and number that the life holds
     details: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionResult:
-    """What a configuration has kept of a life.
+    """What a configuration has kept of a life."""
 
-    Attributes:
-        asked: Questions that were asked.
-        in_prompt: Those that the prompt alone answers.
-        with_recall: Those that prompt and recall by words answer together.
-        details: Names, places and numbers of the whole life.
-        details_seen: Those of them that the prompt still shows.
-        rules: Rules, promises and questions that are still open at the end.
-        rules_kept: Those of them that the agent still sees, in whatever words.
-    """
-
-    asked: int
-    in_prompt: int
-    with_recall: int
-    details: int
-    details_seen: int
-    rules: int
-    rules_kept: int
+    asked: int  # questions that were asked
+    in_prompt: int  # those that the prompt alone answers
+    with_recall: int  # those that prompt and recall by words answer together
+    details: int  # names, places and numbers of the whole life
+    details_seen: int  # those of them that the prompt still shows
+    rules: int  # rules, promises and questions that are still open at the end
+    rules_kept: int  # those of them that the agent still sees, in whatever words
 
 
 def set_exam(life: ArchivedLife, most: int) -> Exam:
@@ -74,10 +60,6 @@ def set_exam(life: ArchivedLife, most: int) -> Exam:
 
     A long life is drawn from in stretches; a question that a memory of another stretch answers
     too is left out, as long as its own stretch has others.
-
-    Args:
-        life: What was lived through.
-        most: The most questions; fewer come if the life tells too little.
     """
     memories = list({step.number: step for step in life.steps}.values())
     asked = memories[:-NEWEST] if len(memories) > 2 * NEWEST else memories
@@ -112,15 +94,7 @@ def examine(
     wanted: Sequence[str],
     search: Callable[[str], Sequence[str]],
 ) -> RetentionResult:
-    """Ask a memory at the end of its life; blocks.
-
-    Args:
-        exam: What is asked.
-        memory: Whose prompt is looked at.
-        visible: Every line that its prompt shows.
-        wanted: Rules, promises and questions that are still open.
-        search: What recall brings for a question.
-    """
+    """Ask a memory at the end of its life; blocks."""
     told = rate(exam.questions, visible, search)
     seen = vocabulary(visible)
     verdict = judge(summaries=(), sources=(), visible=visible, must_keep=wanted)
@@ -136,14 +110,7 @@ def examine(
 
 
 class WordRecall:
-    """The recall of one memory by words alone, as a thought would be given it.
-
-    Args:
-        life: Whose names count as such.
-        memory: What is searched, as it is now.
-        clock: The end of the life.
-        config: How much recall may say.
-    """
+    """The recall of one memory by words alone, as a thought would be given it."""
 
     def __init__(
         self, life: ArchivedLife, memory: AgentMemory, clock: Clock, config: RecallConfig

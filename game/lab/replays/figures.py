@@ -19,31 +19,18 @@ type Figures = Mapping[str, str | int | float]
 
 @dataclass(frozen=True, slots=True)
 class LifeFigures:
-    """What the event log tells of a life as it was lived, all of it; tokens are sums.
+    """What the event log tells of a life as it was lived, all of it; tokens are sums."""
 
-    Attributes:
-        memories: How many it became.
-        thoughts: Prompts that were built.
-        sent: Tokens of all prompts.
-        spent: Tokens that compactions took.
-        compactions: Compactions that were made.
-        failures: Those that changed nothing.
-        put_back: Rules and promises that were put back.
-        largest: The largest prompt, as a share of its budget.
-        over: Prompts over their budget.
-        window: Memories in the windows, summed over the thoughts.
-    """
-
-    memories: int
-    thoughts: int
-    sent: int
-    spent: int
-    compactions: int
-    failures: int
-    put_back: int
-    largest: float
-    over: int
-    window: int
+    memories: int  # how many it became
+    thoughts: int  # prompts that were built
+    sent: int  # tokens of all prompts
+    spent: int  # tokens that compactions took
+    compactions: int  # compactions that were made
+    failures: int  # those that changed nothing
+    put_back: int  # rules and promises that were put back
+    largest: float  # the largest prompt, as a share of its budget
+    over: int  # prompts over their budget
+    window: int  # memories in the windows, summed over the thoughts
 
     def a_thought(self, tokens: int) -> float:
         """So many tokens, shared out among the thoughts."""
@@ -68,12 +55,7 @@ def lived(log: Log, memories: int) -> LifeFigures:
 
 
 def as_figures(each: Result, same_as: str = "") -> Figures:
-    """One configuration as plain figures, named alike in JSON and CSV; tokens are sums.
-
-    Args:
-        each: What came of it.
-        same_as: The configuration that comes to the same and was lived for both, if any.
-    """
+    """One configuration as plain figures, named alike in JSON and CSV; tokens are sums."""
     changes = dict(each.cell.changes)
     named = {"name": each.cell.name, "same_as": same_as}
     if isinstance(each, Failed):
@@ -133,13 +115,7 @@ def all_figures(
     same: Mapping[str, str] | None = None,
     told: LifeFigures | None = None,
 ) -> list[Figures]:
-    """All configurations, and beside the present one what was lived.
-
-    Args:
-        results: Of each configuration, the present one first.
-        same: Which of them come to the same as another, by their names.
-        told: What was lived.
-    """
+    """All configurations, and beside the present one what was lived."""
     found = [as_figures(each, (same or {}).get(each.cell.name, "")) for each in results]
     return [*found[:1], *([lived_figures(told)] if told else []), *found[1:]]
 

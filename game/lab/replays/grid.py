@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,12 +31,7 @@ from game.paths import Places
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A configuration that came to nothing.
-
-    Attributes:
-        cell: Which one.
-        problem: Why.
-    """
+    """A configuration that came to nothing."""
 
     cell: Cell
     problem: str
@@ -47,55 +42,31 @@ type Result = Replayed | Failed
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What every process is given.
+    """What every process is given."""
 
-    Attributes:
-        here: Whose configuration and whose model.
-        life: What is lived through.
-        exam: What is asked at its end.
-        model: Who writes the summaries; see :func:`game.lab.replays.writers.writer`.
-        given: What is the same for every configuration.
-    """
-
-    here: Places
-    life: ArchivedLife
-    exam: Exam
-    model: str
-    given: LifeSetup
+    here: Places  # whose configuration and whose model
+    life: ArchivedLife  # what is lived through
+    exam: Exam  # what is asked at its end
+    model: str  # who writes the summaries; see :func:`game.lab.replays.writers.writer`
+    given: LifeSetup  # what is the same for every configuration
 
 
-class _Worker:
-    """What one process keeps between two cells."""
-
-    def __init__(self, task: Task, hand: SummaryAuthor) -> None:
-        self._task, self._writer = task, hand
-
-    def run(self, cell: Cell) -> Result:
-        """One cell; whatever goes wrong in it is its own."""
-        task = self._task
-        try:
-            settings = settings_of(cell, task.here.config)
-            return replay(cell, settings, task.life, task.exam, self._writer, given=task.given)
-        except KeepsakeError as error:
-            return Failed(cell, str(error))
-        except Exception as error:
-            # Whatever one configuration leads to, the others of a long night's grid count.
-            return Failed(cell, f"A fault of this program: {error!r}")
-
-    def close(self) -> None:
-        self._writer.close()
+def _lived(task: Task, author: SummaryAuthor, cell: Cell) -> Result:
+    """One cell; whatever goes wrong in it is its own."""
+    try:
+        settings = settings_of(cell, task.here.config)
+        return replay(cell, settings, task.life, task.exam, author, given=task.given)
+    except KeepsakeError as error:
+        return Failed(cell, str(error))
+    except Exception as error:
+        # Whatever one configuration leads to, the others of a long night's grid count.
+        return Failed(cell, f"A fault of this program: {error!r}")
 
 
 def run(
     task: Task, cells: Sequence[Cell], jobs: int, done: Callable[[Result], None]
 ) -> list[Result]:
     """Live through every cell; blocks.
-
-    Args:
-        task: What they have in common.
-        cells: The configurations.
-        jobs: How many processes; with one, no other process is started.
-        done: Told of each as it is done, in whatever order.
 
     Returns:
         The results in the order of ``cells``.
@@ -129,14 +100,11 @@ def _scratch() -> Iterator[Path]:
 def _one_by_one(
     task: Task, cells: Sequence[Cell], done: Callable[[Result], None]
 ) -> Iterator[Result]:
-    worker = _Worker(task, writer(task.here, task.model))
-    try:
+    with closing(writer(task.here, task.model)) as author:
         for cell in cells:
-            result = worker.run(cell)
+            result = _lived(task, author, cell)
             done(result)
             yield result
-    finally:
-        worker.close()
 
 
 def _side_by_side(
@@ -177,7 +145,7 @@ def _pooled(
     return found
 
 
-_worker: list[_Worker] = []
+_worker: list[tuple[Task, SummaryAuthor]] = []
 """In a process of the pool: what it was given."""
 
 
@@ -186,7 +154,7 @@ def _begin(task: Task) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     watch = threading.Thread(target=_end_with_parent, args=(task.given.scratch,), daemon=True)
     watch.start()
-    _worker.append(_Worker(task, writer(task.here, task.model)))
+    _worker.append((task, writer(task.here, task.model)))
 
 
 def _end_with_parent(scratch: Path) -> None:
@@ -202,4 +170,4 @@ def _end_with_parent(scratch: Path) -> None:
 
 
 def _run(cell: Cell) -> Result:
-    return _worker[0].run(cell)
+    return _lived(*_worker[0], cell)

@@ -13,53 +13,32 @@ HORIZON = 50
 
 @dataclass(frozen=True, slots=True)
 class CompactionCost:
-    """One compaction.
+    """One compaction."""
 
-    Attributes:
-        at: Thoughts before it.
-        saving: Tokens that the prompt became shorter by.
-        rungs: The same by rung; what was put back afterwards is not in it.
-        spent: Tokens that a model would have read and written for it.
-        reason: Why it was made.
-        last: The last memory that it summarised; 0 for none.
-    """
-
-    at: int
-    saving: int
-    rungs: Mapping[Rung, int]
-    spent: int
-    reason: CompactReason
-    last: int
+    at: int  # thoughts before it
+    saving: int  # tokens that the prompt became shorter by
+    rungs: Mapping[Rung, int]  # the same by rung; what was put back afterwards is not in it
+    spent: int  # tokens that a model would have read and written for it
+    reason: CompactReason  # why it was made
+    last: int  # the last memory that it summarised; 0 for none
 
 
 @dataclass
 class CostLedger:
-    """What lives cost and saved, in tokens.
+    """What lives cost and saved, in tokens."""
 
-    Attributes:
-        memories: How many were lived through.
-        thoughts: How many there were.
-        sent: Tokens of all prompts.
-        evaluated: Those behind the lines that the prompt before began with too.
-        masked: What the mask took from all prompts together.
-        window: Memories that stood in the window, summed over the thoughts.
-        made: The compactions.
-        over: Thoughts whose prompt was over the budget.
-        largest: The largest prompt, as a share of the budget.
-        net: For each compaction what it saved over the next thoughts, less its cost.
-        kept: Tokens that each rung kept from being sent.
-    """
-
-    memories: int = 0
-    thoughts: int = 0
-    sent: int = 0
-    evaluated: int = 0
-    masked: int = 0
-    window: int = 0
-    made: list[CompactionCost] = field(default_factory=list)
-    over: int = 0
-    largest: float = 0.0
+    memories: int = 0  # how many were lived through
+    thoughts: int = 0  # how many there were
+    sent: int = 0  # tokens of all prompts
+    evaluated: int = 0  # those behind the lines that the prompt before began with too
+    masked: int = 0  # what the mask took from all prompts together
+    window: int = 0  # memories that stood in the window, summed over the thoughts
+    made: list[CompactionCost] = field(default_factory=list)  # the compactions
+    over: int = 0  # thoughts whose prompt was over the budget
+    largest: float = 0.0  # the largest prompt, as a share of the budget
+    # for each compaction what it saved over the next thoughts, less its cost
     net: list[int] = field(default_factory=list)
+    # tokens that each rung kept from being sent
     kept: dict[Rung, int] = field(default_factory=dict)
 
     def close(self) -> None:

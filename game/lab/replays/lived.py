@@ -24,22 +24,15 @@ FOLDER = "archive"
 
 @dataclass(frozen=True, slots=True)
 class ArchivedLife:
-    """What one agent lived through, in order.
+    """What one agent lived through, in order."""
 
-    Attributes:
-        name: The agent's name, as its prompts have it.
-        steps: What happened, oldest first; what happened again stands there again.
-        cleared: After how many steps somebody emptied its prompt.
-        nights: When it fell asleep and when it woke, oldest first.
-        unreadable: Lines of the archive that could not be read.
-        weights: What its journal says of how much memories matter, by their numbers.
-    """
-
-    name: str
-    steps: tuple[Memory, ...]
-    cleared: frozenset[int] = frozenset()
+    name: str  # the agent's name, as its prompts have it
+    steps: tuple[Memory, ...]  # what happened, oldest first; what happened again stands there again
+    cleared: frozenset[int] = frozenset()  # after how many steps somebody emptied its prompt
+    # when it fell asleep and when it woke, oldest first
     nights: tuple[tuple[datetime, datetime], ...] = ()
-    unreadable: int = 0
+    unreadable: int = 0  # lines of the archive that could not be read
+    # what its journal says of how much memories matter, by their numbers
     weights: Mapping[int, Weighed] = field(default_factory=dict)
 
     @property
@@ -61,10 +54,6 @@ class ArchivedLife:
 
 def read_life(folder: Path, name: str) -> ArchivedLife:
     """Read what stands in an agent's archive now, up to its last whole line.
-
-    Args:
-        folder: The agent's folder in the vault.
-        name: The agent's name.
 
     Raises:
         KeepsakeError: There is no such archive, it cannot be read, or nothing is in it.
@@ -122,9 +111,6 @@ def _step(record: Record | None, before: list[Memory]) -> Memory | None:
 def beginnings(agents: Path) -> list[datetime]:
     """When the first memory of each agent was made, in no order; blocks.
 
-    Args:
-        agents: Where the agents' folders are; one who remembers nothing is passed over.
-
     Raises:
         KeepsakeError: They cannot be read.
     """
@@ -140,10 +126,6 @@ def beginnings(agents: Path) -> list[datetime]:
 
 def find_agent(agents: Path, wanted: str) -> tuple[Path, str]:
     """The folder and the name of an agent, whatever the case of the name.
-
-    Args:
-        agents: Where the agents' folders are.
-        wanted: The agent's name, or its folder's.
 
     Raises:
         KeepsakeError: There is none of that name; says which there are.

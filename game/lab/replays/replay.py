@@ -24,25 +24,15 @@ __all__ = ["LifeSetup", "Replayed", "replay"]
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What one configuration came to.
-
-    Attributes:
-        cell: Which one.
-        ledger: What it cost.
-        kept: What it kept.
-        config: Its settings.
-        failures: Compactions that changed nothing.
-        put_back: Rules and promises that summaries had lost and that were put back.
-        last_failure: What the last of those failures said.
-    """
+    """What one configuration came to."""
 
     cell: Cell
-    ledger: CostLedger
-    kept: RetentionResult
-    config: CompactionConfig
-    failures: int = 0
-    put_back: int = 0
-    last_failure: str = ""
+    ledger: CostLedger  # what it cost
+    kept: RetentionResult  # what it kept
+    config: CompactionConfig  # its settings
+    failures: int = 0  # compactions that changed nothing
+    put_back: int = 0  # rules and promises that summaries had lost and that were put back
+    last_failure: str = ""  # what the last of those failures said
 
 
 def replay(
@@ -55,14 +45,6 @@ def replay(
     given: LifeSetup,
 ) -> Replayed:
     """Live a life at one configuration, and ask what is left of it; blocks.
-
-    Args:
-        cell: The name of the configuration.
-        settings: What it comes to.
-        life: What is lived through.
-        exam: What is asked at its end.
-        writer: Who writes the summaries.
-        given: What is the same for every configuration.
 
     Raises:
         KeepsakeError: The temporary folder cannot be written, or the model does not answer.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from rich.markup import escape
 from rich.table import Table
@@ -16,88 +15,62 @@ MOST_COLUMNS = 4
 """With more configurations they become the rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One figure of the table; without a short label it stands only where there is room."""
-
-    label: str
-    short: str
-    cell: Callable[[Replayed], str]
-    matters: Callable[[Replayed], bool] = lambda _: True
-    lived: Callable[[LifeFigures], str] = lambda _: "–"
-
-
-def _a_thought(tokens: Callable[[Replayed], int]) -> Callable[[Replayed], str]:
-    return lambda each: f"{each.ledger.a_thought(tokens(each)):,.0f}"
+_ROWS = {
+    "tokens sent a thought": "sent",
+    "… evaluated anew": "",
+    "… spent on summaries": "",
+    "cost: the last two": "cost",
+    "compactions": "made",
+    "… that failed": "failed",
+    "largest prompt": "largest",
+    "prompts over the budget": "over",
+    "memories in the window": "",
+    "answers in the prompt": "prompt",
+    "answers with recall": "recall",
+    "names and numbers seen": "seen",
+    "rules and promises kept": "rules",
+    "… put back by the check": "",
+}
+"""The figures, and short labels for many columns; one without stands only where there is room."""
+_FAILED = "… that failed"
+"""Stands only where some did."""
 
 
 def _of(part: int, whole: int) -> str:
     return f"{part} of {whole}" if whole else "–"
 
 
-_ROWS = (
-    _Row(
-        "tokens sent a thought",
-        "sent",
-        _a_thought(lambda each: each.ledger.sent),
-        lived=lambda each: f"{each.a_thought(each.sent):,.0f}",
-    ),
-    _Row("… evaluated anew", "", _a_thought(lambda each: each.ledger.evaluated)),
-    _Row(
-        "… spent on summaries",
-        "",
-        _a_thought(lambda each: each.ledger.spent),
-        lived=lambda each: f"{each.a_thought(each.spent):,.0f}",
-    ),
-    _Row("cost: the last two", "cost", lambda each: f"{each.ledger.cost:,.0f}"),
-    _Row(
-        "compactions",
-        "made",
-        lambda each: str(len(each.ledger.made)),
-        lived=lambda each: str(each.compactions),
-    ),
-    _Row(
-        "… that failed",
-        "failed",
-        lambda each: str(each.failures),
-        lambda each: bool(each.failures),
-        lived=lambda each: str(each.failures),
-    ),
-    _Row(
-        "largest prompt",
-        "largest",
-        lambda each: f"{each.ledger.largest:.0%}",
-        lived=lambda each: f"{each.largest:.0%}",
-    ),
-    _Row(
-        "prompts over the budget",
-        "over",
-        lambda each: str(each.ledger.over),
-        lived=lambda each: str(each.over),
-    ),
-    _Row(
-        "memories in the window",
-        "",
-        lambda each: f"{each.ledger.a_thought(each.ledger.window):.0f}",
-        lived=lambda each: f"{each.a_thought(each.window):.0f}",
-    ),
-    _Row("answers in the prompt", "prompt", lambda each: _of(each.kept.in_prompt, each.kept.asked)),
-    _Row("answers with recall", "recall", lambda each: _of(each.kept.with_recall, each.kept.asked)),
-    _Row(
-        "names and numbers seen",
-        "seen",
-        lambda each: _of(each.kept.details_seen, each.kept.details),
-    ),
-    _Row(
-        "rules and promises kept", "rules", lambda each: _of(each.kept.rules_kept, each.kept.rules)
-    ),
-    _Row(
-        "… put back by the check",
-        "",
-        lambda each: str(each.put_back),
-        lived=lambda each: str(each.put_back),
-    ),
-)
+def _replayed(each: Replayed) -> dict[str, str]:
+    ledger, kept = each.ledger, each.kept
+    return {
+        "tokens sent a thought": f"{ledger.a_thought(ledger.sent):,.0f}",
+        "… evaluated anew": f"{ledger.a_thought(ledger.evaluated):,.0f}",
+        "… spent on summaries": f"{ledger.a_thought(ledger.spent):,.0f}",
+        "cost: the last two": f"{ledger.cost:,.0f}",
+        "compactions": str(len(ledger.made)),
+        _FAILED: str(each.failures),
+        "largest prompt": f"{ledger.largest:.0%}",
+        "prompts over the budget": str(ledger.over),
+        "memories in the window": f"{ledger.a_thought(ledger.window):.0f}",
+        "answers in the prompt": _of(kept.in_prompt, kept.asked),
+        "answers with recall": _of(kept.with_recall, kept.asked),
+        "names and numbers seen": _of(kept.details_seen, kept.details),
+        "rules and promises kept": _of(kept.rules_kept, kept.rules),
+        "… put back by the check": str(each.put_back),
+    }
+
+
+def _lived(each: LifeFigures) -> dict[str, str]:
+    return {
+        "tokens sent a thought": f"{each.a_thought(each.sent):,.0f}",
+        "… spent on summaries": f"{each.a_thought(each.spent):,.0f}",
+        "compactions": str(each.compactions),
+        _FAILED: str(each.failures),
+        "largest prompt": f"{each.largest:.0%}",
+        "prompts over the budget": str(each.over),
+        "memories in the window": f"{each.a_thought(each.window):.0f}",
+        "… put back by the check": str(each.put_back),
+    }
 
 
 _LEGEND = (
@@ -107,51 +80,33 @@ _LEGEND = (
 )
 
 
-type Column = Result | LifeFigures
-
-
 def as_table(results: Sequence[Result], told: LifeFigures | None = None) -> Table:
-    """Side by side: a column a configuration, or a row where there are many.
+    """Side by side, the present configuration first and what was lived (``told``) beside it.
 
-    Args:
-        results: Of each configuration, the present one first.
-        told: What was lived; it stands beside the present configuration.
+    A column a configuration, or a row where there are many.
     """
-    done = [each for each in results if isinstance(each, Replayed)]
-    rows = [row for row in _ROWS if any(map(row.matters, done))]
-    beside: list[Column] = [*results[:1], *([told] if told else []), *results[1:]]
-    if len(beside) <= MOST_COLUMNS:
-        return _columns(beside, rows)
-    return _lines(beside, rows)
-
-
-def _columns(results: Sequence[Column], rows: Sequence[_Row]) -> Table:
+    columns = [_column(each) for each in results]
+    if told:
+        columns.insert(1, (LIVED, _lived(told)))
+    failed = any(isinstance(each, Replayed) and each.failures for each in results)
+    rows = [label for label in _ROWS if label != _FAILED or failed]
+    many = len(columns) > MOST_COLUMNS
     table = Table(box=None, pad_edge=False)
     table.add_column("", no_wrap=True)
-    for each in results:
-        table.add_column(escape(_name(each)), justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(row.label, *(_cell(row, each) for each in results))
+    if many:
+        rows = [label for label in rows if _ROWS[label]]
+        table.caption, table.caption_justify = _LEGEND, "left"
+    for head in map(_ROWS.get, rows) if many else [escape(name) for name, _ in columns]:
+        table.add_column(head, justify="right", no_wrap=True)
+    if many:
+        for name, cells in columns:
+            found = (cells.get(row, "–").replace(" of ", "/") for row in rows)
+            table.add_row(escape(name), *found)
+    else:
+        for row in rows:
+            table.add_row(row, *(cells.get(row, "–") for _, cells in columns))
     return table
 
 
-def _lines(results: Sequence[Column], rows: Sequence[_Row]) -> Table:
-    rows = [row for row in rows if row.short]
-    table = Table(box=None, pad_edge=False, caption=_LEGEND, caption_justify="left")
-    table.add_column("", no_wrap=True)
-    for row in rows:
-        table.add_column(row.short, justify="right", no_wrap=True)
-    for each in results:
-        cells = (_cell(row, each).replace(" of ", "/") for row in rows)
-        table.add_row(escape(_name(each)), *cells)
-    return table
-
-
-def _name(each: Column) -> str:
-    return LIVED if isinstance(each, LifeFigures) else each.cell.name
-
-
-def _cell(row: _Row, each: Column) -> str:
-    if isinstance(each, Failed):
-        return "–"
-    return row.lived(each) if isinstance(each, LifeFigures) else row.cell(each)
+def _column(each: Result) -> tuple[str, dict[str, str]]:
+    return each.cell.name, {} if isinstance(each, Failed) else _replayed(each)

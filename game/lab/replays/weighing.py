@@ -18,15 +18,10 @@ FOLDER = "journal"
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """What the journal says of a memory.
+    """What the journal says of a memory."""
 
-    Attributes:
-        time: Since when.
-        score: How much it matters, 1 to 10.
-    """
-
-    time: datetime
-    score: int
+    time: datetime  # since when
+    score: int  # how much it matters, 1 to 10
 
 
 def weighed(folder: Path) -> Mapping[int, Weighed]:
@@ -41,13 +36,7 @@ def weighed(folder: Path) -> Mapping[int, Weighed]:
 
 
 class Weighing:
-    """Judges memories as the diary of the agent did.
-
-    Args:
-        name: The agent's name.
-        journal: What its journal says.
-        clock: The present of the life.
-    """
+    """Judges memories as the diary of the agent did."""
 
     def __init__(self, name: str, journal: Mapping[int, Weighed], clock: Clock) -> None:
         self._name, self._journal, self._clock = name, journal, clock

@@ -24,27 +24,17 @@ _CONTEXT = 4096
 
 @dataclass(frozen=True, slots=True)
 class SummaryAuthor:
-    """Who writes the summaries.
+    """Who writes the summaries."""
 
-    Attributes:
-        summarizer: Writes them.
-        priced: Whether a compaction is only made where it saves more than a model's calls cost.
-        model: Whether a model writes them, which may fail.
-        close: Lets go of the model.
-    """
-
-    summarizer: Summarizer
+    summarizer: Summarizer  # writes them
+    # whether a compaction is only made where it saves more than a model's calls cost
     priced: bool = True
-    model: bool = False
-    close: Callable[[], None] = lambda: None
+    model: bool = False  # whether a model writes them, which may fail
+    close: Callable[[], None] = lambda: None  # lets go of the model
 
 
 def writer(here: Places, name: str) -> SummaryAuthor:
     """The writer of that name.
-
-    Args:
-        here: Whose ``llm.md`` and whose embedded model.
-        name: :data:`NONE`, or a profile of ``llm.md``.
 
     Raises:
         KeepsakeError: There is no such profile, ``llm.md`` cannot be used, or the profile's

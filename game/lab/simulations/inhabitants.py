@@ -53,19 +53,21 @@ _WANTS = (
 
 
 def atlas_for(atlas: Atlas, agents: int, seed: int) -> Atlas:
-    """The world with so many agents: first those of its files, then ones that are made up.
-
-    What belongs to somebody who is left out lies where they would live.
-    """
+    """The world with so many agents: first those of its files, then ones that are made up."""
     chosen = dict(list(atlas.people.items())[:agents])
-    things = {key: _at_hand(thing, atlas, chosen) for key, thing in atlas.things.items()}
     made = _made_up(atlas, agents - len(chosen), Random(f"inhabitants {seed}"))
-    return replace(atlas, people={**chosen, **made}, things=things)
+    return only(atlas, {**chosen, **made})
 
 
-def _at_hand(thing: Thing, atlas: Atlas, chosen: dict[str, Person]) -> Thing:
-    owner = atlas.people.get(thing.at)
-    return thing if owner is None or owner.id in chosen else replace(thing, at=owner.home)
+def only(atlas: Atlas, people: dict[str, Person]) -> Atlas:
+    """The world with these people alone; what others own lies where they would live."""
+
+    def at_hand(thing: Thing) -> Thing:
+        owner = atlas.people.get(thing.at)
+        return thing if owner is None or owner.id in people else replace(thing, at=owner.home)
+
+    things = {key: at_hand(thing) for key, thing in atlas.things.items()}
+    return replace(atlas, people=people, things=things)
 
 
 def _made_up(atlas: Atlas, how_many: int, rng: Random) -> dict[str, Person]:

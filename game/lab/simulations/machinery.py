@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from datetime import datetime
 from random import Random
 
 from game.index.service import IndexService
@@ -18,14 +20,25 @@ from game.mind.recall.config import RecallConfig
 from game.paths import Places
 from typeclasses.services import Changed, Machinery, log
 
+_log = logging.getLogger("keepsake.lab")
 
-def machinery(timeline: Timeline, seed: str) -> Machinery:
-    """The machinery of a simulation.
+
+def timeline_from(start: datetime, of: str) -> Timeline:
+    """A timeline from that moment; of what breaks off on it, the log is told.
 
     Args:
-        timeline: Its time.
-        seed: Where chance comes from.
+        start: The moment, with time zone.
+        of: Whose it is, as the log names it: ``The simulation``.
     """
+
+    def broken(error: Exception) -> None:  # as the reactor would, say it and go on
+        _log.error("[Error] %s: something broke off: %r", of, error, exc_info=error)
+
+    return Timeline(start, broken)
+
+
+def machinery(timeline: Timeline, seed: str) -> Machinery:
+    """The machinery of a simulation."""
     return Machinery(
         timer=timeline.timer,
         post=timeline.post,
@@ -39,14 +52,7 @@ def machinery(timeline: Timeline, seed: str) -> Machinery:
 
 
 class TimelineGateway(Gateway):
-    """The way to the models, on a timeline: who asks from a worker thread lets the others on.
-
-    Args:
-        timeline: The time.
-        profiles: The profiles.
-        places: Folders and ports.
-        changed: Told when the health of a server has changed.
-    """
+    """The way to the models, on a timeline: who asks from a worker thread lets the others on."""
 
     def __init__(
         self, timeline: Timeline, profiles: Profiles, places: Places, changed: Changed
@@ -95,14 +101,7 @@ class TimelineGateway(Gateway):
 
 
 class TimelineIndexes(IndexService):
-    """The recall indexes on a timeline: what there is to index is done in its turn.
-
-    Args:
-        timeline: The time.
-        places: Folders and ports.
-        config: Where the vectors are kept; a simulation keeps none unless it is told to.
-        embedder: What makes them.
-    """
+    """The recall indexes on a timeline: what there is to index is done in its turn."""
 
     def __init__(
         self, timeline: Timeline, places: Places, config: RecallConfig, embedder: Embedder

@@ -31,27 +31,16 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class SimulationPlan:
-    """A simulation as it was asked for.
+    """A simulation as it was asked for."""
 
-    Attributes:
-        name: Its name, and that of its folder.
-        agents: How many agents live in it.
-        hours: How many hours it is to live through.
-        seed: Where chance comes from.
-        start: Its first moment by the clock on the wall, ``2026-05-04T08:00``.
-        zone: The time zone of that clock.
-        model: Who answers; see :func:`game.lab.simulations.settings.with_model`.
-        visitors: How many players come and go.
-    """
-
-    name: str
-    agents: int = 5
-    hours: float = 24.0
-    seed: int = 7
-    start: str = START
-    zone: str = "UTC"
-    model: str = "scripted"
-    visitors: int = 1
+    name: str  # its name, and that of its folder
+    agents: int = 5  # how many agents live in it
+    hours: float = 24.0  # how many hours it is to live through
+    seed: int = 7  # where chance comes from
+    start: str = START  # its first moment by the clock on the wall, ``2026-05-04T08:00``
+    zone: str = "UTC"  # the time zone of that clock
+    model: str = "scripted"  # who answers; see :func:`game.lab.simulations.settings.with_model`
+    visitors: int = 1  # how many players come and go
 
     @property
     def begins(self) -> datetime:
@@ -114,13 +103,9 @@ def _check_start(plan: SimulationPlan) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """The folder of one simulation: a home and a vault of its own, and its checkpoints.
+    """The folder of one simulation: a home and a vault of its own, and its checkpoints."""
 
-    Attributes:
-        folder: ``<home>/lab/<name>``.
-    """
-
-    folder: Path
+    folder: Path  # ``<home>/lab/<name>``
 
     @property
     def home(self) -> Path:

@@ -11,11 +11,12 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import takewhile
 
 from game.lab.simulations import checkpoints
 from game.lab.simulations.plan import HOUR, Lab
 from game.mind.errors import KeepsakeError
-from game.mind.events.reader import Record, newest_first
+from game.mind.events.reader import Record, newest_first, newest_number
 
 _LOCK = ".lock"
 """In the folder of the event log: held by the one process that writes it."""
@@ -25,15 +26,10 @@ _LEEWAY = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What was played.
+    """What was played."""
 
-    Attributes:
-        seq: Number of the last event of the simulation itself.
-        newest: When the last event was.
-    """
-
-    seq: int
-    newest: str
+    seq: int  # number of the last event of the simulation itself
+    newest: str  # when the last event was
 
 
 def refuse_if_played(lab: Lab) -> None:
@@ -87,13 +83,12 @@ def played_since(lab: Lab) -> Played | None:
     """
     try:
         kept = checkpoints.newest(lab)
-        seq = 0 if kept is None else _newest(kept)
+        seq = 0 if kept is None else newest_number(kept.places().events)
         # Of an hour that was broken off, and of a fork, only the times tell who has lived it.
-        by_time = kept is None or lab.unsettled.exists()
-        if by_time:
+        if kept is None or lab.unsettled.exists():
             return _strange(lab, kept or lab, seq)
-        newest = next(newest_first(lab.places().events), None)
-        return Played(seq, _short(newest)) if newest and newest["seq"] > seq else None
+        newest = next(_since(lab, seq), None)
+        return Played(seq, _short(newest)) if newest else None
     except OSError as error:
         raise KeepsakeError(
             f"The event log {lab.places().events} cannot be read ({error.strerror or error})",
@@ -118,15 +113,7 @@ def _strange(lab: Lab, kept: Lab, seq: int) -> Played | None:
 
 def _since(lab: Lab, seq: int) -> Iterator[Record]:
     """The events behind that number, the newest first."""
-    for record in newest_first(lab.places().events):
-        if record["seq"] <= seq:
-            return
-        yield record
-
-
-def _newest(lab: Lab) -> int:
-    newest = next(newest_first(lab.places().events), None)
-    return int(newest["seq"]) if newest else 0
+    return takewhile(lambda record: record["seq"] > seq, newest_first(lab.places().events))
 
 
 def _moment(record: Record) -> datetime:

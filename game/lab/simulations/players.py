@@ -1,4 +1,4 @@
-"""Visitors of a simulated world: real accounts and sessions, without a connection behind them."""
+"""Players of a world of the lab: real accounts and sessions, without a connection behind them."""
 
 from __future__ import annotations
 
@@ -22,22 +22,35 @@ _FIRST_SESSION = 1000
 def make_visitors(how_many: int, start: Any) -> None:
     """Make the accounts and characters of so many visitors; they are nowhere until they come."""
     for name in NAMES[:how_many]:
-        account = create.create_account(
-            name, f"{name.casefold()}@example.org", secrets.token_urlsafe(16), typeclass=Account
-        )
-        character = create.create_object(Character, key=name, location=None, home=start)
-        character.locks.add(f"puppet:pid({account.id})")
-        account.characters.add(character)
+        make_player(name, start)
+
+
+def make_player(name: str, start: Any) -> None:
+    """Make an account with a character that is nowhere until it comes."""
+    email = f"{name.casefold()}@example.org"
+    account = create.create_account(name, email, secrets.token_urlsafe(16), typeclass=Account)
+    character = create.create_object(Character, key=name, location=None, home=start)
+    character.locks.add(f"puppet:pid({account.id})")
+    account.characters.add(character)
+
+
+def enter(number: int, character: Any, host: Agent) -> None:
+    """The character's player logs in, in a session of that number, and is where the host is."""
+    account = Account.objects.get(username=character.key)
+    # Who comes back to the game comes back to where they left it.
+    character.db.prelogout_location = host.location or host.home
+    account.puppet_object(_connected(number, account), character)
+
+
+def leave(number: int, character: Any) -> None:
+    """The player of that session logs out."""
+    session = evennia.SESSION_HANDLER.session_from_sessid(number)
+    character.account.unpuppet_object(session)
+    evennia.SESSION_HANDLER.pop(number, None)
 
 
 class Visitors:
-    """Brings visitors into the world when their time has come.
-
-    Args:
-        timeline: The time; visits are planned on it.
-        agents: Whom they visit, in the order that visits count in.
-        since: The second of the simulation at which the timeline began.
-    """
+    """Brings visitors into the world when their time has come."""
 
     def __init__(self, timeline: Timeline, agents: Sequence[Agent], since: float) -> None:
         self._timeline, self._agents, self._since = timeline, agents, since
@@ -49,31 +62,19 @@ class Visitors:
             self._timeline.timer.callLater(visit.begins - self._since, self._come, visit)
 
     def _come(self, visit: Visit) -> None:
-        character = _character(visit.visitor)
-        account = Account.objects.get(username=NAMES[visit.visitor])
-        host = self._agents[visit.host]
-        # Who comes back to the game comes back to where they left it: here, where the host is.
-        character.db.prelogout_location = host.location or host.home
-        session = _connected(_FIRST_SESSION + visit.visitor, account)
-        account.puppet_object(session, character)
+        number = _FIRST_SESSION + visit.visitor
+        enter(number, _character(visit.visitor), self._agents[visit.host])
         for line in visit.lines:
             self._timeline.timer.callLater(line.at, self._act, visit, line.words)
 
     def _act(self, visit: Visit, words: str) -> None:
         character, host = _character(visit.visitor), self._agents[visit.host]
         if not words:
-            self._go(visit, character)
+            leave(_FIRST_SESSION + visit.visitor, character)
             return
         if host.location is not None and character.location is not host.location:
             character.move_to(host.location)  # it has walked on, and the visitor with it
         character.execute_cmd(f"talk {host.key.casefold()} {words}")
-
-    @staticmethod
-    def _go(visit: Visit, character: Any) -> None:
-        number = _FIRST_SESSION + visit.visitor
-        session = evennia.SESSION_HANDLER.session_from_sessid(number)
-        character.account.unpuppet_object(session)
-        evennia.SESSION_HANDLER.pop(number, None)
 
 
 def _character(visitor: int) -> Any:

@@ -20,9 +20,6 @@ def check_servers(lab: Lab) -> None:
 
     The embedded model's is not asked: it is started with the world.
 
-    Args:
-        lab: The simulation, or what will be one.
-
     Raises:
         KeepsakeError: One does not answer, or the profiles cannot be used.
     """

@@ -12,11 +12,7 @@ MOST_FAILURES = 12
 
 
 class EventTally:
-    """Counts the events of one stretch; told in any thread.
-
-    Args:
-        name: The simulation's name, for what is to be done when it stops.
-    """
+    """Counts the events of one stretch; told in any thread."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -48,32 +48,20 @@ _THINGS = ("blue lantern", "tide table", "brass key", "ledger")
 
 @dataclass(frozen=True, slots=True)
 class VisitAction:
-    """One thing that a visitor does.
+    """One thing that a visitor does."""
 
-    Attributes:
-        at: Seconds after the visit begins.
-        words: What it says; empty for going.
-    """
-
-    at: float
-    words: str
+    at: float  # seconds after the visit begins
+    words: str  # what it says; empty for going
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One visit.
+    """One visit."""
 
-    Attributes:
-        visitor: Who comes: a number, the place in :data:`NAMES`.
-        begins: Seconds of the simulation.
-        host: Which agent is visited, as a number below how many there are.
-        lines: What is said, in order; the last of them is the farewell.
-    """
-
-    visitor: int
-    begins: float
-    host: int
-    lines: tuple[VisitAction, ...]
+    visitor: int  # who comes: a number, the place in :data:`NAMES`
+    begins: float  # seconds of the simulation
+    host: int  # which agent is visited, as a number below how many there are
+    lines: tuple[VisitAction, ...]  # what is said, in order; the last of them is the farewell
 
 
 def visits(seed: int, visitors: int, agents: int, first: float, last: float) -> list[Visit]:

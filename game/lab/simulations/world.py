@@ -49,11 +49,6 @@ def make(lab: Lab, plan: SimulationPlan) -> None:
 def live_on(lab: Lab, plan: SimulationPlan, tell: Callable[[dict[str, object]], None]) -> None:
     """Live up to the next full hour, or to the end of the plan.
 
-    Args:
-        lab: Where the world is.
-        plan: What it lives by.
-        tell: Told how far it is, now and then.
-
     Raises:
         KeepsakeError: It cannot go on; what was lived of this hour does not count.
     """

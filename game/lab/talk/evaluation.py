@@ -2,69 +2,51 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from game.lab.simulations.plan import FOLDER, Lab, SimulationPlan
+from game.lab.simulations.process import LOG, WorldProcess
 from game.lab.simulations.serving import check_servers
 from game.lab.simulations.settings import OWN, copy_config
-from game.lab.simulations.simulate import LOG, environment_of
 from game.lab.talk.grading import grade
 from game.lab.talk.job import Job
 from game.lab.talk.scores import Answer
 from game.lab.talk.talk_set import GradedQuestion
+from game.lab.talk.worker import end_model
 from game.llm.profiles import Profiles, load
 from game.mind.errors import KeepsakeError
-from game.paths import REPOSITORY, Places, Ports
+from game.paths import Places
 
 AGENT = "agent"
 """The profile that agents talk by."""
-_GRACE = 10.0
 _HEADING = re.compile(r"(?m)^##[ \t]+(.+?)[ \t]*$")
 
 
 @dataclass(frozen=True, slots=True)
 class TalkUtterance:
-    """Something that was said in a talk, or a note on what happened.
+    """Something that was said in a talk, or a note on what happened."""
 
-    Attributes:
-        who: The speaker; empty for a note.
-        to: To whom; empty for everybody.
-        words: What.
-        whisper: Whether nobody else heard it.
-    """
-
-    who: str
-    to: str
+    who: str  # the speaker; empty for a note
+    to: str  # to whom; empty for everybody
     words: str
-    whisper: bool = False
+    whisper: bool = False  # whether nobody else heard it
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A scene as it was played.
-
-    Attributes:
-        scene: Its id.
-        agent: Who was talked to.
-        part: ``tuning`` or ``held-out``.
-        course: What was said, and after it the answers as they were graded.
-    """
+    """A scene as it was played."""
 
     scene: str
-    agent: str
-    part: str
+    agent: str  # who was talked to
+    part: str  # ``tuning`` or ``held-out``
+    # what was said, and after it the answers as they were graded
     course: list[TalkUtterance | Answer] = field(default_factory=list)
 
     @property
@@ -77,12 +59,6 @@ def evaluate(
     places: Places, job: Job, profile: str = AGENT, told: Callable[[Talk], None] = lambda _: None
 ) -> list[Talk]:
     """Play the talks of a job and grade the answers.
-
-    Args:
-        places: The copy of Keepsake whose configuration and models are used; it may be running.
-        job: What to play.
-        profile: The profile of its ``llm.md`` that the agents talk by.
-        told: Told of a talk when it begins, and after each of its answers.
 
     Raises:
         KeepsakeError: The talks or the profile cannot be used, or the model does not answer.
@@ -107,6 +83,13 @@ def evaluate(
     return talks
 
 
+_MEASURED = (
+    *("seconds", "wall", "thoughts", "prompt_tokens", "completion_tokens"),
+    *("outcomes", "problem", "said", "raw", "prompt"),
+)
+"""Fields of an answer as the worker tells them."""
+
+
 def _take(
     talk: Talk, line: Mapping[str, Any], questions: Mapping[tuple[str, str], GradedQuestion]
 ) -> None:
@@ -115,28 +98,12 @@ def _take(
     elif line["op"] == "note":
         talk.course.append(TalkUtterance("", "", line["text"]))
     elif line["op"] == "answer":
-        question = questions[talk.part, line["question"]]
+        question, text = questions[talk.part, line["question"]], line["answer"]
         names = [talk.agent, *{q.speaker for q in questions.values()}]
-        text, earlier = line["answer"], line["earlier"]
-        talk.course.append(
-            Answer(
-                question=question,
-                part=talk.part,
-                agent=talk.agent,
-                text=text,
-                grade=grade(question, text, earlier=earlier, names=names),
-                seconds=line["seconds"],
-                wall=line["wall"],
-                thoughts=line["thoughts"],
-                prompt_tokens=line["prompt_tokens"],
-                completion_tokens=line["completion_tokens"],
-                outcomes=tuple(line["outcomes"]),
-                problem=line["problem"],
-                said=tuple(line["said"]),
-                raw=tuple(line["raw"]),
-                prompt=line["prompt"],
-            )
-        )
+        graded = grade(question, text, earlier=line["earlier"], names=names)
+        measured = {name: line[name] for name in _MEASURED}
+        measured = {k: tuple(v) if isinstance(v, list) else v for k, v in measured.items()}
+        talk.course.append(Answer(question, talk.part, talk.agent, text, graded, **measured))
 
 
 @contextmanager
@@ -184,63 +151,17 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def _lines(lab: Lab, job: Job) -> Iterator[dict[str, Any]]:
-    """What the worker tells, until it is over.
+    """What the worker tells, until it is over."""
 
-    Raises:
-        KeepsakeError: It could not go on.
-    """
-    environ = environment_of(lab, SimulationPlan("talk", seed=job.seed), dict(os.environ))
-    log = lab.folder / LOG
-    with log.open("w", encoding="utf-8") as errors, _worker(lab, environ, errors) as process:
-        assert process.stdout is not None
-        for text in process.stdout:
-            try:
-                line = json.loads(text)
-            except ValueError:  # something that some library printed
-                continue
-            if line.get("op") == "refused":
-                raise KeepsakeError(line["what"], line["cure"])
-            if line.get("op") == "over":
-                return
-            yield line
-    kept = lab.folder.parent / "talk.log"
-    shutil.copyfile(log, kept)
-    raise KeepsakeError("The talk ended without a word", f"See {kept}")
+    def otherwise() -> KeepsakeError:
+        kept = lab.folder.parent / "talk.log"
+        shutil.copyfile(lab.folder / LOG, kept)
+        return KeepsakeError("The talk ended without a word", f"See {kept}")
 
-
-@contextmanager
-def _worker(lab: Lab, environ: dict[str, str], errors: Any) -> Iterator[subprocess.Popen[str]]:
-    """The process in which the talks are played; ended with all its children."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "game.lab.talk.worker", str(lab.folder)],
-        cwd=REPOSITORY,
-        env=environ,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        text=True,
-        start_new_session=True,
-    )
+    plan = SimulationPlan("talk", seed=job.seed)
+    process = WorldProcess(lab, "game.lab.talk.worker", plan)
     try:
-        yield process
+        with process:
+            yield from process.lines(otherwise)
     finally:
-        try:
-            if sys.exc_info()[0] is None:
-                process.wait(_GRACE)
-        except subprocess.TimeoutExpired:
-            pass
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
-        _end_model(lab.places(Ports(int(environ["KEEPSAKE_PORT_BASE"]))))
-
-
-def _end_model(places: Places) -> None:
-    """The embedded model has a session of its own: it does not end with the worker's group."""
-    if not places.model_pid.exists():
-        return
-    from game.llm.embedded.supervisor import Embedded  # noqa: PLC0415 - other talks need it not
-
-    Embedded(places).stop()
+        end_model(lab.places(process.ports))

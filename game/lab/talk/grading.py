@@ -31,17 +31,11 @@ class AnswerVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """How an answer was graded.
+    """How an answer was graded."""
 
-    Attributes:
-        verdict: What it is.
-        whose_life: Whether it claims another's life as the speaker's own.
-        why: The pattern or rule that decided; empty where nothing matched.
-    """
-
-    verdict: AnswerVerdict
-    whose_life: bool = False
-    why: str = ""
+    verdict: AnswerVerdict  # what it is
+    whose_life: bool = False  # whether it claims another's life as the speaker's own
+    why: str = ""  # the pattern or rule that decided; empty where nothing matched
 
 
 def grade(
@@ -51,14 +45,7 @@ def grade(
     earlier: Sequence[str] = (),
     names: Sequence[str] = (),
 ) -> Grade:
-    """Grade one answer.
-
-    Args:
-        question: What was asked, and what is right.
-        answer: What was said; None or without a letter for silence.
-        earlier: What the same agent said before, in this talk.
-        names: Who is in the talk: ``Tom: …`` in an answer is the prompt's text.
-    """
+    """Grade one answer."""
     if answer is None or not re.search(r"[^\W_]", answer):
         return Grade(AnswerVerdict.SILENT)
     said = normalised(answer)

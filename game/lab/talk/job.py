@@ -14,21 +14,13 @@ FILE = "job.json"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is asked for.
+    """What is asked for."""
 
-    Attributes:
-        path: A file of talks, or a folder of them.
-        part: ``tuning``, ``held-out`` or ``all``.
-        agent: Only this agent; empty for all.
-        limit: At most so many questions; 0 for all.
-        seed: Where chance comes from.
-    """
-
-    path: str
-    part: str = ALL
-    agent: str = ""
-    limit: int = 0
-    seed: int = 1
+    path: str  # a file of talks, or a folder of them
+    part: str = ALL  # ``tuning``, ``held-out`` or ``all``
+    agent: str = ""  # only this agent; empty for all
+    limit: int = 0  # at most so many questions; 0 for all
+    seed: int = 1  # where chance comes from
 
     def sets(self) -> tuple[TalkSet, ...]:
         """The sets with only what is asked for.

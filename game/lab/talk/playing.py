@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any
 
-from game.lab.simulations.machinery import TimelineGateway, machinery
+from game.lab.simulations.machinery import TimelineGateway, machinery, timeline_from
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.timeline import Timeline
 from game.lab.talk.stage import Heard, Stage
@@ -49,19 +48,11 @@ OVERHEARD = 2.0
 LEAVES_WINDOW = 30
 """Memories that a forced compaction is to find behind the immediate window."""
 _MOST_FILLER = 1000
-_log = logging.getLogger("keepsake.lab")
 
 
 def play(talks: TalkSet, scene: TalkScene, plan: SimulationPlan, tell: Tell) -> None:
-    """Play one scene in a world in which nothing has happened yet.
-
-    Args:
-        talks: The set that it belongs to.
-        scene: What is played.
-        plan: Its first moment and its seed.
-        tell: Told what is said, and each answer.
-    """
-    timeline, taps = Timeline(plan.begins, _broken), Taps()
+    """Play one scene in a world in which nothing has happened yet."""
+    timeline, taps = timeline_from(plan.begins, "The talk"), Taps()
     happened = _Happened(scene.agent)
     taps.on_event(happened.keep)
     chance = f"{plan.seed} {scene.id}"
@@ -80,12 +71,7 @@ def play(talks: TalkSet, scene: TalkScene, plan: SimulationPlan, tell: Tell) -> 
 
 
 class _Happened:
-    """What the event log is told of one agent, in the order in which it happens.
-
-    Attributes:
-        thoughts: Its thoughts that have ended.
-        compactions: How many compactions its memory has been through.
-    """
+    """What the event log is told of one agent, in the order in which it happens."""
 
     def __init__(self, agent: str) -> None:
         self.thoughts: list[Thought] = []
@@ -252,11 +238,7 @@ class _Play:
             self._tell({"op": "note", "text": note})
 
     def _overhear(self, lines: Iterator[str], compactions: int) -> int:
-        """Let the speakers talk among themselves; the agent hears them and does not think.
-
-        Returns:
-            How many lines it heard, until there was enough, or a compaction by itself.
-        """
+        """Let the speakers talk among themselves; the agent hears them and does not think."""
         names, agent = self._two(), self._stage.agent
         for name in names:
             self._come(name)
@@ -316,8 +298,3 @@ def _answers(heard: Heard, asker: str, alone: bool) -> bool:
 
 def _line(who: str, to: str, words: str, *, whisper: bool = False) -> dict[str, Any]:
     return {"op": "line", "who": who, "to": to, "words": words, "whisper": whisper}
-
-
-def _broken(error: Exception) -> None:
-    """What nobody else hears of: as the reactor would, say it and go on."""
-    _log.error("[Error] The talk: something broke off: %r", error, exc_info=error)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -84,13 +85,11 @@ class _TalkSetReader:
         self._people: dict[str, TalkAgent] = {}
         self._speakers: tuple[str, ...] = ()
         self._filler: dict[str, tuple[str, ...]] = {}
+        self._names: Iterator[str] = iter(())
+        """Of the questions of a scene."""
 
     def read(self) -> TalkSet:
-        """What it holds.
-
-        Raises:
-            ConfigError: It cannot be played.
-        """
+        """What it holds."""
         data = self._load()
         self._only(data, ("part", "places", "agents", "speakers", "filler", "talks"))
         part = data.get("part")
@@ -144,26 +143,19 @@ class _TalkSetReader:
     def _scene(self, raw: Any) -> TalkScene:
         self._only(raw, ("scene", "agent", "steps"))
         scene, agent = self._text(raw, "scene"), self._known(raw, "agent", self._people)
-        steps: list[Step] = []
-        count = 0
-        for each in self._list(raw, "steps"):
-            step = self._step(each, lambda n: f"{scene}/{n}", count)
-            count += len(step.questions) if isinstance(step, Together) else 0
-            count += isinstance(step, GradedQuestion)
-            steps.append(step)
-        return TalkScene(scene, agent, tuple(steps))
+        self._names = (f"{scene}/{n}" for n in count(1))
+        return TalkScene(scene, agent, tuple(map(self._step, self._list(raw, "steps"))))
 
-    def _step(self, raw: Any, name: Callable[[int], str], count: int) -> Step:
+    def _step(self, raw: Any) -> Step:
         if not isinstance(raw, dict):
             raise ConfigError(self._path, 1, f"{raw!r} is no step", f"Write {_FORMS}")
         if "together" in raw:
             self._only(raw, ("together",))
-            asked = self._list(raw, "together")
-            questions = [self._question(q, name(count + n)) for n, q in enumerate(asked, 1)]
+            questions = tuple(map(self._question, self._list(raw, "together")))
             self._unique(raw, [each.speaker for each in questions], "questions are asked by")
-            return Together(tuple(questions))
+            return Together(questions)
         if "ask" in raw:
-            return self._question(raw, name(count + 1))
+            return self._question(raw)
         for key, how in (("say", TALK), ("aloud", SAY), ("whisper", WHISPER)):
             if key in raw:
                 self._only(raw, ("speaker", key))
@@ -182,14 +174,14 @@ class _TalkSetReader:
             return self._compact(raw)
         raise self._error(raw, "the step is of no known form", f"Write {_FORMS}")
 
-    def _question(self, raw: Any, name: str) -> GradedQuestion:
+    def _question(self, raw: Any) -> GradedQuestion:
         self._only(raw, ("speaker", "ask", "kind", "sample", "how", *_ASKED))
         kind = self._known(raw, "kind", KINDS)
         patterns = {key: self._patterns(raw, key) for key in _ASKED}
         if not patterns["right"] and kind not in (SMALL_TALK, UNKNOWN):
             raise self._error(raw, f"the question {raw.get('ask')!r} has no 'right'", "Give it one")
         return GradedQuestion(
-            name,
+            next(self._names),
             self._known(raw, "speaker", self._speakers),
             self._text(raw, "ask"),
             kind,

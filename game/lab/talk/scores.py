@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -18,68 +18,38 @@ _Z = 1.959964
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A question with its answer and the grade.
+    """A question with its answer and the grade."""
 
-    Attributes:
-        question: What was asked.
-        part: ``tuning`` or ``held-out``.
-        agent: Who was asked.
-        text: What was said; None for nothing.
-        grade: How it was graded.
-        seconds: Seconds of the model from the question to the answer, retries included.
-        wall: Real seconds from the question to the answer, all work included.
-        thoughts: Thoughts that it took.
-        prompt_tokens: Tokens of the prompt that was answered, by the server's count.
-        completion_tokens: Tokens that the model wrote, refused answers included.
-        outcomes: How each thought ended.
-        problem: Why a thought came to nothing; empty if none did.
-        said: All that the agent said after the question.
-        raw: What the model wrote in each thought.
-        prompt: The prompt that was answered.
-    """
-
-    question: GradedQuestion
-    part: str
-    agent: str
-    text: str | None
-    grade: Grade
-    seconds: float = 0.0
-    wall: float = 0.0
-    thoughts: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    outcomes: tuple[str, ...] = ()
-    problem: str = ""
-    said: tuple[str, ...] = ()
-    raw: tuple[str, ...] = ()
-    prompt: str = ""
+    question: GradedQuestion  # what was asked
+    part: str  # ``tuning`` or ``held-out``
+    agent: str  # who was asked
+    text: str | None  # what was said; None for nothing
+    grade: Grade  # how it was graded
+    seconds: float = 0.0  # seconds of the model from the question to the answer, retries included
+    wall: float = 0.0  # real seconds from the question to the answer, all work included
+    thoughts: int = 0  # thoughts that it took
+    prompt_tokens: int = 0  # tokens of the prompt that was answered, by the server's count
+    completion_tokens: int = 0  # tokens that the model wrote, refused answers included
+    outcomes: tuple[str, ...] = ()  # how each thought ended
+    problem: str = ""  # why a thought came to nothing; empty if none did
+    said: tuple[str, ...] = ()  # all that the agent said after the question
+    raw: tuple[str, ...] = ()  # what the model wrote in each thought
+    prompt: str = ""  # the prompt that was answered
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionScore:
-    """The figures of one kind of question.
+    """The figures of one kind of question."""
 
-    Attributes:
-        kind: The kind, or ``checkable`` (all but small talk), or ``all``.
-        n: Questions.
-        counts: Answers by verdict.
-        interval: Wilson's 95 % interval of the share that is right, 0 to 1.
-        whose_life: Answers that claim another's life as the agent's own.
-        whose_life_of: Questions where that would have been noticed.
-        median_seconds: Median of the model's seconds; 0 where nothing was asked of a model.
-        p95_seconds: Its 95th percentile.
-        median_wall: Median of all real seconds.
-    """
-
-    kind: str
-    n: int
-    counts: dict[str, int]
-    interval: tuple[float, float]
-    whose_life: int
-    whose_life_of: int
-    median_seconds: float
-    p95_seconds: float
-    median_wall: float
+    kind: str  # the kind, or ``checkable`` (all but small talk), or ``all``
+    n: int  # questions
+    counts: dict[str, int]  # answers by verdict
+    interval: tuple[float, float]  # Wilson's 95 % interval of the share that is right, 0 to 1
+    whose_life: int  # answers that claim another's life as the agent's own
+    whose_life_of: int  # questions where that would have been noticed
+    median_seconds: float  # median of the model's seconds; 0 where nothing was asked of a model
+    p95_seconds: float  # its 95th percentile
+    median_wall: float  # median of all real seconds
 
     @property
     def right(self) -> float:
@@ -89,15 +59,12 @@ class QuestionScore:
 
 def scores(answers: Sequence[Answer]) -> list[QuestionScore]:
     """The figures of each kind that was asked, then those of all checkable ones and of all."""
-    return list(_scores(answers))
-
-
-def _scores(answers: Sequence[Answer]) -> Iterator[QuestionScore]:
-    for kind in KINDS:
-        if of_kind := [each for each in answers if each.question.kind == kind]:
-            yield score(kind, of_kind)
-    yield score(CHECKED, [each for each in answers if each.question.kind in CHECKABLE])
-    yield score(EVERYTHING, answers)
+    by_kind = {kind: [a for a in answers if a.question.kind == kind] for kind in KINDS}
+    return [
+        *(score(kind, found) for kind, found in by_kind.items() if found),
+        score(CHECKED, [each for each in answers if each.question.kind in CHECKABLE]),
+        score(EVERYTHING, answers),
+    ]
 
 
 def score(kind: str, answers: Sequence[Answer]) -> QuestionScore:

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import evennia
-from evennia.accounts.models import AccountDB
-from evennia.objects.models import ObjectDB
-from evennia.server import initial_setup
-from evennia.server.models import ServerConfig
-from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
-from game.lab.simulations.backdating import backdate
+from game.lab.simulations.backdating import begin_world, finish_world
+from game.lab.simulations.inhabitants import only
 from game.lab.simulations.plan import SimulationPlan
+from game.lab.simulations.players import enter, leave, make_player
 from game.lab.talk.talk_set import TalkAgent, TalkRoom, TalkSet
 from game.mind.errors import KeepsakeError
 from game.mind.language.perception import perceive
-from game.paths import places
-from game.server.private_files import read_or_create
-from typeclasses.accounts import Account
 from typeclasses.agents import Agent, create_agent
 from typeclasses.characters import Character
 from typeclasses.components.hearing import words_of
 from typeclasses.exits import Exit
 from typeclasses.rooms import Room
 from world.atlas import Atlas, read_atlas
-from world.build import build_world, find
+from world.build import find
 
-ADMIN = "admin"
 _FIRST_SESSION = 2000
 _SPOKEN = ("say", "talk", "whisper", "shout")
 _STREET = ("The Street", "A street like any other, with a door on either side.")
@@ -40,21 +32,13 @@ _STREET = ("The Street", "A street like any other, with a door on either side.")
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """Something that the agent said.
+    """Something that the agent said."""
 
-    Attributes:
-        words: What, without who says it.
-        how: ``say``, ``talk``, ``whisper`` or ``shout``.
-        to: To whom; empty for everybody.
-        at: When, in real monotonic seconds.
-        thoughts: Thoughts of the agent that had ended by then; the next one is what gave it.
-    """
-
-    words: str
-    how: str
-    to: str
-    at: float
-    thoughts: int
+    words: str  # what, without who says it
+    how: str  # ``say``, ``talk``, ``whisper`` or ``shout``
+    to: str  # to whom; empty for everybody
+    at: float  # when, in real monotonic seconds
+    thoughts: int  # thoughts of the agent that had ended by then; the next one is what gave it
 
 
 # -- the world that all scenes of a set begin in
@@ -62,20 +46,20 @@ class Heard:
 
 def build(talks: TalkSet, plan: SimulationPlan) -> None:
     """Build the shipped village without its people, the set's own rooms, agents and speakers."""
-    password = read_or_create(places().admin_password, nbytes=12)
-    AccountDB.objects.create_superuser(ADMIN, "admin@example.org", password)
-    initial_setup.create_objects()
     atlas = _village(talks.people.values())
-    build_world(atlas)
-    ObjectDB.objects.get(id=1).location = None  # nobody plays the admin here
+    begin_world(atlas)
     rooms = _rooms(talks.places.values())
     for person in talks.people.values():
         if not person.shipped:
-            _settle(person, rooms[person.place])
+            create_agent(
+                person.name,
+                location=rooms[person.place],
+                profile=person.whole_profile,
+                examples=person.examples,
+            )
     for name in talks.speakers:
-        _make_speaker(name, find("room", atlas.start))
-    ServerConfig.objects.conf("last_initial_setup_step", "done")
-    backdate(plan.begins)
+        make_player(name, find("room", atlas.start))
+    finish_world(plan.begins)
 
 
 def _village(people: Iterable[TalkAgent]) -> Atlas:
@@ -86,14 +70,7 @@ def _village(people: Iterable[TalkAgent]) -> Atlas:
         if each not in atlas.people:
             there = ", ".join(sorted(atlas.people))
             raise KeepsakeError(f"There is no shipped agent {each!r}", f"There are: {there}")
-    chosen = {key: person for key, person in atlas.people.items() if key in wanted}
-    things = {
-        key: replace(thing, at=atlas.people[thing.at].home)
-        if thing.at in atlas.people and thing.at not in chosen
-        else thing
-        for key, thing in atlas.things.items()
-    }
-    return replace(atlas, people=chosen, things=things)
+    return only(atlas, {key: each for key, each in atlas.people.items() if key in wanted})
 
 
 def _rooms(wanted: Iterable[TalkRoom]) -> dict[str, Any]:
@@ -106,19 +83,6 @@ def _rooms(wanted: Iterable[TalkRoom]) -> dict[str, Any]:
         create.create_object(Exit, key=place.id, location=street, destination=room)
         rooms[place.id] = room
     return rooms
-
-
-def _settle(person: TalkAgent, room: Any) -> None:
-    create_agent(person.name, location=room, profile=person.whole_profile, examples=person.examples)
-
-
-def _make_speaker(name: str, start: Any) -> None:
-    """An account with a character that is nowhere until it comes."""
-    email = f"{name.casefold()}@example.org"
-    account = create.create_account(name, email, secrets.token_urlsafe(16), typeclass=Account)
-    character = create.create_object(Character, key=name, location=None, home=start)
-    character.locks.add(f"puppet:pid({account.id})")
-    account.characters.add(character)
 
 
 # -- in a scene
@@ -154,18 +118,14 @@ class Stage:
         character = self._characters[name]
         if character.location is not None:
             return
-        character.db.prelogout_location = self.agent.location or self.agent.home
-        account = Account.objects.get(username=name)
-        account.puppet_object(_connected(self._numbers[name], account), character)
+        enter(self._numbers[name], character, self.agent)
 
     def go(self, name: str) -> None:
         """The speaker leaves the game, if it was there."""
         character = self._characters[name]
         if character.location is None:
             return
-        session = evennia.SESSION_HANDLER.session_from_sessid(self._numbers[name])
-        character.account.unpuppet_object(session)
-        evennia.SESSION_HANDLER.pop(self._numbers[name], None)
+        leave(self._numbers[name], character)
 
     def speak(self, name: str, words: str, how: str) -> None:
         """The speaker types a command that says it; it follows an agent that has walked on."""
@@ -216,14 +176,3 @@ class Stage:
 
     def _addressee(self, number: Any) -> str:
         return next((name for name, each in self._characters.items() if each.id == number), "")
-
-
-def _connected(number: int, account: Any) -> Any:
-    """A session of that account, as the Portal would announce it."""
-    arriving, handler = ServerSession(), evennia.SESSION_HANDLER
-    arriving.init_session("telnet", ("127.0.0.1", "lab"), handler)
-    arriving.sessid = number
-    handler.portal_connect(arriving.get_sync_data())
-    session = handler.session_from_sessid(number)
-    handler.login(session, account, testmode=True)
-    return session

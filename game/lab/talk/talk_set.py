@@ -24,38 +24,24 @@ SAY, TALK, WHISPER = "say", "talk", "whisper"
 
 @dataclass(frozen=True, slots=True)
 class TalkRoom:
-    """A room of the set's own.
-
-    Attributes:
-        id: By which agents name it.
-        name: Its title.
-        desc: What is seen there.
-    """
+    """A room of the set's own."""
 
     id: str
     name: str
-    desc: str
+    desc: str  # what is seen there
 
 
 @dataclass(frozen=True, slots=True)
 class TalkAgent:
-    """An agent of the set.
-
-    Attributes:
-        name: Its name.
-        place: The id of its room, of the set or of the shipped world.
-        profile: Who it is, in the second person.
-        examples: Script lines that show its voice; none for an agent as ``@agent/create`` makes it.
-        ties: What others are to it, by name.
-        shipped: The id of the shipped agent that it is; empty for a new one.
-    """
+    """An agent of the set."""
 
     name: str
-    place: str = ""
-    profile: str = ""
+    place: str = ""  # the id of its room, of the set or of the shipped world
+    profile: str = ""  # who it is, in the second person
+    # script lines that show its voice; none for an agent as ``@agent/create`` makes it
     examples: tuple[str, ...] = ()
-    ties: Mapping[str, str] | None = None
-    shipped: str = ""
+    ties: Mapping[str, str] | None = None  # what others are to it, by name
+    shipped: str = ""  # the id of the shipped agent that it is; empty for a new one
 
     @property
     def whole_profile(self) -> str:
@@ -66,44 +52,26 @@ class TalkAgent:
 
 @dataclass(frozen=True, slots=True)
 class SpeakerLine:
-    """Something that a speaker tells the agent.
-
-    Attributes:
-        speaker: Who.
-        words: What.
-        how: The command: ``talk``, ``say`` (to the room) or ``whisper``.
-    """
+    """Something that a speaker tells the agent."""
 
     speaker: str
     words: str
-    how: str = TALK
+    how: str = TALK  # the command: ``talk``, ``say`` (to the room) or ``whisper``
 
 
 @dataclass(frozen=True, slots=True)
 class GradedQuestion:
-    """A question whose answer is graded.
+    """A question whose answer is graded."""
 
-    Attributes:
-        id: Unique in its set, such as ``jory-3/2``.
-        speaker: Who asks.
-        words: What is asked.
-        kind: One of :data:`KINDS`.
-        right: Patterns of which one must match.
-        wrong: Patterns of which none may match.
-        not_own: Patterns of claims to another's life.
-        sample: A right answer, for the tests of the patterns.
-        how: The command by which it is asked.
-    """
-
-    id: str
-    speaker: str
-    words: str
-    kind: str
-    right: tuple[str, ...] = ()
-    wrong: tuple[str, ...] = ()
-    not_own: tuple[str, ...] = ()
-    sample: str = ""
-    how: str = TALK
+    id: str  # unique in its set, such as ``jory-3/2``
+    speaker: str  # who asks
+    words: str  # what is asked
+    kind: str  # one of :data:`KINDS`
+    right: tuple[str, ...] = ()  # patterns of which one must match
+    wrong: tuple[str, ...] = ()  # patterns of which none may match
+    not_own: tuple[str, ...] = ()  # patterns of claims to another's life
+    sample: str = ""  # a right answer, for the tests of the patterns
+    how: str = TALK  # the command by which it is asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +83,11 @@ class Together:
 
 @dataclass(frozen=True, slots=True)
 class Compact:
-    """Filler talk and a compaction, so many times.
+    """Filler talk and a compaction, so many times."""
 
-    Attributes:
-        times: How many compactions.
-        filler: The lines that are said before each, over and over.
-        talked: How many of them are said to the agent, which answers; the rest is overheard.
-    """
-
-    times: int
-    filler: tuple[str, ...]
-    talked: int = 4
+    times: int  # how many compactions
+    filler: tuple[str, ...]  # the lines that are said before each, over and over
+    talked: int = 4  # how many of them are said to the agent, which answers; the rest is overheard
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,17 +116,11 @@ type Step = SpeakerLine | GradedQuestion | Together | Compact | Wait | Arrive | 
 
 @dataclass(frozen=True, slots=True)
 class TalkScene:
-    """One talk with an agent that remembers nothing yet.
+    """One talk with an agent that remembers nothing yet."""
 
-    Attributes:
-        id: Unique in its set.
-        agent: Who is talked to.
-        steps: What happens, in order.
-    """
-
-    id: str
-    agent: str
-    steps: tuple[Step, ...]
+    id: str  # unique in its set
+    agent: str  # who is talked to
+    steps: tuple[Step, ...]  # what happens, in order
 
     @property
     def questions(self) -> tuple[GradedQuestion, ...]:
@@ -179,21 +135,13 @@ class TalkScene:
 
 @dataclass(frozen=True, slots=True)
 class TalkSet:
-    """One file of talks.
+    """One file of talks."""
 
-    Attributes:
-        part: ``tuning`` or ``held-out``.
-        places: Its own rooms by id.
-        people: Its agents by name.
-        speakers: Players by name.
-        scenes: The talks.
-    """
-
-    part: str
-    places: Mapping[str, TalkRoom]
-    people: Mapping[str, TalkAgent]
-    speakers: tuple[str, ...]
-    scenes: tuple[TalkScene, ...]
+    part: str  # ``tuning`` or ``held-out``
+    places: Mapping[str, TalkRoom]  # its own rooms by id
+    people: Mapping[str, TalkAgent]  # its agents by name
+    speakers: tuple[str, ...]  # players by name
+    scenes: tuple[TalkScene, ...]  # the talks
 
     @property
     def questions(self) -> tuple[GradedQuestion, ...]:
@@ -211,14 +159,7 @@ def questions_of(step: Step) -> tuple[GradedQuestion, ...]:
 def chosen(
     sets: Iterable[TalkSet], part: str = ALL, agent: str = "", limit: int = 0
 ) -> tuple[TalkSet, ...]:
-    """The sets with only what was asked for.
-
-    Args:
-        sets: All of them.
-        part: ``tuning``, ``held-out`` or ``all``.
-        agent: Only talks with this agent; empty for all.
-        limit: At most so many questions in all, the first ones; 0 for no limit.
-    """
+    """The sets with only what was asked for."""
     left = limit or sum(len(each.questions) for each in sets)
     found: list[TalkSet] = []
     for each in sets:

@@ -6,49 +6,31 @@ its own, on a copy of that world. What is said is told on standard output, one J
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import signal
-import sys
 import time
-import traceback
-import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from game.lab.simulations import world
 from game.lab.simulations.plan import Lab, SimulationPlan
+from game.lab.simulations.process import LOG, OVER, in_child, tell, work_in
 from game.lab.talk.job import Job
 from game.lab.talk.talk_set import TalkScene, TalkSet
 from game.llm.profiles import Profiles, embedded_profile
 from game.mind.errors import KeepsakeError
 from game.paths import Places, places
 
-_BROKE = 3
 _LOADS = 120.0
 """Real seconds that the embedded model gets to load."""
 
 
-def main() -> None:
-    """Play what the job in the folder asks for."""
-    lab = Lab(Path(sys.argv[1]))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it decides what Ctrl-C means
+def _live(lab: Lab) -> None:
     try:
         _play_all(lab, Job.read(lab.folder))
-    except KeepsakeError as error:
-        tell({"op": "refused", "what": error.what, "cure": error.cure})
-        sys.exit(1)
     finally:
-        _end_model(lab)
-    tell({"op": "over"})
-
-
-def tell(what: dict[str, Any]) -> None:
-    """Tell whoever started this."""
-    print(json.dumps(what), flush=True)
+        end_model(places())
+    tell({"op": OVER})
 
 
 def _play_all(lab: Lab, job: Job) -> None:
@@ -100,48 +82,11 @@ def _clear(lab: Lab, built: Path) -> None:
 
 
 def _in_child(lab: Lab, work: Callable[[], None]) -> None:
-    """Do it in a copy of this process, which ends with it.
-
-    Raises:
-        KeepsakeError: It could not be done.
-    """
-    sys.stdout.flush()
-    with warnings.catch_warnings():
-        # Of threads: see game.lab.simulations.worker.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        code = _BROKE
-        try:
-            code = _worked(work)
-        finally:
-            os._exit(code)  # it must never go on as if it were the other one
-    _, status = os.waitpid(child, 0)
-    if os.waitstatus_to_exitcode(status) == 1:
-        sys.exit(1)  # it has said what is wrong
-    if status:
-        raise KeepsakeError("A talk broke off", f"See {lab.folder / 'worker.log'}")
-
-
-def _worked(work: Callable[[], None]) -> int:
-    try:
-        work()
-    except KeepsakeError as error:
-        tell({"op": "refused", "what": error.what, "cure": error.cure})
-        return 1
-    except BaseException:  # the end of the process: nobody else will tell of it
-        traceback.print_exc()
-        return _BROKE
-    sys.stdout.flush()
-    return 0
+    in_child(work, lambda _: KeepsakeError("A talk broke off", f"See {lab.folder / LOG}"))
 
 
 def _start_model(here: Places) -> None:
-    """Have the embedded model ready, if it is to answer: no answer is to wait for its loading.
-
-    Raises:
-        KeepsakeError: It does not start.
-    """
+    """Have the embedded model ready, if it is to answer: no answer is to wait for its loading."""
     from game.llm.embedded.supervisor import Embedded  # noqa: PLC0415 - brings the clients along
 
     profiles = Profiles(here.config / "llm.md")
@@ -156,12 +101,13 @@ def _start_model(here: Places) -> None:
         time.sleep(0.2)
 
 
-def _end_model(lab: Lab) -> None:
+def end_model(here: Places) -> None:
+    """End the embedded model, if it runs: it has a session of its own, and ends with nobody."""
     from game.llm.embedded.supervisor import Embedded  # noqa: PLC0415 - brings the clients along
 
-    if places().model_pid.exists():
-        Embedded(places()).stop()
+    if here.model_pid.exists():
+        Embedded(here).stop()
 
 
 if __name__ == "__main__":
-    main()
+    work_in(_live)

@@ -1,15 +1,17 @@
-"""What an agent is and was called: events name agents, and agents may be renamed.
+"""Which agent an event is of: by the agent's id, and in older lines by what it was called then.
 
-An agent has one name after the other, without a gap: its first one since ever (an archive of that
-name may be older than the agent), each other one since the renaming. A name that it gave up says
-nothing of it from then on, whoever bears it now.
+Lines of before there were ids name agents only, and agents may be renamed. An agent has one name
+after the other, without a gap: its first one since ever (an archive of that name may be older than
+the agent), each other one since the renaming. A name that it gave up says nothing of it from then
+on, whoever bears it now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 type When = Callable[[], datetime | None]
 """Gives the time of an event, with time zone; None if it has none. Asked where it matters."""
@@ -17,13 +19,7 @@ type When = Callable[[], datetime | None]
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A name, and when it was borne.
-
-    Attributes:
-        name: The name.
-        since: From when on, with time zone; None for ever.
-        until: Up to when, with time zone; None if it still is.
-    """
+    """A name, and when it was borne, with time zone: None since ever, and until now."""
 
     name: str
     since: datetime | None = None
@@ -36,22 +32,18 @@ class Called:
 
     def then(self, at: datetime | None) -> bool:
         """Whether it was borne at that time; of what has no time nobody can say so."""
-        if self.always:
-            return True
-        if at is None:
-            return False
+        if self.always or at is None:
+            return self.always
         return (self.since is None or self.since <= at) and (self.until is None or at <= self.until)
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """All names of one agent.
-
-    Attributes:
-        called: The names, the present one last; one may come several times.
-    """
+    """All names of one agent, the present one last (one may come several times), and its id."""
 
     called: tuple[Called, ...]
+    agent_id: int = 0
+    """As events have it; 0 where it is not known."""
 
     @classmethod
     def of(cls, agent: str | Names) -> Names:
@@ -60,7 +52,11 @@ class Names:
 
     @classmethod
     def after(
-        cls, former: Iterable[tuple[str, datetime]], now: str, since: datetime | None
+        cls,
+        former: Iterable[tuple[str, datetime]],
+        now: str,
+        since: datetime | None,
+        agent_id: int = 0,
     ) -> Names:
         """The names of an agent that was renamed.
 
@@ -68,12 +64,13 @@ class Names:
             former: Its former names, the oldest first, each with the time until which it held.
             now: Its present name.
             since: Since when it bears the first of all; None for ever.
+            agent_id: Its id.
         """
         called: list[Called] = []
         for name, until in former:
             called.append(Called(name, since, until))
             since = until
-        return cls((*called, Called(now, since)))
+        return cls((*called, Called(now, since)), agent_id)
 
     @property
     def now(self) -> str:
@@ -89,19 +86,25 @@ class Names:
         """Whether it is or was ever called so, whatever the case."""
         return any(each.name.casefold() == name.casefold() for each in self.called)
 
-    def bore(self, name: str, when: When) -> bool:
-        """Whether what names somebody so means this agent.
+    def bore(self, name: str, when: When, agent_id: int = 0) -> bool:
+        """Whether what names somebody so, whatever the case, means this agent.
 
-        Args:
-            name: The name, whatever its case.
-            when: When it was said.
+        The id decides where both sides have one; the name at that time where one has none.
         """
+        if agent_id and self.agent_id:
+            return agent_id == self.agent_id
         folded = name.casefold()
         found = [each for each in self.called if each.name.casefold() == folded]
         if not found or found[0].always:
             return bool(found)
         at = when()
         return any(each.then(at) for each in found)
+
+
+def id_of(record: Mapping[str, Any]) -> int:
+    """The id of the agent that an event is of; 0 where it has none, as in older lines."""
+    found = record.get("agent_id")
+    return found if isinstance(found, int) else 0
 
 
 def time_of(said: object) -> datetime | None:

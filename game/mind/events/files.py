@@ -4,6 +4,8 @@ A file is named after the day of its first line and that line's number,
 ``events-2026-11-21-0000000042.jsonl``, and is never renamed: whoever reads it while it is
 rotated loses nothing, and goes on in the next one. Older files are compressed in a thread of
 their own (``….jsonl.gz``), so that writing goes on meanwhile.
+
+Whatever reads or writes here blocks, and raises OSError where the disk refuses.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 SUFFIX, PACKED = ".jsonl", ".jsonl.gz"
 _PART = ".part"
@@ -37,17 +39,11 @@ _to_pack: set[threading.Thread] = set()
 
 @dataclass(frozen=True, slots=True, order=True)
 class LogFile:
-    """One file of a log.
+    """One file of a log."""
 
-    Attributes:
-        first: The number of its first line.
-        day: The day of it, ``2026-11-21``.
-        path: Where it is; the compressed one if there are both.
-    """
-
-    first: int
-    day: str
-    path: Path
+    first: int  # the number of its first line
+    day: str  # the day of it, ``2026-11-21``
+    path: Path  # where it is; the compressed one if there are both
 
     @property
     def packed(self) -> bool:
@@ -59,30 +55,18 @@ class LogFile:
         return self.path.with_name(f"{self.path.name.split('.')[0]}{PACKED}")
 
     def size(self) -> int:
-        """Bytes on the disk, wherever it is by now.
-
-        Raises:
-            OSError: It is gone.
-        """
+        """Bytes on the disk, wherever it is by now."""
         try:
             return self.path.stat().st_size
         except FileNotFoundError:  # compressed since it was listed
             return self._compressed.stat().st_size
 
     def lines(self) -> list[bytes]:
-        """Its ended lines, without their ends; blocks.
-
-        Raises:
-            OSError: It cannot be read.
-        """
+        """Its ended lines, without their ends."""
         return self.read().split(b"\n")[:-1]
 
     def lines_from_end(self) -> Iterator[bytes]:
-        """Its ended lines, the last first; one that is not compressed is read block by block.
-
-        Raises:
-            OSError: It cannot be read.
-        """
+        """Its ended lines, the last first; one that is not compressed is read block by block."""
         if not self.packed:
             with contextlib.suppress(FileNotFoundError):  # compressed since it was listed
                 # Once it is open, it can be read to its beginning, whatever becomes of its name.
@@ -92,19 +76,11 @@ class LogFile:
         yield from reversed(self.lines())
 
     def read(self) -> bytes:
-        """All that is in it, wherever it is by now; blocks.
-
-        Raises:
-            OSError: It cannot be read.
-        """
+        """All that is in it, wherever it is by now."""
         return self.read_from(0)
 
     def read_from(self, position: int) -> bytes:
-        """What is in it from that byte on, counted as if it were not compressed; blocks.
-
-        Raises:
-            OSError: It cannot be read.
-        """
+        """What is in it from that byte on, counted as if it were not compressed."""
         if not self.packed:
             try:
                 with self.path.open("rb") as file:
@@ -159,9 +135,6 @@ class LineWriter:
 
     Attributes:
         mended: Bytes of a torn last line that were cut off at opening.
-
-    Raises:
-        OSError: The newest file cannot be opened.
     """
 
     def __init__(self, folder: Path, stem: str, limit: int) -> None:
@@ -184,16 +157,7 @@ class LineWriter:
         return self._fd < 0 or self._day != day.isoformat() or self._size + size > self._limit
 
     def write(self, data: bytes, day: date, first: int) -> None:
-        """Write whole lines and hand them to the operating system.
-
-        Args:
-            data: The lines, with their ends.
-            day: The day of all of them.
-            first: The number of the first of them, should it begin a new file.
-
-        Raises:
-            OSError: Nothing was written that anybody will see.
-        """
+        """Write whole lines and hand them to the operating system."""
         if self.begins_new(day, len(data) if self._size else 0):
             self._rotate(day, first)
         if self._torn:  # an earlier write failed half-way: cut its remains off first
@@ -206,11 +170,7 @@ class LineWriter:
         self._dirty = True
 
     def sync(self) -> None:
-        """Bring what was written to the disk; from any thread, and writing goes on meanwhile.
-
-        Raises:
-            OSError: The disk refused.
-        """
+        """Bring what was written to the disk; from any thread, and writing goes on meanwhile."""
         with self._changing:
             if not self._dirty or self._fd < 0:
                 return
@@ -225,11 +185,7 @@ class LineWriter:
             os.close(duplicate)
 
     def close(self) -> None:
-        """Sync and close; a second call does nothing.
-
-        Raises:
-            OSError: The disk refused.
-        """
+        """Sync and close; a second call does nothing."""
         try:
             self.sync()
         finally:
@@ -239,14 +195,10 @@ class LineWriter:
                 self._fd = -1
 
     def last_number(self) -> int:
-        """The ``seq`` of the newest line that has one, 0 if there is none; blocks.
-
-        Raises:
-            OSError: A file cannot be read.
-        """
+        """The ``seq`` of the newest line that has one, 0 if there is none."""
         for file in reversed(files_of(self._folder, self._stem)):
             for line in reversed(file.lines()):
-                if (number := number_of(line)) is not None:
+                if number := number_of(line):
                     return number
             if file.first > 1:  # nothing in it: it was begun for this number
                 return file.first - 1
@@ -284,12 +236,19 @@ class LineWriter:
             self._size = end
 
 
-def number_of(line: bytes) -> int | None:
-    """The number of an event's line; None for a line that is none."""
+def parsed(line: bytes) -> dict[str, Any]:
+    """The object of a line; an empty one for a line that holds none, as one torn by a crash."""
     try:
-        return int(json.loads(line)["seq"])
-    except (ValueError, TypeError, KeyError):
-        return None
+        record = json.loads(line)
+    except ValueError:
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def number_of(line: bytes) -> int:
+    """The number of an event's line; 0 for a line that is none."""
+    number = parsed(line).get("seq")
+    return number if isinstance(number, int) else 0
 
 
 def pack_later(path: Path) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -47,6 +47,7 @@ class EventLog:
         buffer: Events that may wait.
         retry: Seconds until a disk that refused is tried again.
         written: Told in the writer's thread of what was written; never raises.
+        agent_ids: Ids of agents by the names that they bear now; it may change.
     """
 
     def __init__(
@@ -60,11 +61,13 @@ class EventLog:
         buffer: int = BUFFER,
         retry: float = RETRY_SECONDS,
         written: Callable[[Sequence[WrittenEvent]], None] = lambda _: None,
+        agent_ids: Mapping[str, int] | None = None,
     ) -> None:
         self.folder = folder
         self.problem = ""
         """Why the log cannot be written now; empty if it can."""
         self._clock = clock or SystemClock()
+        self._agent_ids = agent_ids if agent_ids is not None else {}
         self._told, self._buffer, self._retry = told, buffer, retry
         self._queue: deque[Taken | threading.Event | None] = deque()
         self._bell: SimpleQueue[None] = SimpleQueue()
@@ -82,7 +85,9 @@ class EventLog:
     def emit(self, event: Event) -> None:
         """Take an event; from any thread, never waits, never fails."""
         if len(self._queue) < self._buffer:
-            self._queue.append((event, self._clock.now()))
+            # Looked up now: by the time that it is written, the name may be another's.
+            agent_id = self._agent_ids.get(str(getattr(event, "agent", "")), 0)
+            self._queue.append((event, self._clock.now(), agent_id))
             if self._asleep:
                 self._asleep = False  # one ring is enough for all that comes now
                 self._bell.put(None)
@@ -172,7 +177,7 @@ class EventLog:
             lost, self._lost = self._lost, 0
         if lost:
             text = f"{lost} events found no room while the log could not be written"
-            self._waiting.append((World(op="lost", n=lost, text=text), self._clock.now()))
+            self._waiting.append((World(op="lost", n=lost, text=text), self._clock.now(), 0))
             self._writer.write(self._waiting)
 
     def _guarded(self, work: Callable[[], None]) -> bool:

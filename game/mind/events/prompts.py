@@ -3,6 +3,8 @@
 A thought's prompt is mostly the one before it with a few lines more, so a line of the file
 says how much of an earlier one it keeps and what follows. What it rests on always stands in
 the same file, above it: every file can be read, and thrown away, by itself.
+
+Whatever reads or writes here blocks, and raises OSError where the disk refuses.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from game.mind.events.files import LineWriter, files_of
+from game.mind.events.files import LineWriter, files_of, parsed
 from game.mind.events.types import VERSION
 
 STEM = "prompts"
@@ -43,15 +45,7 @@ def hash_of(text: str) -> str:
 
 
 class PromptWriter:
-    """Stores prompts; for one thread.
-
-    Args:
-        folder: Where the files are.
-        limit: Bytes after which a new file is begun.
-
-    Raises:
-        OSError: The newest file cannot be opened or read.
-    """
+    """Stores prompts; for one thread."""
 
     def __init__(self, folder: Path, limit: int) -> None:
         self.lines = LineWriter(folder, STEM, limit)
@@ -63,17 +57,7 @@ class PromptWriter:
             self._stored = {str(each["hash"]) for each in _records(path.read_bytes())}
 
     def store(self, agent: str, text: str, day: date, number: int) -> str:
-        """Have a prompt stored by the next :meth:`flush`, and give its hash.
-
-        Args:
-            agent: Whose it is: the one before is likely to begin in the same way.
-            text: The prompt.
-            day: The day of its thought.
-            number: The number of its thought.
-
-        Raises:
-            OSError: What was to be written before could not be.
-        """
+        """Have a prompt stored by the next :meth:`flush`, and give its hash."""
         name, last = hash_of(text), self._last.get(agent)
         if name in self._stored and not self._full(day, 0):
             return name
@@ -91,11 +75,7 @@ class PromptWriter:
         return name
 
     def flush(self) -> None:
-        """Write what is to be stored.
-
-        Raises:
-            OSError: It could not be written; it stays to be.
-        """
+        """Write what is to be stored."""
         if self._pending:
             self.lines.write(bytes(self._pending), self._pending_day, self._pending_first)
             self._pending.clear()
@@ -134,11 +114,7 @@ def shared(one: str, other: str) -> int:
 
 
 class Prompts:
-    """Gives prompts back by their hash.
-
-    Args:
-        folder: Where the event log is.
-    """
+    """Gives prompts back by their hash."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -165,11 +141,7 @@ class Prompts:
         return None
 
     def each(self, names: Collection[str]) -> Iterator[tuple[str, str]]:
-        """The prompts of those hashes, each once, in the order in which they were stored; blocks.
-
-        Raises:
-            OSError: A file cannot be read.
-        """
+        """The prompts of those hashes, each once, in the order in which they were stored."""
         given: set[str] = set()
         for file in files_of(self._folder, STEM):
             records = {str(each["hash"]): each for each in _records(file.read())}
@@ -194,12 +166,5 @@ def _text(records: dict[str, dict[str, Any]], name: str) -> str | None:
 
 
 def _records(data: bytes) -> list[dict[str, Any]]:
-    found = []
-    for line in data.split(b"\n")[:-1]:
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(record, dict) and "hash" in record and "text" in record:
-            found.append(record)
-    return found
+    records = map(parsed, data.split(b"\n")[:-1])
+    return [each for each in records if "hash" in each and "text" in each]

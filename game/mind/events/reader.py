@@ -1,30 +1,27 @@
 """Reads the event log: what is in it, and what is added while one looks.
 
 Any number of readers may read while it is written and rotated; nobody is locked out.
+
+Whatever reads here blocks, and raises OSError where a file cannot be read.
 """
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from game.mind.events.files import LogFile, files_of
+from game.mind.events.files import LogFile, files_of, parsed
 from game.mind.events.writer import STEM
 
 type Record = dict[str, Any]
 
 
 class Filter:
-    """Which events are wanted.
-
-    Args:
-        agents: Of these agents, whatever the case of their names; of all when empty.
-        kinds: Of these kinds; of all when empty.
-    """
+    """Which events are wanted."""
 
     def __init__(self, agents: Collection[str] = (), kinds: Collection[str] = ()) -> None:
         self._agents = {each.casefold() for each in agents}
@@ -37,28 +34,23 @@ class Filter:
         return not self._agents or str(record.get("agent", "")).casefold() in self._agents
 
 
-def events(folder: Path, after: int = 0) -> Iterator[Record]:
+def events(folder: Path, after: int = 0, *, any_of: Collection[str] = ()) -> Iterator[Record]:
     """Every event with a number above ``after``, oldest first; blocks.
 
-    Lines that cannot be read, and those of a later time that are no events, are passed over.
-
-    Raises:
-        OSError: A file cannot be read.
+    Lines that cannot be read, and those of a later time that are no events, are passed over; with
+    ``any_of`` also lines that hold none of these texts, as :func:`newest_first` has them.
     """
-    files = files_of(folder, STEM)
+    files, either = files_of(folder, STEM), _encoded(any_of)
     for file, following in zip_longest(files, files[1:]):
         if following is None or following.first > after + 1:
-            for record in _records(file.lines()):
+            lines = file.lines()
+            for record in _records(filter(partial(_holds, either), lines) if either else lines):
                 if record["seq"] > after:
                     yield record
 
 
 def last(folder: Path, count: int, wanted: Callable[[Record], bool]) -> list[Record]:
-    """The newest ``count`` events that are wanted, oldest first; reads no more than needed.
-
-    Raises:
-        OSError: A file cannot be read.
-    """
+    """The newest ``count`` events that are wanted, oldest first; reads no more than needed."""
     return list(islice(filter(wanted, newest_first(folder)), count))[::-1]
 
 
@@ -77,20 +69,22 @@ def newest_first(
             written; others are not even parsed.
         any_of: Only events whose lines hold one of these at least; all when empty.
         most: Bytes after which it ends; None for never.
-
-    Raises:
-        OSError: A file cannot be read.
     """
-    needles = [each.encode("utf-8", "replace") for each in holding]
-    either = [each.encode("utf-8", "replace") for each in any_of]
-    left = most
+    needles, either, left = _encoded(holding), _encoded(any_of), most
     for file in reversed(files_of(folder, STEM)):
         for line in file.lines_from_end():
             if left is not None and (left := left - len(line) - 1) < 0:
                 return
-            held = all(each in line for each in needles)
-            if held and (not either or any(each in line for each in either)):
+            if all(each in line for each in needles) and (not either or _holds(either, line)):
                 yield from _records([line])
+
+
+def _encoded(texts: Collection[str]) -> list[bytes]:
+    return [each.encode("utf-8", "replace") for each in texts]
+
+
+def _holds(either: Collection[bytes], line: bytes) -> bool:
+    return any(each in line for each in either)
 
 
 class EventFollower:
@@ -108,14 +102,10 @@ class EventFollower:
         self._folder = folder
         self._file: LogFile | None = None
         self._position = 0
-        self.after = after if after is not None else _newest(folder)
+        self.after = after if after is not None else newest_number(folder)
 
     def added(self) -> list[Record]:
-        """What came since the last call; empty when nothing did. Quick, but it reads files.
-
-        Raises:
-            OSError: A file cannot be read.
-        """
+        """What came since the last call; empty when nothing did. Quick, but it reads files."""
         found: list[Record] = []
         for file in self._files():
             if self._file is None or file.first != self._file.first:
@@ -141,12 +131,7 @@ class EventFollower:
 
 
 def follow(follower: EventFollower, poll: float = 0.2) -> Iterator[Record]:
-    """Each event that is added; never ends.
-
-    Args:
-        follower: What looks.
-        poll: Seconds between two looks.
-    """
+    """Each event that is added; never ends."""
     while True:
         added = follower.added()
         yield from added
@@ -154,16 +139,11 @@ def follow(follower: EventFollower, poll: float = 0.2) -> Iterator[Record]:
             time.sleep(poll)
 
 
-def _newest(folder: Path) -> int:
+def newest_number(folder: Path) -> int:
+    """The number of the last event; 0 if there is none."""
     newest = next(newest_first(folder), None)
     return int(newest["seq"]) if newest else 0
 
 
-def _records(lines: list[bytes]) -> Iterator[Record]:
-    for line in lines:
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(record, dict) and isinstance(record.get("seq"), int):
-            yield record
+def _records(lines: Iterable[bytes]) -> Iterator[Record]:
+    return (each for each in map(parsed, lines) if isinstance(each.get("seq"), int))

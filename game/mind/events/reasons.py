@@ -11,65 +11,40 @@ from game.mind.archive.records import Memory
 
 @dataclass(frozen=True, slots=True)
 class PromptSource:
-    """Something that was looked up and stood in the prompt.
+    """Something that was looked up and stood in the prompt."""
 
-    Attributes:
-        kind: ``memory``, ``summary``, ``note``, ``called back``.
-        n: Its number, as in :class:`game.mind.events.types.Recalled`.
-        title: Of a note; of a summary what it is of, as ``memories 1-7``.
-        score: How well it answered; 0 for what was called back.
-        why: The parts of the score, in words.
-        text: Its words; empty if they are nowhere any more.
-    """
-
-    kind: str
-    n: int
-    title: str
-    score: float
-    why: str
-    text: str
+    kind: str  # ``memory``, ``summary``, ``note``, ``called back``
+    n: int  # its number, as in :class:`game.mind.events.types.Recalled`
+    title: str  # of a note; of a summary what it is of, as ``memories 1-7``
+    score: float  # how well it answered; 0 for what was called back
+    why: str  # the parts of the score, in words
+    text: str  # its words; empty if they are nowhere any more
 
 
 @dataclass(frozen=True, slots=True)
 class Leant:
-    """A summary that stood in the prompt.
+    """A summary that stood in the prompt."""
 
-    Attributes:
-        tier: ``longterm`` or ``recent``.
-        compaction: Which compaction wrote it, or kept it.
-        first: First memory that it covers.
-        last: Last memory that it covers.
-        model: Who wrote it.
-        text: The summary.
-        told: Its sentences that share words with the act, in their order.
-    """
-
-    tier: str
-    compaction: int
-    first: int
-    last: int
-    model: str
-    text: str
-    told: tuple[str, ...]
+    tier: str  # ``longterm`` or ``recent``
+    compaction: int  # which compaction wrote it, or kept it
+    first: int  # first memory that it covers
+    last: int  # last memory that it covers
+    model: str  # who wrote it
+    text: str  # the summary
+    told: tuple[str, ...]  # its sentences that share words with the act, in their order
 
 
 @dataclass(frozen=True, slots=True)
 class Under:
-    """A raw memory under the summaries that shares words with the act.
-
-    Attributes:
-        memory: The memory.
-        shared: The words, as they stand in it, the most telling first.
-        weight: How telling they are together: rare words weigh more.
-    """
+    """A raw memory under the summaries that shares words with the act."""
 
     memory: Memory
-    shared: tuple[str, ...]
-    weight: float
+    shared: tuple[str, ...]  # the words, as they stand in it, the most telling first
+    weight: float  # how telling they are together: rare words weigh more
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class Cost:  # the description of the API is made from its docstring
     """What the thought cost.
 
     Attributes:
@@ -103,48 +78,27 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """One act, and what led to it.
-
-    Attributes:
-        agent: Whose.
-        nth: Which of its last acts: 1 the very last.
-        time: When it was done.
-        seq: Number of its event; 0 if the log has none.
-        outcome: As in :class:`game.mind.events.types.Thought`.
-        command: What it did; the raw answer if that was refused.
-        reason: The private reason that it gave.
-        problem: Why it was refused; empty if it was not.
-        trigger: What set it off; empty if that is not known.
-        priority: Its place in the model queue.
-        source: Who caused it; empty for nobody.
-        cause: The memory that set it off; None if it cannot be told.
-        act: The memory of the act; None for none.
-        recalled: What was looked up for it, and stood in the prompt.
-        summaries: The summaries that stood in the prompt, long-term first.
-        under: Raw memories under them that share words with the act, the most telling first.
-        window: Memories that stood word for word, from … to; None if that is not known.
-        cost: What it cost; None if that is not known.
-        prompt: The prompt's hash; empty for none.
-        missing: What cannot be told any more, and why, a sentence each.
-    """
+    """One act, and what led to it."""
 
     agent: str
-    nth: int
-    time: datetime
-    command: str
-    reason: str
-    seq: int = 0
-    outcome: str = "acted"
-    problem: str = ""
-    trigger: str = ""
-    priority: str = ""
-    source: str = ""
-    cause: Memory | None = None
-    act: Memory | None = None
-    recalled: tuple[PromptSource, ...] = ()
-    summaries: tuple[Leant, ...] = ()
+    nth: int  # which of its last acts: 1 the very last
+    time: datetime  # when it was done
+    command: str  # what it did; the raw answer if that was refused
+    reason: str  # the private reason that it gave
+    seq: int = 0  # number of its event; 0 if the log has none
+    outcome: str = "acted"  # as in :class:`game.mind.events.types.Thought`
+    problem: str = ""  # why it was refused; empty if it was not
+    trigger: str = ""  # what set it off; empty if that is not known
+    priority: str = ""  # its place in the model queue
+    source: str = ""  # who caused it; empty for nobody
+    cause: Memory | None = None  # the memory that set it off; None if it cannot be told
+    act: Memory | None = None  # the memory of the act; None for none
+    recalled: tuple[PromptSource, ...] = ()  # what was looked up for it, and stood in the prompt
+    summaries: tuple[Leant, ...] = ()  # the summaries that stood in the prompt, long-term first
+    # raw memories under them that share words with the act, the most telling first
     under: tuple[Under, ...] = ()
+    # memories that stood word for word, from … to; None if that is not known
     window: tuple[int, int] | None = None
-    cost: Cost | None = None
-    prompt: str = ""
-    missing: tuple[str, ...] = ()
+    cost: Cost | None = None  # what it cost; None if that is not known
+    prompt: str = ""  # the prompt's hash; empty for none
+    missing: tuple[str, ...] = ()  # what cannot be told any more, and why, a sentence each

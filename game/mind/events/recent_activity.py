@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from game.mind.events.agent_names import Names, time_of
+from game.mind.events.agent_names import Names, id_of, time_of
 from game.mind.events.reader import Record, newest_first
 
 MOST_BYTES = 16_000_000
@@ -24,19 +23,13 @@ first if the agent knows the answer."""
 
 @dataclass(slots=True)
 class Lately:
-    """The newest that the log tells of one agent.
+    """The newest that the log tells of one agent."""
 
-    Attributes:
-        outcomes: How its last thoughts ended, the newest first; without ``dropped``.
-        act: The line of its last act; empty if none is told of.
-        acted_at: When that was, with time zone; None if none is told of.
-        used: Tokens of its last prompt by our own count; 0 if none is told of.
-    """
-
+    # how its last thoughts ended, the newest first; without ``dropped``
     outcomes: list[str] = field(default_factory=list)
-    act: str = ""
-    acted_at: datetime | None = None
-    used: int = 0
+    act: str = ""  # the line of its last act; empty if none is told of
+    acted_at: datetime | None = None  # when that was, with time zone; None if none is told of
+    used: int = 0  # tokens of its last prompt by our own count; 0 if none is told of
 
     @property
     def whole(self) -> bool:
@@ -58,12 +51,6 @@ def lately(
 ) -> list[Lately]:
     """What those agents did last; blocks.
 
-    Args:
-        log: The folder of the event log.
-        agents: What each of them is and was called.
-        before: The time from which on nothing is wanted, with time zone.
-        most: How many bytes of the log are read back, from its end.
-
     Returns:
         One for each agent, in their order.
 
@@ -71,15 +58,15 @@ def lately(
         OSError: The log cannot be read.
     """
     found = [Lately() for _ in agents]
-    by_name = _by_name(agents)
+    places = _places(agents)
     left = set(range(len(agents)))
     for record in newest_first(log, holding=('"kind":"thought"',), most=most):
         at = time_of(record.get("t"))
         if at is None or at >= before or record.get("kind") != "thought":
             continue
-        name = str(record.get("agent"))
-        for place in by_name.get(name.casefold(), ()):
-            if agents[place].bore(name, partial(_same, at)):
+        name, agent_id, when = str(record.get("agent")), id_of(record), partial(_same, at)
+        for place in places.get(agent_id, places.get(name.casefold(), [])):
+            if agents[place].bore(name, when, agent_id):
                 found[place].take(record, at)
                 if found[place].whole:
                     left.discard(place)
@@ -92,11 +79,13 @@ def _same(at: datetime) -> datetime:
     return at
 
 
-def _by_name(agents: Sequence[Names]) -> Mapping[str, list[int]]:
-    places: dict[str, list[int]] = defaultdict(list)
+def _places(agents: Sequence[Names]) -> Mapping[str | int, list[int]]:
+    """Where the agents stand, by their ids and by all their names."""
+    places: dict[str | int, list[int]] = {}
     for place, names in enumerate(agents):
-        for name in dict.fromkeys(each.casefold() for each in names.each):
-            places[name].append(place)
+        keys: set[str | int] = {names.agent_id, *(each.casefold() for each in names.each)}
+        for key in keys - {0}:
+            places.setdefault(key, []).append(place)
     return places
 
 

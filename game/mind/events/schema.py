@@ -24,26 +24,18 @@ _TYPES: Mapping[Any, ColumnType] = {
     Counts: "counts",
     Numbers: "numbers",
 }
-_ATTRIBUTE = re.compile(r"^ {4}(\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
+_FIELD = re.compile(r" {4}(\w+): ")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One field of the events of a kind.
+    """One field of the events of a kind."""
 
-    Attributes:
-        name: What it is called.
-        type: What stands in it.
-        nullable: Whether nothing may stand in it.
-        help: What it means.
-        items: Of a list: the fields of each of its objects.
-    """
-
-    name: str
-    type: ColumnType
-    nullable: bool = False
-    help: str = ""
-    items: tuple[Column, ...] = ()
+    name: str  # what it is called
+    type: ColumnType  # what stands in it
+    nullable: bool = False  # whether nothing may stand in it
+    help: str = ""  # what it means
+    items: tuple[Column, ...] = ()  # of a list: the fields of each of its objects
 
 
 _COMMON = (
@@ -118,11 +110,17 @@ def _column(name: str, hint: Any, told: Mapping[str, str]) -> Column:
 
 
 def _told(kind: type[Any]) -> dict[str, str]:
-    """What the docstring says of each field."""
-    text = (inspect.getdoc(kind) or "").partition("Attributes:")[2]
-    return {
-        name: " ".join(said.replace("``", "").split()) for name, said in _ATTRIBUTE.findall(text)
-    }
+    """What the comments of the class say of each field: ``#:``, behind it or above it."""
+    told: dict[str, str] = {}
+    above: list[str] = []
+    for line in inspect.getsource(kind).splitlines():
+        before, _, said = line.partition("#: ")
+        above += [said] if said else []
+        if field := _FIELD.match(before):
+            told[field[1]] = " ".join(above).replace("``", "")
+        if before.strip():
+            above = []
+    return told
 
 
 if __name__ == "__main__":

@@ -69,25 +69,15 @@ _SHORT = 80
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """A text and what was left of it.
+    """A text and what was left of it."""
 
-    Attributes:
-        raw: As it was said.
-        text: Without secrets; the very same object if there were none.
-        heard: How many passwords had been heard when it was cleaned.
-    """
-
-    raw: str
-    text: str
-    heard: int
+    raw: str  # as it was said
+    text: str  # without secrets; the very same object if there were none
+    heard: int  # how many passwords had been heard when it was cleaned
 
 
 class Scrubber:
-    """Takes secrets out of texts; for one thread.
-
-    Args:
-        secrets: Values that never may stand anywhere.
-    """
+    """Takes secrets out of texts; for one thread."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         # Texts are cleaned line by line, so a secret of several lines is looked for by its lines.
@@ -112,12 +102,7 @@ class Scrubber:
         return cleaned if heard == len(self._heard) else "\n".join(map(self._line, lines))
 
     def clean_grown(self, text: str, before: Cleaned | None) -> Cleaned:
-        """A text without secrets, of which only what was not in the one before is looked at.
-
-        Args:
-            text: The text.
-            before: What was made of a text that is likely to begin in the same way.
-        """
+        """A text without secrets, of which only what was not in the one before is looked at."""
         kept, heard = self._known_lines(text, before), len(self._heard)
         cleaned = text[:kept] + self.clean(text[kept:])
         if heard != len(self._heard):

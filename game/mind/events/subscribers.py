@@ -22,26 +22,13 @@ _log = logging.getLogger("keepsake.events")
 
 @dataclass(frozen=True, slots=True)
 class WrittenEvent:
-    """A line of the event log, as it was written.
-
-    Attributes:
-        number: Its ``seq``.
-        kind: Its ``kind``.
-        agent: Whom it concerns, by name; empty for nobody in particular.
-        line: The JSON object, without the line's end.
-    """
+    """A line of the event log, as it was written: its main fields, and the JSON without its end."""
 
     number: int
     kind: str
     agent: str
     line: bytes
-
-
-type OnEvent = Callable[[Event], None]
-type OnWritten = Callable[[Sequence[WrittenEvent]], None]
-type OnMemory = Callable[[str, Memory], None]
-type Stop = Callable[[], None]
-"""Ends the listening; a second call does nothing."""
+    agent_id: int = 0
 
 
 class _Listeners[*A]:
@@ -51,7 +38,8 @@ class _Listeners[*A]:
         self._all: tuple[Callable[[*A], None], ...] = ()
         self._told: set[Callable[[*A], None]] = set()
 
-    def add(self, listener: Callable[[*A], None]) -> Stop:
+    def add(self, listener: Callable[[*A], None]) -> Callable[[], None]:
+        """Have it told; gives what ends that, of which a second call does nothing."""
         self._all = (*self._all, listener)
         return lambda: self._remove(listener)
 
@@ -79,52 +67,25 @@ class Taps:
     """
 
     def __init__(self) -> None:
-        self._events = _Listeners[Event]()
-        self._written = _Listeners[Sequence[WrittenEvent]]()
-        self._memories = _Listeners[str, Memory]()
-
-    def on_event(self, listener: OnEvent) -> Stop:
-        """Have ``listener`` told of each event, in the thread that emits it."""
-        return self._events.add(listener)
-
-    def on_written(self, listener: OnWritten) -> Stop:
-        """Have ``listener`` told of lines that were written, in the log's thread, in order."""
-        return self._written.add(listener)
-
-    def on_memory(self, listener: OnMemory) -> Stop:
-        """Have ``listener`` told of each archived memory and whose it is, on the reactor thread.
-
-        The event of the same memory was emitted before, in the same turn of the reactor.
-        """
-        return self._memories.add(listener)
-
-    def emitted(self, event: Event) -> None:
-        """Tell of an event."""
-        self._events.tell(event)
-
-    def written(self, lines: Sequence[WrittenEvent]) -> None:
-        """Tell of lines of the log."""
-        self._written.tell(lines)
-
-    def remembered(self, agent: str, memory: Memory) -> None:
-        """Tell of a memory."""
-        self._memories.tell(agent, memory)
+        events, written = _Listeners[Event](), _Listeners[Sequence[WrittenEvent]]()
+        memories = _Listeners[str, Memory]()
+        self.on_event, self.emitted = events.add, events.tell
+        self.on_written, self.written = written.add, written.tell
+        # A memory comes with its agent's name, after its event and in the same turn of the reactor.
+        self.on_memory, self.remembered = memories.add, memories.tell
+        self.agent_ids: dict[str, int] = {}
+        """Who bears a name now, or was the last to bear it: entered when a mind is opened."""
 
 
 class Tapped:
-    """Takes events for the log, and tells those who listen.
-
-    Args:
-        log: The log.
-        taps: Who listens.
-    """
+    """Takes events for the log first, then tells those who listen."""
 
     def __init__(self, log: Events | None = None, taps: Taps | None = None) -> None:
         self.log: Events = log if log is not None else Nowhere()
         self.taps = taps if taps is not None else Taps()
 
     def emit(self, event: Event) -> None:
-        """Hand it to the log first, then to whoever listens."""
+        """Hand it on."""
         self.log.emit(event)
         self.taps.emitted(event)
 

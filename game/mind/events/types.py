@@ -27,143 +27,107 @@ type Numbers = Mapping[str, int | float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """Something that was looked up and stood in a prompt.
+    """Something that was looked up and stood in a prompt."""
 
-    Attributes:
-        kind: ``memory``, ``summary``, ``note``, or ``called back``: a memory that the agent had
-            asked for by its number.
-        n: The memory's number; of a summary that of its compaction; 0 for a note.
-        title: Of a note; empty for all else.
-        score: How well it answered; only comparable within one thought. 0 if it was called back.
-        why: What led to it: ``words: brass, key; meaning 0.71`` …
-    """
-
+    #: ``memory``, ``summary``, ``note``, or ``called back``: a memory that the agent had asked for
+    #: by its number.
     kind: str
-    n: int = 0
-    title: str = ""
+    n: int = 0  #: The memory's number; of a summary that of its compaction; 0 for a note.
+    title: str = ""  #: Of a note; empty for all else.
+    #: How well it answered; only comparable within one thought. 0 if it was called back.
     score: float = 0.0
-    why: str = ""
+    why: str = ""  #: What led to it: ``words: brass, key; meaning 0.71`` …
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thought:
-    """One thought of an agent: what it was asked, what it answered, what came of it.
-
-    Attributes:
-        agent: Who thought.
-        trigger: What made it think: ``addressed``, ``named``, ``given``, ``arrival``,
-            ``departure``, ``heard``, ``other``, ``idle``.
-        priority: Its place in the model queue: ``player``, ``event``, ``idle``.
-        source: Who caused it, by name; empty for nobody.
-        cause: Number of the memory that set it off; 0 where that is none, or not known.
-        attempt: Which try at the same thought it is, from 1 on.
-        lead: The verb that the answer was made to begin with; ``deed`` where a deed was chosen
-            after a reply (``wait`` is none of them); empty when it was free.
-        prompt: The text that was sent; in the log its hash. Empty when none was sent.
-        sections: Tokens of each section of the prompt, by our own count.
-        budget: Tokens that the prompt might have, 0 when none was built.
-        counted_by: Who counted the sections: ``model server``, ``tiktoken``, ``heuristic``.
-        prompt_tokens: Tokens of the whole prompt, by the server's count; 0 if it does not say.
-        cached_tokens: Those of them that the server had in its cache.
-        completion_tokens: Tokens of the answer.
-        wait: Seconds in the queue, until the prompt was built.
-        latency: Seconds from there until the answer came.
-        model: Who answered; empty for nobody.
-        seed: The fixed seed of the sampling; None for a random one.
-        temperature: The temperature of the sampling.
-        answer: The raw answer.
-        command: The line that it was read as; None for none.
-        reason: The private reason that it gave.
-        outcome: ``acted``, ``refused`` (no command), ``no answer``, ``too large``, ``dropped``
-            (nobody needed it any more), ``broke off`` (a fault of this program) or ``looked`` (the
-            model was asked if the agent knows the answer, and the reply follows).
-        problem: Why it was refused, or why there was no answer.
-        memory: Number of the memory of the act; 0 for none, as of what was refused, of waiting,
-            and of what the disk could not take.
-        recalled: What was looked up and stood in the prompt.
-        longterm: Last memory that the long-term summary covered when the prompt was built; 0 if
-            there was none.
-        recent: Last memory that the summaries covered; 0 if there was none. The window began
-            behind it.
-        total: Last memory of the window; 0 if there was none.
-        compaction: Number of the compaction whose summaries stood in the prompt; 0 for none.
-    """
+    """One thought of an agent: what it was asked, what it answered, what came of it."""
 
     kind: ClassVar[str] = "thought"
-    agent: str
+    agent: str  #: Who thought.
+    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent_id: int = 0
+    #: What made it think: ``addressed``, ``named``, ``given``, ``arrival``, ``departure``,
+    #: ``heard``, ``other``, ``idle``.
     trigger: str
-    priority: str
+    priority: str  #: Its place in the model queue: ``player``, ``event``, ``idle``.
+    #: ``acted``, ``refused`` (no command), ``no answer``, ``too large``, ``dropped`` (nobody needed
+    #: it any more), ``broke off`` (a fault of this program) or ``looked`` (the model was asked if
+    #: the agent knows the answer, and the reply follows).
     outcome: str
-    source: str = ""
-    cause: int = 0
-    attempt: int = 1
+    source: str = ""  #: Who caused it, by name; empty for nobody.
+    cause: int = 0  #: Number of the memory that set it off; 0 where that is none, or not known.
+    attempt: int = 1  #: Which try at the same thought it is, from 1 on.
+    #: The verb that the answer was made to begin with; ``deed`` where a deed was chosen after a
+    #: reply (``wait`` is none of them); empty when it was free.
     lead: str = ""
-    prompt: str = ""
+    prompt: str = ""  #: The text that was sent; in the log its hash. Empty when none was sent.
+    #: Tokens of each section of the prompt, by our own count.
     sections: Counts = field(default_factory=dict)
-    budget: int = 0
+    budget: int = 0  #: Tokens that the prompt might have, 0 when none was built.
+    #: Who counted the sections: ``model server``, ``tiktoken``, ``heuristic``.
     counted_by: str = ""
+    #: Tokens of the whole prompt, by the server's count; 0 if it does not say.
     prompt_tokens: int = 0
-    cached_tokens: int = 0
-    completion_tokens: int = 0
-    wait: float = 0.0
-    latency: float = 0.0
-    model: str = ""
-    seed: int | None = None
-    temperature: float = 0.0
-    answer: str = ""
-    command: str | None = None
-    reason: str = ""
-    problem: str = ""
+    cached_tokens: int = 0  #: Those of them that the server had in its cache.
+    completion_tokens: int = 0  #: Tokens of the answer.
+    wait: float = 0.0  #: Seconds in the queue, until the prompt was built.
+    latency: float = 0.0  #: Seconds from there until the answer came.
+    model: str = ""  #: Who answered; empty for nobody.
+    seed: int | None = None  #: The fixed seed of the sampling; None for a random one.
+    temperature: float = 0.0  #: The temperature of the sampling.
+    answer: str = ""  #: The raw answer.
+    command: str | None = None  #: The line that it was read as; None for none.
+    reason: str = ""  #: The private reason that it gave.
+    problem: str = ""  #: Why it was refused, or why there was no answer.
+    #: Number of the memory of the act; 0 for none, as of what was refused, of waiting, and of what
+    #: the disk could not take.
     memory: int = 0
-    recalled: Sequence[Recalled] = ()
+    recalled: Sequence[Recalled] = ()  #: What was looked up and stood in the prompt.
+    #: Last memory that the long-term summary covered when the prompt was built; 0 if there was
+    #: none.
     longterm: int = 0
+    #: Last memory that the summaries covered; 0 if there was none. The window began behind it.
     recent: int = 0
-    total: int = 0
+    total: int = 0  #: Last memory of the window; 0 if there was none.
+    #: Number of the compaction whose summaries stood in the prompt; 0 for none.
     compaction: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryChange:
-    """Something was done to an agent's memory; the words stay in its archive and its files.
-
-    Attributes:
-        agent: Whose memory.
-        op: What was done; a table in docs/events.md has all operations.
-        n: The memory's number: the first one called back, the last one before a clearing, the
-            one in which something was noticed or learned, the first one that a journal entry or
-            a conclusion rests on. Of an undoing, a rate or an edit of a summary the
-            compaction's; 0 where there is none.
-        of: What kind of memory: ``perception``, ``act``, ``result``; of an edit the summary:
-            ``longterm``, ``recent``; of what was noticed its kind; of a profile whose it is:
-            ``person``, ``place``, ``thing``; of what was learned what it is about: ``work``,
-            ``home``, ``favourite`` …, or ``conclusion``; of an entry ``journal``; empty for none.
-        size: Characters of the memory, or of what was written; bytes of a torn line.
-        times: How often in a row it has happened; how many memories were called back, lost or
-            worked into a profile, how many entries were merged or folded.
-        problem: Why it could not be done, or why it had to be; empty if neither.
-        by: Who did it: ``agent``, ``builder``, ``rules``, ``night`` or ``hand`` (in its files);
-            empty where nobody in particular did.
-        title: Of a note.
-        about: Whom or what a profile is about, by name; of an agent that was renamed what it was
-            called before.
-        asked: Questions that were asked after a compaction; 0 for all else.
-        answered: Those of them that the prompt alone could still answer.
-        found: Those that prompt and recall together could; None where recall was not asked.
-    """
+    """Something was done to an agent's memory; the words stay in its archive and its files."""
 
     kind: ClassVar[str] = "memory"
-    agent: str
-    op: str
+    agent: str  #: Whose memory.
+    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent_id: int = 0
+    op: str  #: What was done; a table in docs/events.md has all operations.
+    #: The memory's number: the first one called back, the last one before a clearing, the one in
+    #: which something was noticed or learned, the first one that a journal entry or a conclusion
+    #: rests on. Of an undoing, a rate or an edit of a summary the compaction's; 0 where there is
+    #: none.
     n: int
+    #: What kind of memory: ``perception``, ``act``, ``result``; of an edit the summary:
+    #: ``longterm``, ``recent``; of what was noticed its kind; of a profile whose it is: ``person``,
+    #: ``place``, ``thing``; of what was learned what it is about: ``work``, ``home``, ``favourite``
+    #: …, or ``conclusion``; of an entry ``journal``; empty for none.
     of: str = ""
-    size: int = 0
+    size: int = 0  #: Characters of the memory, or of what was written; bytes of a torn line.
+    #: How often in a row it has happened; how many memories were called back, lost or worked into a
+    #: profile, how many entries were merged or folded.
     times: int = 1
-    problem: str = ""
+    problem: str = ""  #: Why it could not be done, or why it had to be; empty if neither.
+    #: Who did it: ``agent``, ``builder``, ``rules``, ``night`` or ``hand`` (in its files); empty
+    #: where nobody in particular did.
     by: str = ""
-    title: str = ""
+    title: str = ""  #: Of a note.
+    #: Whom or what a profile is about, by name; of an agent that was renamed what it was called
+    #: before.
     about: str = ""
-    asked: int = 0
-    answered: int = 0
+    asked: int = 0  #: Questions that were asked after a compaction; 0 for all else.
+    answered: int = 0  #: Those of them that the prompt alone could still answer.
+    #: Those that prompt and recall together could; None where recall was not asked.
     found: int | None = None
 
 
@@ -207,164 +171,110 @@ OPERATIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """An agent's memory was searched.
-
-    Attributes:
-        agent: Whose memory.
-        by: For whom: ``thought``, ``agent`` (its own verb), ``builder``, ``examiner`` (who asks
-            the questions of a compaction) or ``night``.
-        question: What was searched for.
-        searched: Whether it could be, in time.
-        found: How many memories, summaries and notes were found.
-        best: The best score; only comparable within one search. 0 if nothing was found.
-        seconds: How long it took.
-        window_first: The window's first memory, from which on nothing is searched; 0 where all
-            was.
-    """
+    """An agent's memory was searched."""
 
     kind: ClassVar[str] = "recall"
-    agent: str
+    agent: str  #: Whose memory.
+    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent_id: int = 0
+    #: For whom: ``thought``, ``agent`` (its own verb), ``builder``, ``examiner`` (who asks the
+    #: questions of a compaction) or ``night``.
     by: str
-    question: str
-    searched: bool = True
-    found: int = 0
-    best: float = 0.0
-    seconds: float = 0.0
+    question: str  #: What was searched for.
+    searched: bool = True  #: Whether it could be, in time.
+    found: int = 0  #: How many memories, summaries and notes were found.
+    best: float = 0.0  #: The best score; only comparable within one search. 0 if nothing was found.
+    seconds: float = 0.0  #: How long it took.
+    #: The window's first memory, from which on nothing is searched; 0 where all was.
     window_first: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
-    """A compaction was made, or failed.
-
-    Attributes:
-        agent: Whose memory.
-        reason: Why: ``count``, ``high``, ``sleep``, ``emergency``, ``manual``, ``agent``.
-        outcome: ``first summary``, ``waterfall``, ``all in one summary``, ``summaries
-            shortened``, ``nothing to compact`` or ``failed``.
-        number: The compaction's number in the archive, 0 if none was made.
-        first: First memory newly summarised, 0 if none was.
-        last: Last memory newly summarised, 0 if none was.
-        kept: Memories that stay verbatim.
-        tokens_before: Tokens of summaries and window before it.
-        tokens_after: The same afterwards.
-        seconds: How long it took.
-        calls: Model calls that it took.
-        prompt_tokens: Tokens that were sent to the model.
-        completion_tokens: Tokens that it wrote.
-        model: Who wrote the summaries.
-        rungs: Tokens that each rung of the ladder saved, by its name.
-        good: Whether its check found the summaries good; None where none was made.
-        wanted: Constraints and open loops that had to survive.
-        put_back: How many of them had not, and were put back word for word.
-        details: Names, places and numbers in what was summarised.
-        vanished: How many of them the agent no longer sees.
-        invented: Names and numbers in the summaries that nothing before them held.
-        tries: How often summaries were written until these were taken.
-        problem: Why it failed, or what is wrong with the summaries.
-    """
+    """A compaction was made, or failed."""
 
     kind: ClassVar[str] = "compaction"
-    agent: str
-    reason: str
+    agent: str  #: Whose memory.
+    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent_id: int = 0
+    reason: str  #: Why: ``count``, ``high``, ``sleep``, ``emergency``, ``manual``, ``agent``.
+    #: ``first summary``, ``waterfall``, ``all in one summary``, ``summaries shortened``, ``nothing
+    #: to compact`` or ``failed``.
     outcome: str
-    number: int = 0
-    first: int = 0
-    last: int = 0
-    kept: int = 0
-    tokens_before: int = 0
-    tokens_after: int = 0
-    seconds: float = 0.0
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    model: str = ""
+    number: int = 0  #: The compaction's number in the archive, 0 if none was made.
+    first: int = 0  #: First memory newly summarised, 0 if none was.
+    last: int = 0  #: Last memory newly summarised, 0 if none was.
+    kept: int = 0  #: Memories that stay verbatim.
+    tokens_before: int = 0  #: Tokens of summaries and window before it.
+    tokens_after: int = 0  #: The same afterwards.
+    seconds: float = 0.0  #: How long it took.
+    calls: int = 0  #: Model calls that it took.
+    prompt_tokens: int = 0  #: Tokens that were sent to the model.
+    completion_tokens: int = 0  #: Tokens that it wrote.
+    model: str = ""  #: Who wrote the summaries.
+    #: Tokens that each rung of the ladder saved, by its name.
     rungs: Counts = field(default_factory=dict)
+    #: Whether its check found the summaries good; None where none was made.
     good: bool | None = None
-    wanted: int = 0
-    put_back: int = 0
-    details: int = 0
-    vanished: int = 0
-    invented: int = 0
-    tries: int = 0
-    problem: str = ""
+    wanted: int = 0  #: Constraints and open loops that had to survive.
+    put_back: int = 0  #: How many of them had not, and were put back word for word.
+    details: int = 0  #: Names, places and numbers in what was summarised.
+    vanished: int = 0  #: How many of them the agent no longer sees.
+    invented: int = 0  #: Names and numbers in the summaries that nothing before them held.
+    tries: int = 0  #: How often summaries were written until these were taken.
+    problem: str = ""  #: Why it failed, or what is wrong with the summaries.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """A model server came, went, or fails in another way than before.
-
-    Attributes:
-        provider: ``embedded``, ``ollama``, ``openai``.
-        host: Its address.
-        ready: Whether it answers.
-        problem: What is wrong with it; empty when it is ready.
-    """
+    """A model server came, went, or fails in another way than before."""
 
     kind: ClassVar[str] = "health"
-    provider: str
-    host: str
-    ready: bool
-    problem: str = ""
+    provider: str  #: ``embedded``, ``ollama``, ``openai``.
+    host: str  #: Its address.
+    ready: bool  #: Whether it answers.
+    problem: str = ""  #: What is wrong with it; empty when it is ready.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Something went wrong, or somebody should look at it.
-
-    Attributes:
-        level: ``warning``, ``error`` or ``config`` (a file in ``vault/config``).
-        text: What is wrong, and the cure.
-        agent: Whom it concerns; empty for nobody in particular.
-    """
+    """Something went wrong, or somebody should look at it."""
 
     kind: ClassVar[str] = "error"
-    level: str
-    text: str
-    agent: str = ""
+    level: str  #: ``warning``, ``error`` or ``config`` (a file in ``vault/config``).
+    text: str  #: What is wrong, and the cure.
+    agent: str = ""  #: Whom it concerns; empty for nobody in particular.
+    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent_id: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sleep:
-    """A night began or ended, or a step of its work was done.
-
-    Attributes:
-        agent: Who sleeps.
-        op: ``falls asleep``, ``wakes`` or ``step``.
-        why: Why it fell asleep, or who woke it.
-        step: Which step: ``journal``, ``profiles``, ``compact`` …; empty for no step.
-        seconds: How long the step took.
-        calls: Model calls that it took.
-        figures: What came of it, by name.
-        problem: Why it failed; empty if it did not.
-    """
+    """A night began or ended, or a step of its work was done."""
 
     kind: ClassVar[str] = "sleep"
-    agent: str
-    op: str
-    why: str = ""
-    step: str = ""
-    seconds: float = 0.0
-    calls: int = 0
-    figures: Numbers = field(default_factory=dict)
-    problem: str = ""
+    agent: str  #: Who sleeps.
+    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent_id: int = 0
+    op: str  #: ``falls asleep``, ``wakes`` or ``step``.
+    why: str = ""  #: Why it fell asleep, or who woke it.
+    step: str = ""  #: Which step: ``journal``, ``profiles``, ``compact`` …; empty for no step.
+    seconds: float = 0.0  #: How long the step took.
+    calls: int = 0  #: Model calls that it took.
+    figures: Numbers = field(default_factory=dict)  #: What came of it, by name.
+    problem: str = ""  #: Why it failed; empty if it did not.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """The world started or stopped, or the log itself has something to say.
-
-    Attributes:
-        op: ``starts``, ``stops``, ``reloads``, ``lost`` (events found no room while the log
-            could not be written) or ``mended`` (a torn last line was cut off).
-        n: How many events were lost, or bytes cut off.
-        text: The same in words.
-    """
+    """The world started or stopped, or the log itself has something to say."""
 
     kind: ClassVar[str] = "world"
+    #: ``starts``, ``stops``, ``reloads``, ``lost`` (events found no room while the log could not be
+    #: written) or ``mended`` (a torn last line was cut off).
     op: str
-    n: int = 0
-    text: str = ""
+    n: int = 0  #: How many events were lost, or bytes cut off.
+    text: str = ""  #: The same in words.
 
 
 type Event = Thought | MemoryChange | Recall | Compaction | Health | Fault | Sleep | World

@@ -25,6 +25,8 @@ MOST_SHOWN = 200
 """Of those with such words, the best."""
 _LOOK_BACK = 60
 """Memories before an act among which is what set it off."""
+_TEXTS = ("agent", "outcome", "reason", "problem", "trigger", "priority", "source", "prompt")
+"""Fields that are told of as the record has them."""
 _OTHERS = ("idle", "other", "")
 """Triggers that are no one memory."""
 _MOVES = ("arrival", "departure")
@@ -33,14 +35,7 @@ _TOLD = ("say", "talk", "whisper", "pose", "shout", "give", "wake")
 
 
 def from_log(record: Record, nth: int, archive: Archive, prompt: str | None) -> Why:
-    """What led to the act of a thought that the log tells of; blocks.
-
-    Args:
-        record: The event of the thought.
-        nth: Which of the last acts it is, from 1 on.
-        archive: The agent's archive.
-        prompt: The text that was sent; None if it is there no more.
-    """
+    """What led to the act of a thought that the log tells of; blocks."""
     told = _Record(record)
     past, total = compactions(archive), told.number("total")
     number = told.number("memory")
@@ -50,17 +45,11 @@ def from_log(record: Record, nth: int, archive: Archive, prompt: str | None) -> 
     about = telling(f"{_argument(command)} {told.text('reason')}")
     recent = _read(archive, max(1, (total or number) - _LOOK_BACK), total or number)
     return Why(
-        agent=told.text("agent"),
+        **{name: told.text(name) for name in _TEXTS},
         nth=nth,
         time=datetime.fromisoformat(told.text("t")),
         seq=told.number("seq"),
-        outcome=told.text("outcome"),
         command=command,
-        reason=told.text("reason"),
-        problem=told.text("problem"),
-        trigger=told.text("trigger"),
-        priority=told.text("priority"),
-        source=told.text("source"),
         cause=_cause(archive, recent, told),
         act=_one(archive, number),
         recalled=tuple(_shown(record, archive, past, prompt)),
@@ -68,21 +57,12 @@ def from_log(record: Record, nth: int, archive: Archive, prompt: str | None) -> 
         under=_under(archive, texts, about),
         window=(told.number("recent") + 1, total) if total else None,
         cost=_cost(told, record),
-        prompt=told.text("prompt"),
         missing=tuple(missing),
     )
 
 
 def from_archive(memory: Memory, nth: int, archive: Archive, agent: str, missing: str) -> Why:
-    """What the archive alone tells of an act; blocks.
-
-    Args:
-        memory: The memory of the act.
-        nth: Which of the last acts it is, from 1 on.
-        archive: The agent's archive.
-        agent: Whose.
-        missing: Why there is no more.
-    """
+    """What the archive alone tells of an act; blocks."""
     past = [each for each in compactions(archive) if _stood(each, memory)]
     texts = past[-1].after if past else Texts()
     about = telling(f"{_argument(memory.text)} {memory.reason}")

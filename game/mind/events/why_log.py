@@ -13,7 +13,7 @@ from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.errors import KeepsakeError
 from game.mind.events import why
-from game.mind.events.agent_names import Names, time_of
+from game.mind.events.agent_names import Names, id_of, time_of
 from game.mind.events.prompts import Prompts
 from game.mind.events.reader import Record, newest_first
 from game.mind.events.reasons import Why
@@ -113,19 +113,15 @@ def _acts(log: Path, names: Names, everything: bool) -> Iterator[Record]:
 def thoughts_of(log: Path, names: Names, most: int) -> Iterator[Record]:
     """The thoughts of an agent, newest first; blocks.
 
-    Args:
-        log: The folder of the event log.
-        names: What the agent is and was called.
-        most: How many bytes of the log are read back, from its end.
-
     Raises:
         OSError: The log cannot be read.
     """
     either = [f'"agent":{json.dumps(each, ensure_ascii=False)}' for each in names.each]
+    either += [f'"agent_id":{names.agent_id},'] if names.agent_id else []
     for record in newest_first(log, holding=('"kind":"thought"',), any_of=either, most=most):
         if record.get("kind") == "thought":
             agent, at = str(record.get("agent")), partial(time_of, record.get("t"))
-            if names.bore(agent, at):
+            if names.bore(agent, at, id_of(record)):
                 yield record
 
 

@@ -1,4 +1,7 @@
-"""Turns events into lines, numbers them, and writes them to files that rotate."""
+"""Turns events into lines, numbers them, and writes them to files that rotate.
+
+Whatever the disk refuses is an OSError, and waits to be written.
+"""
 
 from __future__ import annotations
 
@@ -34,19 +37,12 @@ _TAGS = re.compile(r"^(?:\[[A-Z][a-z]*\] )+")
 """What the lines of the agents' log begin with: ``[Memory]``."""
 
 
-type Taken = tuple[Event, datetime]
-"""An event that waits to be written, and when it happened; no class, for it is made for each."""
+type Taken = tuple[Event, datetime, int]
+"""An event that waits to be written, when it happened, and its agent's id; no class, for speed."""
 
 
 class EventWriter:
-    """Writes events; for one thread, but for :meth:`sync`.
-
-    Args:
-        folder: Where the files are; made when the first event is written.
-        scrubber: Takes secrets out.
-        limit: Bytes after which a new file is begun.
-        written: Told of lines once they are with the operating system; never raises.
-    """
+    """Writes events; for one thread, but for :meth:`sync`."""
 
     def __init__(
         self,
@@ -61,7 +57,8 @@ class EventWriter:
         self._prompts: PromptWriter | None = None
         self._lock = -1
         self._number = 0
-        self._agents: set[str] = set()
+        self._agents: dict[str, int] = {}
+        """Who was named in this process, with the newest id of that name."""
         self._prompted: dict[str, Cleaned] = {}
         """The newest prompt of each agent."""
 
@@ -78,9 +75,10 @@ class EventWriter:
         while waiting:
             chunk, day = bytearray(), waiting[0][1].astimezone(UTC).date()
             told: list[WrittenEvent] = []
-            for event, taken in waiting:
+            for event, taken, agent_id in waiting:
                 time = taken.astimezone(UTC)
-                line, today = self._line(event, time, len(told) + 1, prompts), time.date()
+                number = self._number + len(told) + 1
+                line, today = self._line(event, time, number, agent_id, prompts), time.date()
                 size = len(chunk) + len(line.line) + 1
                 if told and (today != day or lines.begins_new(day, size)):
                     break
@@ -94,20 +92,12 @@ class EventWriter:
             self._written(told)
 
     def sync(self) -> None:
-        """Bring what was written to the disk; from any thread.
-
-        Raises:
-            OSError: The disk refused.
-        """
+        """Bring what was written to the disk; from any thread."""
         for lines in self._files():
             lines.sync()
 
     def close(self) -> None:
-        """Bring all to the disk and let go of the folder; a second call does nothing.
-
-        Raises:
-            OSError: The disk refused.
-        """
+        """Bring all to the disk and let go of the folder; a second call does nothing."""
         try:
             for lines in self._files():
                 lines.close()
@@ -130,7 +120,7 @@ class EventWriter:
         if lines.mended:
             text = f"a torn last line of {lines.mended} bytes was cut off"
             mended = World(op="mended", n=lines.mended, text=text)
-            waiting.appendleft((mended, waiting[0][1]))
+            waiting.appendleft((mended, waiting[0][1], 0))
         self._lines = lines
         return lines, self._prompts
 
@@ -138,11 +128,11 @@ class EventWriter:
         prompts, lines = self._prompts, self._lines
         return [each for each in (prompts.lines if prompts else None, lines) if each is not None]
 
-    def _line(self, event: Event, time: datetime, nth: int, prompts: PromptWriter) -> WrittenEvent:
-        """The line of the ``nth`` event that is about to be written."""
-        number = self._number + nth
+    def _line(
+        self, event: Event, time: datetime, number: int, agent_id: int, prompts: PromptWriter
+    ) -> WrittenEvent:
         try:
-            record = self._record(event, time, number, prompts)
+            record = self._record(event, time, number, agent_id, prompts)
             text = _json(record)
         except (TypeError, ValueError, AttributeError) as error:
             # An event that is none must not keep all the others out of the log.
@@ -150,10 +140,11 @@ class EventWriter:
             record = to_record(fault, time, number)
             text = _json(record)
         line = text.encode("utf-8", "replace")
-        return WrittenEvent(number, str(record["kind"]), str(record.get("agent", "")), line)
+        agent, agent_id = str(record.get("agent", "")), record.get("agent_id", 0)
+        return WrittenEvent(number, str(record["kind"]), agent, line, agent_id)
 
     def _record(
-        self, event: Event, time: datetime, number: int, prompts: PromptWriter
+        self, event: Event, time: datetime, number: int, agent_id: int, prompts: PromptWriter
     ) -> dict[str, Any]:
         record = to_record(event, time, number)
         if isinstance(event, Thought) and event.prompt:
@@ -165,8 +156,10 @@ class EventWriter:
                 record[name] = self._clean(value)
         if isinstance(event, Fault) and not event.agent:
             record["agent"] = self._concerned(event.text)
+            record["agent_id"] = self._agents.get(record["agent"], 0)
         elif agent := record.get("agent"):
-            self._agents.add(str(agent))
+            record["agent_id"] = record["agent_id"] or agent_id
+            self._agents[str(agent)] = record["agent_id"]
         return record
 
     def _stored(self, thought: Thought, time: datetime, number: int, prompts: PromptWriter) -> str:

@@ -72,10 +72,11 @@ class StreamRecord:
         hub: Knows the words of memories.
     """
 
-    __slots__ = ("_hub", "_line", "agent", "kind", "number")
+    __slots__ = ("_hub", "_line", "agent", "agent_id", "kind", "number")
 
     def __init__(self, written: WrittenEvent, hub: Hub) -> None:
         self.number, self.kind, self.agent = written.number, written.kind, written.agent
+        self.agent_id = written.agent_id
         self._line, self._hub = written.line, hub if written.kind == MemoryChange.kind else None
 
     def at(self) -> datetime | None:

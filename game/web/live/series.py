@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from game.mind.events.agent_names import Names
+from game.mind.events.agent_names import Names, id_of
 from game.mind.events.files import files_of
 from game.mind.events.reader import EventFollower, events
 from game.mind.events.writer import STEM
@@ -49,7 +49,8 @@ class Charts:
     def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
         self._folder, self._most = folder, most_bytes
         self._lock = threading.Lock()
-        self._sums: dict[str, Sums] = {}
+        self._sums: dict[str | int, Sums] = {}
+        """By the agent's id; by its name in lower case where lines have no id."""
         self._fine = 0.0
         self._from: float | None = None
         """Since when the log was read, in seconds since 1970; None before it was."""
@@ -95,6 +96,8 @@ class Charts:
             for each in names.called
             if (sums := self._sums.get(each.name.casefold())) is not None
         ]
+        if (known := self._sums.get(names.agent_id)) is not None:
+            parts.append((known, -math.inf, math.inf))
         if len(parts) == 1 and parts[0][1:] == (-math.inf, math.inf):
             return parts[0][0]
         return Sums.joined(parts)
@@ -157,10 +160,10 @@ class Charts:
                 if isinstance(agent, str) and agent and at is not None:
                     with suppress(KeyError, TypeError, ValueError, AttributeError):
                         # A line that somebody has edited, or of a later version, says nothing.
-                        self._of(agent).at(at, self._fine).take(record)
+                        self._of(id_of(record) or agent.casefold()).at(at, self._fine).take(record)
 
-    def _of(self, agent: str) -> Sums:
-        return self._sums.setdefault(agent.casefold(), Sums())
+    def _of(self, agent: str | int) -> Sums:
+        return self._sums.setdefault(agent, Sums())
 
     def _settle(self) -> None:
         """Once a slot: keep less of what is older than a day's chart, and nothing than a week's."""

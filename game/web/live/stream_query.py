@@ -62,7 +62,7 @@ class StreamQuery:
             return False
         if self.agent is None:
             return True
-        return names is not None and names.bore(record.agent, record.at)
+        return names is not None and names.bore(record.agent, record.at, record.agent_id)
 
 
 def _number(name: str, given: str) -> int:

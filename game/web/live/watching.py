@@ -25,7 +25,7 @@ from twisted.web.server import NOT_DONE_YET
 from game.llm.gateway import READY, ServerStatus
 from game.mind.archive.records import Memory
 from game.mind.errors import KeepsakeError
-from game.mind.events.agent_names import Names
+from game.mind.events.agent_names import Names, id_of
 from game.mind.events.reader import Record, last
 from game.mind.events.secrets import Scrubber
 from game.mind.events.subscribers import Taps, WrittenEvent
@@ -256,4 +256,5 @@ def _memories(mind: Mind) -> int:
 
 def _written(record: Record) -> WrittenEvent:
     line = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    return WrittenEvent(record["seq"], str(record.get("kind")), str(record.get("agent", "")), line)
+    kind, agent = str(record.get("kind")), str(record.get("agent", ""))
+    return WrittenEvent(record["seq"], kind, agent, line, id_of(record))
