@@ -69,7 +69,7 @@ class Under:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class ThoughtCost:
     """What the thought cost.
 
     Attributes:
@@ -145,6 +145,6 @@ class Why:
     summaries: tuple[Leant, ...] = ()
     under: tuple[Under, ...] = ()
     window: tuple[int, int] | None = None
-    cost: Cost | None = None
+    cost: ThoughtCost | None = None
     prompt: str = ""
     missing: tuple[str, ...] = ()

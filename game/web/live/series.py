@@ -87,7 +87,8 @@ class Charts:
         with self._lock:
             slices, before = self._all_of(Names.of(agent)).spread(begin, seconds, POINTS)
             complete = self._from is not None and self._from <= begin
-        return Series(seconds, tuple(_points(slices, begin, seconds, before)), complete)
+        points = tuple(_points(slices, begin, seconds, before))
+        return Series(slice=seconds, points=points, complete=complete)
 
     def _all_of(self, names: Names) -> Sums:
         parts = [
