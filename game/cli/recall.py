@@ -29,11 +29,7 @@ class UnreadableRequest(KeepsakeError):
 
 
 class RecallServer:
-    """Answers requests, one JSON object a line, about one conversation at a time.
-
-    Args:
-        embedder: Embeds turns and questions.
-    """
+    """Answers requests, one JSON object a line, about one conversation at a time."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._conversation = Conversation(embedder)

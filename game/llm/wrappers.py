@@ -66,10 +66,6 @@ class TimeLimit:
 
     The call runs in a daemon thread; one that is given up ends by the HTTP client's
     own limit, and its answer is dropped. :meth:`abandon` gives up all of them at once.
-
-    Args:
-        inner: The model.
-        seconds: The longest time a caller waits, retries included.
     """
 
     def __init__(self, inner: LanguageModel, seconds: float) -> None:
@@ -306,12 +302,7 @@ class Recorder:
 
 
 class Recording:
-    """Tells a :class:`Recorder` of every call.
-
-    Args:
-        inner: The model.
-        recorder: Who counts.
-    """
+    """Tells a :class:`Recorder` of every call."""
 
     def __init__(self, inner: LanguageModel, recorder: Recorder) -> None:
         self._inner = inner

@@ -147,11 +147,7 @@ def _grid(options: ReplayOptions) -> list[Cell]:
 
 
 def _unusable(grid: Sequence[Cell], here: Places) -> dict[Cell, Result]:
-    """The configurations that cannot be; said before anything is lived.
-
-    Raises:
-        KeepsakeError: None of those that were asked for can be.
-    """
+    """The configurations that cannot be; said before anything is lived."""
     found: dict[Cell, Result] = {}
     errors: list[KeepsakeError] = []
     for cell in grid:

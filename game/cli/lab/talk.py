@@ -71,14 +71,7 @@ def talk(
 
 
 class _ProgressBar:
-    """A bar on the screen while it goes on.
-
-    Args:
-        asked: How many questions there are.
-
-    Attributes:
-        talks: The talks so far.
-    """
+    """A bar on the screen while it goes on."""
 
     def __init__(self, asked: int) -> None:
         self._progress: Progress | None = None

@@ -15,13 +15,7 @@ from game.paths import Places
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """One look at a copy.
-
-    Attributes:
-        here: The copy.
-        found: Its processes.
-        ready: Whether a player can log in.
-    """
+    """One look at a copy."""
 
     here: Places
     found: tuple[Running, ...]

@@ -62,11 +62,7 @@ def answering(
 
 
 def _known(request: HttpRequest, operation: Operation) -> None:
-    """Look whether all is told of that the request names, in its address or its body.
-
-    Raises:
-        BadRequest: Something is not, so whoever sent it meant something else.
-    """
+    """Look whether all is told of that the request names, in its address or its body."""
     names = [each.name for each in operation.parameters]
     try:
         unknown = sorted(request.GET.keys() - set(names))

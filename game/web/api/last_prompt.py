@@ -20,11 +20,6 @@ def prompt(log: Path, names: Names, nothing: PromptView) -> PromptView:
 
     The log has the text as a whole, and what each section cost: not which line was whose.
 
-    Args:
-        log: The folder of the event log.
-        names: What the agent is and was called.
-        nothing: The answer where nothing was sent.
-
     Raises:
         OSError: The log cannot be read.
     """

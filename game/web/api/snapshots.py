@@ -129,12 +129,7 @@ def _world(may_act: bool) -> Overview:
 
 
 def row(agent: Agent, *, may_act: bool) -> AgentRow:
-    """One agent at a glance.
-
-    Args:
-        agent: Which.
-        may_act: Whether whoever asks may use its buttons.
-    """
+    """One agent at a glance."""
     mind, shared = agent.mind, services()
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:

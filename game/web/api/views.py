@@ -154,11 +154,7 @@ def _life(number: int) -> snapshots.ArchiveAccess:
 
 
 def _who(request: HttpRequest) -> str:
-    """The name of whoever asks for something to be done.
-
-    Raises:
-        NotAllowed: The in-game commands for that are not for them either.
-    """
+    """The name of whoever asks for something to be done."""
     if not may_act(request.user):
         raise NotAllowed("That is for builders", "Ask one, or to be made one: @perm")
     return str(request.user.get_username())

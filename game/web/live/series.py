@@ -39,12 +39,7 @@ type Record = Mapping[str, Any]
 
 
 class Charts:
-    """The sums of one event log.
-
-    Args:
-        folder: Where the log is.
-        most_bytes: How much of it is read at first.
-    """
+    """The sums of one event log."""
 
     def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
         self._folder, self._most = folder, most_bytes
