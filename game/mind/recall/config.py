@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from game.mind.markdown_config import ConfigSection, merged
+from game.mind.retired_settings import current_settings
 
 CHILD, NONE = "child", "none"
 
@@ -44,22 +45,12 @@ def load_recall_config(path: Path) -> RecallConfig:
     Raises:
         ConfigError: A value or a name is wrong; says which line and why.
     """
-    read, default = merged(path), RecallConfig()
-    read.only(field.name for field in fields(RecallConfig))
+    read, default = current_settings(merged(path), RecallConfig), RecallConfig()
     return RecallConfig(
         chroma=_chroma(read, default.chroma),
         budget=read.integer("budget", default.budget, high=100_000),
-        notes=read.integer("notes", default.notes, high=50),
-        summaries=read.integer("summaries", default.summaries, high=50),
         memories=read.integer("memories", default.memories, high=200),
         patience=read.number("patience", default.patience, low=0.05, high=60.0),
-        remembered=read.integer("remembered", default.remembered, low=1, high=1000),
-        remembered_tokens=read.integer(
-            "remembered_tokens", default.remembered_tokens, low=100, high=100_000
-        ),
-        remembered_thoughts=read.integer(
-            "remembered_thoughts", default.remembered_thoughts, low=1, high=1000
-        ),
     )
 
 
