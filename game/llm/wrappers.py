@@ -106,17 +106,17 @@ class TimeLimit:
             self._abandoned = reason
             waiting = list(self._waiting)
         for future in waiting:
-            _settle(future, reason)
+            settle(future, reason)
 
     def _run(self, future: Future[Generation], request: GenerationRequest) -> None:
         try:
             answer: Generation | BaseException = self._inner.generate(request)
         except BaseException as error:  # handed to the caller, who raises it
             answer = error
-        _settle(future, answer)
+        settle(future, answer)
 
 
-def _settle(future: Future[Generation], answer: Generation | BaseException) -> None:
+def settle(future: Future[Generation], answer: Generation | BaseException) -> None:
     """Answer a future; whoever comes second is ignored."""
     with contextlib.suppress(InvalidStateError):
         if isinstance(answer, BaseException):
