@@ -12,7 +12,7 @@ from commands.building.recall import RecallCommand, memory_lines
 from commands.wording import quoted
 from game.mind.errors import KeepsakeError
 from game.mind.events.log import EventLog
-from game.mind.events.reasons import Cost, Leant, PromptSource, Under, Why
+from game.mind.events.reasons import Leant, PromptSource, ThoughtCost, Under, Why
 from game.mind.events.subscribers import Tapped
 from game.mind.events.types import Events
 from game.mind.events.why_log import why_did
@@ -202,7 +202,7 @@ def _under(found: tuple[Under, ...], *, deep: bool) -> Iterator[str]:
         yield f"    |xand {len(found) - len(shown)} more: @why/deep|n"
 
 
-def _cost(cost: Cost) -> Iterator[str]:
+def _cost(cost: ThoughtCost) -> Iterator[str]:
     if cost.sections and cost.budget:
         sections = tuple(PromptSection(name, tokens) for name, tokens in cost.sections.items())
         lines = chart(Costs(sections, cost.budget, cost.counted_by))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from game.mind.markdown_config import merged
+from game.mind.retired_settings import current_settings
 
 _DAY = 86_400.0
 GRAMMAR, SCHEMA, FREE = "grammar", "schema", "no"
@@ -52,18 +53,13 @@ def load_thinking_config(path: Path) -> ThinkingConfig:
     Raises:
         ConfigError: A value or a name is wrong; says which line and why.
     """
-    read, default = merged(path), ThinkingConfig()
-    read.only(field.name for field in fields(ThinkingConfig))
+    read, default = current_settings(merged(path), ThinkingConfig), ThinkingConfig()
     config = ThinkingConfig(
         gather=read.number("gather", default.gather, high=30.0),
         cooldown=read.number("cooldown", default.cooldown, high=_DAY),
-        jitter=read.number("jitter", default.jitter, high=1.0),
         idle_interval=read.number("idle_interval", default.idle_interval, low=5.0, high=_DAY),
         idle_away_factor=read.number("idle_away_factor", default.idle_away_factor, low=1.0),
         chatter_turns=read.integer("chatter_turns", default.chatter_turns, high=1000),
-        chatter_pause=read.number("chatter_pause", default.chatter_pause, low=1.0, high=_DAY),
-        retries=read.integer("retries", default.retries, high=10),
-        pause_notice=read.number("pause_notice", default.pause_notice, high=600.0),
         template=read.text("template", default.template),
         insist=read.flag("insist", default.insist),
         constrain=read.choice("constrain", CONSTRAINTS, default.constrain),

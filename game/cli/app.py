@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from game.cli import index, models
 from game.cli.lab import commands as lab_commands
 from game.cli.lab import talk as talking
 from game.cli.logs import logs as event_logs
+from game.cli.output import err, out, plain_table, print_json
 from game.cli.progress import ProgressDisplay
 from game.cli.world import client, starting, stopping
 from game.cli.world import status as statuses
@@ -32,8 +30,6 @@ app = typer.Typer(
 )
 app.add_typer(index.app, name="index")
 app.add_typer(models.app, name="model")
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 recall_app = typer.Typer(no_args_is_help=True, help="The agents' recall, for other programs.")
 eval_app = typer.Typer(no_args_is_help=True, help="Measure how well something works.")
@@ -98,7 +94,7 @@ def status(as_json: AsJson = False) -> None:
     """Show what runs; exit code 1 when nobody could log in."""
     found = statuses.look(places())
     if as_json:
-        _print_json(found.as_json())
+        print_json(found.as_json())
     else:
         out.print(found.as_table())
         out.print("A login works." if found.ready else "No login works. Start with `make run`.")
@@ -120,7 +116,7 @@ def logs(
     as_json: AsJson = False,
 ) -> None:
     """Show what the agents think and do, or a text log, and follow it."""
-    here = _places_of(lab)
+    here = lab_commands.places_of(lab)
     if text or which != event_logs.EVENTS:
         name = event_logs.AGENTS if which == event_logs.EVENTS else which
         event_logs.show_text(out, here, name, lines, go_on=follow)
@@ -149,7 +145,9 @@ def export(
 
     wanted = event_logs.wanted_events(agent or (), kind or ())
     forms = exports.forms(form)
-    for table in exports.export(_places_of(lab).events, folder, forms, wanted, prompts=prompts):
+    for table in exports.export(
+        lab_commands.places_of(lab).events, folder, forms, wanted, prompts=prompts
+    ):
         out.print(f"{table.rows:>9,} rows  {table.path}", markup=False)
 
 
@@ -204,14 +202,11 @@ def agents(as_json: AsJson = False) -> None:
     """List the agents: name, place, memories, state."""
     found: list[dict[str, Any]] = client.ask(places(), "agents")
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("name", "place", "memories", "state"):
-        table.add_column(heading)
-    for agent in found:
-        table.add_row(*(escape(str(agent[key])) for key in ("name", "place", "memories", "state")))
-    out.print(table)
+    headings = ("name", "place", "memories", "state")
+    rows = ([escape(str(agent[key])) for key in headings] for agent in found)
+    out.print(plain_table(headings, rows))
 
 
 @app.command("doctor")
@@ -222,7 +217,7 @@ def examine(as_json: AsJson = False) -> None:
 
     findings = doctor.examine(places())
     if as_json:
-        _print_json([finding.as_json() for finding in findings])
+        print_json([finding.as_json() for finding in findings])
     else:
         for finding in findings:
             mark = "[green]✓[/green]" if finding.well else "[red]✗[/red]"
@@ -256,7 +251,7 @@ def evaluate_recall(
 
     found = recall.evaluate(data, MiniLMEmbedder(threads=2))
     if as_json:
-        _print_json(recall.as_json(found))
+        print_json(recall.as_json(found))
     else:
         out.print(recall.as_table(found))
 
@@ -277,17 +272,6 @@ def _refuse_beside_resume(context: typer.Context) -> None:
             )
 
 
-def _places_of(lab: str) -> Places:
-    """The places of the world, or of the simulation of that name."""
-    if not lab:
-        return places()
-    from game.lab.simulations.plan import lab_of  # noqa: PLC0415 - other commands need not wait
-
-    found = lab_of(places(), lab)
-    found.plan()  # says which there are, if there is none of that name
-    return found.places()
-
-
 def _print_addresses(here: Places) -> None:
     host = "localhost" if here.listen in ("127.0.0.1", "0.0.0.0") else here.listen
     out.print(f"  telnet      telnet {host} {here.ports.telnet}")
@@ -296,7 +280,3 @@ def _print_addresses(here: Places) -> None:
     out.print(f"  admin       {ADMIN}, password in {here.admin_password}", markup=False)
     out.print("  newcomers   type: create <name> <password>", markup=False)
     out.print("  models      keepsake model list: some talk better than the shipped one")
-
-
-def _print_json(data: object) -> None:
-    print(json.dumps(data, indent=2, ensure_ascii=False))

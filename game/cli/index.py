@@ -8,19 +8,17 @@ from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
+from game.cli.output import err, out
 from game.cli.world import client, home, processes
 from game.cli.world.processes import Component
 from game.paths import Places, places
 
 POLL_SECONDS = 0.2
 app = typer.Typer(no_args_is_help=True, help="The recall index, which follows from the vault.")
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 type Ask = Callable[[str, str | None], Any]
 """Asks ``index_rebuild`` (with an agent or None) or ``index_status``."""

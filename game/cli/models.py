@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
+from game.cli.output import out, plain_table
 from game.cli.world import home
 from game.llm import catalogue
 from game.llm.catalogue import SHIPPED, CatalogueModel
@@ -22,7 +21,6 @@ from game.paths import Places, places
 
 AGENT = "agent"
 app = typer.Typer(no_args_is_help=True, help="The models in the game's own process.")
-out = Console(highlight=False, soft_wrap=True)
 
 Name = Annotated[str, typer.Argument(help="A name of keepsake model list.")]
 
@@ -32,9 +30,8 @@ def show() -> None:
     """List the models that can be fetched, and those that are there."""
     here = places()
     profile = Profiles(_file(here, "llm.md")).get(AGENT)
-    table = Table(box=None, pad_edge=False)
-    for heading in ("name", "size", "licence", "memory", "talk", ""):
-        table.add_column(heading, no_wrap=True, justify="right" if heading == "size" else "left")
+    headings = ("name", "size", "licence", "memory", "talk", "")
+    table = plain_table(headings, right=("size",), no_wrap=True)
     models = _catalogue(here).values()
     for model in models:
         row = (model.name, _size(model), model.licence, model.memory, model.talk)

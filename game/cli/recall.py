@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from rich.table import Table
 
+from game.cli.output import plain_table
 from game.index.conversation import Conversation, ConversationTurn, MarkedQuestion, read_questions
 from game.mind.errors import KeepsakeError
 from game.mind.language.words import writable
@@ -29,11 +30,7 @@ class UnreadableRequest(KeepsakeError):
 
 
 class RecallServer:
-    """Answers requests, one JSON object a line, about one conversation at a time.
-
-    Args:
-        embedder: Embeds turns and questions.
-    """
+    """Answers requests, one JSON object a line, about one conversation at a time."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._conversation = Conversation(embedder)
@@ -109,13 +106,8 @@ _DATA = (
 
 def as_table(found: Iterable[RetrievalScore]) -> Table:
     """The scores as a table, in per cent."""
-    table = Table(box=None, pad_edge=False)
     headings = ("kind", "questions", *(f"recall@{depth}" for depth in DEPTHS), "MRR")
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading == "kind" else "right")
-    for score in found:
-        table.add_row(*_cells(score))
-    return table
+    return plain_table(headings, map(_cells, found), right=headings[1:])
 
 
 def as_json(found: Iterable[RetrievalScore]) -> list[dict[str, Any]]:

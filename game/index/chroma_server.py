@@ -28,9 +28,6 @@ class ChromaServer(Supervisor[IndexUnavailable]):
     """Looks after the Chroma server of one home.
 
     See :class:`game.child.supervisor.Supervisor` for the other arguments.
-
-    Args:
-        places: Folders and ports of this copy.
     """
 
     def __init__(

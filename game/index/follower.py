@@ -93,11 +93,7 @@ type Report = Callable[[int, int], None]
 
 
 class Store:
-    """The files of one index, open.
-
-    Args:
-        path: The database of words.
-    """
+    """The files of one index, open."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

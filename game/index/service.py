@@ -122,13 +122,7 @@ class IndexService:
             thread.start()
 
     def open(self, agent: str, archive: Path, notes: Notes | None = None) -> AgentIndex:
-        """The index of that agent; its files are opened, and made, by the thread.
-
-        Args:
-            agent: Name of its folder.
-            archive: Its archive's folder.
-            notes: Its notes.
-        """
+        """The index of that agent; its files are opened, and made, by the thread."""
         if agent not in self._agents:
             lived = AgentSources(agent, archive, notes)
             index = AgentIndex(self._places.index / agent, lived, self._meaning, self._log)

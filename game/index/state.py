@@ -69,9 +69,6 @@ class IndexedDocument:
 class IndexState:
     """The two tables; safe to use from several threads.
 
-    Args:
-        path: The database of the words.
-
     Raises:
         IndexUnavailable: From every method: the file is corrupt, locked or full.
     """

@@ -40,11 +40,7 @@ _SPARE = 8
 
 
 class Chroma:
-    """The way to one Chroma server; connects when it is first used, from any thread.
-
-    Args:
-        address: ``http://host:port``.
-    """
+    """The way to one Chroma server; connects when it is first used, from any thread."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -104,12 +100,7 @@ class CollectionMissing(IndexUnavailable):
 
 
 class ChromaVectors:
-    """A :class:`game.mind.recall.documents.VectorIndex`: one collection of a server.
-
-    Args:
-        chroma: The way to the server.
-        name: The collection's name there.
-    """
+    """A :class:`game.mind.recall.documents.VectorIndex`: one collection of a server."""
 
     def __init__(self, chroma: Chroma, name: str) -> None:
         self.name = name

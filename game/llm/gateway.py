@@ -7,16 +7,16 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, Future, InvalidStateError, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 
 from game.llm.clients.capabilities import Capabilities
 from game.llm.embedded.supervisor import Embedded, model_name
 from game.llm.profiles import EMBEDDED, EXTRACTIVE, ModelProfile, Profiles, embedded_profile
-from game.llm.queue import Done, ModelQueue, Outcome, Post, Priority, Ticket
+from game.llm.queue import Done, ModelQueue, Post, Priority, Ticket
 from game.llm.servers import GuardedModel, ServerKey, build, server_key
-from game.llm.wrappers import Figures, Recorder, Sink
+from game.llm.wrappers import Figures, Recorder, Sink, settle
 from game.mind.errors import BadAnswer, ConfigError, ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
 from game.paths import Places
@@ -268,7 +268,7 @@ class Gateway:
         with self._lock:
             blocked = list(self._blocked)
         for future in blocked:
-            _fail(future, reason)
+            settle(future, reason)
         for guarded in (*self._models.values(), *self._replaced):
             guarded.close(reason)
         self._executor.shutdown(wait=False, cancel_futures=True)
@@ -327,10 +327,16 @@ class Gateway:
     ) -> list[Ticket]:
         try:
             return [
-                self.submit(name, priority, key, build, lambda outcome: _answer(future, outcome))
+                self.submit(
+                    name,
+                    priority,
+                    key,
+                    build,
+                    lambda outcome: settle(future, outcome or _unwanted()),
+                )
             ]
         except (ModelError, ConfigError) as error:
-            _fail(future, error)
+            settle(future, error)
             return []
 
     def _status(self, key: ServerKey, server: _Server) -> ServerStatus:
@@ -428,20 +434,10 @@ def _unless(given_up: threading.Event, future: Future[Generation]) -> Generation
     return future.result()
 
 
+def _unwanted() -> BadAnswer:
+    return BadAnswer("The call was no longer wanted when its turn came")
+
+
 def _cancel(tickets: Sequence[Ticket]) -> None:
     for ticket in tickets:
         ticket.cancel()
-
-
-def _answer(future: Future[Generation], outcome: Outcome) -> None:
-    if isinstance(outcome, Generation):
-        with suppress(InvalidStateError):
-            future.set_result(outcome)
-    else:
-        _fail(future, outcome or BadAnswer("The call was no longer wanted when its turn came"))
-
-
-def _fail(future: Future[Generation], error: Exception) -> None:
-    """Answer a future; one that was answered already stays as it is."""
-    with suppress(InvalidStateError):
-        future.set_exception(error)

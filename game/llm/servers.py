@@ -47,13 +47,7 @@ class ModelClient(LanguageModel, Protocol):
 
 
 class WhenReady:
-    """Waits for the embedded model, which takes seconds to load, before it is asked.
-
-    Args:
-        inner: The client.
-        embedded: The child process.
-        seconds: The longest wait.
-    """
+    """Waits for the embedded model, which takes seconds to load, before it is asked."""
 
     def __init__(self, inner: LanguageModel, embedded: Embedded, seconds: float) -> None:
         self._inner = inner

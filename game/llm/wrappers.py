@@ -66,10 +66,6 @@ class TimeLimit:
 
     The call runs in a daemon thread; one that is given up ends by the HTTP client's
     own limit, and its answer is dropped. :meth:`abandon` gives up all of them at once.
-
-    Args:
-        inner: The model.
-        seconds: The longest time a caller waits, retries included.
     """
 
     def __init__(self, inner: LanguageModel, seconds: float) -> None:
@@ -110,17 +106,17 @@ class TimeLimit:
             self._abandoned = reason
             waiting = list(self._waiting)
         for future in waiting:
-            _settle(future, reason)
+            settle(future, reason)
 
     def _run(self, future: Future[Generation], request: GenerationRequest) -> None:
         try:
             answer: Generation | BaseException = self._inner.generate(request)
         except BaseException as error:  # handed to the caller, who raises it
             answer = error
-        _settle(future, answer)
+        settle(future, answer)
 
 
-def _settle(future: Future[Generation], answer: Generation | BaseException) -> None:
+def settle(future: Future[Generation], answer: Generation | BaseException) -> None:
     """Answer a future; whoever comes second is ignored."""
     with contextlib.suppress(InvalidStateError):
         if isinstance(answer, BaseException):
@@ -306,12 +302,7 @@ class Recorder:
 
 
 class Recording:
-    """Tells a :class:`Recorder` of every call.
-
-    Args:
-        inner: The model.
-        recorder: Who counts.
-    """
+    """Tells a :class:`Recorder` of every call."""
 
     def __init__(self, inner: LanguageModel, recorder: Recorder) -> None:
         self._inner = inner

@@ -20,13 +20,7 @@ def machine_zone(
     localtime: Path = Path("/etc/localtime"),
     timezone: Path = Path("/etc/timezone"),
 ) -> str:
-    """The name of the zone, such as ``Europe/Berlin``; UTC where the machine does not say.
-
-    Args:
-        environ: Its ``TZ`` comes first.
-        localtime: A link into the machine's folder of zones.
-        timezone: Holds the name, on some machines.
-    """
+    """The name of the zone, such as ``Europe/Berlin``; UTC where the machine does not say."""
     return next(filter(_is_zone, _named(environ, localtime, timezone)), FALLBACK)
 
 

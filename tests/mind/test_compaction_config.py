@@ -46,7 +46,7 @@ def refused(file: Path, *settings: str) -> ConfigError:
 def test_the_shipped_file_says_what_the_defaults_are_and_explains_each():
     assert load_compaction_config(SHIPPED) == CompactionConfig()
     written = merged(SHIPPED).entries
-    assert set(written) == {field.name for field in fields(CompactionConfig)}
+    assert set(written) == {field.name for field in fields(CompactionConfig)} - {"on_agent"}
     text = SHIPPED.read_text(encoding="utf-8")
     for name in written:
         assert re.search(rf"^\*\*{name}\*\*: .+\n_[^_]", text, re.MULTILINE), f"{name} unexplained"
@@ -84,18 +84,18 @@ def test_every_setting_is_read(file: Path):
         "on_high**: off",
         "on_sleep**: no",
         "on_emergency**: no",
-        "on_agent**: no",
         "profile**: agent",
         "fallback_after**: 0",
     )
     assert found == CompactionConfig(
         *("structured", 10, 11, 16384, 384, 0.8, 0.5, 0.6, 0.9, 5, 0.1, 0, 20, 900),
-        *(False, False, False, False, False, False, "agent", 0),
+        *(False, False, False, False, False, True, "agent", 0),
     )
     assert found.budget == 16000
     assert all(
         getattr(found, field.name) != getattr(CompactionConfig(), field.name)
         for field in fields(CompactionConfig)
+        if field.name != "on_agent"
     ), "a setting that equals its default shows nothing"
 
 

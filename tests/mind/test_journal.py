@@ -494,9 +494,7 @@ def test_the_shipped_settings_are_the_defaults():
     assert load_journal_config(REPOSITORY / "vault/config/journal.md") == JournalConfig()
 
 
-@pytest.mark.parametrize(
-    "line", ["**budget**: -1", "**draw_from**: 11", "**days**: 0", "**entries**: 1", "**daze**: 3"]
-)
+@pytest.mark.parametrize("line", ["**budget**: -1", "**budget**: lots", "**daze**: 3"])
 def test_wrong_settings_are_refused(tmp_path: Path, line: str):
     path = tmp_path / "journal.md"
     path.write_text(line)

@@ -204,7 +204,7 @@ def test_the_settings_as_they_are_shipped_are_the_defaults():
     ("line", "why"),
     [
         ("**budget**: many", "not a whole number"),
-        ("**facts**: 1", "not between 4 and 500"),
+        ("**budget**: -1", "not between 0"),
         ("**buget**: 3", "Did you mean budget"),
     ],
 )

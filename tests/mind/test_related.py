@@ -138,9 +138,8 @@ def test_the_shipped_file_says_what_is_the_default_anyway():
     ("line", "field"),
     [
         ("**patience**: 2.5", "patience"),
-        ("**remembered**: 3", "remembered"),
-        ("**remembered_tokens**: 300", "remembered_tokens"),
-        ("**remembered_thoughts**: 1", "remembered_thoughts"),
+        ("**budget**: 300", "budget"),
+        ("**memories**: 9", "memories"),
     ],
 )
 def test_what_a_researcher_sets_is_taken(tmp_path, line, field):
@@ -155,10 +154,8 @@ def test_what_a_researcher_sets_is_taken(tmp_path, line, field):
         "**patience**: 0",
         "**patience**: nan",
         "**patience**: soon",
-        "**remembered**: 0",
-        "**remembered_tokens**: 5",
-        "**remembered_thoughts**: -1",
-        "**remembered_thought**: 3",
+        "**budget**: -1",
+        "**memorys**: 3",
     ],
 )
 def test_what_makes_no_sense_is_refused_with_its_line(tmp_path, line):

@@ -51,8 +51,6 @@ def test_a_file_without_settings_means_the_defaults(tmp_path: Path):
         ("**wake_hour**: half past six", "not a whole number"),
         ("**awake_hours**: 0", "not between 0.1"),
         ("**calls**: -1", "not between 0"),
-        ("**reflect_after**: 0", "not between 1"),
-        ("**questions**: 0", "not between 1"),
         ("**dream**: perhaps", "neither yes nor no"),
         ("**wakehour**: 7", "Did you mean wake_hour"),
     ],

@@ -16,8 +16,10 @@ from game.mind.books.journal.config import load_journal_config
 from game.mind.books.profiles.config import load_people_config
 from game.mind.compaction.config import FOLDER, load_compaction_config
 from game.mind.errors import ConfigError
+from game.mind.markdown_config import merged
 from game.mind.prompt.template import load_template
 from game.mind.recall.config import load_recall_config
+from game.mind.retired_settings import RETIRED, note, retired
 from game.mind.sleep.config import load_sleep_config
 from game.mind.summaries.strategy import load_strategy
 from game.paths import Places
@@ -59,6 +61,9 @@ def configuration(here: Places) -> Iterator[Finding]:
     yield from wrong
     if not wrong:
         yield Finding("Config", True, f"{len(looked_at)} files in {here.config} are understood")
+        for path in (here.config / name for name in RETIRED):
+            if old := retired(merged(path)):
+                yield Finding("Config", True, f"{path}: {note(old)}")
 
 
 def _file(path: Path, load: Callable[[Path], object]) -> Finding | None:

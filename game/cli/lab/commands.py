@@ -13,7 +13,7 @@ import typer
 
 from game.cli.lab.options import ReplayOptions
 from game.mind.errors import KeepsakeError
-from game.paths import places
+from game.paths import Places, places
 
 MOST_QUESTIONS = 500
 
@@ -50,7 +50,7 @@ def replay(
     lab: Annotated[str, typer.Option(help="In this simulated world.")] = "",
 ) -> None:
     """Live an agent's archived life once more at other settings: what it would cost and keep."""
-    from game.cli.lab import forking, replaying  # noqa: PLC0415 - other commands need not wait
+    from game.cli.lab import replaying  # noqa: PLC0415 - other commands need not wait
 
     options = ReplayOptions(
         agent=agent,
@@ -67,7 +67,7 @@ def replay(
         csv=csv_file,
         as_json=as_json,
     )
-    if not replaying.replay(forking.world(places(), lab), options):
+    if not replaying.replay(places_of(lab), options):
         raise typer.Exit(1)
 
 
@@ -91,3 +91,18 @@ def fork(
     if at is not None and not at.strip():
         raise KeepsakeError("--at names no point", "Leave it out for a copy of now")
     forking.fork_world(places(), target, at or "", lab)
+
+
+def places_of(lab: str) -> Places:
+    """The places of the simulation of that name; those of the world where none is named.
+
+    Raises:
+        KeepsakeError: There is no such simulation.
+    """
+    if not lab:
+        return places()
+    from game.lab.simulations.plan import lab_of  # noqa: PLC0415 - other commands need not wait
+
+    found = lab_of(places(), lab)
+    found.plan()  # says which there are, if there is none of that name
+    return found.places()

@@ -5,33 +5,17 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from rich.console import Console
-
+from game.cli.output import out
 from game.cli.progress import ProgressDisplay
 from game.cli.world import ports
 from game.lab.forks.fork import ANEW, AS_NOW, Forked, fork
 from game.lab.forks.lab_fork import fork_lab, fork_lab_world
 from game.lab.forks.points import point_at
-from game.lab.simulations.plan import lab_of
 from game.mind.errors import KeepsakeError
 from game.paths import Places
 
 _APART = 20
 """How far the ports of two copies are apart at least."""
-out = Console(highlight=False, soft_wrap=True)
-
-
-def world(here: Places, lab: str) -> Places:
-    """The places of a simulated world; those of this copy where none is named.
-
-    Raises:
-        KeepsakeError: There is no such simulation.
-    """
-    if not lab:
-        return here
-    found = lab_of(here, lab)
-    found.plan()
-    return found.places()
 
 
 def fork_world(here: Places, target: str, at: str, lab: str) -> None:

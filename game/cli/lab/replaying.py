@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bars
 
 from game.cli.lab.options import ReplayOptions
+from game.cli.output import err, out
 from game.lab.replays.cells import Cell, axes, cells, lived_for, settings_of
 from game.lab.replays.chart import chart, check_form
 from game.lab.replays.course import EVERY, LifeCourse, course
@@ -34,8 +35,6 @@ from game.paths import Places
 
 _WIDEST = 10_000
 """No terminal, and no table, is wider."""
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +146,7 @@ def _grid(options: ReplayOptions) -> list[Cell]:
 
 
 def _unusable(grid: Sequence[Cell], here: Places) -> dict[Cell, Result]:
-    """The configurations that cannot be; said before anything is lived.
-
-    Raises:
-        KeepsakeError: None of those that were asked for can be.
-    """
+    """The configurations that cannot be; said before anything is lived."""
     found: dict[Cell, Result] = {}
     errors: list[KeepsakeError] = []
     for cell in grid:

@@ -62,10 +62,6 @@ def show(out: Console, lab: Lab) -> bool:
 
     The first Ctrl-C ends it at its next checkpoint, the second one at once.
 
-    Args:
-        out: Where to show it.
-        lab: Which simulation.
-
     Returns:
         Whether it has come to its end, and somebody has thought on the way.
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from game.cli.output import err, out, plain_table
 from game.lab.simulations.plan import MOST_SEED
 from game.lab.talk.evaluation import AGENT, Talk, TalkUtterance, evaluate
 from game.lab.talk.job import Job
@@ -22,8 +22,6 @@ from game.lab.talk.talk_set import ALL, PARTS
 from game.mind.errors import KeepsakeError
 from game.paths import places
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
 _COUNTED = ("markup", "repeat", "silent", "parrot")
 _HEADINGS = ("kind", "n", "right", "95 %", "life", *_COUNTED, "med s", "p95 s")
 
@@ -71,14 +69,7 @@ def talk(
 
 
 class _ProgressBar:
-    """A bar on the screen while it goes on.
-
-    Args:
-        asked: How many questions there are.
-
-    Attributes:
-        talks: The talks so far.
-    """
+    """A bar on the screen while it goes on."""
 
     def __init__(self, asked: int) -> None:
         self._progress: Progress | None = None
@@ -109,9 +100,7 @@ class _ProgressBar:
 
 def as_table(found: Sequence[QuestionScore]) -> Table:
     """The figures as a table."""
-    table = Table(box=None, pad_edge=False, collapse_padding=True)  # 80 columns
-    for heading in _HEADINGS:
-        table.add_column(heading, justify="left" if heading == "kind" else "right", no_wrap=True)
+    table = plain_table(_HEADINGS, right=_HEADINGS[1:], no_wrap=True, collapse_padding=True)
     for score in found:
         if score.kind == CHECKED:
             table.add_section()

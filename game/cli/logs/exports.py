@@ -118,11 +118,7 @@ def export(
 
 
 def _earlier(folder: Path) -> frozenset[str]:
-    """The tables that exports of before have written into a folder.
-
-    Raises:
-        KeepsakeError: There are others of such names.
-    """
+    """The tables that exports of before have written into a folder."""
     try:
         listed = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["tables"]
     except FileNotFoundError:

@@ -28,10 +28,6 @@ def follow(path: Path, *, poll: float = 0.3) -> Iterator[str]:
 
     The file may not exist yet, and may be rotated away or cut: reading goes on with the
     one that takes its place.
-
-    Args:
-        path: The file.
-        poll: Seconds between two looks at it.
     """
     return _added_lines(path, poll, *_end(path))
 

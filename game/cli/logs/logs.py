@@ -70,12 +70,7 @@ def show_events(
 
 
 def unknown_agents(here: Places, names: Collection[str]) -> Iterator[str]:
-    """A line for each name that is no agent's, so that nobody waits for what cannot come; blocks.
-
-    Args:
-        here: The world.
-        names: The agents that were asked for.
-    """
+    """A line for each name that is no agent's: nobody waits for what cannot come; blocks."""
     from game.lab.replays.lived import name_of  # noqa: PLC0415 - only where somebody names an agent
 
     folders = here.agents.iterdir() if here.agents.is_dir() else ()

@@ -59,13 +59,7 @@ class LauncherOperation:
 
 
 def run(here: Places, operation: str, on_step: Callable[[str], None]) -> LauncherOperation:
-    """Start an operation.
-
-    Args:
-        here: The copy it works on.
-        operation: ``start``, ``stop`` or ``reload``.
-        on_step: Told each step, from another thread.
-    """
+    """Start an operation."""
     process = subprocess.Popen(
         [sys.executable, "-m", "game.cli.world.evennia_entry", operation],
         cwd=REPOSITORY,

@@ -17,12 +17,7 @@ _READ_SECONDS = 0.5
 
 
 class Telnet:
-    """A telnet line that refuses every option and keeps the plain text.
-
-    Args:
-        host: Address to connect to.
-        port: TCP port.
-    """
+    """A telnet line that refuses every option and keeps the plain text."""
 
     def __init__(self, host: str, port: int) -> None:
         self.host = host

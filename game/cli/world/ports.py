@@ -47,12 +47,7 @@ def of(here: Places) -> list[Port]:
 
 
 def taken(ports: list[Port], ours: frozenset[int] = frozenset()) -> list[tuple[Port, str]]:
-    """The ports that cannot be used, each with the reason.
-
-    Args:
-        ports: What to look at.
-        ours: Process numbers that may hold them.
-    """
+    """The ports that cannot be used, each with the reason."""
     return [(port, reason) for port in ports if (reason := _obstacle(port, ours))]
 
 

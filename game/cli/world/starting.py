@@ -156,11 +156,7 @@ class _Watch:
         self._seen: dict[Component, float] = {}
 
     def check(self, *, portal_expected: bool = False) -> None:
-        """Look once.
-
-        Raises:
-            KeepsakeError: One that was there has been gone for a while.
-        """
+        """Look once."""
         now = time.monotonic()
         alive = {each.component for each in processes.running(self._here)}
         self._seen |= dict.fromkeys(alive, now)

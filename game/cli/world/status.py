@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
+from game.cli.output import plain_table
 from game.cli.world import client, processes
 from game.cli.world.processes import Component, Running
 from game.mind.errors import KeepsakeError
@@ -15,13 +16,7 @@ from game.paths import Places
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """One look at a copy.
-
-    Attributes:
-        here: The copy.
-        found: Its processes.
-        ready: Whether a player can log in.
-    """
+    """One look at a copy."""
 
     here: Places
     found: tuple[Running, ...]
@@ -49,12 +44,8 @@ class Status:
 
     def as_table(self) -> Table:
         """The processes as a table."""
-        table = Table(box=None, pad_edge=False)
-        for heading in ("process", "state", "pid", "up for", "port"):
-            table.add_column(heading)
-        for component in Component:
-            table.add_row(component.value, *self._row(component))
-        return table
+        rows = ((component.value, *self._row(component)) for component in Component)
+        return plain_table(("process", "state", "pid", "up for", "port"), rows)
 
     def _process(self, component: Component) -> dict[str, Any] | None:
         each = processes.one(self.found, component)

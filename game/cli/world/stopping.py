@@ -19,9 +19,6 @@ _LOOK_SECONDS = 0.1
 def stop(here: Places, say: Callable[[str], None]) -> bool:
     """End the world.
 
-    Returns:
-        Whether anything ran.
-
     Raises:
         KeepsakeError: A process cannot be ended.
     """

@@ -6,16 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import httpx
-
-from game.llm.clients.http import (
-    DeadlineTransport,
-    ServerWords,
-    from_transport,
-    json_object,
-    shown,
-    timeout,
-)
+from game.llm.clients.http import JsonServer, ServerWords, shown
 from game.llm.clients.ollama import CLIENT_FAILURES, client, named, ollama_host, words
 from game.llm.clients.openai import api_key
 from game.mind.errors import BadAnswer
@@ -76,20 +67,13 @@ class OpenAIEmbedder:
     ) -> None:
         key = key or api_key()
         self._model = model
-        self._time_limit = time_limit
         self._server = ServerWords(
             f"The embedding server at {shown(host)}",
             "Start the server, or correct its host",
             f"Load {model!r} there, or correct the model's name",
             key or "",
         )
-        self._http = httpx.Client(
-            base_url=host.rstrip("/").removesuffix("/v1"),
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            timeout=timeout(time_limit),
-            transport=DeadlineTransport(),
-            trust_env=False,
-        )
+        self._http = JsonServer(host, self._server, time_limit)
 
     @property
     def model_name(self) -> str:
@@ -105,11 +89,7 @@ class OpenAIEmbedder:
         if not texts:
             return []
         body = {"model": self._model, "input": list(texts)}
-        try:
-            response = self._http.post("/v1/embeddings", json=body)
-        except (httpx.HTTPError, RuntimeError) as error:
-            raise from_transport(error, self._server, self._time_limit) from error
-        rows = json_object(response, self._server).get("data")
+        rows = self._http.call("POST", "/v1/embeddings", body).get("data")
         return checked(_vectors(rows), len(texts), self._server)
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ import logging
 import re
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -147,6 +147,50 @@ def from_status(status: int, body: str, server: ServerWords) -> ModelError:
         f"{server.name} refused the request (HTTP {status}: {said})",
         "Check model, context_tokens and max_tokens in llm.md",
     )
+
+
+class JsonServer:
+    """Asks one server for JSON objects. Safe to use from several threads.
+
+    Args:
+        host: Base address, with or without ``/v1``.
+        words: How errors speak of it; its key is sent along.
+        time_limit: Seconds an answer may take.
+    """
+
+    def __init__(self, host: str, words: ServerWords, time_limit: float) -> None:
+        self._words, self._time_limit = words, time_limit
+        self._http = httpx.Client(
+            base_url=host.rstrip("/").removesuffix("/v1"),
+            headers={"Authorization": f"Bearer {words.key}"} if words.key else {},
+            timeout=timeout(time_limit),
+            transport=DeadlineTransport(),
+            trust_env=False,
+        )
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        seconds: float | None = None,
+    ) -> dict[str, Any]:
+        """The answer's body; blocks.
+
+        Raises:
+            ModelError: There was no answer, or none that can be used.
+        """
+        limit = seconds or self._time_limit
+        try:
+            response = self._http.request(method, path, json=body, timeout=timeout(limit))
+        except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
+            # httpx raises RuntimeError when the client was closed under a call.
+            raise from_transport(error, self._words, limit) from error
+        return json_object(response, self._words)
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._http.close()
 
 
 def json_object(response: httpx.Response, server: ServerWords) -> dict[str, Any]:

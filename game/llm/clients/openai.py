@@ -15,18 +15,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import httpx
-
 from game.llm.clients import answers, openai_server
 from game.llm.clients.capabilities import of_kind
-from game.llm.clients.http import (
-    DeadlineTransport,
-    ServerWords,
-    from_transport,
-    json_object,
-    shown,
-    timeout,
-)
+from game.llm.clients.http import JsonServer, ServerWords, shown
 from game.llm.profiles import AUTO, LLAMA_CPP, VLLM
 from game.llm.tokens.tokenizer import Tokenizer
 from game.mind.errors import BadAnswer, ModelError, ModelMissing
@@ -69,7 +60,6 @@ class OpenAIModel:
         cure_absent: str = "Start the server, or correct host in llm.md",
     ) -> None:
         self.model = model
-        self._time_limit = time_limit
         self._kind = kind
         self.capabilities = of_kind(kind)
         self._guided = openai_server.STRUCTURED
@@ -80,15 +70,10 @@ class OpenAIModel:
             f"Load {model!r} there, or correct model and host in llm.md",
             key or "",
         )
+        self._http = JsonServer(host, self.server, time_limit)
         self._tokenizer = Tokenizer(
-            lambda body: self._call("POST", "/tokenize", body, seconds=_TOKENIZE_SECONDS), model
-        )
-        self._http = httpx.Client(
-            base_url=host.rstrip("/").removesuffix("/v1"),
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            timeout=timeout(time_limit),
-            transport=DeadlineTransport(),
-            trust_env=False,
+            lambda body: self._http.call("POST", "/tokenize", body, seconds=_TOKENIZE_SECONDS),
+            model,
         )
 
     def generate(self, request: GenerationRequest) -> Generation:
@@ -100,7 +85,7 @@ class OpenAIModel:
         started = time.monotonic()
         aloud = bool(request.messages) and self.capabilities.thinks
         path = "/v1/chat/completions" if request.messages else "/v1/completions"
-        body = self._call("POST", path, self._body(request, aloud=aloud))
+        body = self._http.call("POST", path, self._body(request, aloud=aloud))
         choice = _first_choice(body, self.server)
         prompt, cached, completion = _tokens(body)
         return answers.generation(
@@ -122,7 +107,7 @@ class OpenAIModel:
             ModelError: It does not, or it has not.
         """
         try:
-            body = self._call("GET", "/v1/models", seconds=5.0)
+            body = self._http.call("GET", "/v1/models", seconds=5.0)
         except ModelError:
             self.capabilities = replace(self.capabilities, known=False)
             raise
@@ -142,7 +127,7 @@ class OpenAIModel:
         return "ready"
 
     def _learn(self, listed: Sequence[Mapping[str, Any]]) -> None:
-        server = openai_server.OpenAIServer(self._call, self.model)
+        server = openai_server.OpenAIServer(self._http.call, self.model)
         kind = server.kind(listed) if self._kind == AUTO else self._kind
         if kind == VLLM:
             self._guided = server.guided()
@@ -159,21 +144,6 @@ class OpenAIModel:
     def close(self) -> None:
         """Close the kept connections."""
         self._http.close()
-
-    def _call(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, Any] | None = None,
-        seconds: float | None = None,
-    ) -> dict[str, Any]:
-        limit = seconds or self._time_limit
-        try:
-            response = self._http.request(method, path, json=body, timeout=timeout(limit))
-        except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
-            # httpx raises RuntimeError when the client was closed under a call.
-            raise from_transport(error, self.server, limit) from error
-        return json_object(response, self.server)
 
     def _body(self, request: GenerationRequest, *, aloud: bool) -> dict[str, Any]:
         body: dict[str, Any] = {

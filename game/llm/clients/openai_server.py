@@ -35,12 +35,7 @@ class Call(Protocol):
 
 
 class OpenAIServer:
-    """Asks a server what it is; every method blocks and may raise ModelError.
-
-    Args:
-        call: Sends one request.
-        model: The model's name; may be empty.
-    """
+    """Asks a server what it is; every method blocks and may raise ModelError."""
 
     def __init__(self, call: Call, model: str) -> None:
         self._call = call

@@ -52,9 +52,6 @@ class Embedded(Supervisor[ModelError]):
 
     See :class:`game.child.supervisor.Supervisor` for the other arguments.
 
-    Args:
-        places: Folders and ports of this copy.
-
     Attributes:
         refused: Why the file that was asked for last is not served; None when it is.
     """

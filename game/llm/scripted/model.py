@@ -58,9 +58,6 @@ class ScriptedModel:
 
     Args:
         seed: Begins every throw of the dice that the request's own seed does not begin.
-
-    Attributes:
-        capabilities: It reads the prompt of a script.
     """
 
     def __init__(self, seed: int = 0) -> None:

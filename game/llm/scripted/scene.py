@@ -24,13 +24,7 @@ _LATELY = 60
 
 @dataclass(frozen=True, slots=True)
 class SceneUtterance:
-    """Something that somebody said.
-
-    Attributes:
-        who: Who said it.
-        words: The words.
-        to_me: Whether they were meant for the agent alone.
-    """
+    """Something that somebody said."""
 
     who: str
     words: str

@@ -11,13 +11,7 @@ from game.mind.prompt.tokens import MODEL_SERVER, TIKTOKEN
 
 
 class ServerTokenCounter:
-    """Counts for the model of one profile; :meth:`count` blocks, for worker threads only.
-
-    Args:
-        gateway: The way to the models.
-        profile: Whose model it is.
-        local: Counts for a server that cannot.
-    """
+    """Counts for the model of one profile; :meth:`count` blocks, for worker threads only."""
 
     def __init__(
         self, gateway: Gateway, profile: str = "agent", local: LocalTokenizer | None = None

@@ -51,11 +51,7 @@ def installed() -> bool:
 
 
 class LocalTokenizer:
-    """Counts with tiktoken; blocks, for a second the first time. Safe in any thread.
-
-    Args:
-        environ: The environment, for the place of the cache.
-    """
+    """Counts with tiktoken; blocks, for a second the first time. Safe in any thread."""
 
     def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
         self._environ = environ

@@ -32,13 +32,7 @@ class _Kind(Enum):
 
 
 class Tokenizer:
-    """Counts tokens by the server's tokenizer. Safe to use from several threads.
-
-    Args:
-        post: How the server is asked.
-        model: The model's name there; may be empty.
-        clock: Monotonic seconds.
-    """
+    """Counts tokens by the server's tokenizer. Safe to use from several threads."""
 
     def __init__(
         self, post: Post, model: str = "", clock: Callable[[], float] = time.monotonic

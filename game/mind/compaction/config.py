@@ -11,6 +11,7 @@ from typing import Any
 from game.mind.books import commitments_room, pins
 from game.mind.markdown_config import ConfigSection, Setting, merged
 from game.mind.prompt.tokens import CHARACTERS_PER_TOKEN
+from game.mind.retired_settings import current_settings
 from game.mind.summaries.strategy import strategy_names
 
 FOLDER = "compaction"
@@ -102,7 +103,7 @@ def load_compaction_config(
         ConfigError: A value or a name is wrong, or two values do not go together; says
             which line, why, and what to do.
     """
-    settings = merged(path)
+    settings = current_settings(merged(path), CompactionConfig)
     given = {key: Setting(value, 1) for key, value in (changes or {}).items()}
     settings = replace(settings, entries={**settings.entries, **given})
     settings.only(field.name for field in fields(CompactionConfig))

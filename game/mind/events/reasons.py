@@ -44,7 +44,7 @@ class Under:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:  # the description of the API is made from its docstring
+class ThoughtCost:
     """What the thought cost.
 
     Attributes:
@@ -99,6 +99,6 @@ class Why:
     under: tuple[Under, ...] = ()
     # memories that stood word for word, from … to; None if that is not known
     window: tuple[int, int] | None = None
-    cost: Cost | None = None  # what it cost; None if that is not known
+    cost: ThoughtCost | None = None  # what it cost; None if that is not known
     prompt: str = ""  # the prompt's hash; empty for none
     missing: tuple[str, ...] = ()  # what cannot be told any more, and why, a sentence each

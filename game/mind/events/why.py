@@ -16,7 +16,7 @@ from game.mind.archive.history import PastCompaction, Texts, compactions
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind, Summary
 from game.mind.events.reader import Record
-from game.mind.events.reasons import Cost, Leant, PromptSource, Under, Why
+from game.mind.events.reasons import Leant, PromptSource, ThoughtCost, Under, Why
 from game.mind.language.words import sentences, stem, telling, words
 
 MOST_UNDER = 20_000
@@ -238,10 +238,10 @@ def _read(archive: Archive, first: int, last: int) -> list[Memory]:
     return archive.read(first, last) if 0 < first <= last else []
 
 
-def _cost(told: _Record, record: Record) -> Cost:
+def _cost(told: _Record, record: Record) -> ThoughtCost:
     found, seed = record.get("sections"), record.get("seed")
     sections = found.items() if isinstance(found, dict) else ()
-    return Cost(
+    return ThoughtCost(
         sections={str(name): int(tokens) for name, tokens in sections},
         budget=told.number("budget"),
         counted_by=told.text("counted_by"),

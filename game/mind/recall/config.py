@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from game.mind.markdown_config import ConfigSection, merged
+from game.mind.retired_settings import current_settings
 
 CHILD, NONE = "child", "none"
-_RANGES = {
-    "budget": (0, 100_000),
-    "notes": (0, 50),
-    "summaries": (0, 50),
-    "memories": (0, 200),
-    "remembered": (1, 1000),
-    "remembered_tokens": (100, 100_000),
-    "remembered_thoughts": (1, 1000),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +33,12 @@ def load_recall_config(path: Path) -> RecallConfig:
     Raises:
         ConfigError: A value or a name is wrong; says which line and why.
     """
-    read, default = merged(path), RecallConfig()
-    read.only(field.name for field in fields(RecallConfig))
+    read, default = current_settings(merged(path), RecallConfig), RecallConfig()
     return RecallConfig(
         chroma=_chroma(read, default.chroma),
+        budget=read.integer("budget", default.budget, high=100_000),
+        memories=read.integer("memories", default.memories, high=200),
         patience=read.number("patience", default.patience, low=0.05, high=60.0),
-        **{
-            name: read.integer(name, getattr(default, name), low=low, high=high)
-            for name, (low, high) in _RANGES.items()
-        },
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from game.mind.markdown_config import merged
+from game.mind.retired_settings import current_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +48,14 @@ def load_sleep_config(path: Path) -> SleepConfig:
     Raises:
         ConfigError: A value or a name is wrong; says which line and why.
     """
-    read, default = merged(path), SleepConfig()
-    read.only(field.name for field in fields(SleepConfig))
+    read, default = current_settings(merged(path), SleepConfig), SleepConfig()
     return SleepConfig(
         sleep=read.flag("sleep", default.sleep),
         awake_hours=read.number("awake_hours", default.awake_hours, low=0.1, high=1000.0),
         awake_tokens=read.integer("awake_tokens", default.awake_tokens),
-        quiet_minutes=read.number("quiet_minutes", default.quiet_minutes, high=1440.0),
         sleep_hours=read.number("sleep_hours", default.sleep_hours, low=1.0, high=24.0),
         wake_hour=read.integer("wake_hour", default.wake_hour, high=23),
         profile=read.text("profile", default.profile),
         calls=read.integer("calls", default.calls, high=1000),
-        reflect_after=read.integer("reflect_after", default.reflect_after, low=1, high=100_000),
-        questions=read.integer("questions", default.questions, low=1, high=20),
         dream=read.flag("dream", default.dream),
     )

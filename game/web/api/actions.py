@@ -106,7 +106,7 @@ def compact(number: int, who: str) -> Done:
     if not outcomes:
         return begun
     done, said = _compacted(outcomes[0])
-    return Done(done, said, begun.state)
+    return Done(done=done, said=said, state=begun.state)
 
 
 def _compacted(outcome: Compacted) -> tuple[bool, str]:
@@ -125,6 +125,6 @@ def _done(number: int, who: str, what: str, deed: Deed) -> Done:
         agent, mind = agent_with(number), mind_with(number)
         done, said = deed(agent, mind)
         log(f"[Dashboard] {who}: {what} {agent.key}" + ("" if done else f" ({said})"))
-        return Done(done, said, state_of(mind))
+        return Done(done=done, said=said, state=state_of(mind))
 
     return on_reactor(work)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Collection, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -14,12 +13,13 @@ from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from game.mind.errors import KeepsakeError
 from game.web.api.on_reactor import WorldBusy
 from game.web.api.openapi import Operation
+from game.web.api.shapes import Shape
 from game.web.api.snapshots import NoSuchAgent
 from game.web.api.why_view import NoSuchAct
 from game.web.site.access import api, refused
 
 Answer = Callable[..., Any]
-"""Gives a dataclass of :mod:`game.web.api.shapes`, or a mapping, for a request."""
+"""Gives a model of :mod:`game.web.api.shapes`, or a mapping, for a request."""
 
 _SAFE = ("GET", "HEAD")
 
@@ -39,12 +39,13 @@ def answering(
 
     Args:
         function: Gets the request and what the address names.
-        methods: The HTTP methods that it takes; to look at something where none are given.
+        methods: The HTTP methods that it takes; those of ``operation`` where none are given.
         operation: What may be asked for there, and is refused if it is not told of; None to take
             whatever comes.
     """
+    own = ("POST",) if operation is not None and operation.method == "post" else _SAFE
 
-    @api(*(methods or _SAFE))
+    @api(*(methods or own))
     def view(request: HttpRequest, *rest: Any, **kwargs: Any) -> HttpResponseBase:
         try:
             if operation is not None:
@@ -55,17 +56,13 @@ def answering(
         except OSError as error:  # an archive, or the log
             problem = f"A file cannot be read ({error.strerror}): see `keepsake doctor`"
             return refused(HTTPStatus.SERVICE_UNAVAILABLE, problem)
-        return JsonResponse(found if isinstance(found, Mapping) else asdict(found))
+        return JsonResponse(found.model_dump() if isinstance(found, Shape) else found)
 
     return view
 
 
 def _known(request: HttpRequest, operation: Operation) -> None:
-    """Look whether all is told of that the request names, in its address or its body.
-
-    Raises:
-        BadRequest: Something is not, so whoever sent it meant something else.
-    """
+    """Look whether all is told of that the request names, in its address or its body."""
     names = [each.name for each in operation.parameters]
     try:
         unknown = sorted(request.GET.keys() - set(names))

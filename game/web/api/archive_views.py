@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from game.mind.archive import history
@@ -14,7 +14,7 @@ from game.mind.archive.records import Memory, Summary
 from game.mind.memory import MemoryContext
 from game.mind.prompt.tokens import Heuristic
 from game.mind.summaries.verification import SummaryVerdict
-from game.web.api.shapes_memory import (
+from game.web.api.shapes import (
     Compactions,
     CompactionView,
     Memories,
@@ -76,7 +76,7 @@ class Bounds:
         return cls(oldest.first if oldest else window, longterm_last, window)
 
     def holding(self, number: int) -> str:
-        """The tier of a memory, as :class:`game.web.api.shapes_memory.MemoryView` names it."""
+        """The tier of a memory, as :class:`game.web.api.shapes.MemoryView` names it."""
         if number >= self.window_first:
             return "window"
         if number < self.first:
@@ -120,7 +120,7 @@ def _before(life: ArchiveAccess, first: int, last: int) -> list[SummaryView]:
 def past_summary(found: Summary, compaction: int, *, undone: bool = False) -> SummaryView:
     """A summary that may stand no more; what it cost is told as it was estimated then."""
     tokens = found.tokens_after or _HEURISTIC.of(found.text)
-    return replace(summary(found, compaction, tokens), undone=undone)
+    return summary(found, compaction, tokens, undone=undone)
 
 
 class _Past:
@@ -166,7 +166,8 @@ def compactions(life: ArchiveAccess, limit: int, before: int | None = None) -> C
     wanted = [each for each in past if before is None or each.number < before]
     undone = {each.number for each in past if each.undone is not None}
     newest = reversed(wanted[-limit:])
-    return Compactions(tuple(_compaction(each, undone) for each in newest), len(past))
+    shown = tuple(_compaction(each, undone) for each in newest)
+    return Compactions(compactions=shown, total=len(past))
 
 
 def _compaction(past: PastCompaction, undone: Collection[int]) -> CompactionView:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,11 +20,6 @@ def prompt(log: Path, names: Names, nothing: PromptView) -> PromptView:
 
     The log has the text as a whole, and what each section cost: not which line was whose.
 
-    Args:
-        log: The folder of the event log.
-        names: What the agent is and was called.
-        nothing: The answer where nothing was sent.
-
     Raises:
         OSError: The log cannot be read.
     """
@@ -42,11 +36,10 @@ def _view(thought: Record, text: str, nothing: PromptView) -> PromptView:
     trigger, source = str(thought.get("trigger") or ""), str(thought.get("source") or "")
     ended = time_of(thought.get("t"))
     latency = timedelta(seconds=float(thought.get("latency") or 0.0))
-    return replace(
-        nothing,
+    return PromptView(
         at=iso(ended - latency if ended else None),
         sections=sections,
-        sent=(Stretch("", text),) if text else (),
+        sent=(Stretch(name="", text=text),) if text else (),
         tokens=sum(each.tokens for each in sections),
         budget=_number(thought, "budget") or nothing.budget,
         cached=_number(thought, "cached_tokens"),
@@ -60,7 +53,7 @@ def _sections(thought: Record) -> Iterator[Section]:
     costs = thought.get("sections")
     for name, tokens in costs.items() if isinstance(costs, dict) else ():
         if isinstance(tokens, int):
-            yield Section(str(name), tokens, "")
+            yield Section(name=str(name), tokens=tokens, text="")
 
 
 def _number(thought: Record, name: str) -> int:

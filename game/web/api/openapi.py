@@ -6,18 +6,18 @@ each answer of the API to the document.
 
 from __future__ import annotations
 
-import inspect
 import json
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from game.web.api import shapes, shapes_memory
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+from pydantic_core.core_schema import WithDefaultSchema
+
+from game.web.api import shapes
 
 VERSION = "1"
-_ATTRIBUTE = re.compile(r"^ {4}(\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
-_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_REF = "#/components/schemas/{model}"
 _AGENT = "/agents/{id}"
 
 type Schema = dict[str, Any]
@@ -56,7 +56,7 @@ class Operation:
     path: str
     method: Literal["get", "post"]
     help: str
-    answer: type | None
+    answer: type[shapes.Shape] | None
     parameters: tuple[Parameter, ...] = ()
     body: Mapping[str, str] | None = None
 
@@ -85,32 +85,20 @@ _ALL = Parameter(
 )
 _HERE = {"here": "Lie down where it is, instead of going home."}
 
-OPERATIONS = (
+_ALL_OPERATIONS = (
     Operation("/agents", "get", "All agents at a glance, and the model servers.", shapes.Overview),
     Operation(_AGENT, "get", "One agent at a glance.", shapes.AgentRow),
     Operation(f"{_AGENT}/prompt", "get", "What was last sent for it.", shapes.PromptView),
-    Operation(f"{_AGENT}/tiers", "get", "Which memory is where.", shapes_memory.TiersView),
+    Operation(f"{_AGENT}/tiers", "get", "Which memory is where.", shapes.TiersView),
     Operation(
-        f"{_AGENT}/memories",
-        "get",
-        "Raw memories by number.",
-        shapes_memory.Memories,
-        (_FIRST, _LAST),
+        f"{_AGENT}/memories", "get", "Raw memories by number.", shapes.Memories, (_FIRST, _LAST)
     ),
+    Operation(f"{_AGENT}/recall", "get", "A search by hand.", shapes.RecallView, (_WORDS, _HITS)),
     Operation(
-        f"{_AGENT}/recall", "get", "A search by hand.", shapes_memory.RecallView, (_WORDS, _HITS)
-    ),
-    Operation(
-        f"{_AGENT}/compactions",
-        "get",
-        "Its compactions.",
-        shapes_memory.Compactions,
-        (_NEWEST, _OLDER),
+        f"{_AGENT}/compactions", "get", "Its compactions.", shapes.Compactions, (_NEWEST, _OLDER)
     ),
     Operation(f"{_AGENT}/series", "get", "Its last hours, for charts.", shapes.Series, (_HOURS,)),
-    Operation(
-        f"{_AGENT}/why", "get", "Why it did what it did.", shapes_memory.WhyView, (_NTH, _ALL)
-    ),
+    Operation(f"{_AGENT}/why", "get", "Why it did what it did.", shapes.WhyView, (_NTH, _ALL)),
     Operation(f"{_AGENT}/pause", "post", "It perceives, but does not think.", shapes.Done),
     Operation(f"{_AGENT}/resume", "post", "It thinks again.", shapes.Done),
     Operation(f"{_AGENT}/compact", "post", "Compact its memory now.", shapes.Done),
@@ -118,20 +106,8 @@ OPERATIONS = (
     Operation(f"{_AGENT}/wake", "post", "Wake it.", shapes.Done),
     Operation("/openapi.json", "get", "This document.", None),
 )
-
-
-def operation(path: str, method: str) -> Operation:
-    """What is told of an address.
-
-    Raises:
-        KeyError: Nothing is.
-    """
-    return _BY_ADDRESS[path, method]
-
-
-_BY_ADDRESS: Mapping[tuple[str, str], Operation] = {
-    (each.path, each.method): each for each in OPERATIONS
-}
+OPERATIONS: Mapping[str, Operation] = {each.path: each for each in _ALL_OPERATIONS}
+"""By their address, each of which has one method."""
 _ERRORS = {
     "400": "A parameter or the body cannot be used, or names what is not told of here.",
     "403": "It is not for whoever asks, or the request lacks its token.",
@@ -154,19 +130,14 @@ _ABOUT = (
 
 def document() -> Schema:
     """The whole document."""
-    found: dict[str, Schema] = {}
-    paths: dict[str, Schema] = {}
-    for each in OPERATIONS:
-        paths.setdefault(each.path, {})[each.method] = _operation(each, found)
-    schema_of(shapes.Refused, found)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Keepsake's agents", "version": VERSION, "description": _ABOUT},
         "servers": [{"url": "/agents/api"}],
         "security": [{"session": []}],
-        "paths": paths,
+        "paths": {path: {each.method: _operation(each)} for path, each in OPERATIONS.items()},
         "components": {
-            "schemas": dict(sorted(found.items())),
+            "schemas": _schemas(),
             "securitySchemes": {
                 "session": {"type": "apiKey", "in": "cookie", "name": "sessionid"},
                 "token": {"type": "apiKey", "in": "header", "name": "X-CSRFToken"},
@@ -175,8 +146,8 @@ def document() -> Schema:
     }
 
 
-def _operation(operation: Operation, found: dict[str, Schema]) -> Schema:
-    schema = schema_of(operation.answer, found) if operation.answer else {"type": "object"}
+def _operation(operation: Operation) -> Schema:
+    schema = _ref(operation.answer) if operation.answer else {"type": "object"}
     errors = {code: _answer(said, _ref(shapes.Refused)) for code, said in _ERRORS.items()}
     made: Schema = {
         "operationId": _id(operation),
@@ -221,60 +192,33 @@ def _body(flags: Mapping[str, str]) -> Schema:
     return {"type": "object", "properties": properties}
 
 
+def _ref(shape: type) -> Schema:
+    return {"$ref": _REF.format(model=shape.__name__)}
+
+
 def _answer(said: str, schema: Schema) -> Schema:
     return {"description": said, "content": {"application/json": {"schema": schema}}}
 
 
-# -- from types to schemas
+def _schemas() -> Schema:
+    """The models' schemas by name, as Pydantic makes them from what is answered."""
+    shapes_used = {each.answer for each in OPERATIONS.values() if each.answer} | {shapes.Refused}
+    _, made = models_json_schema(
+        [(each, "serialization") for each in sorted(shapes_used, key=lambda each: each.__name__)],
+        ref_template=_REF,
+        schema_generator=_Plain,
+    )
+    return dict(sorted(made["$defs"].items()))
 
 
-def schema_of(hint: Any, found: dict[str, Schema]) -> Schema:
-    """The JSON schema of a type.
+class _Plain(GenerateJsonSchema):
+    """Without a title for each field, which says its name once more, and without defaults."""
 
-    Args:
-        hint: A plain type, a dataclass, a tuple or mapping of such, or one of them or None.
-        found: The schemas of the dataclasses in it are added here, by their names.
+    def field_title_should_be_set(self, schema: object) -> bool:
+        return False
 
-    Raises:
-        TypeError: It is none of these.
-    """
-    if is_dataclass(hint) and isinstance(hint, type):
-        if hint.__name__ not in found:
-            found[hint.__name__] = {}  # so that one that holds itself comes to an end
-            found[hint.__name__] = _object(hint, found)
-        return _ref(hint)
-    if hint in _PLAIN:
-        return {"type": _PLAIN[hint]}
-    arguments = get_args(hint)
-    if get_origin(hint) is tuple:
-        return {"type": "array", "items": schema_of(arguments[0], found)}
-    if get_origin(hint) is Mapping:
-        return {"type": "object", "additionalProperties": schema_of(arguments[1], found)}
-    if type(None) in arguments:
-        wanted = next(each for each in arguments if each is not type(None))
-        return {"anyOf": [schema_of(wanted, found), {"type": "null"}]}
-    raise TypeError(f"{hint} has no schema: give openapi.py one")
-
-
-def _ref(shape: type) -> Schema:
-    return {"$ref": f"#/components/schemas/{shape.__name__}"}
-
-
-def _object(shape: type, found: dict[str, Schema]) -> Schema:
-    hints, doc = get_type_hints(shape), inspect.getdoc(shape) or ""
-    said = {name: " ".join(text.split()) for name, text in _ATTRIBUTE.findall(doc)}
-    properties = {}
-    for field in fields(shape):
-        properties[field.name] = schema_of(hints[field.name], found)
-        if field.name in said:
-            properties[field.name]["description"] = said[field.name]
-    return {
-        "type": "object",
-        "description": doc.partition("\n\n")[0].replace("\n", " "),
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    def default_schema(self, schema: WithDefaultSchema) -> Schema:
+        return self.generate_inner(schema["schema"])
 
 
 def text() -> str:

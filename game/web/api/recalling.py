@@ -8,7 +8,7 @@ from concurrent.futures import TimeoutError as TookTooLong
 
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.web.api.on_reactor import WorldBusy, on_reactor
-from game.web.api.shapes_memory import HitView, RecallView
+from game.web.api.shapes import HitView, RecallView
 from game.web.api.snapshots import mind_with
 from game.web.api.why_view import summary_title
 from typeclasses.services import services
@@ -40,8 +40,9 @@ def recall(number: int, question: str, limit: int) -> RecallView:
     seconds = round(time.perf_counter() - began, 6)
     if hits is None:
         problem = "Recall cannot search now. The agents' log says why; so does `keepsake doctor`"
-        return RecallView(question, (), seconds, problem)
-    return RecallView(question, tuple(map(_hit, hits)), seconds, "")
+        return RecallView(question=question, hits=(), seconds=seconds, problem=problem)
+    found = tuple(map(_hit, hits))
+    return RecallView(question=question, hits=found, seconds=seconds, problem="")
 
 
 def _hit(hit: Hit) -> HitView:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from itertools import batched, groupby
@@ -27,8 +27,16 @@ from game.mind.memory import MemoryContext
 from game.mind.prompt.template import Rendered
 from game.mind.summaries.roundtrip import Rate
 from game.web.api.on_reactor import on_reactor
-from game.web.api.shapes import AgentRow, Overview, PromptView, Section, ServerRow, Stretch
-from game.web.api.shapes_memory import SummaryView, TiersView
+from game.web.api.shapes import (
+    AgentRow,
+    Overview,
+    PromptView,
+    Section,
+    ServerRow,
+    Stretch,
+    SummaryView,
+    TiersView,
+)
 from typeclasses.agents import Agent, all_agents
 from typeclasses.components.naming import names_of
 from typeclasses.components.prompting import title_of
@@ -100,7 +108,7 @@ def overview(*, may_act: bool) -> Overview:
     rows: list[AgentRow] = []
     for few in batched(agents, AT_A_TIME):
         rows += on_reactor(partial(_rows, few, may_act))
-    return replace(whole, agents=tuple(rows))
+    return whole.model_copy(update={"agents": tuple(rows)})
 
 
 def _rows(agents: Iterable[Agent], may_act: bool) -> list[AgentRow]:
@@ -121,16 +129,11 @@ def _world(may_act: bool) -> Overview:
 
 
 def row(agent: Agent, *, may_act: bool) -> AgentRow:
-    """One agent at a glance.
-
-    Args:
-        agent: Which.
-        may_act: Whether whoever asks may use its buttons.
-    """
+    """One agent at a glance."""
     mind, shared = agent.mind, services()
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
-        return _bare(agent.id, agent.key, "gone", place)
+        return AgentRow(id=agent.id, name=agent.key, state="gone", place=place)
     memories, next_due, due, failure = _figures(mind)
     thinker, tally, costs = mind.thinker, mind.thinker.tally, mind.fitting.costs
     return AgentRow(
@@ -185,39 +188,11 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
     return status.total, status.next_due, due.value if due else "", failure
 
 
-def _bare(number: int, name: str, state: str, place: str) -> AgentRow:
-    return AgentRow(
-        id=number,
-        name=name,
-        state=state,
-        paused=False,
-        asleep=False,
-        going_home=False,
-        place=place,
-        last_act="",
-        last_act_at=None,
-        waiting=None,
-        memories=0,
-        next_due=None,
-        used=0,
-        budget=0,
-        due="",
-        compacting=False,
-        thoughts=0,
-        ended=0,
-        failed=0,
-        recent_ended=0,
-        recent_failed=0,
-        problem="",
-        may_act=False,
-    )
-
-
 def _servers() -> Iterator[ServerRow]:
     try:
         statuses = services().gateway.statuses()
     except KeepsakeError as error:  # a profile that cannot be used: all the more there is to see
-        yield ServerRow("llm.md", "", (), str(error), {}, 0, 0)
+        yield ServerRow(provider="llm.md", health=str(error))
         return
     for status in statuses:
         yield ServerRow(
@@ -250,7 +225,7 @@ def prompt(number: int) -> PromptView:
     sent = mind_with(number).thinker.tally.sent
     budget = services().compaction.current.budget
     if sent is None:
-        return PromptView(None, (), (), 0, budget, 0, 0, "", "")
+        return PromptView(budget=budget)
     return _prompt(sent)
 
 
@@ -272,13 +247,15 @@ def _prompt(sent: LastSent) -> PromptView:
 def _sections(sent: LastSent) -> Iterator[Section]:
     texts = _texts(sent.prompt)
     for section in sent.costs.sections:
-        yield Section(section.name, section.tokens, texts.get(section.name, ""))
+        text = texts.get(section.name, "")
+        yield Section(name=section.name, tokens=section.tokens, text=text)
 
 
 def _stretches(prompt: Rendered) -> Iterator[Stretch]:
     """The lines as they follow one another, those of one section together."""
     for section, lines in groupby(prompt.lines, lambda line: line.section):
-        yield Stretch(title_of(section), "\n".join(line.text for line in lines))
+        text = "\n".join(line.text for line in lines)
+        yield Stretch(name=title_of(section), text=text)
 
 
 def _texts(prompt: Rendered) -> dict[str, str]:
@@ -321,14 +298,8 @@ def _standing(found: Summary | None, compaction: int) -> SummaryView | None:
     return summary(found, compaction, sum(services().tokens.each(found.text.splitlines())))
 
 
-def summary(found: Summary, compaction: int, tokens: int) -> SummaryView:
-    """A summary for people.
-
-    Args:
-        found: The summary.
-        compaction: Number of the compaction that wrote it.
-        tokens: What it costs in a prompt.
-    """
+def summary(found: Summary, compaction: int, tokens: int, *, undone: bool = False) -> SummaryView:
+    """A summary for people, which that compaction wrote; ``tokens`` is its share of a prompt."""
     return SummaryView(
         kind=found.tier.value,
         compaction=compaction,
@@ -338,6 +309,7 @@ def summary(found: Summary, compaction: int, tokens: int) -> SummaryView:
         model=found.model,
         text=found.text,
         tokens=tokens,
+        undone=undone,
     )
 
 

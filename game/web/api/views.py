@@ -25,8 +25,18 @@ from game.web.api import (
 from game.web.api.answers import BadRequest, NotAllowed, flag, number_in, words
 from game.web.api.archive_views import MOST_MEMORIES
 from game.web.api.on_reactor import on_reactor
-from game.web.api.shapes import AgentRow, Done, Overview, PromptView, Series
-from game.web.api.shapes_memory import Compactions, Memories, RecallView, TiersView, WhyView
+from game.web.api.shapes import (
+    AgentRow,
+    Compactions,
+    Done,
+    Memories,
+    Overview,
+    PromptView,
+    RecallView,
+    Series,
+    TiersView,
+    WhyView,
+)
 from game.web.live.series import MOST_HOURS, Charts, current
 from game.web.site.access import may_act
 from typeclasses.components.naming import names_of
@@ -144,11 +154,7 @@ def _life(number: int) -> snapshots.ArchiveAccess:
 
 
 def _who(request: HttpRequest) -> str:
-    """The name of whoever asks for something to be done.
-
-    Raises:
-        NotAllowed: The in-game commands for that are not for them either.
-    """
+    """The name of whoever asks for something to be done."""
     if not may_act(request.user):
         raise NotAllowed("That is for builders", "Ask one, or to be made one: @perm")
     return str(request.user.get_username())

@@ -8,7 +8,7 @@ from game.mind.errors import KeepsakeError
 from game.mind.events.reasons import Leant, PromptSource, Under, Why
 from game.mind.events.why_log import why_did
 from game.web.api.archive_views import Bounds, memory_view
-from game.web.api.shapes_memory import HitView, LeantView, UnderView, WhyView
+from game.web.api.shapes import Cost, HitView, LeantView, UnderView, WhyView
 from game.web.api.snapshots import ArchiveAccess, iso
 
 
@@ -57,7 +57,7 @@ def _view(found: Why, bounds: Bounds) -> WhyView:
         summaries=tuple(map(_leant, found.summaries)),
         under=tuple(map(_under, found.under)),
         window=found.window,
-        cost=found.cost,
+        cost=Cost.model_validate(found.cost) if found.cost else None,
         missing=found.missing,
     )
 

@@ -85,13 +85,7 @@ class ClientFactory(ProxyClientFactory):
 
 
 def away(request: Request, address: bytes, words: str) -> None:
-    """Answer that there is no Server: 502, for programs as JSON.
-
-    Args:
-        request: The browser's.
-        address: What it asked for.
-        words: What to tell it.
-    """
+    """Answer that there is no Server: 502, for programs as JSON."""
     for name, _ in list(request.responseHeaders.getAllRawHeaders()):
         if name.lower() not in _KEPT:  # what the Server had begun to say
             request.responseHeaders.removeHeader(name)

@@ -82,12 +82,7 @@ def _is_loopback(request: Request) -> bool:
 
 
 class GuardedResource(Resource):
-    """Lets through to ``inner`` whoever may read the metrics; all others learn nothing.
-
-    Args:
-        door: Who may.
-        inner: What is behind.
-    """
+    """Lets through to ``inner`` whoever may read the metrics; all others learn nothing."""
 
     def __init__(self, door: Door, inner: Resource) -> None:
         super().__init__()

@@ -65,12 +65,7 @@ class Stream(Protocol):
 
 
 class StreamRecord:
-    """A record as a browser is shown it; cheap until its line is asked for.
-
-    Args:
-        written: The record, as it stands in the log.
-        hub: Knows the words of memories.
-    """
+    """A record as a browser is shown it; cheap until its line is asked for."""
 
     __slots__ = ("_hub", "_line", "agent", "agent_id", "kind", "number")
 

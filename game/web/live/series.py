@@ -39,12 +39,7 @@ type Record = Mapping[str, Any]
 
 
 class Charts:
-    """The sums of one event log.
-
-    Args:
-        folder: Where the log is.
-        most_bytes: How much of it is read at first.
-    """
+    """The sums of one event log."""
 
     def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
         self._folder, self._most = folder, most_bytes
@@ -88,7 +83,8 @@ class Charts:
         with self._lock:
             slices, before = self._all_of(Names.of(agent)).spread(begin, seconds, POINTS)
             complete = self._from is not None and self._from <= begin
-        return Series(seconds, tuple(_points(slices, begin, seconds, before)), complete)
+        points = tuple(_points(slices, begin, seconds, before))
+        return Series(slice=seconds, points=points, complete=complete)
 
     def _all_of(self, names: Names) -> Sums:
         parts = [

@@ -50,10 +50,6 @@ _log = logging.getLogger("keepsake.web")
 class Watching:
     """The Server's side of what is watched.
 
-    Args:
-        places: Where this copy is.
-        reactor: Twisted's reactor.
-
     Attributes:
         taps: To be given to the services, that all of this is told.
         hub: What the live pages show.

@@ -86,9 +86,6 @@ def api(*methods: str) -> Callable[[View], View]:
 
     Who asks is looked at first: to a stranger a request without a token is like any other. Then
     what can be known without reading its body.
-
-    Args:
-        methods: The HTTP methods that it takes.
     """
     return lambda view: _guarded(view, lambda: refused(HTTPStatus.FORBIDDEN, FORBIDDEN), methods)
 

@@ -23,11 +23,7 @@ register = template.Library()
 
 @cache
 def stamp(folder: Path) -> str:
-    """A few signs that are others where any file in a folder, or its name, is another; blocks.
-
-    Args:
-        folder: The folder; looked through once a process.
-    """
+    """A few signs that are others where any file in a folder, or its name, is another; blocks."""
     digest = hashlib.sha256()
     for path in sorted(each for each in folder.rglob("*") if each.is_file()):
         digest.update(f"{path.relative_to(folder)}\0".encode())
@@ -36,11 +32,7 @@ def stamp(folder: Path) -> str:
 
 
 def asset_url(path: str) -> str:
-    """The address of one of the files.
-
-    Args:
-        path: The file, within its folder.
-    """
+    """The address of one of the files."""
     collected = Path(settings.STATIC_ROOT) / FOLDER
     folder = collected if collected.is_dir() else _SOURCE  # before the first start it is not there
     return f"{settings.STATIC_URL}{FOLDER}-{stamp(folder)}/{path}"

@@ -32,11 +32,7 @@ def with_headers(answer: HttpResponseBase, headers: Mapping[str, str]) -> HttpRe
 
 
 class SiteHeaders:
-    """Django's middleware that puts them on, whoever has answered.
-
-    Args:
-        answer_of: What is behind it.
-    """
+    """Django's middleware that puts them on, whoever has answered."""
 
     def __init__(self, answer_of: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._answer_of = answer_of

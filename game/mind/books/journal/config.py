@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
-from game.mind.books.journal.entries import LEAST, MOST
 from game.mind.markdown_config import merged
+from game.mind.retired_settings import current_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,7 @@ def load_journal_config(path: Path) -> JournalConfig:
     Raises:
         ConfigError: A value or a name is wrong; says which line and why.
     """
-    read, default = merged(path), JournalConfig()
-    read.only(field.name for field in fields(JournalConfig))
+    read, default = current_settings(merged(path), JournalConfig), JournalConfig()
     return JournalConfig(
         budget=read.integer("budget", default.budget, high=100_000),
-        draw_from=read.integer("draw_from", default.draw_from, low=LEAST, high=MOST),
-        drawn=read.integer("drawn", default.drawn, high=200),
-        entries=read.integer("entries", default.entries, low=2, high=1000),
-        days=read.integer("days", default.days, low=1, high=3650),
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from game.mind.markdown_config import merged
+from game.mind.retired_settings import current_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +30,11 @@ class PeopleConfig:
     things: int = 200
 
 
-_LEAST = {"budget": 0, "shown": 0, "observations": 1, "facts": 4, "conclusions": 0, "things": 0}
-_MOST = {
-    **{"budget": 100_000, "shown": 100, "observations": 1000},
-    **{"facts": 500, "conclusions": 100, "things": 100_000},
-}
-
-
 def load_people_config(path: Path) -> PeopleConfig:
     """Read the file; what it does not name keeps its default.
 
     Raises:
         ConfigError: A value or a name is wrong; says which line and why.
     """
-    read, default = merged(path), PeopleConfig()
-    names = [field.name for field in fields(PeopleConfig)]
-    read.only(names)
-    return PeopleConfig(
-        **{
-            name: read.integer(name, getattr(default, name), low=_LEAST[name], high=_MOST[name])
-            for name in names
-        }
-    )
+    read, default = current_settings(merged(path), PeopleConfig), PeopleConfig()
+    return PeopleConfig(budget=read.integer("budget", default.budget, high=100_000))
