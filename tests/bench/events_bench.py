@@ -189,14 +189,14 @@ def _kept() -> Iterator[Figure]:
 
 def _thoughts() -> Callable[[int], ThoughtEvent]:
     """Thoughts of fifty agents in turn, each with a prompt that has grown by a line or two."""
-    from typeclasses.components.actor import Act  # noqa: PLC0415 - when Evennia is up
-    from typeclasses.components.happenings import (  # noqa: PLC0415
+    from game.agent.happenings import (  # noqa: PLC0415
         Sent,
         basis_of,
         thought_event,
     )
-    from typeclasses.components.prompting import PromptExtras  # noqa: PLC0415
-    from typeclasses.components.thought import ThoughtInProgress  # noqa: PLC0415
+    from game.agent.thinking.actor import Act  # noqa: PLC0415 - when Evennia is up
+    from game.agent.thinking.prompting import PromptExtras  # noqa: PLC0415
+    from game.agent.thinking.thought import ThoughtInProgress  # noqa: PLC0415
 
     lines = [line.text for line in islice(talk.talk(Random(5)), 600)]
     heads = [f"You are agent {n}.\n" + "\n".join(lines[n : n + 20]) for n in range(AGENTS)]
@@ -225,7 +225,7 @@ def _prompt(head: str, lines: Sequence[str], turn: int) -> str:
 
 
 def _memories() -> Callable[[int], Event]:
-    from typeclasses.components.happenings import remembered  # noqa: PLC0415 - when Evennia is up
+    from game.agent.happenings import remembered  # noqa: PLC0415 - when Evennia is up
 
     time_of_it = datetime(2026, 5, 1, tzinfo=UTC)
     memory = Memory(7, time_of_it, MemoryKind.PERCEPTION, 'Tom says to you, "Good evening."')
@@ -233,7 +233,7 @@ def _memories() -> Callable[[int], Event]:
 
 
 def _searches() -> Callable[[int], Event]:
-    from typeclasses.components.happenings import searched  # noqa: PLC0415 - when Evennia is up
+    from game.agent.happenings import searched  # noqa: PLC0415 - when Evennia is up
 
     asked, hits = "Tom: Where is the brass key?\nThe Kettle", _hits()
     return lambda n: searched("Mira", "thought", asked, hits, seconds=0.02, before=n)

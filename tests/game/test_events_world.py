@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema
 
+from game.agent import logged_events, services
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
 from game.mind.events.log import EventLog
@@ -18,7 +19,6 @@ from game.mind.memory import CompactReason
 from game.paths import REPOSITORY, Places
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
-from typeclasses import logged_events, services
 from typeclasses.minds import close_all
 
 _SCHEMA = json.loads((REPOSITORY / "docs" / "events.schema.json").read_text(encoding="utf-8"))

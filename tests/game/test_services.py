@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from typeclasses import services
+from game.agent import services
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from evennia.objects.models import ObjectDB
 from evennia.server import initial_setup
 from evennia.server.models import ServerConfig
 
+from game.agent import services
 from game.lab.simulations.backdating import backdate
 from game.lab.simulations.inhabitants import atlas_for
 from game.lab.simulations.machinery import machinery
@@ -26,7 +27,7 @@ from game.mind.events.log import EventLog
 from game.mind.events.subscribers import Tapped, Taps
 from game.paths import places
 from game.server.private_files import read_or_create
-from typeclasses import runtime, services
+from typeclasses import runtime
 from typeclasses.agents import all_agents
 from typeclasses.minds import open_minds
 from world.atlas import read_atlas

@@ -16,6 +16,7 @@ from evennia.server.models import ServerConfig
 from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
+from game.agent.thinking.hearing import words_of
 from game.lab.simulations.backdating import backdate
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.talk.talk_set import TalkAgent, TalkRoom, TalkSet
@@ -26,7 +27,6 @@ from game.server.private_files import read_or_create
 from typeclasses.accounts import Account
 from typeclasses.agents import Agent, create_agent
 from typeclasses.characters import Character
-from typeclasses.components.hearing import words_of
 from typeclasses.exits import Exit
 from typeclasses.rooms import Room
 from world.atlas import Atlas, read_atlas

@@ -1,0 +1,237 @@
+"""What agents do, as events for the log: made on the reactor thread, so quick and without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
+
+from game.mind.archive.records import Memory
+from game.mind.errors import CompactionError
+from game.mind.events.types import Compaction, MemoryChange, Recall, Recalled, Sleep
+from game.mind.memory import CompactionResult, CompactReason, MemoryContext, Undone
+from game.mind.recall.documents import DocumentKind, Hit
+from game.mind.sleep.asking import Ask
+from game.mind.sleep.steps import Figures, Step, Work
+
+_NOTHING: Figures = {}
+
+type Spent = Callable[[], tuple[float, int]]
+"""Seconds of the services' timer, and the model calls of a night so far."""
+
+
+class LookedUp(Sequence[Recalled]):
+    """What stood in a prompt, told only when somebody asks for it.
+
+    Mostly that is the event log's thread: the reactor, which has no time, only hands it on.
+
+    Args:
+        hits: What a search found.
+        called_back: Numbers of the memories that the agent had asked for.
+    """
+
+    def __init__(self, hits: Sequence[Hit], called_back: Sequence[int]) -> None:
+        self._hits, self._called_back = hits, called_back
+
+    @cached_property
+    def _told(self) -> tuple[Recalled, ...]:
+        called = [Recalled(kind="called back", n=n) for n in self._called_back]
+        return (*map(recalled, self._hits), *called)
+
+    @overload
+    def __getitem__(self, index: int) -> Recalled: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Recalled, ...]: ...
+    def __getitem__(self, index: int | slice) -> Recalled | tuple[Recalled, ...]:
+        return self._told[index]
+
+    def __len__(self) -> int:
+        return len(self._hits) + len(self._called_back)
+
+    def __iter__(self) -> Iterator[Recalled]:
+        return iter(self._told)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._told == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._told)
+
+    def __repr__(self) -> str:
+        return repr(self._told)
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a prompt was made from; the fields are those of the event of its thought.
+
+    Attributes:
+        longterm: Last memory of the long-term summary, 0 for none.
+        recent: Last memory that the summaries covered, 0 for none.
+        total: Last memory of the window, 0 for none.
+        compaction: Number of the compaction whose summaries stood, 0 for none.
+        recalled: What was looked up and stood there.
+    """
+
+    longterm: int = 0
+    recent: int = 0
+    total: int = 0
+    compaction: int = 0
+    recalled: Sequence[Recalled] = ()
+
+
+NO_BASIS = Basis()
+
+
+def basis_of(context: MemoryContext, hits: Sequence[Hit], called_back: Sequence[int]) -> Basis:
+    """What a prompt of these is made from.
+
+    Args:
+        context: The tiers.
+        hits: What a search found, without what found no room.
+        called_back: Numbers of the memories that the agent had asked for, likewise.
+    """
+    longterm, recent, window = context.longterm, context.recent, context.window
+    summarised = max(longterm.last if longterm else 0, recent.last if recent else 0)
+    return Basis(
+        longterm=longterm.last if longterm else 0,
+        recent=summarised,
+        total=window[-1].number if window else summarised,
+        compaction=context.compaction,
+        recalled=LookedUp(hits, called_back) if hits or called_back else (),
+    )
+
+
+def recalled(hit: Hit) -> Recalled:
+    """Something that a search found, as the log has it: without its words."""
+    document, score, why = hit.document, round(hit.score, 4), "; ".join(hit.reasons)
+    if document.kind is DocumentKind.MEMORY:
+        return Recalled(kind="memory", n=document.first, score=score, why=why)
+    if document.kind is DocumentKind.NOTE:
+        return Recalled(kind="note", title=document.title, score=score, why=why)
+    number = document.key.partition(":")[2]  # of the compaction that wrote it
+    n = int(number) if number.isdecimal() else 0
+    return Recalled(kind="summary", n=n, score=score, why=why)
+
+
+def searched(
+    name: str,
+    by: str,
+    question: str,
+    hits: Sequence[Hit] | None,
+    *,
+    seconds: float,
+    before: int | None,
+) -> Recall:
+    """The event of a search.
+
+    Args:
+        name: Whose memory.
+        by: For whom; see :class:`game.mind.events.types.Recall`.
+        question: What was searched for.
+        hits: What was found; None if it could not be searched, or not in time.
+        seconds: How long it took.
+        before: The window's first memory, from which on nothing was searched.
+    """
+    return Recall(
+        agent=name,
+        by=by,
+        question=question,
+        searched=hits is not None,
+        found=len(hits or ()),
+        best=round(max((hit.score for hit in hits or ()), default=0.0), 4),
+        seconds=round(seconds, 6),
+        window_first=before or 0,
+    )
+
+
+def remembered(name: str, memory: Memory) -> MemoryChange:
+    """The event of a memory that was archived; of the words only how many signs they have."""
+    return MemoryChange(
+        agent=name,
+        op="append" if memory.repeats == 1 else "repeat",
+        n=memory.number,
+        of=memory.kind.value,
+        size=len(memory.text),
+        times=memory.repeats,
+    )
+
+
+def undone(name: str, outcome: Undone | CompactionError) -> MemoryChange:
+    """The event of a compaction that was taken back, or could not be."""
+    if isinstance(outcome, CompactionError):
+        return MemoryChange(agent=name, op="undo", n=0, by="builder", problem=str(outcome))
+    return MemoryChange(agent=name, op="undo", n=outcome.number, by="builder")
+
+
+def compacted(
+    name: str, reason: CompactReason, outcome: CompactionResult | CompactionError
+) -> Compaction:
+    """The event of a compaction, however it ended."""
+    if isinstance(outcome, CompactionError):
+        return Compaction(agent=name, reason=reason.value, outcome="failed", problem=str(outcome))
+    first, last = outcome.covered or (0, 0)
+    verdict = outcome.verdict
+    return Compaction(
+        agent=name,
+        reason=outcome.reason.value,
+        outcome=outcome.outcome.value,
+        number=outcome.number,
+        first=first,
+        last=last,
+        kept=outcome.kept,
+        tokens_before=outcome.tokens_before,
+        tokens_after=outcome.tokens_after,
+        seconds=round(outcome.seconds, 6),
+        calls=outcome.calls,
+        prompt_tokens=outcome.prompt_tokens,
+        completion_tokens=outcome.completion_tokens,
+        model=outcome.model,
+        rungs={step.rung.value: step.tokens_before - step.tokens_after for step in outcome.steps},
+        good=verdict.good if verdict else None,
+        wanted=verdict.wanted if verdict else 0,
+        put_back=len(verdict.put_back) if verdict else 0,
+        details=verdict.details if verdict else 0,
+        vanished=verdict.vanished if verdict else 0,
+        invented=len(verdict.invented) if verdict else 0,
+        tries=verdict.tries if verdict else 0,
+        problem=" ".join(verdict.problems) if verdict else "",
+    )
+
+
+def telling(name: str, step: Step, work: Work, tell: Callable[[Sleep], None], spent: Spent) -> Work:
+    """The same work of a night, which also has an event told of it, however it ends.
+
+    Args:
+        name: Who sleeps.
+        step: Which step it is.
+        work: What does it, in a worker thread.
+        tell: Takes the event.
+        spent: What the night has cost so far.
+    """
+
+    def told(ask: Ask) -> Figures:
+        (began, before), figures, problem = spent(), _NOTHING, ""
+        try:
+            figures = work(ask)
+        except Exception as error:  # handed on, to whoever works through the night
+            problem = str(error) or repr(error)
+            raise
+        finally:
+            ended, calls = spent()
+            numbers = {key: each for key, each in figures.items() if isinstance(each, int | float)}
+            tell(
+                Sleep(
+                    agent=name,
+                    op="step",
+                    step=step.value,
+                    seconds=round(ended - began, 6),
+                    calls=calls - before,
+                    figures=numbers,
+                    problem=problem,
+                )
+            )
+        return figures
+
+    return told
