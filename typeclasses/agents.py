@@ -212,14 +212,6 @@ def create_agent(
 
     An archive of that name that is still in the vault becomes its memory again.
 
-    Args:
-        name: The agent's name.
-        location: The room it stands in.
-        profile: Who it is, as text.
-        examples: Script lines that show its voice.
-        home: The room it belongs to; its location if not given.
-        talkativeness: How often it does something unasked, 0 to 1.
-
     Raises:
         NameRefused: No agent may have that name.
     """

@@ -60,12 +60,7 @@ def close_mind(agent_id: int) -> None:
 
 
 def rename_mind(agent: Any, former: str) -> None:
-    """The agent has another name: its mind begins anew under it, and goes on with its counts.
-
-    Args:
-        agent: Who; its key is the new name.
-        former: What it was called; the same if it may not be called otherwise.
-    """
+    """The agent has another name: its mind begins anew under it, and goes on with its counts."""
     before = _minds.get(agent.id)
     close_mind(agent.id)
     if agent.key != former:  # once the old mind has told all, and before the new one does

@@ -34,11 +34,7 @@ _housekeeping: LoopingCall | None = None
 
 
 def start(taps: Taps | None = None) -> None:
-    """Start the shared services, open every agent's memory and let them think.
-
-    Args:
-        taps: Who listens to the events from the first one on.
-    """
+    """Start the shared services, open every agent's memory and let them think."""
     shared = services.start(places(), reactor, taps=taps)
     live(shared)
     shared.warming = Warming(shared.gateway, shared.timer, PROFILE, _head)

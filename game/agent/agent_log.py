@@ -23,6 +23,23 @@ def warn(line: str) -> None:
     _logger.warning(f"[Warning] {line}")
 
 
+class Complaints:
+    """Logs what is wrong with one thing, and not again until something else is.
+
+    Args:
+        prefix: What the lines begin with: ``[Notes] Mira``.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix, self._last = prefix, ""
+
+    def __call__(self, problem: str) -> None:
+        """Say so; from any thread."""
+        if problem != self._last:
+            log(f"{self._prefix}: {problem}")
+        self._last = problem
+
+
 def report(problem: KeepsakeError) -> None:
     """Tell the log what is wrong and how to mend it."""
     kind = "Config" if isinstance(problem, ConfigError) else "Error"

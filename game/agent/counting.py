@@ -36,12 +36,6 @@ class Counting:
     """Hands uncounted texts to a worker thread, at most once a second.
 
     All methods belong to the reactor thread.
-
-    Args:
-        ledger: What is known, and what was asked for.
-        counter: Who counts; blocks.
-        workers: The threads that it blocks.
-        timer: The reactor, or in tests a clock that is moved by hand.
     """
 
     def __init__(

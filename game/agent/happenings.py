@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
 
 from game.mind.archive.records import Memory
 from game.mind.errors import CompactionError
-from game.mind.events.types import Compaction, MemoryChange, Recall, Recalled, Sleep
+from game.mind.events.types import Compaction, MemoryChange, Recall, Recalled
 from game.mind.memory import CompactionResult, CompactReason, MemoryContext, Undone
 from game.mind.recall.documents import DocumentKind, Hit
-from game.mind.sleep.asking import Ask
-from game.mind.sleep.steps import Figures, Step, Work
-
-_NOTHING: Figures = {}
-
-type Spent = Callable[[], tuple[float, int]]
-"""Seconds of the services' timer, and the model calls of a night so far."""
 
 
 class LookedUp(Sequence[Recalled]):
     """What stood in a prompt, told only when somebody asks for it.
 
     Mostly that is the event log's thread: the reactor, which has no time, only hands it on.
-
-    Args:
-        hits: What a search found.
-        called_back: Numbers of the memories that the agent had asked for.
     """
 
     def __init__(self, hits: Sequence[Hit], called_back: Sequence[int]) -> None:
@@ -85,13 +74,7 @@ NO_BASIS = Basis()
 
 
 def basis_of(context: MemoryContext, hits: Sequence[Hit], called_back: Sequence[int]) -> Basis:
-    """What a prompt of these is made from.
-
-    Args:
-        context: The tiers.
-        hits: What a search found, without what found no room.
-        called_back: Numbers of the memories that the agent had asked for, likewise.
-    """
+    """What a prompt of these is made from."""
     longterm, recent, window = context.longterm, context.recent, context.window
     summarised = max(longterm.last if longterm else 0, recent.last if recent else 0)
     return Basis(
@@ -198,40 +181,3 @@ def compacted(
         tries=verdict.tries if verdict else 0,
         problem=" ".join(verdict.problems) if verdict else "",
     )
-
-
-def telling(name: str, step: Step, work: Work, tell: Callable[[Sleep], None], spent: Spent) -> Work:
-    """The same work of a night, which also has an event told of it, however it ends.
-
-    Args:
-        name: Who sleeps.
-        step: Which step it is.
-        work: What does it, in a worker thread.
-        tell: Takes the event.
-        spent: What the night has cost so far.
-    """
-
-    def told(ask: Ask) -> Figures:
-        (began, before), figures, problem = spent(), _NOTHING, ""
-        try:
-            figures = work(ask)
-        except Exception as error:  # handed on, to whoever works through the night
-            problem = str(error) or repr(error)
-            raise
-        finally:
-            ended, calls = spent()
-            numbers = {key: each for key, each in figures.items() if isinstance(each, int | float)}
-            tell(
-                Sleep(
-                    agent=name,
-                    op="step",
-                    step=step.value,
-                    seconds=round(ended - began, 6),
-                    calls=calls - before,
-                    figures=numbers,
-                    problem=problem,
-                )
-            )
-        return figures
-
-    return told

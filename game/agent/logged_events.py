@@ -65,11 +65,7 @@ def _files(places: Places) -> Iterator[str]:
 
 
 class FaultHandler(logging.Handler):
-    """Has an event told of every line of the agents' log that tells of a fault.
-
-    Args:
-        events: Where the events go.
-    """
+    """Has an event told of every line of the agents' log that tells of a fault."""
 
     def __init__(self, events: Events) -> None:
         super().__init__()

@@ -12,12 +12,7 @@ from game.mind.events.recent_activity import Lately, lately
 
 
 def prime(agents: Sequence[tuple[Names, ThoughtTally]], shared: Services) -> None:
-    """Have the agents' tallies told of the time before; reads the log once, in a worker thread.
-
-    Args:
-        agents: What each is called, and what its thoughts are counted in from now on.
-        shared: Where the log is, and the threads.
-    """
+    """Have the agents' tallies told of the time before; reads the log once, in a worker thread."""
     before = shared.clock.now()
     names, tallies = [each for each, _ in agents], [tally for _, tally in agents]
 

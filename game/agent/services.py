@@ -54,9 +54,6 @@ class Turns:
 
     Twisted's own ``callFromThread`` runs all that wait in one go: when many thoughts end
     at once, whoever types a line would wait for all of them. Here players come in between.
-
-    Args:
-        reactor: The reactor.
     """
 
     def __init__(self, reactor: Any) -> None:
@@ -147,31 +144,22 @@ class Machinery:
 class Services:
     """What all agents share.
 
+    The settings are read again when their file changes.
+
     Attributes:
-        places: Folders and ports.
-        gateway: The way to the models.
-        compaction: When and how memories are compacted, read again when the file changes.
-        thinking: When agents think, read again when the file changes.
-        syncer: Brings the archives to the disk.
         workers: Threads for compactions and checks; never for model calls.
-        post: Runs a function on the reactor thread, from any thread.
-        timer: The reactor, or in tests a clock that is moved by hand.
-        clock: The present time.
-        random: Where jitter comes from.
-        recall: How much recall brings into a prompt, read again when the file changes.
-        sleeping: When agents sleep, read again when the file changes.
-        journal: What a journal may hold and show, read again when the file changes.
-        people: What agents keep of whom they met, read again when the file changes.
         nights: Threads in which agents sleep, so that a long night keeps nobody from compacting.
-        indexes: Keeps the agents' recall indexes; None for a world without recall.
-        embedder: Turns a question into a vector; None for recall by words alone.
         searchers: Threads for recall and for what agents do with their own memory.
         learners: A thread that works what was lived through into profiles: a world of long lives
             takes it minutes the first time, and nobody's recall may wait for that.
+        counters: A thread for counting tokens.
+        post: Runs a function on the reactor thread, from any thread.
+        timer: The reactor, or in tests a clock that is moved by hand.
+        indexes: Keeps the agents' recall indexes; None for a world without recall.
+        embedder: Turns a question into a vector; None for recall by words alone.
         names: When the names of people and places were last read, and the names.
         tokens: What texts cost in a prompt.
         counting: Has the texts counted that are only estimated; None where nobody counts.
-        counters: A thread for that.
         warming: Has prompts read before anybody speaks; None where nobody does.
         rest: Seconds in which the template of prompts is not looked at again.
         events: Takes what happens, for the event log; from any thread.
@@ -279,23 +267,12 @@ def start(places: Places, timer: Any, taps: Taps | None = None) -> Services:
 
     What is wrong in a configuration file is logged, and its defaults serve until it is
     mended; a model server that does not answer is no error here.
-
-    Args:
-        places: Folders and ports.
-        timer: The reactor.
-        taps: Who listens to the events from the first one on.
     """
     return start_on(Machinery(timer, Turns(timer).post), places, taps)
 
 
 def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> Services:
-    """The same, on that machinery.
-
-    Args:
-        machinery: Time, threads and chance.
-        places: Folders and ports.
-        taps: Who listens to the events from the first one on.
-    """
+    """The same, on that machinery."""
     taps, pool = taps or Taps(), machinery.pool
     events = Tapped(logged_events.opened(places, log, machinery.clock, taps), taps)
     open_log(places.logs / "agents.log", FaultHandler(events))

@@ -33,14 +33,7 @@ Only what stands before all that changes is of use."""
 
 
 class Warming:
-    """Has prompts read ahead, one at a time; on the reactor thread.
-
-    Args:
-        gateway: The way to the model.
-        timer: The reactor.
-        profile: The profile that agents think with.
-        head: Makes the request, when its turn has come; one token is asked for, whatever it says.
-    """
+    """Has prompts read ahead, one at a time; on the reactor thread."""
 
     def __init__(self, gateway: Gateway, timer: Any, profile: str, head: Head) -> None:
         self._gateway, self._timer, self._profile, self._head = gateway, timer, profile, head

@@ -249,9 +249,9 @@ class ServersTest(EventsWorld):
         assert gone["problem"]
 
     def test_what_is_warned_of_and_reported(self):
-        services.warn("[Memory] Mira: The prompt needs 9 of 8 tokens")
-        services.log("[Error] Something broke")
-        services.log("[Memory] Mira: All is well")
+        agent_log.warn("[Memory] Mira: The prompt needs 9 of 8 tokens")
+        agent_log.log("[Error] Something broke")
+        agent_log.log("[Memory] Mira: All is well")
         logging.getLogger("keepsake.llm").warning("[Model] %s", "gone")
         found = self.logged("error", agent="") + self.logged("error")
         assert [(each["level"], each["agent"]) for each in found] == [
@@ -268,6 +268,6 @@ class ServersTest(EventsWorld):
         self.let_compact()
         self.mind.sleeper.fall_asleep("it was late")
         self.settle(lambda: not self.mind.sleeper.working)
-        services.warn("[Memory] Mira: Careful")
+        agent_log.warn("[Memory] Mira: Careful")
         # There is no index here to be searched; test_why_world has one.
         assert {each["kind"] for each in self.logged()} == set(KINDS) - {"recall"}

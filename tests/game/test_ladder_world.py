@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from evennia.utils.ansi import strip_ansi
 
+from game.agent import agent_log
 from game.agent.memory import compactor as compactor_module
 from game.agent.memory import memory as memory_module
 from game.agent.memory import noticing as noticing_module
@@ -37,7 +38,10 @@ WHERE = ("from Ostrey", "up the river", "to the mill", "by the north gate", "ove
          "through the snow", "at dawn", "on Friday night", "with two mules", "for the feast",
          "without a word")  # fmt: skip
 TOLD = "## Told To You, And Promised\n"
-LOGGING = (compactor_module, fitting_module, memory_module, noticing_module, opening_module)
+LOGGING = (
+    *(agent_log, compactor_module, fitting_module, memory_module, noticing_module),
+    opening_module,
+)
 SUMMED_UP = "You clear your mind: memories "
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from game.agent.agent_log import log
+from game.agent.agent_log import Complaints, log
 from game.agent.in_time import in_time
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
@@ -68,14 +68,6 @@ class _About:
 class Acquaintances:
     """The profiles of one agent; on the reactor thread, but for what is said to block.
 
-    Args:
-        name: The agent's name.
-        folder: ``vault/agents/<name>``.
-        memory: What it lives through.
-        importance_of: How much a memory matters; asked in worker threads.
-        home: The name of the place where it lives; quick.
-        services: What all agents share.
-
     Attributes:
         book: The profiles.
     """
@@ -90,6 +82,7 @@ class Acquaintances:
         importance_of: Callable[[Memory], Importance],
         home: Callable[[], str],
     ) -> None:
+        self._trouble = Complaints(f"[People] {name}")
         self.book = PeopleBook(
             folder, lambda: services.people.current, self._trouble, name, services.events.emit
         )
@@ -101,7 +94,6 @@ class Acquaintances:
         self._taking = threading.Lock()
         self._alarm: Any = None
         self._open = self._closed = False
-        self._told = ""
         self._drawn = Random(name)
         self._shown: tuple[_About, tuple[str, ...]] | None = None
 
@@ -212,11 +204,6 @@ class Acquaintances:
             lines = shown.lines(present, self.book, config, now, self._services.tokens)
             self._shown = about, lines
         return self._shown[1]
-
-    def _trouble(self, problem: str) -> None:
-        if problem != self._told:
-            log(f"[People] {self._name}: {problem}")
-        self._told = problem
 
 
 def present_with(agent: Any) -> list[Present]:

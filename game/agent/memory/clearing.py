@@ -26,11 +26,6 @@ prompt is full: a small model that says the word all the time would wear its mem
 def compact_for(memory: MemoryComponent, services: Services, place: str) -> Once[None]:
     """Compact, because the agent itself asked; its result becomes a memory.
 
-    Args:
-        memory: The agent's memory.
-        services: Threads, clock and configuration.
-        place: Where the agent is.
-
     Returns:
         Comes on the reactor thread once the result is in the memory, or after a while.
     """

@@ -29,12 +29,6 @@ UNREAD = 4
 class Compactor:
     """Compactions of one agent's memory; on the reactor thread, the work itself in others.
 
-    Args:
-        name: The agent's name, for log lines.
-        memory: Gives its memory, or raises why there is none.
-        owner: Is told of them.
-        services: Threads, and the way back from them.
-
     Attributes:
         running: Whether one is under way, or waits for a thread.
         no_room: Why the last compaction at the emergency mark made no room; None if it did.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from game.agent.agent_log import log
+from game.agent.agent_log import Complaints, log
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
 from game.mind.archive.records import Memory, MemoryKind
@@ -48,14 +48,6 @@ _WEIGHED = re.compile(
 class Diary:
     """The journal of one agent, and how much each of its memories matters.
 
-    Args:
-        name: The agent's name.
-        folder: ``vault/agents/<name>``.
-        memory: What it lives through.
-        circumstances: What is known of who caused a memory, and of its place; asked once for
-            each, when it is new.
-        services: What all agents share.
-
     Attributes:
         journal: The entries.
     """
@@ -68,6 +60,7 @@ class Diary:
         circumstances: Callable[[Memory], ImportanceContext],
         services: Services,
     ) -> None:
+        self._trouble = Complaints(f"[Journal] {name}")
         self.journal = Journal(
             folder / "journal",
             self._trouble,
@@ -78,7 +71,6 @@ class Diary:
         self.circumstances = circumstances
         self._name, self._memory, self._services = name, memory, services
         self._scores: dict[int, Importance] = {}
-        self._told = ""
 
     def open(self) -> None:
         """Read the newest files in a worker thread, so that no thought has to wait for them."""
@@ -126,10 +118,6 @@ class Diary:
     def write(self, text: str, place: str = "") -> JournalEntry:
         """Keep what the agent wants to remember; blocks.
 
-        Args:
-            text: What it wrote; ``importance 8`` in it says how much it matters.
-            place: Where it is.
-
         Raises:
             NoteRefused: It is empty, too long, or an instruction about the agent itself.
         """
@@ -175,11 +163,6 @@ class Diary:
         else:
             if entries:
                 log(f"[Journal] {self._name}: {len(entries)} memories were drawn out")
-
-    def _trouble(self, problem: str) -> None:
-        if problem != self._told:
-            log(f"[Journal] {self._name}: {problem}")
-        self._told = problem
 
 
 def _judged(text: str) -> tuple[str, Importance | None]:

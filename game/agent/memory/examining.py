@@ -30,14 +30,7 @@ PATIENCE = 120
 
 
 class Examiner:
-    """Measures what one agent's compactions left.
-
-    Args:
-        name: The agent's name, for log lines.
-        memory: Its memory.
-        recaller: Its recall.
-        services: Threads, clock and indexes.
-    """
+    """Measures what one agent's compactions left."""
 
     def __init__(
         self, name: str, memory: MemoryComponent, recaller: Recaller, services: Services

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from game.agent.agent_log import log
+from game.agent.agent_log import Complaints, log
 from game.agent.in_time import in_time
 from game.agent.memory.clearing import compact_for
 from game.agent.memory.diary import Diary
@@ -48,16 +48,7 @@ TOOL_SECONDS = 10.0
 
 
 class MemoryTools:
-    """The notes, the pinned block and the recall of one agent.
-
-    Args:
-        name: The agent's name, for log lines.
-        folder: ``vault/agents/<name>``.
-        memory: Where results are remembered.
-        diary: Its journal.
-        names: Those of all people and places; quick.
-        services: What all agents share.
-    """
+    """The notes, the pinned block and the recall of one agent."""
 
     def __init__(
         self,
@@ -69,6 +60,7 @@ class MemoryTools:
         *,
         names: Callable[[], frozenset[str]],
     ) -> None:
+        self._trouble = Complaints(f"[Notes] {name}")
         tell = services.events.emit
         self.notes = NoteBook(folder / "notes", self._trouble, name, tell)
         self.pinned = Pinned(folder / "pinned.md", name, tell)
@@ -77,7 +69,6 @@ class MemoryTools:
         self._diary = diary
         self._remembered: tuple[Memory, ...] = ()
         self._thoughts_left = 0
-        self._told = ""
         self._tools: dict[str, Callable[[str, str, str], str]] = {
             "note": self._note,
             "journal": self._journal,
@@ -208,10 +199,6 @@ class MemoryTools:
     def pin(self, text: str, *, by: str) -> str:
         """Pin one line, and give it as it is kept.
 
-        Args:
-            text: The line.
-            by: ``agent`` or ``builder``.
-
         Raises:
             NoteRefused: It cannot be pinned; says why.
         """
@@ -305,11 +292,6 @@ class MemoryTools:
     @property
     def _config(self) -> RecallConfig:
         return self._services.recall.current
-
-    def _trouble(self, problem: str) -> None:
-        if problem != self._told:
-            log(f"[Notes] {self._name}: {problem}")
-        self._told = problem
 
 
 def _range(memories: list[Memory]) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from game.agent.agent_log import log
 from game.agent.happenings import remembered
 from game.agent.memory.compactor import Compacted, Compactor
 from game.agent.memory.noticing import Noticing
-from game.agent.memory.opening import Lines, Opener
+from game.agent.memory.opening import Opener
 from game.agent.memory.owner import MemoryOwner
 from game.agent.services import Services
 from game.mind.agent_memory import AgentMemory
@@ -34,31 +34,10 @@ LATELY = 1000
 """Memories in which whose words are whose is looked up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unsaved:
-    """A memory that could not be archived yet."""
-
-    text: str
-    kind: MemoryKind
-    place: str
-    source: str
-    reason: str
-    source_id: str
-    event: str
-    to: str
-    time: datetime
-
-
 class MemoryComponent:
     """The memory of one agent.
 
     It runs on the reactor thread, but for what is said to be asked from others.
-
-    Args:
-        name: The agent's name, for prompts and log lines.
-        folder: ``vault/agents/<name>``.
-        owner: The agent's other components.
-        services: What all agents share.
 
     Attributes:
         problem: Why the archive cannot be written now; None if it can.
@@ -79,11 +58,16 @@ class MemoryComponent:
         self._memory: AgentMemory | None = None
         self._dropped = 0
         self._closed = self._asleep = False
-        self._backlog: deque[Unsaved] = deque(maxlen=BACKLOG_LIMIT)
+        self._backlog: deque[tuple[str, MemoryKind, dict[str, Any]]] = deque(maxlen=BACKLOG_LIMIT)
         self._try_again_at = services.clock.now()
-        lines = Lines(self.always_shown, self.must_keep)
         self._opener = Opener(
-            name, self.summaries, services, lines, lambda: self._asleep, importance=owner.importance
+            name,
+            self.summaries,
+            services,
+            standing=self.always_shown,
+            must_keep=self.must_keep,
+            asleep=lambda: self._asleep,
+            importance=owner.importance,
         )
         self.compactor = Compactor(name, lambda: self.memory, owner, services)
 
@@ -118,8 +102,16 @@ class MemoryComponent:
             says why.
         """
         self._dropped += len(self._backlog) == BACKLOG_LIMIT
-        now = self._services.clock.now()
-        self._backlog.append(Unsaved(text, kind, place, source, reason, source_id, event, to, now))
+        about = {
+            "place": place,
+            "source": source,
+            "reason": reason,
+            "source_id": source_id,
+            "event": event,
+            "to": to,
+            "time": self._services.clock.now(),
+        }
+        self._backlog.append((text, kind, about))
         saved = self.save_backlog()
         if saved:
             self.compact_if_due()
@@ -130,9 +122,8 @@ class MemoryComponent:
         if self._memory is None and not self.open():
             return False
         while self._backlog:
-            waiting = self._backlog[0]
             try:
-                self._save(waiting)
+                self._save(*self._backlog[0])
             except ArchiveError as error:
                 self._trouble(error)
                 return False
@@ -140,19 +131,9 @@ class MemoryComponent:
         self._relieved()
         return True
 
-    def _save(self, waiting: Unsaved) -> None:
+    def _save(self, text: str, kind: MemoryKind, about: dict[str, Any]) -> None:
         if self._memory is not None:
-            memory = self._memory.append(
-                waiting.text,
-                waiting.kind,
-                place=waiting.place,
-                source=waiting.source,
-                reason=waiting.reason,
-                source_id=waiting.source_id,
-                event=waiting.event,
-                to=waiting.to,
-                time=waiting.time,
-            )
+            memory = self._memory.append(text, kind, **about)
             self.newest = memory.number
             if memory.kind is MemoryKind.ACT:
                 self.last_act = memory.number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from game.agent.agent_log import log
+from game.agent.agent_log import Complaints, log
 from game.agent.services import Services
 from game.mind.archive.records import Memory
 from game.mind.books.commitments import Commitments
@@ -18,18 +18,12 @@ FILE = "noticed.md"
 
 
 class Noticing:
-    """Keeps what was noticed of one agent's life in its folder of the vault.
-
-    Args:
-        name: The agent's name.
-        folder: ``vault/agents/<name>``.
-        services: Where the threads are.
-    """
+    """Keeps what was noticed of one agent's life in its folder of the vault."""
 
     def __init__(self, name: str, folder: Path, services: Services) -> None:
+        self._trouble = Complaints(f"[Notes] {name}")
         self.block = Commitments(folder / FILE, self._trouble, name, services.events.emit)
         self._name, self._services = name, services
-        self._told = ""
         self._saving = False
 
     def saw(self, memory: Memory) -> None:
@@ -104,8 +98,3 @@ class Noticing:
         except Exception as error:
             # Nobody looks at the future: without this line nobody would ever hear of it.
             log(f"[Error] {self._name}: Noticing broke off: {error!r}")
-
-    def _trouble(self, problem: str) -> None:
-        if problem != self._told:
-            log(f"[Notes] {self._name}: {problem}")
-        self._told = problem

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from game.agent.agent_log import log
 from game.agent.services import Services
@@ -24,30 +23,11 @@ type Generate = Callable[[str, tuple[str, ...]], Generation]
 """Continues a prompt up to one of the stop strings; blocks, raises ModelError."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """What an agent sees beside its memory, asked from worker threads too.
-
-    Attributes:
-        standing: What stands in every prompt, whatever is compacted.
-        must_keep: What no compaction may lose, of that and of all else.
-    """
-
-    standing: Callable[[], Sequence[str]]
-    must_keep: Callable[[], Sequence[str]]
-
-
 class Opener:
     """Makes the memory of one agent, and makes it anew when another kind is wanted.
 
-    Args:
-        name: The agent's name, for prompts and log lines.
-        summaries: The folder of its summaries.
-        services: What all agents share.
-        lines: What it sees beside its memory.
-        asleep: Whether it sleeps now; asked in worker threads too.
-        importance: How much a memory matters, 1 to 10, quick and from any thread; None for
-            rules alone.
+    ``standing`` gives what stands in every prompt, ``must_keep`` what no compaction may lose of
+    that and of all else; they, ``asleep`` and ``importance`` are asked from worker threads too.
     """
 
     def __init__(
@@ -55,13 +35,15 @@ class Opener:
         name: str,
         summaries: SummaryFolder,
         services: Services,
-        lines: Lines,
-        asleep: Callable[[], bool],
         *,
-        importance: Callable[[Memory], int] | None = None,
+        standing: Callable[[], Sequence[str]],
+        must_keep: Callable[[], Sequence[str]],
+        asleep: Callable[[], bool],
+        importance: Callable[[Memory], int],
     ) -> None:
         self._name, self._summaries, self._services = name, summaries, services
-        self._lines, self._asleep, self._importance = lines, asleep, importance
+        self._standing, self._must_keep = standing, must_keep
+        self._asleep, self._importance = asleep, importance
         self._slid = self._slides()
 
     def opened(self, archive: Archive) -> AgentMemory:
@@ -126,8 +108,8 @@ class Opener:
             log=log,
             tokens=self._services.tokens,
             strategy=self._services.strategy,
-            must_keep=self._lines.must_keep,
-            standing=self._lines.standing,
+            must_keep=self._must_keep,
+            standing=self._standing,
             embedder=self._services.embedder,
             asleep=self._asleep,
             priced=self._priced,

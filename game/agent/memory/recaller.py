@@ -32,16 +32,7 @@ SPARE = 3
 
 
 class Recaller:
-    """Searches what one agent has lived, summed up and noted.
-
-    Args:
-        name: The agent's name, for log lines.
-        folder: ``vault/agents/<name>``.
-        notes: Its notes.
-        memory: Tells what the window holds.
-        names: Those of all people and places; quick, on the reactor thread.
-        services: What all agents share.
-    """
+    """Searches what one agent has lived, summed up and noted."""
 
     def __init__(
         self,

@@ -67,14 +67,7 @@ def _traced(came_by: dict[Any, Any], room: Any) -> list[Any]:
 
 
 class GoingHome:
-    """One walk home; on the reactor thread.
-
-    Args:
-        agent: Gives the agent as it is now; None if it has been deleted.
-        timer: The reactor.
-        arrived: Called once, when it is at home or as near as it can get.
-        manner: How it walks.
-    """
+    """One walk home; on the reactor thread."""
 
     def __init__(
         self,

@@ -47,14 +47,7 @@ _LOOK_SECONDS = 0.2
 
 
 class NightWorks:
-    """Makes what does the steps of one agent's nights.
-
-    Args:
-        name: The agent's name.
-        folder: ``vault/agents/<name>``.
-        mind: What it remembers with.
-        services: Clock, configuration, and the way back to the reactor thread.
-    """
+    """Makes what does the steps of one agent's nights."""
 
     def __init__(self, name: str, folder: Path, mind: Remembering, services: Services) -> None:
         self._name, self._folder, self._services = name, folder, services

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from game.agent import happenings
 from game.agent.agent_log import log
 from game.agent.services import Services
 from game.llm.profiles import EXTRACTIVE
@@ -36,12 +35,6 @@ _changing = threading.Lock()
 
 class Nights:
     """The nights of one agent; on the reactor thread, the work itself in another.
-
-    Args:
-        name: The agent's name, for log lines.
-        folder: ``vault/agents/<name>``.
-        works: Makes what does the steps.
-        services: Threads, the model, the configuration.
 
     Attributes:
         log: Which nights there were.
@@ -135,7 +128,10 @@ class Nights:
     def _sleep(self, asking: night.Asking, why: str, fell_asleep: datetime) -> None:
         try:
             if self._begun(asking, why, fell_asleep) and self._has_work():
-                works = self._told(asking, self.works(self.log, fell_asleep))
+                works = {
+                    step: self._told(asking, step, work)
+                    for step, work in self.works(self.log, fell_asleep).items()
+                }
                 done = night.run(
                     self._name, works, self.log, asking, self._services.clock, self._tell
                 )
@@ -161,28 +157,36 @@ class Nights:
     def _has_work(self) -> bool:
         return (last := self.log.last) is not None and last.next_step is not None
 
-    def _told(self, asking: night.Asking, works: Mapping[Step, Work]) -> Mapping[Step, Work]:
-        """The same works, which also say what the night is at."""
+    def _told(self, asking: night.Asking, step: Step, work: Work) -> Work:
+        """The same work, which says what the night is at, and has an event told of how it ends."""
 
-        def telling(step: Step, work: Work) -> Work:
-            def told(ask: Ask) -> Figures:
-                if self._asking is asking:
-                    self.step = step
-                return work(ask)
+        def told(ask: Ask) -> Figures:
+            if self._asking is asking:
+                self.step = step
+            began, calls = self._services.timer.seconds(), asking.calls
+            figures: Figures = {}
+            problem = ""
+            try:
+                figures = work(ask)
+            except Exception as error:  # handed on, to whoever works through the night
+                problem = str(error) or repr(error)
+                raise
+            finally:
+                numbers = {key: n for key, n in figures.items() if isinstance(n, int | float)}
+                self._services.events.emit(
+                    Sleep(
+                        agent=self._name,
+                        op="step",
+                        step=step.value,
+                        seconds=round(self._services.timer.seconds() - began, 6),
+                        calls=asking.calls - calls,
+                        figures=numbers,
+                        problem=problem,
+                    )
+                )
+            return figures
 
-            return told
-
-        tell, timer = self._services.events.emit, self._services.timer
-        return {
-            step: happenings.telling(
-                self._name,
-                step,
-                telling(step, work),
-                tell,
-                lambda: (timer.seconds(), asking.calls),
-            )
-            for step, work in works.items()
-        }
+        return told
 
     def _woke(self, by: str, now: datetime) -> None:
         try:
@@ -207,11 +211,7 @@ class Nights:
             self.step = None
 
     def _generate(self, woken: Sequence[threading.Event]) -> Generate | None:
-        """How the model that works in sleep is asked; None where none does.
-
-        Args:
-            woken: Will hold what is set when the agent wakes: then a call is given up.
-        """
+        """How the model that works in sleep is asked; None where none does."""
         name, gateway = self._services.sleeping.current.profile, self._services.gateway
         try:
             if gateway.profiles.get(name).provider == EXTRACTIVE:

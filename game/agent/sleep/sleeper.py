@@ -44,13 +44,6 @@ class Sleeper:
 
     That it sleeps is an attribute of the agent (``asleep``), as is since when and how tired it
     was: they outlive a reload and a crash. A builder may set or remove ``asleep`` by hand.
-
-    Args:
-        agent_id: The agent's database number.
-        memory: Keeps that it slept.
-        thinker: Rests meanwhile.
-        nights: What it does in its sleep, and which nights there were.
-        services: What all agents share.
     """
 
     def __init__(

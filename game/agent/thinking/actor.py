@@ -64,13 +64,7 @@ class Act:
 
 
 class Actor:
-    """The hands and the voice of one agent.
-
-    Args:
-        memory: Where its acts are remembered.
-        keeper: What does the acts that stay in its own mind.
-        services: Where the configuration is.
-    """
+    """The hands and the voice of one agent."""
 
     def __init__(self, memory: MemoryComponent, keeper: MemoryTools, services: Services) -> None:
         self._memory = memory
@@ -80,13 +74,7 @@ class Actor:
         self._recent: deque[Command] = deque(maxlen=REMEMBERED_ACTS)
 
     def act(self, agent: Body, text: str, *, addressee: str = "") -> Act:
-        """Do what the first line of ``text`` says, by the rules that bind a player.
-
-        Args:
-            agent: The agent.
-            text: The model's answer.
-            addressee: Who spoke to it last; what it says is said to them.
-        """
+        """Do what the first line of ``text`` says, by the rules that bind a player."""
         command = parsing.parse(
             text,
             own_name=agent.key,
@@ -103,13 +91,7 @@ class Actor:
         return self.do(agent, command, addressee=addressee)
 
     def do(self, agent: Body, command: Command, *, addressee: str = "") -> Act:
-        """Do what was chosen, by the rules that bind a player.
-
-        Args:
-            agent: The agent.
-            command: What it does.
-            addressee: Who spoke to it last.
-        """
+        """Do what was chosen, by the rules that bind a player."""
         self._recent.append(command)
         if command.verb == "wait":
             return Act(command)
@@ -131,15 +113,7 @@ class Actor:
         whispered: bool = False,
         shrug: bool = False,
     ) -> Act:
-        """Say words to somebody: speech, whatever is in it, and never a command.
-
-        Args:
-            agent: The agent.
-            words: What it says.
-            partner: To whom.
-            whispered: So that nobody else hears it.
-            shrug: They stand for an answer that there is none, which is nothing to remember by.
-        """
+        """Say words to somebody: speech, whatever is in it, and never a command."""
         here = any(person.key == partner for person in people_near(agent))
         if whispered and here:
             command = Command("whisper", f"{partner} = {words}")

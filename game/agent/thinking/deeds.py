@@ -41,13 +41,7 @@ class DeedChoice:
 
 
 class Deeds:
-    """Finds and does the deeds of one agent; on the reactor thread.
-
-    Args:
-        actor: What does them.
-        following: Whom it follows.
-        services: What all agents share.
-    """
+    """Finds and does the deeds of one agent; on the reactor thread."""
 
     def __init__(self, actor: Actor, following: Following, services: Services) -> None:
         self._actor, self._following, self._services = actor, following, services
@@ -55,15 +49,7 @@ class Deeds:
     def choice(
         self, agent: Body, partner: str, said: str, answer: str, reply: Act
     ) -> DeedChoice | None:
-        """What there is to choose from; None if nothing was asked for, or nothing is possible.
-
-        Args:
-            agent: Who was asked.
-            partner: Who asked.
-            said: Their words.
-            answer: What the agent answered.
-            reply: The act of that answer.
-        """
+        """What there is to choose from; None if nothing was asked for, or nothing is possible."""
         leader = next((each for each in people_near(agent) if each.key == partner), None)
         if leader is not None:
             self._following.spoke(leader, self._now())

@@ -30,13 +30,7 @@ _ANY_CURE = "Raise context_tokens in memory_compaction.md, if the model can look
 
 
 class Fitting:
-    """The prompts of one agent, weighed; on the reactor thread.
-
-    Args:
-        name: The agent's name.
-        memory: Is told what its part of the prompt has to leave free.
-        services: Where the tokens are counted and the budget is read.
-    """
+    """The prompts of one agent, weighed; on the reactor thread."""
 
     def __init__(self, name: str, memory: MemoryComponent, services: Services) -> None:
         self._name, self._memory, self._services = name, memory, services
@@ -83,11 +77,7 @@ class Fitting:
         return rendered.text
 
     def answered(self, prompt_tokens: int) -> None:
-        """The server has counted the last prompt: from now on we know better.
-
-        Args:
-            prompt_tokens: What it counted; 0 if it does not say.
-        """
+        """The server has counted the last prompt: from now on we know better."""
         if self._sent is None or prompt_tokens <= 0:
             return
         _, costs = self._sent

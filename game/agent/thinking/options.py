@@ -11,12 +11,7 @@ from game.mind.prompt.options import Options
 
 
 def options_of(agent: Body, *, stays: bool | None = None) -> Options:
-    """The people, things and exits that are there.
-
-    Args:
-        agent: Who acts.
-        stays: Whether it must not leave; None to ask its thinker.
-    """
+    """The people, things and exits that are there."""
     things = things_near(agent)
     return Options(
         exits=tuple(exits_of(agent)),

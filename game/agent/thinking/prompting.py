@@ -81,13 +81,7 @@ _DISPENSABLE: tuple[dict[str, Any], ...] = (
 
 
 def kept_by(agent: Body, mind: Remembering, found: SearchResult | None = None) -> PromptExtras:
-    """What the agent keeps, and what was found for this thought, as it is now.
-
-    Args:
-        agent: Who thinks.
-        mind: Its components.
-        found: What recall brought.
-    """
+    """What the agent keeps, and what was found for this thought, as it is now."""
     window = mind.memory.context().window
     return PromptExtras(
         pinned=mind.keeper.shown_pins,
@@ -101,13 +95,7 @@ def kept_by(agent: Body, mind: Remembering, found: SearchResult | None = None) -
 
 
 def look_up(agent: Body, mind: Remembering, done: Callable[[PromptExtras], None]) -> None:
-    """Make ready what a thought of the agent would be given now, and hand it over.
-
-    Args:
-        agent: Who would think.
-        mind: Its components.
-        done: Called once, on the reactor thread.
-    """
+    """Make ready what a thought of the agent would be given now, and hand it over."""
 
     async def looked_up() -> PromptExtras:
         asking = question_of(agent, mind.memory.context())
@@ -144,14 +132,6 @@ def prompt_for(
     script: WindowScript | None = None,
 ) -> Rendered:
     """The text that the model is to continue, and where each of its lines comes from.
-
-    Args:
-        agent: Who thinks.
-        memory: What it remembers.
-        services: Where the template comes from.
-        kept: Pins, notes and experiences.
-        nudge: Why its last answer was refused, if it was.
-        script: Where the lines of its window are kept from one prompt to the next.
 
     Raises:
         ConfigError: The template fails, and there was never a good one.

@@ -94,25 +94,14 @@ def is_answered(impulse: Impulse, profile: ModelProfile) -> bool:
 
 
 class Replying:
-    """Makes the replies of one agent; on the reactor thread.
-
-    Args:
-        mind: Its components that remember.
-        services: What all agents share.
-    """
+    """Makes the replies of one agent; on the reactor thread."""
 
     def __init__(self, mind: Remembering, services: Services) -> None:
         self._mind, self._services = mind, services
         self._shrugged = 0
 
     async def gather(self, agent: Body, impulse: Impulse, *, words: str = "") -> Reply:
-        """Bring together what bears on what was said: what the reply will be made from.
-
-        Args:
-            agent: Who answers.
-            impulse: Why.
-            words: What was said, if that is not in the memory.
-        """
+        """Bring together what bears on what was said: what the reply will be made from."""
         reply = self._begun(agent, impulse, words)
         window = self._mind.memory.context().window
         question = reply.scene.words

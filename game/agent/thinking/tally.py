@@ -100,13 +100,7 @@ class ThoughtTally:
         return refused == REFUSED_IN_A_ROW
 
     def ended(self, thought: Thought, answer: Generation | None, now: datetime) -> None:
-        """A thought has come to its end.
-
-        Args:
-            thought: How it ended.
-            answer: What the model said; None for nothing.
-            now: When.
-        """
+        """A thought has come to its end."""
         self.outcomes[thought.outcome] += 1
         if answer is not None and self.sent is not None:
             self.sent.answer = answer

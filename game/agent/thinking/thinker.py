@@ -48,18 +48,7 @@ class AgentState(StrEnum):
 
 
 class Thinker:
-    """Decides when one agent thinks.
-
-    Args:
-        life: Whose thoughts they are.
-        mind: What it remembers with.
-        actor: What turns an answer into an act.
-        fitting: Keeps its prompts within the budget.
-        following: Whom it goes after.
-        services: What all agents share.
-        spent: Told how many tokens each answer has cost, prompt and all.
-        drowsy: Whether the agent is on its way to bed: then it thinks only about players.
-    """
+    """Decides when one agent thinks."""
 
     def __init__(
         self,

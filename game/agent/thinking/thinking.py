@@ -61,18 +61,6 @@ class ThoughtDropped(Exception):
 class Thinking:
     """Sees the thoughts of one agent through, one at a time.
 
-    Args:
-        key: Who asks, for the model queue.
-        find: Gives the agent as it is now.
-        mind: What it remembers with.
-        actor: What turns an answer into an act.
-        fitting: Keeps its prompts within the budget.
-        deeds: What it may do after a reply.
-        over: Is told that a thought has ended, and what was done; None for nothing.
-        spent: Told how many tokens each answer has cost, prompt and all.
-        wanted: Gives the impulse as it is when its turn has come; None if its cause is gone.
-        services: What all agents share.
-
     Attributes:
         current: The thought under way; None if there is none.
         answered: Thoughts that were answered, since the server started.

@@ -124,15 +124,7 @@ def act_request(
     profile: ModelProfile,
     services: Services,
 ) -> GenerationRequest:
-    """What the model is sent for an act, in the form that it was made for.
-
-    Args:
-        agent: Who acts.
-        prompt: Its prompt as a script.
-        thought: The thought; what it is to begin with counts.
-        profile: Of the model, its form decided.
-        services: Where the configuration is.
-    """
+    """What the model is sent for an act, in the form that it was made for."""
     options = options_of(agent)
     if profile.format == CHAT:
         usages = options.usages(verbs_of(services))
@@ -186,18 +178,7 @@ def thought_event(
     problem: str = "",
     costs: Costs | None = None,
 ) -> ThoughtEvent:
-    """The event of a thought that has come to its end.
-
-    Args:
-        name: Whose thought.
-        thought: The thought.
-        outcome: What came of it; see :class:`game.mind.events.types.Thought`.
-        now: Seconds of the services' timer.
-        answer: What the model said, if it did.
-        act: What was done of it.
-        problem: What went wrong.
-        costs: What the prompt cost, where none was sent.
-    """
+    """The event of a thought that has come to its end."""
     sent, impulse = thought.sent, thought.impulse
     request, command = sent.request if sent else None, act.command if act else None
     costs = sent.costs if sent else costs
