@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 
-from game.agent import logged_events, services
+from game.agent import agent_log, logged_events, services
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
 from game.mind.events.log import EventLog
