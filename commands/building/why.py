@@ -96,13 +96,7 @@ def _let_be_written(events: Events) -> None:
 
 
 def told(why: Why, now: datetime, *, deep: bool = False) -> str:
-    """All of it in words, as a builder sees it.
-
-    Args:
-        why: What led to the act.
-        now: The present time.
-        deep: Whether summaries and memories are shown whole.
-    """
+    """All of it in words, as a builder sees it."""
     return "\n".join(
         [
             *_act(why, now),

@@ -2,53 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import overload
 
 from game.mind.archive.records import Memory
 from game.mind.errors import CompactionError
 from game.mind.events.types import Compaction, MemoryChange, Recall, Recalled
 from game.mind.memory import CompactionResult, CompactReason, MemoryContext, Undone
 from game.mind.recall.documents import DocumentKind, Hit
-
-
-class LookedUp(Sequence[Recalled]):
-    """What stood in a prompt, told only when somebody asks for it.
-
-    Mostly that is the event log's thread: the reactor, which has no time, only hands it on.
-    """
-
-    def __init__(self, hits: Sequence[Hit], called_back: Sequence[int]) -> None:
-        self._hits, self._called_back = hits, called_back
-
-    @cached_property
-    def _told(self) -> tuple[Recalled, ...]:
-        called = [Recalled(kind="called back", n=n) for n in self._called_back]
-        return (*map(recalled, self._hits), *called)
-
-    @overload
-    def __getitem__(self, index: int) -> Recalled: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Recalled, ...]: ...
-    def __getitem__(self, index: int | slice) -> Recalled | tuple[Recalled, ...]:
-        return self._told[index]
-
-    def __len__(self) -> int:
-        return len(self._hits) + len(self._called_back)
-
-    def __iter__(self) -> Iterator[Recalled]:
-        return iter(self._told)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and self._told == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(self._told)
-
-    def __repr__(self) -> str:
-        return repr(self._told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +38,13 @@ def basis_of(context: MemoryContext, hits: Sequence[Hit], called_back: Sequence[
     """What a prompt of these is made from."""
     longterm, recent, window = context.longterm, context.recent, context.window
     summarised = max(longterm.last if longterm else 0, recent.last if recent else 0)
+    called = (Recalled(kind="called back", n=n) for n in called_back)
     return Basis(
         longterm=longterm.last if longterm else 0,
         recent=summarised,
         total=window[-1].number if window else summarised,
         compaction=context.compaction,
-        recalled=LookedUp(hits, called_back) if hits or called_back else (),
+        recalled=(*map(recalled, hits), *called),
     )
 
 

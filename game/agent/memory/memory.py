@@ -119,7 +119,7 @@ class MemoryComponent:
 
     def save_backlog(self) -> bool:
         """Archive what waits in RAM, in order; True if nothing waits any more."""
-        if self._memory is None and not self.open():
+        if not self.open():
             return False
         while self._backlog:
             try:
@@ -157,7 +157,7 @@ class MemoryComponent:
         Raises:
             KeepsakeError: It could not be opened; says why.
         """
-        if self._memory is None and not self.open():
+        if not self.open():
             raise self.problem or KeepsakeError(f"{self.name}'s memory is closed")
         assert self._memory is not None
         return self._memory
@@ -251,6 +251,8 @@ class MemoryComponent:
 
     def open(self) -> bool:
         """Open the archive, unless that failed a moment ago; whether it is open."""
+        if self._memory is not None:
+            return True
         now = self._services.clock.now()
         if self._closed or now < self._try_again_at:
             return False
