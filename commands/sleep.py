@@ -10,12 +10,13 @@ from evennia.utils.evmore import EvMore
 from commands.base import PlayerCommand, nobody, people_here
 from commands.building.base import BuilderCommand, plain, table
 from commands.playing.speech import SpeechCommand
+from game.agent.mind import Mind
+from game.agent.services import services
 from game.mind.errors import KeepsakeError
 from game.mind.sleep.config import SleepConfig
 from game.mind.sleep.tiredness import Tiredness, wakes_at
 from typeclasses.agents import Agent, all_agents
-from typeclasses.minds import Mind, mind_of
-from typeclasses.services import services
+from typeclasses.minds import mind_of
 
 
 class SleepCommand(BuilderCommand):

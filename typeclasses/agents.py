@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,12 @@ from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.utils import create
 
+from game.agent.agent_log import log
+from game.agent.mind import Mind
+from game.agent.naming import begin, now
+from game.agent.services import running, services
+from game.agent.surroundings import identity_of
+from game.agent.thinking.hearing import event_of
 from game.mind.archive.records import MemoryKind
 from game.mind.errors import KeepsakeError, NameRefused
 from game.mind.events.types import MemoryChange
@@ -19,11 +25,8 @@ from game.mind.language import perception
 from game.mind.names import check_agent_name, folder_name
 from game.mind.summaries.files import replace_file
 from typeclasses.characters import Character
-from typeclasses.components.hearing import event_of
-from typeclasses.components.identity import identity_of
-from typeclasses.components.naming import begin, now
-from typeclasses.minds import Mind, close_mind, mind_of, rename_mind
-from typeclasses.services import log, running, services
+from typeclasses.everywhere import tell_builders
+from typeclasses.minds import close_mind, mind_of, rename_mind
 
 AGENT_CMDSET = "commands.agent_cmdset.AgentCmdSet"
 PROFILE_FILE = "profile.md"
@@ -40,7 +43,7 @@ class Agent(Character):
         examples: Script lines that show its voice.
         talkativeness: How often it does something unasked, 0 to 1.
         shrugs: What it says when no answer of its model can be said; empty for the general ones.
-        keeps: It keeps its home open for guests; see :mod:`typeclasses.components.hosts`.
+        keeps: It keeps its home open for guests; see :mod:`typeclasses.hosts`.
         paused: It perceives and remembers, but does not think.
         asleep: It sleeps: it neither thinks nor perceives more than what is loud.
         fell_asleep: Since when, in ISO format.
@@ -70,6 +73,24 @@ class Agent(Character):
     def mind(self) -> Mind | None:
         """Its components; None while the agents' services are not running."""
         return mind_of(self)
+
+    @property
+    def stays(self) -> bool:
+        """Whether it must not leave now."""
+        return self.mind is not None and self.mind.thinker.stays
+
+    def do(self, line: str, over: Callable[[], None]) -> None:
+        """Do what a player would type; ``over`` is called when it is done, or has failed."""
+
+        def ended(result: Any) -> Any:
+            over()
+            return result
+
+        self.execute_cmd(line).addBoth(ended)
+
+    def tell_builders(self, text: str) -> None:
+        """Show a line to every builder who is connected."""
+        tell_builders(text)
 
     @property
     def memory_folder(self) -> str:
@@ -190,14 +211,6 @@ def create_agent(
     """Make an agent and put it into the world.
 
     An archive of that name that is still in the vault becomes its memory again.
-
-    Args:
-        name: The agent's name.
-        location: The room it stands in.
-        profile: Who it is, as text.
-        examples: Script lines that show its voice.
-        home: The room it belongs to; its location if not given.
-        talkativeness: How often it does something unasked, 0 to 1.
 
     Raises:
         NameRefused: No agent may have that name.

@@ -6,7 +6,7 @@ from typing import Any
 
 from evennia.utils.utils import iter_to_str
 
-from typeclasses.components.hosts import absence
+from typeclasses.hosts import absence
 
 COMPASS = ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest")
 EXIT_ORDER = {name: place for place, name in enumerate((*COMPASS, "up", "down"))}

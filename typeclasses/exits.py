@@ -6,10 +6,13 @@ from typing import Any
 
 from evennia.objects.objects import DefaultExit
 
-from typeclasses.components.following import go_after
+from game.agent.mind import Mind
+from game.agent.services import running, services
+from game.agent.surroundings import hosts_guests
+from game.agent.thinking.following import FOLLOW_SECONDS
+from game.mind.prompt.parsing import Command
 from typeclasses.minds import open_minds
 from typeclasses.objects import ObjectParent
-from typeclasses.services import running, services
 
 
 class Exit(ObjectParent, DefaultExit):
@@ -20,4 +23,17 @@ class Exit(ObjectParent, DefaultExit):
         super().at_post_traverse(traversing_object, source_location, **kwargs)
         if running():
             now = float(services().timer.seconds())
-            go_after(list(open_minds()), traversing_object, source_location, self, now)
+            for mind in list(open_minds()):
+                self._go_after(mind, traversing_object, source_location, now)
+
+    def _go_after(self, mind: Mind, leader: Any, start: Any, now: float) -> None:
+        """Somebody has left ``start`` by this way: who follows them takes it too, or loses them."""
+        agent, following = mind.thinker.agent, mind.following
+        if agent is None or following.leader != leader.id:
+            return
+        able = not (agent.is_asleep or agent.db.paused or hosts_guests(agent))
+        may_go = able and agent.location is start and self.access(agent, "traverse")
+        if may_go and now - following.spoke_at < FOLLOW_SECONDS:
+            mind.actor.do(agent, Command("go", self.key))
+        if agent.location is not leader.location:
+            following.end()

@@ -8,12 +8,12 @@ from typing import Any
 from evennia.objects.objects import DefaultRoom
 
 from game.agent.impulses import EventKind, PerceivedEvent
+from game.agent.services import running, services
+from game.agent.surroundings import identity_of
 from typeclasses.appearance import RoomAppearance
-from typeclasses.components.hosts import awake_in, greeter, hosts_of
-from typeclasses.components.identity import identity_of
+from typeclasses.hosts import awake_in, greeter, hosts_of
 from typeclasses.minds import mind_of
 from typeclasses.objects import ObjectParent
-from typeclasses.services import running, services
 
 
 class Room(RoomAppearance, ObjectParent, DefaultRoom):

@@ -8,23 +8,23 @@ from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
+from game.agent import services
+from game.agent.counting import Counting
+from game.agent.naming import names_of
+from game.agent.priming import prime
+from game.agent.services import Services
+from game.agent.surroundings import players_near
+from game.agent.thinking.prompting import kept_by, prompt_for
+from game.agent.thinking.replying import reply_head
+from game.agent.thinking.thinking import PROFILE
+from game.agent.warming import Warming
 from game.llm.profiles import SCRIPT, ModelProfile
 from game.llm.tokens.counting import ServerTokenCounter
 from game.mind.events.subscribers import Taps
 from game.mind.ports import GenerationRequest
 from game.paths import places
-from typeclasses import services
 from typeclasses.agents import Agent, all_agents
-from typeclasses.components.counting import Counting
-from typeclasses.components.naming import names_of
-from typeclasses.components.priming import prime
-from typeclasses.components.prompting import kept_by, prompt_for
-from typeclasses.components.replying import reply_head
-from typeclasses.components.surroundings import players_near
-from typeclasses.components.thinking import PROFILE
-from typeclasses.components.warming import Warming
 from typeclasses.minds import close_all, mind_of, open_minds
-from typeclasses.services import Services
 
 HOUSEKEEPING_SECONDS = 2.0
 WARM_AFTER_SECONDS = 3.0
@@ -34,14 +34,10 @@ _housekeeping: LoopingCall | None = None
 
 
 def start(taps: Taps | None = None) -> None:
-    """Start the shared services, open every agent's memory and let them think.
-
-    Args:
-        taps: Who listens to the events from the first one on.
-    """
+    """Start the shared services, open every agent's memory and let them think."""
     shared = services.start(places(), reactor, taps=taps)
     live(shared)
-    shared.warming = Warming(shared, PROFILE, _head)
+    shared.warming = Warming(shared.gateway, shared.timer, PROFILE, _head)
     # Who was connected before a reload is so again a moment after it.
     shared.timer.callLater(WARM_AFTER_SECONDS, _warm, shared)
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from evennia.utils.evmore import EvMore
 
 from commands.building.base import BuilderCommand, plain, shortened, table
+from game.agent.services import services
+from game.agent.thinking.prompting import look_up, prompt_for
+from game.agent.thinking.thinker import SHORTEST_INTERVAL
 from game.mind.errors import KeepsakeError
 from typeclasses.agents import (
     Agent,
@@ -15,9 +18,6 @@ from typeclasses.agents import (
     kept_profile,
     summary_of,
 )
-from typeclasses.components.prompting import look_up, prompt_for
-from typeclasses.components.thinker import SHORTEST_INTERVAL
-from typeclasses.services import services
 
 LONGEST_INTERVAL = 86_400
 LONGEST_PROFILE = 4000

@@ -11,9 +11,10 @@ from evennia.objects.models import ObjectDB
 from evennia.utils.evtable import EvTable
 
 from commands.wording import listed, quoted
+from game.agent.mind import Mind
 from game.mind.errors import KeepsakeError
 from typeclasses.agents import Agent, all_agents, find_agents
-from typeclasses.minds import Mind, mind_of
+from typeclasses.minds import mind_of
 
 
 class BuilderCommand(MuxCommand):

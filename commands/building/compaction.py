@@ -9,13 +9,13 @@ from typing import Any
 from commands.building import figures
 from commands.building.base import plain, when
 from commands.building.recall import RecallCommand, memory_lines
+from game.agent.memory.memory import MemoryComponent
 from game.mind.archive.history import PastCompaction, compactions
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Summary
 from game.mind.errors import CompactionError, KeepsakeError
 from game.mind.memory import Undone
 from game.mind.summaries.roundtrip import Rate
-from typeclasses.components.memory import MemoryComponent
 
 COVERED_SHOWN = 12
 """Memories that are shown of what was summarised; @memories shows them all."""

@@ -118,12 +118,7 @@ def hung(text: str, indent: int) -> str:
 
 
 def side_by_side(left: str, right: str) -> Iterator[str]:
-    """Two texts in columns, each line wrapped, within a terminal of 80 signs.
-
-    Args:
-        left: Text of several lines, without colour codes.
-        right: The same.
-    """
+    """Two texts in columns, each line wrapped, within a terminal of 80 signs."""
     for one, other in zip_longest(_wrapped(left), _wrapped(right), fillvalue=""):
         yield f"{plain(one.ljust(COLUMN))}|x{_GAP}|n{plain(other)}".rstrip()
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from commands.building.base import ago
 from commands.building.figures import hung
 from commands.building.recall import RecallCommand
+from game.agent.services import services
 from game.mind.archive import history
 from game.mind.archive.log import Archive
 from game.mind.books.journal.book import Journal
@@ -15,7 +16,6 @@ from game.mind.errors import KeepsakeError
 from game.mind.sleep.history import HistoryEvent, events
 from game.mind.sleep.log import SleepLog
 from game.mind.sleep.steps import Step
-from typeclasses.services import services
 
 MOST = 500
 _INDENT = 18

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from commands.building import figures
 from commands.building.base import BuilderCommand, ago, kilobytes, plain, shortened, table, when
 from commands.building.compaction import take_back
+from game.agent.memory.memory import Compacted, MemoryComponent
+from game.agent.services import services
+from game.agent.thinking.prompting import PromptExtras, costs_of, look_up, prompt_for
 from game.mind.archive.integrity import IntegrityReport
 from game.mind.archive.records import Summary
 from game.mind.errors import CompactionError, KeepsakeError
 from game.mind.memory import CompactReason, Load, MemoryContext, MemoryStatus, Outcome
 from game.mind.prompt.budget import chart
 from typeclasses.agents import Agent, all_agents
-from typeclasses.components.memory import Compacted, MemoryComponent
-from typeclasses.components.prompting import PromptExtras, costs_of, look_up, prompt_for
-from typeclasses.services import services
 
 
 class CmdCompactMemories(BuilderCommand):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from commands.building.base import BuilderCommand, plain
+from game.agent.services import services
 from game.llm.gateway import ServerStatus
 from game.llm.queue import Priority
-from typeclasses.services import services
 
 
 class CmdLlmStatus(BuilderCommand):

@@ -10,12 +10,12 @@ from evennia.utils.ansi import strip_ansi
 from commands.building import figures
 from commands.building.base import ago, plain, shortened, table
 from commands.building.recall import RecallCommand
+from game.agent.memory.acquaintances import Acquaintances
+from game.agent.services import services
 from game.mind.books.profiles.acquaintance import closeness, feeling
 from game.mind.books.profiles.book import Light, PeopleBook
 from game.mind.books.profiles.profile import Fact, Profile, ProfileKind
 from game.mind.errors import KeepsakeError
-from typeclasses.components.acquaintances import Acquaintances
-from typeclasses.services import services
 
 MOST = 300
 _KINDS = {"": ProfileKind.PERSON, "places": ProfileKind.PLACE, "things": ProfileKind.THING}

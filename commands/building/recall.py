@@ -9,13 +9,13 @@ from dataclasses import replace
 from evennia.utils.evmore import EvMore
 
 from commands.building.base import BuilderCommand, plain, shortened
+from game.agent.in_time import in_time
+from game.agent.services import services
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
 from game.mind.archive.tiers import EDITED
 from game.mind.errors import KeepsakeError
 from game.mind.recall.documents import DocumentKind, Hit
-from typeclasses.components.in_time import in_time
-from typeclasses.services import services
 
 HITS = 12
 NEWEST = 100
@@ -45,7 +45,7 @@ class RecallCommand(BuilderCommand):
             else:
                 EvMore(caller, text, always_page=False, justify_kwargs=False)
 
-        in_time(services(), attempt, PATIENCE, show)
+        in_time(services(), attempt, PATIENCE).then(show)
 
 
 class CmdRecall(RecallCommand):

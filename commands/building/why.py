@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from commands.building.base import plain, shortened, when
 from commands.building.recall import RecallCommand, memory_lines
 from commands.wording import quoted
+from game.agent.naming import names_of
+from game.agent.services import services
 from game.mind.errors import KeepsakeError
 from game.mind.events.log import EventLog
 from game.mind.events.reasons import Leant, PromptSource, ThoughtCost, Under, Why
@@ -18,8 +20,6 @@ from game.mind.events.types import Events
 from game.mind.events.why_log import why_did
 from game.mind.prompt.budget import Costs, PromptSection, chart
 from typeclasses.agents import Agent, find_agents
-from typeclasses.components.naming import names_of
-from typeclasses.services import services
 
 FEW = 5
 """Sentences and memories that are shown where all were not asked for."""
@@ -96,13 +96,7 @@ def _let_be_written(events: Events) -> None:
 
 
 def told(why: Why, now: datetime, *, deep: bool = False) -> str:
-    """All of it in words, as a builder sees it.
-
-    Args:
-        why: What led to the act.
-        now: The present time.
-        deep: Whether summaries and memories are shown whole.
-    """
+    """All of it in words, as a builder sees it."""
     return "\n".join(
         [
             *_act(why, now),

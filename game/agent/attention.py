@@ -32,12 +32,7 @@ __all__ = ["Attention", "EventKind", "Impulse", "PerceivedEvent", "Priority"]
 
 
 class Attention:
-    """The schedule of one agent.
-
-    Args:
-        config: When to think; may be replaced at any time.
-        rng: Where jitter comes from.
-    """
+    """The schedule of one agent."""
 
     def __init__(self, config: ThinkingConfig, rng: random.Random) -> None:
         self.config = config
@@ -153,9 +148,6 @@ class Attention:
 
         To be asked before it is sent: what the same person has said meanwhile is merged into
         it, and answered with it.
-
-        Args:
-            present: Who is here, by name or by what tells them from others.
         """
         current = self._current
         if current is None:

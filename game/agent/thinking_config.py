@@ -16,22 +16,7 @@ CONSTRAINTS = (GRAMMAR, SCHEMA, FREE)
 
 @dataclass(frozen=True, slots=True)
 class ThinkingConfig:
-    """All times in seconds; each is explained in the file.
-
-    Attributes:
-        gather: How long to go on listening before a player is answered.
-        cooldown: The least time between two thoughts.
-        jitter: By what share the cooldown varies, 0 to 1.
-        idle_interval: Between two idle thoughts with a player near, on average.
-        idle_away_factor: How much longer when no player is near.
-        chatter_turns: Lines that agents exchange among themselves; 0: none.
-        chatter_pause: Silence after which they may start anew.
-        retries: How often an answer that is no command, or a repeat, is thought again.
-        pause_notice: Thinking time after which people see that it thinks; 0: never.
-        template: File name of the prompt's template, in ``vault/config``.
-        insist: Whether a player who waits gets words after an act that is no answer.
-        constrain: How the model is held to the verbs: ``grammar``, ``schema`` or ``no``.
-    """
+    """All times in seconds; each is explained in the file."""
 
     gather: float = 0.6
     cooldown: float = 4.0

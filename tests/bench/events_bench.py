@@ -31,7 +31,6 @@ from game.mind.memory import MemoryContext
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.prompt.budget import Costs, PromptSection
 from game.mind.recall.documents import Document, DocumentKind, Hit
-from game.mind.recall.related import Related
 from game.paths import REPOSITORY, places
 from tests.bench import talk
 from tests.bench.figures import Figure, percentile
@@ -189,14 +188,13 @@ def _kept() -> Iterator[Figure]:
 
 def _thoughts() -> Callable[[int], ThoughtEvent]:
     """Thoughts of fifty agents in turn, each with a prompt that has grown by a line or two."""
-    from typeclasses.components.actor import Act  # noqa: PLC0415 - when Evennia is up
-    from typeclasses.components.happenings import (  # noqa: PLC0415
+    from game.agent.happenings import basis_of  # noqa: PLC0415
+    from game.agent.thinking.actor import Act  # noqa: PLC0415 - when Evennia is up
+    from game.agent.thinking.thought import (  # noqa: PLC0415
         Sent,
-        basis_of,
+        ThoughtInProgress,
         thought_event,
     )
-    from typeclasses.components.prompting import PromptExtras  # noqa: PLC0415
-    from typeclasses.components.thought import ThoughtInProgress  # noqa: PLC0415
 
     lines = [line.text for line in islice(talk.talk(Random(5)), 600)]
     heads = [f"You are agent {n}.\n" + "\n".join(lines[n : n + 20]) for n in range(AGENTS)]
@@ -207,10 +205,10 @@ def _thoughts() -> Callable[[int], ThoughtEvent]:
     thought, act = ThoughtInProgress(Impulse("addressed", "player", "Tom")), Act(None, "no")
     answer = Generation("say The leek soup.", "stop", 1_200, 1_100, 9, 0.4, "a-model")
     names_of = [f"Agent{n}" for n in range(AGENTS)]
-    kept, context = PromptExtras(related=Related(hits=_hits())), MemoryContext(None, None, ())
+    hits, context = _hits(), MemoryContext(None, None, ())
 
     def make(n: int) -> ThoughtEvent:
-        basis = basis_of(context, kept)
+        basis = basis_of(context, hits, ())
         thought.sent = Sent(requests[n], costs, 0.02, 100.0, basis)
         return thought_event(
             names_of[n % AGENTS], thought, "refused", 100.4, answer=answer, act=act
@@ -225,7 +223,7 @@ def _prompt(head: str, lines: Sequence[str], turn: int) -> str:
 
 
 def _memories() -> Callable[[int], Event]:
-    from typeclasses.components.happenings import remembered  # noqa: PLC0415 - when Evennia is up
+    from game.agent.happenings import remembered  # noqa: PLC0415 - when Evennia is up
 
     time_of_it = datetime(2026, 5, 1, tzinfo=UTC)
     memory = Memory(7, time_of_it, MemoryKind.PERCEPTION, 'Tom says to you, "Good evening."')
@@ -233,7 +231,7 @@ def _memories() -> Callable[[int], Event]:
 
 
 def _searches() -> Callable[[int], Event]:
-    from typeclasses.components.happenings import searched  # noqa: PLC0415 - when Evennia is up
+    from game.agent.happenings import searched  # noqa: PLC0415 - when Evennia is up
 
     asked, hits = "Tom: Where is the brass key?\nThe Kettle", _hits()
     return lambda n: searched("Mira", "thought", asked, hits, seconds=0.02, before=n)

@@ -72,10 +72,10 @@ def _in_the_world(met: int) -> list[Figure]:  # noqa: C901 - one life, in one cl
     from evennia.utils import create  # noqa: PLC0415 - with the world
 
     from game.agent.attention import EventKind, PerceivedEvent  # noqa: PLC0415
+    from game.agent.surroundings import identity_of  # noqa: PLC0415
+    from game.agent.thinking.thinker import AgentState  # noqa: PLC0415
     from game.mind.books.profiles.book import PeopleBook  # noqa: PLC0415
     from tests.game.agents_world import AgentsWorld  # noqa: PLC0415
-    from typeclasses.components.identity import identity_of  # noqa: PLC0415
-    from typeclasses.components.thinker import AgentState  # noqa: PLC0415
 
     figures: list[Figure] = []
 

@@ -37,12 +37,12 @@ def main() -> None:
 
 def _in_the_world() -> list[Figure]:
     from game.agent.attention import EventKind, PerceivedEvent  # noqa: PLC0415 - with the world
+    from game.agent.services import REST  # noqa: PLC0415
+    from game.agent.thinking.thinker import AgentState  # noqa: PLC0415
     from game.mind.compaction.config import CompactionConfig  # noqa: PLC0415
     from game.mind.memory import CompactReason  # noqa: PLC0415
     from tests.bench.talk import Line, talk  # noqa: PLC0415
     from tests.game.agents_world import AgentsWorld, FixedConfig  # noqa: PLC0415
-    from typeclasses.components.thinker import AgentState  # noqa: PLC0415
-    from typeclasses.services import REST  # noqa: PLC0415
 
     figures: list[Figure] = []
 

@@ -24,6 +24,8 @@ from evennia.utils.ansi import strip_ansi
 from evennia.utils.test_resources import EvenniaTest
 from twisted.internet.task import Clock
 
+from game.agent import services
+from game.agent.mind import Mind
 from game.agent.thinking_config import ThinkingConfig, load_thinking_config
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
@@ -32,11 +34,10 @@ from game.mind.compaction.config import CompactionConfig, load_compaction_config
 from game.mind.markdown_config import ConfigFile
 from game.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer, Reply
-from typeclasses import services
 from typeclasses.accounts import Account
 from typeclasses.agents import Agent, create_agent
 from typeclasses.characters import Character
-from typeclasses.minds import Mind, close_all
+from typeclasses.minds import close_all
 from typeclasses.rooms import Room
 
 _LLM = """\
@@ -144,7 +145,7 @@ class AgentsWorld(EvenniaTest):
 
     def thinking(self) -> bool:
         """Whether any agent waits for the model."""
-        from typeclasses.components.thinker import AgentState  # noqa: PLC0415
+        from game.agent.thinking.thinker import AgentState  # noqa: PLC0415
         from typeclasses.minds import open_minds  # noqa: PLC0415
 
         return any(mind.thinker.state is AgentState.WAITING for mind in open_minds())

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from game.agent import services
 from game.cli.world.ports import free_base
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
@@ -19,7 +20,6 @@ from game.paths import REPOSITORY, Places, Ports
 from tests.game import week_checks as checks
 from tests.game.week import WeekWorld
 from tests.game.week_script import SHARED, WANTED, Turn
-from typeclasses import services
 
 PORT_BASE = 29_700
 SLEEPERS_PROFILE = "sleeper"

@@ -8,12 +8,12 @@ from unittest import mock
 import pytest
 from evennia.utils import create
 
+from game.agent.thinking.thinker import AgentState
 from game.mind.errors import NameRefused
 from game.mind.memory import CompactReason
 from tests.game.agents_world import AgentsWorld
 from typeclasses.accounts import Account
 from typeclasses.agents import all_agents, find_agents
-from typeclasses.components.thinker import AgentState
 
 
 class TestPerceiving(AgentsWorld):
@@ -383,7 +383,7 @@ class TestTrouble(AgentsWorld):
         self.said = ["say Hello.", "say Hello again."]
         self.services.template().current  # noqa: B018 - it has been good once
         (self.services.places.config / "prompt.md").write_text("{{ nonsense }}")
-        with mock.patch("typeclasses.services.log", logged.append):
+        with mock.patch("game.agent.agent_log.log", logged.append):
             for words in ("hello", "hello again"):
                 self.char1.execute_cmd(f"talk Mira {words}")
                 self.pass_time(8)
@@ -399,8 +399,8 @@ class TestTrouble(AgentsWorld):
         archive = memory.memory.archive
         real, archive.append = archive.append, _full
         with (
-            mock.patch("typeclasses.components.memory.BACKLOG_LIMIT", 3),
-            mock.patch("typeclasses.components.memory.log", logged.append),
+            mock.patch("game.agent.memory.memory.BACKLOG_LIMIT", 3),
+            mock.patch("game.agent.memory.memory.log", logged.append),
         ):
             for number in range(5):
                 self.char1.execute_cmd(f"say {number}")

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from twisted.internet.task import Clock
 
+from game.agent.counting import BATCH, LONGEST_WAIT, SMALLEST_BATCH, Counting
 from game.mind.errors import ConfigError
 from game.mind.prompt.tokens import HEURISTIC, MODEL_SERVER, TIKTOKEN, Heuristic, TokenLedger
-from typeclasses.components.counting import BATCH, LONGEST_WAIT, SMALLEST_BATCH, Counting
 
 
 class Worker(Executor):

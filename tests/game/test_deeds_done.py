@@ -8,10 +8,10 @@ from evennia.utils import create
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from game.agent.thinking.following import FOLLOW_SECONDS
+from game.agent.thinking.options import options_of
 from game.mind.prompt.verbs import STANDARD_VERBS
 from tests.game.agents_world import AgentsWorld
-from typeclasses.components.following import FOLLOW_SECONDS
-from typeclasses.components.options import options_of
 from typeclasses.exits import Exit
 from typeclasses.objects import Object
 

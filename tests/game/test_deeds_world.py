@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from evennia.utils import create
 
+from game.agent.surroundings import identity_of
 from game.mind.archive.log import Archive
 from game.mind.books.profiles.profile import ProfileKind
 from game.mind.language.deeds import GIVE, POSE
 from tests.game.test_people_world import PeopleWorld
-from typeclasses.components.identity import identity_of
 from typeclasses.objects import Object
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema
 
+from game.agent import agent_log, logged_events, services
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
 from game.mind.events.log import EventLog
@@ -18,7 +19,6 @@ from game.mind.memory import CompactReason
 from game.paths import REPOSITORY, Places
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
-from typeclasses import logged_events, services
 from typeclasses.minds import close_all
 
 _SCHEMA = json.loads((REPOSITORY / "docs" / "events.schema.json").read_text(encoding="utf-8"))
@@ -249,9 +249,9 @@ class ServersTest(EventsWorld):
         assert gone["problem"]
 
     def test_what_is_warned_of_and_reported(self):
-        services.warn("[Memory] Mira: The prompt needs 9 of 8 tokens")
-        services.log("[Error] Something broke")
-        services.log("[Memory] Mira: All is well")
+        agent_log.warn("[Memory] Mira: The prompt needs 9 of 8 tokens")
+        agent_log.log("[Error] Something broke")
+        agent_log.log("[Memory] Mira: All is well")
         logging.getLogger("keepsake.llm").warning("[Model] %s", "gone")
         found = self.logged("error", agent="") + self.logged("error")
         assert [(each["level"], each["agent"]) for each in found] == [
@@ -268,6 +268,6 @@ class ServersTest(EventsWorld):
         self.let_compact()
         self.mind.sleeper.fall_asleep("it was late")
         self.settle(lambda: not self.mind.sleeper.working)
-        services.warn("[Memory] Mira: Careful")
+        agent_log.warn("[Memory] Mira: Careful")
         # There is no index here to be searched; test_why_world has one.
         assert {each["kind"] for each in self.logged()} == set(KINDS) - {"recall"}

@@ -9,6 +9,8 @@ import evennia
 from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
+from game.agent.thinking.thinking import PROFILE
+from game.agent.warming import AGAIN_SECONDS, MOST_WAITING, Warming
 from game.llm.profiles import ModelProfile
 from game.mind.errors import ModelUnavailable
 from game.mind.events.types import Nowhere, Thought
@@ -17,8 +19,6 @@ from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
 from typeclasses.accounts import Account
 from typeclasses.characters import Character
-from typeclasses.components.thinking import PROFILE
-from typeclasses.components.warming import AGAIN_SECONDS, MOST_WAITING, Warming
 from world.build import TAG_CATEGORY, add_new_attributes
 
 _LAST_SAID = re.compile(r'^(\w+) says to you, "(.+)"$', re.MULTILINE)
@@ -329,7 +329,10 @@ class TestWarming(Inn):
         gateway = FakeGateway(provider)
         self.services.gateway = gateway  # type: ignore[assignment]
         warming = Warming(
-            self.services, PROFILE, lambda agent, profile: profile.request(f"You are {agent.key}.")
+            self.services.gateway,
+            self.services.timer,
+            PROFILE,
+            lambda agent, profile: profile.request(f"You are {agent.key}."),
         )
         return warming, gateway
 

@@ -8,11 +8,11 @@ from datetime import timedelta
 
 from evennia.utils.ansi import strip_ansi
 
+from game.agent import services
+from game.agent.surroundings import identity_of
 from game.mind.books.journal.config import JournalConfig
 from game.mind.books.journal.entries import EntryOrigin, Judge
 from tests.game.agents_world import AgentsWorld, Building
-from typeclasses import services
-from typeclasses.components.identity import identity_of
 
 MATTERED, WINDOW = "## What Mattered", "\n---\n"
 PROMISE = "Mira, I promise to bring you the blue cup on Sunday."

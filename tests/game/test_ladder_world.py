@@ -13,6 +13,13 @@ from dataclasses import replace
 
 from evennia.utils.ansi import strip_ansi
 
+from game.agent import agent_log
+from game.agent.memory import compactor as compactor_module
+from game.agent.memory import memory as memory_module
+from game.agent.memory import noticing as noticing_module
+from game.agent.memory import opening as opening_module
+from game.agent.thinking import fitting as fitting_module
+from game.agent.thinking.prompting import PromptExtras, costs_of, kept_by, prompt_for
 from game.mind.archive import history
 from game.mind.compaction.cascade import CascadeMemory
 from game.mind.compaction.config import CompactionConfig
@@ -24,12 +31,6 @@ from game.mind.prompt.verbs import FORBIDDEN, PRIVATE
 from game.mind.recall.related import Related
 from tests.game.agents_world import AgentsWorld, Building, FixedConfig
 from tests.game.test_recall_world import CHATTER, RecallWorld
-from typeclasses.components import compactor as compactor_module
-from typeclasses.components import fitting as fitting_module
-from typeclasses.components import memory as memory_module
-from typeclasses.components import noticing as noticing_module
-from typeclasses.components import opening as opening_module
-from typeclasses.components.prompting import PromptExtras, costs_of, kept_by, prompt_for
 
 WHO = ("Bram", "Nell", "Oswin", "Joss", "Ruan")
 WHAT = ("salt", "cider", "barley", "herring", "lamp oil", "honey", "tar")
@@ -37,7 +38,10 @@ WHERE = ("from Ostrey", "up the river", "to the mill", "by the north gate", "ove
          "through the snow", "at dawn", "on Friday night", "with two mules", "for the feast",
          "without a word")  # fmt: skip
 TOLD = "## Told To You, And Promised\n"
-LOGGING = (compactor_module, fitting_module, memory_module, noticing_module, opening_module)
+LOGGING = (
+    *(agent_log, compactor_module, fitting_module, memory_module, noticing_module),
+    opening_module,
+)
 SUMMED_UP = "You clear your mind: memories "
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from game.agent import services
 from game.index.service import IndexService
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.books.journal.entries import EntryOrigin, Importance
@@ -11,7 +12,6 @@ from game.mind.events.types import OPERATIONS
 from game.mind.recall.config import NONE, RecallConfig
 from tests.game.agents_world import Building
 from tests.game.test_events_world import EventsWorld
-from typeclasses import services
 from typeclasses.agents import create_agent
 from typeclasses.minds import close_all
 

@@ -14,6 +14,7 @@ from evennia.utils import create
 from prometheus_client.parser import text_string_to_metric_families
 from twisted.internet.task import Clock
 
+from game.agent import services
 from game.mind.events.log import EventLog
 from game.mind.events.subscribers import Tapped
 from game.mind.memory import CompactReason
@@ -21,7 +22,6 @@ from game.web.live.hub import StreamRecord
 from game.web.live.watching import Watching, watcher
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
-from typeclasses import services
 
 _PASSWORD = "willow-harbour-lantern"
 

@@ -10,14 +10,14 @@ from unittest import mock
 
 from evennia.utils import create
 
+from game.agent import services
+from game.agent.memory.acquaintances import GATHER_SECONDS
+from game.agent.surroundings import identity_of
 from game.mind.books.profiles import files as profile_files
 from game.mind.books.profiles.config import PeopleConfig
 from game.mind.books.profiles.profile import Closeness, ProfileKind
 from tests.game.agents_world import AgentsWorld, Building
-from typeclasses import services
 from typeclasses.characters import Character
-from typeclasses.components.acquaintances import GATHER_SECONDS
-from typeclasses.components.identity import identity_of
 
 PEOPLE, WINDOW = "## People Here", "\n---\n"
 CHAT = ("Good morning, Mira!", "The bread is good today.", "Thank you, Mira.", "You are kind.")

@@ -9,12 +9,12 @@ import threading
 
 from evennia.utils.ansi import strip_ansi
 
+from game.agent import services
+from game.agent.memory import keeper as keeper_module
 from game.index.service import IndexService
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.recall.config import NONE, RecallConfig
 from tests.game.agents_world import AgentsWorld, Building
-from typeclasses import services
-from typeclasses.components import keeper as keeper_module
 
 FACTS = (
     "My brother Edwin mends nets in Ostrey.",

@@ -7,11 +7,11 @@ from typing import Any
 
 from evennia.utils import create
 
+from game.agent.thinking.replying import DO_NOT_KNOW, SHRUGS
 from game.mind.archive.records import SHRUG, MemoryKind
 from game.mind.memory import CompactReason
 from tests.fakes.model_server import Reply
 from tests.game.test_hospitality import Inn
-from typeclasses.components.replying import DO_NOT_KNOW, SHRUGS
 from typeclasses.minds import close_all
 
 PROFILE = (

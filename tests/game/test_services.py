@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from typeclasses import services
+from game.agent import agent_log
 
 
 @pytest.fixture
@@ -22,9 +22,9 @@ def untouched():
 @pytest.mark.usefixtures("untouched")
 def test_agents_and_models_write_into_one_log(tmp_path):
     path = tmp_path / "logs" / "agents.log"
-    services._open_log(path)
-    services._open_log(path)
-    services.log("[Memory] Mira: Starting compaction")
+    agent_log.open_log(path)
+    agent_log.open_log(path)
+    agent_log.log("[Memory] Mira: Starting compaction")
     logging.getLogger("keepsake.llm").info("[Model] The embedded model answers")
     lines = path.read_text().splitlines()
     assert [line.partition(" [")[2] for line in lines] == [

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import threading
 
+from game.agent.sleep import nights as nights_module
 from game.llm.queue import Priority
 from game.mind.sleep.steps import Step
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import FixedConfig
 from tests.game.test_ladder_world import LadderWorld
 from tests.game.test_sleep_world import SleepWorld
-from typeclasses.components import nights as nights_module
 
 ALL = list(Step)
 READ_AGAIN = "Question: What did Tom say"

@@ -8,13 +8,13 @@ from unittest import mock
 
 from evennia.utils import create
 
+from game.agent.sleep.sleeper import ITS_HOUR
+from game.agent.thinking.prompting import PromptExtras, prompt_for
+from game.agent.thinking.thinker import AgentState
 from game.mind.language import heard as hearing
 from game.mind.sleep.tiredness import wakes_at
 from tests.game.agents_world import AgentsWorld, FixedConfig
 from typeclasses.agents import Agent
-from typeclasses.components.prompting import PromptExtras, prompt_for
-from typeclasses.components.sleeper import ITS_HOUR
-from typeclasses.components.thinker import AgentState
 from typeclasses.minds import close_all
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

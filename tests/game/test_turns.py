@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from typeclasses.services import Turns
+from game.agent.services import Turns
 
 
 class SlowReactor:

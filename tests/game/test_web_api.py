@@ -10,6 +10,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
+from game.agent import services
 from game.mind.errors import ArchiveUnwritable, ModelUnavailable
 from game.mind.events.reader import events
 from game.mind.memory import CompactReason
@@ -19,7 +20,6 @@ from game.web.site.sessions import forget_old_sessions
 from tests.fakes.model_server import Reply
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
 from tests.game.web_world import API, WebWorld
-from typeclasses import services
 
 SMALL = "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
 HOSTILE = '<script>alert(1)</script> <img src=x onerror="alert(2)"> |rred|n \x1b[31m'

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from evennia.utils.ansi import strip_ansi
 
+from game.agent.naming import FORMER, MOST, keep_former, names_of
+from game.agent.thinking.tally import ThoughtTally
 from game.mind.events.agent_names import Names
 from game.mind.events.reader import events
 from game.mind.events.recent_activity import Lately, lately
@@ -23,8 +25,6 @@ from tests.game.test_metrics import MetricsWorld
 from tests.game.web_world import WebWorld
 from typeclasses import runtime
 from typeclasses.agents import Agent
-from typeclasses.components.naming import FORMER, MOST, keep_former, names_of
-from typeclasses.components.tally import ThoughtTally
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 HELP = "There is no command 'juggle'\nsay <words>: speak\nlook: look around\n" + "x: y\n" * 60

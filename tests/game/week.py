@@ -19,6 +19,8 @@ import evennia
 from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
+from game.agent import services
+from game.agent.surroundings import identity_of
 from game.index.service import IndexService
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.books.profiles.book import PeopleBook
@@ -27,10 +29,8 @@ from game.mind.compaction.config import CompactionConfig
 from game.mind.recall.config import NONE, RecallConfig
 from tests.game.agents_world import AgentsWorld, FixedConfig
 from tests.game.week_script import PERSONA, PIN, WEEK, Turn
-from typeclasses import services
 from typeclasses.accounts import Account
 from typeclasses.characters import Character
-from typeclasses.components.identity import identity_of
 from typeclasses.minds import close_all
 from typeclasses.rooms import Room
 

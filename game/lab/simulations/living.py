@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from game.agent import services
 from game.lab.simulations.backdating import begin_world, finish_world
 from game.lab.simulations.inhabitants import atlas_for
 from game.lab.simulations.machinery import machinery, timeline_from
@@ -17,7 +18,7 @@ from game.mind.events.files import wait_until_packed
 from game.mind.events.log import EventLog
 from game.mind.events.subscribers import Tapped, Taps
 from game.paths import places
-from typeclasses import runtime, services
+from typeclasses import runtime
 from typeclasses.agents import all_agents
 from typeclasses.minds import open_minds
 from world.atlas import read_atlas

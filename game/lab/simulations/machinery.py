@@ -10,6 +10,8 @@ from concurrent.futures import Future
 from datetime import datetime
 from random import Random
 
+from game.agent.agent_log import log
+from game.agent.services import Changed, Machinery
 from game.index.service import IndexService
 from game.lab.simulations.timeline import Asker, Timeline
 from game.llm.gateway import BuildFor, Gateway
@@ -18,7 +20,6 @@ from game.llm.queue import Priority
 from game.mind.ports import Embedder, Generation, GenerationRequest
 from game.mind.recall.config import RecallConfig
 from game.paths import Places
-from typeclasses.services import Changed, Machinery, log
 
 _log = logging.getLogger("keepsake.lab")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any
 
+from game.agent import services
 from game.lab.simulations.machinery import TimelineGateway, machinery, timeline_from
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.timeline import Timeline
@@ -36,7 +37,7 @@ from game.mind.events.types import Compaction, Event, Thought
 from game.mind.memory import CompactReason
 from game.mind.ports import GenerationRequest
 from game.paths import places
-from typeclasses import runtime, services
+from typeclasses import runtime
 
 type Tell = Callable[[dict[str, Any]], None]
 

@@ -10,6 +10,7 @@ from typing import Any
 import evennia
 from evennia.utils import create
 
+from game.agent.thinking.hearing import words_of
 from game.lab.simulations.backdating import begin_world, finish_world
 from game.lab.simulations.inhabitants import only
 from game.lab.simulations.plan import SimulationPlan
@@ -19,7 +20,6 @@ from game.mind.errors import KeepsakeError
 from game.mind.language.perception import perceive
 from typeclasses.agents import Agent, create_agent
 from typeclasses.characters import Character
-from typeclasses.components.hearing import words_of
 from typeclasses.exits import Exit
 from typeclasses.rooms import Room
 from world.atlas import Atlas, read_atlas

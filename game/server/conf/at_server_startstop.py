@@ -8,6 +8,8 @@ from typing import Any
 
 from twisted.internet.threads import deferToThread
 
+from game.agent.agent_log import report
+from game.agent.services import services
 from game.index.service import IndexService
 from game.mind.errors import KeepsakeError
 from game.paths import places
@@ -17,7 +19,6 @@ from game.server.control import ControlServer
 from game.web.site.sessions import forget_old_sessions
 from typeclasses import runtime
 from typeclasses.agents import all_agents, summary_of
-from typeclasses.services import report, services
 from world.build import add_new_attributes
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Event
 
+from game.agent.agent_log import log
+from game.agent.memory.memory import Compacted
+from game.agent.mind import Mind
 from game.mind.errors import CompactionError
 from game.mind.memory import CompactReason, Outcome
 from game.web.api.on_reactor import on_reactor
 from game.web.api.shapes import Done
 from game.web.api.snapshots import agent_with, mind_with, state_of
 from typeclasses.agents import Agent
-from typeclasses.components.memory import Compacted
-from typeclasses.minds import Mind
-from typeclasses.services import log
 
 HASTE = 1.0
 """Seconds in which a compaction may end before it is only told that it has begun."""

@@ -6,12 +6,12 @@ import time
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as TookTooLong
 
+from game.agent.services import services
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.web.api.on_reactor import WorldBusy, on_reactor
 from game.web.api.shapes import HitView, RecallView
 from game.web.api.snapshots import mind_with
 from game.web.api.why_view import summary_title
-from typeclasses.services import services
 
 PATIENCE = 20.0
 """Seconds; a search gives up by itself long before."""

@@ -14,6 +14,12 @@ from itertools import batched, groupby
 
 from evennia.objects.models import ObjectDB
 
+from game.agent.mind import Mind
+from game.agent.naming import names_of
+from game.agent.services import services
+from game.agent.thinking.prompting import title_of
+from game.agent.thinking.tally import LastSent
+from game.agent.thinking.thinker import AgentState
 from game.llm.queue import Priority
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Summary
@@ -38,12 +44,6 @@ from game.web.api.shapes import (
     TiersView,
 )
 from typeclasses.agents import Agent, all_agents
-from typeclasses.components.naming import names_of
-from typeclasses.components.prompting import title_of
-from typeclasses.components.tally import LastSent
-from typeclasses.components.thinker import AgentState
-from typeclasses.minds import Mind
-from typeclasses.services import services
 
 AT_A_TIME = 50
 """Agents that are looked at in one turn of the reactor: two or three milliseconds."""

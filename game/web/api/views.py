@@ -11,6 +11,8 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from game.agent.naming import names_of
+from game.agent.services import services
 from game.mind.events.agent_names import Names
 from game.mind.events.why_log import MOST_BACK
 from game.web.api import (
@@ -39,8 +41,6 @@ from game.web.api.shapes import (
 )
 from game.web.live.series import MOST_HOURS, Charts, current
 from game.web.site.access import may_act
-from typeclasses.components.naming import names_of
-from typeclasses.services import services
 
 LONGEST_QUESTION = 1000
 

@@ -22,6 +22,10 @@ from twisted.web.http import Request
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 
+from game.agent.logged_events import known_secrets
+from game.agent.mind import Mind
+from game.agent.naming import names_of
+from game.agent.services import Services, running, services
 from game.llm.gateway import READY, ServerStatus
 from game.mind.archive.records import Memory
 from game.mind.errors import KeepsakeError
@@ -39,10 +43,7 @@ from game.web.live.metrics_token import TOKEN_VARIABLE
 from game.web.live.resource import LiveResource
 from game.web.site.access import FORBIDDEN, may_watch
 from game.web.site.headers import HEADERS
-from typeclasses.components.naming import names_of
-from typeclasses.logged_events import known_secrets
-from typeclasses.minds import Mind, mind_by_number, open_minds
-from typeclasses.services import Services, running, services
+from typeclasses.minds import mind_by_number, open_minds
 
 _log = logging.getLogger("keepsake.web")
 

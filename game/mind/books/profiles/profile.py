@@ -119,7 +119,7 @@ class Profile:
     """All that an agent knows of one person, place or thing.
 
     Attributes:
-        key: Who it is, whatever they are called: see ``typeclasses.components.identity``.
+        key: Who it is, whatever they are called: see ``game.agent.surroundings``.
         kind: Person, place or thing.
         names: What they were called, the present name last; never empty.
         first_met: When they first met, with time zone.

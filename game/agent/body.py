@@ -1,0 +1,53 @@
+"""What an agent lives in: the little that its mind asks of the world around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+
+class Body(Protocol):
+    """The agent itself, as the world has it.
+
+    Attributes:
+        pk: None once it has been deleted.
+        has_account: Whether a person plays it now.
+        db: What is kept with it: ``profile``, ``examples``, ``paused``, ``asleep`` …
+        attributes: The same, for what may be missing or is removed.
+        location: The room, with its ``contents_get``, ``exits`` and ``msg_contents``; None while
+            it is nowhere.
+        home: The room where it belongs; None for none.
+        contents: What it carries.
+    """
+
+    id: int
+    pk: int | None
+    key: str
+    has_account: bool
+    is_asleep: bool
+    db: Any
+    attributes: Any
+    location: Any
+    home: Any
+    contents: Sequence[Any]
+
+    @property
+    def stays(self) -> bool:
+        """Whether it must not leave now."""
+        ...
+
+    def do(self, line: str, over: Callable[[], None]) -> None:
+        """Do what a player would type; ``over`` is called when it is done, or has failed."""
+        ...
+
+    def move_to(self, destination: Any, *, quiet: bool, move_type: str) -> Any:
+        """Be somewhere else at once."""
+        ...
+
+    def tell_builders(self, text: str) -> None:
+        """Show a line to every builder who is connected."""
+        ...
+
+
+type FindBody = Callable[[], Body | None]
+"""Gives the agent as it is now; None if it has been deleted."""

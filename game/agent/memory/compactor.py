@@ -1,0 +1,202 @@
+"""Compacts the memory of one agent in the background, one compaction at a time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from game.agent.agent_log import log, warn
+from game.agent.happenings import compacted, undone
+from game.agent.memory.noticing import Noticing
+from game.agent.memory.owner import MemoryOwner
+from game.agent.services import Services
+from game.mind.agent_memory import AgentMemory
+from game.mind.archive import integrity
+from game.mind.archive.integrity import IntegrityReport
+from game.mind.archive.records import Memory
+from game.mind.compaction.cascade import CascadeMemory
+from game.mind.errors import CompactionError, CompactionRunning, KeepsakeError
+from game.mind.memory import CompactionResult, CompactReason, Load, Undone
+from game.mind.sleep.asking import Ask, NightOver
+from game.mind.summaries.files import SummaryFolder
+
+Compacted = CompactionResult | CompactionError
+"""How a compaction ended."""
+UNREAD = 4
+"""Windows that were compacted in sleep and wait to be read again with a model."""
+
+
+class Compactor:
+    """Compactions of one agent's memory; on the reactor thread, the work itself in others.
+
+    Attributes:
+        running: Whether one is under way, or waits for a thread.
+        no_room: Why the last compaction at the emergency mark made no room; None if it did.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        memory: Callable[[], AgentMemory],
+        owner: MemoryOwner,
+        services: Services,
+    ) -> None:
+        self.running = False
+        self.no_room: CompactionError | None = None
+        self.compacted, self._owner = owner.compacted, owner
+        self._slept: deque[tuple[Sequence[Memory], int]] = deque(maxlen=UNREAD)
+        self._name, self._memory, self._services = name, memory, services
+        self._after: list[Callable[[], None]] = []
+
+    def make_room(self, done: Callable[[], None]) -> None:
+        """Call ``done`` when a thought may begin; see :class:`~.memory.MemoryComponent`."""
+        try:
+            memory = self._memory()
+            reason = memory.before_thought()
+        except KeepsakeError:  # the archive cannot be opened; the thought will say so
+            done()
+            return
+        if reason is None:
+            self.no_room = None
+            done()
+        elif self.running:
+            self._after.append(lambda: self.make_room(done))
+        else:
+            if self.no_room is None:  # else it was said already
+                load = _loaded(memory.load())
+                warn(f"[Memory] {self._name}: {load}; compacting before the thought")
+            self.compact(reason, lambda outcome: self._room_made(outcome, done))
+
+    def _room_made(self, outcome: Compacted, done: Callable[[], None]) -> None:
+        self.no_room = outcome if isinstance(outcome, CompactionError) else None
+        done()
+
+    def compact(self, reason: CompactReason, done: Callable[[Compacted], None]) -> None:
+        """Compact; ``done`` is called on the reactor thread."""
+        window: tuple[Memory, ...] = ()
+
+        def change(memory: AgentMemory) -> CompactionResult:
+            nonlocal window
+            window = memory.context().window
+            self._leave(window)
+            return memory.compact(reason)
+
+        def ended(outcome: Compacted) -> None:
+            if not isinstance(outcome, CompactionRunning):  # which tells of itself
+                self._services.events.emit(compacted(self._name, reason, outcome))
+            if isinstance(outcome, CompactionResult):
+                self.compacted(outcome)
+            done(outcome)
+
+        def afterwards(result: CompactionResult) -> None:
+            if reason is CompactReason.SLEEP and result.covered is not None:
+                self._slept.append((window, result.covered[1]))
+
+        self._in_background(change, ended, afterwards)
+
+    def _leave(self, window: Sequence[Memory]) -> None:
+        try:
+            self._owner.leaving(window)
+        except Exception as error:
+            # Whatever goes wrong beside it, the compaction itself must be made.
+            log(f"[Memory] {self._name}: Nothing was drawn out before a compaction: {error!r}")
+
+    def reread(self, ask: Ask, noticed: Noticing) -> int:
+        """Read again with a model what has left the window in sleep; blocks.
+
+        What cannot be read again now waits for the next night, up to :data:`UNREAD` windows.
+
+        Returns:
+            How many windows were read.
+
+        Raises:
+            NightOver: The agent has woken.
+        """
+        read = 0
+        while self._slept and ask.available:
+            window, last = self._slept.popleft()
+            try:
+                noticed.reread(window, last, ask)
+            except NightOver:
+                self._slept.appendleft((window, last))
+                raise
+            read += 1
+        return read
+
+    def undo(self, done: Callable[[Undone | CompactionError], None]) -> None:
+        """Take the last compaction back; ``done`` is called on the reactor thread."""
+
+        def ended(outcome: Undone | CompactionError) -> None:
+            self._services.events.emit(undone(self._name, outcome))
+            done(outcome)
+
+        self._in_background(lambda memory: memory.undo(), ended, lambda _: None)
+
+    def _in_background[T](
+        self,
+        change: Callable[[AgentMemory], T],
+        done: Callable[[T | CompactionError], None],
+        afterwards: Callable[[T], None],
+    ) -> None:
+        """Make a change in a worker thread, and what comes of it, before it is told."""
+        memory = self._memory()
+        if self.running:
+            what = f"a compaction of {self._name}'s memory is under way"
+            done(CompactionRunning(what, "Wait for it to end"))
+            return
+        # From here on, not from when a thread is free: a second one that waited behind this
+        # one would summarise the few memories that came meanwhile.
+        self.running = True
+
+        def work() -> None:
+            outcome: T | CompactionError
+            try:
+                outcome = change(memory)
+                self._owner.moved()
+            except CompactionError as error:
+                outcome = error
+            except Exception as error:
+                log(f"[Memory] {self._name}: Compaction broke off: {error!r}")
+                outcome = CompactionError(f"the compaction broke off ({error!r})")
+            if not isinstance(outcome, CompactionError):
+                afterwards(outcome)
+            self._services.post(lambda: self._ended(outcome, done))
+
+        self._services.workers.submit(work)
+
+    def _ended[T](self, outcome: T, done: Callable[[T], None]) -> None:
+        self.running = False
+        waiting, self._after = self._after, []
+        try:
+            done(outcome)
+        finally:
+            for each in waiting:
+                each()
+
+    def check(
+        self, summaries: SummaryFolder, done: Callable[[IntegrityReport | KeepsakeError], None]
+    ) -> None:
+        """Check archive, tiers and files in the background; ``done`` on the reactor thread."""
+        memory = self._memory()
+
+        def work() -> None:
+            report: IntegrityReport | KeepsakeError
+            try:
+                report = _checked(memory, summaries)
+            except KeepsakeError as error:
+                report = error
+            except OSError as error:
+                report = KeepsakeError(f"the check could not read the vault ({error})")
+            self._services.post(lambda: done(report))
+
+        self._services.workers.submit(work)
+
+
+def _checked(memory: AgentMemory, summaries: SummaryFolder) -> IntegrityReport:
+    if isinstance(memory, CascadeMemory):
+        return memory.check()
+    return integrity.check(memory.archive, memory.context(), summaries, cascade=False)
+
+
+def _loaded(load: Load) -> str:
+    return f"The prompt needs {load.used:,} of {load.budget:,} tokens ({load.share:.0%})"

@@ -1,0 +1,303 @@
+"""An agent's memory in the game: what happens goes in, what stands in a prompt comes out."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from game.agent.agent_log import log
+from game.agent.happenings import remembered
+from game.agent.memory.compactor import Compacted, Compactor
+from game.agent.memory.noticing import Noticing
+from game.agent.memory.opening import Opener
+from game.agent.memory.owner import MemoryOwner
+from game.agent.services import Services
+from game.mind.agent_memory import AgentMemory
+from game.mind.archive.integrity import IntegrityReport
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.compaction import carried_over
+from game.mind.errors import ArchiveError, CompactionError, KeepsakeError
+from game.mind.events.types import Fault, MemoryChange
+from game.mind.memory import CompactReason, MemoryContext, Undone
+from game.mind.summaries.files import SummaryFolder
+
+__all__ = ["BACKLOG_LIMIT", "Compacted", "MemoryComponent"]
+
+BACKLOG_LIMIT = 10_000
+"""Memories that wait in RAM for a disk that cannot be written; the oldest go first."""
+REOPEN_SECONDS = 10.0
+LATELY = 1000
+"""Memories in which whose words are whose is looked up."""
+
+
+class MemoryComponent:
+    """The memory of one agent.
+
+    It runs on the reactor thread, but for what is said to be asked from others.
+
+    Attributes:
+        problem: Why the archive cannot be written now; None if it can.
+        newest: Number of the last memory that was archived since the server started; 0 for none.
+        last_act: Number of the last act that was remembered since the server started; 0 for none.
+        noticed: What it was told as a rule, and what it promised.
+        compactor: What compacts it.
+    """
+
+    def __init__(self, name: str, folder: Path, owner: MemoryOwner, services: Services) -> None:
+        self.name = name
+        self.folder = folder
+        self.problem: KeepsakeError | None = None
+        self.newest = self.last_act = 0
+        self.noticed = Noticing(name, folder, services)
+        self._services, self._owner = services, owner
+        self.summaries = SummaryFolder(folder / "summaries", name)
+        self._memory: AgentMemory | None = None
+        self._dropped = 0
+        self._closed = self._asleep = False
+        self._backlog: deque[tuple[str, MemoryKind, dict[str, Any]]] = deque(maxlen=BACKLOG_LIMIT)
+        self._try_again_at = services.clock.now()
+        self._opener = Opener(
+            name,
+            self.summaries,
+            services,
+            standing=self.always_shown,
+            must_keep=self.must_keep,
+            asleep=lambda: self._asleep,
+            importance=owner.importance,
+        )
+        self.compactor = Compactor(name, lambda: self.memory, owner, services)
+
+    # -- remembering
+
+    def remember(
+        self,
+        text: str,
+        kind: MemoryKind = MemoryKind.PERCEPTION,
+        *,
+        place: str = "",
+        source: str = "",
+        reason: str = "",
+        source_id: str = "",
+        event: str = "",
+        to: str = "",
+    ) -> bool:
+        """Remember one line, and start a compaction when one is due.
+
+        Args:
+            text: The line.
+            kind: What it comes from.
+            place: The name of the room.
+            source: Who caused it, by name.
+            reason: The private reason of an act.
+            source_id: Who caused it, whatever they are called; see :mod:`.identity`.
+            event: What kind of message it was: ``say``, ``pose``, ``give`` …
+            to: To whom an own act was meant, by name.
+
+        Returns:
+            Whether it is in the archive; if not, it waits in RAM and :attr:`problem`
+            says why.
+        """
+        self._dropped += len(self._backlog) == BACKLOG_LIMIT
+        about = {
+            "place": place,
+            "source": source,
+            "reason": reason,
+            "source_id": source_id,
+            "event": event,
+            "to": to,
+            "time": self._services.clock.now(),
+        }
+        self._backlog.append((text, kind, about))
+        saved = self.save_backlog()
+        if saved:
+            self.compact_if_due()
+        return saved
+
+    def save_backlog(self) -> bool:
+        """Archive what waits in RAM, in order; True if nothing waits any more."""
+        if not self.open():
+            return False
+        while self._backlog:
+            try:
+                self._save(*self._backlog[0])
+            except ArchiveError as error:
+                self._trouble(error)
+                return False
+            self._backlog.popleft()
+        self._relieved()
+        return True
+
+    def _save(self, text: str, kind: MemoryKind, about: dict[str, Any]) -> None:
+        if self._memory is not None:
+            memory = self._memory.append(text, kind, **about)
+            self.newest = memory.number
+            if memory.kind is MemoryKind.ACT:
+                self.last_act = memory.number
+            self._services.events.emit(remembered(self.name, memory))
+            self.noticed.saw(memory)
+            self._watched(memory)
+
+    def _watched(self, memory: Memory) -> None:
+        """Let the watchers look at a memory; what breaks in one of them stays in it."""
+        for watcher in self._owner.watchers:
+            try:
+                watcher(memory)
+            except Exception as error:
+                # Whatever somebody said: it is in the archive, and must not be archived again.
+                log(f"[Error] {self.name}: Memory {memory.number} was not looked at: {error!r}")
+
+    @property
+    def memory(self) -> AgentMemory:
+        """The memory itself.
+
+        Raises:
+            KeepsakeError: It could not be opened; says why.
+        """
+        if not self.open():
+            raise self.problem or KeepsakeError(f"{self.name}'s memory is closed")
+        assert self._memory is not None
+        return self._memory
+
+    def context(self) -> MemoryContext:
+        """What stands in the prompt now; see :attr:`memory` for errors."""
+        return self.memory.context()
+
+    def lately(self) -> Sequence[Memory]:
+        """The newest :data:`LATELY` memories, however many of them are summed up; blocks."""
+        archive = self.memory.archive
+        return archive.read(max(archive.last_number - LATELY + 1, 1), archive.last_number)
+
+    @property
+    def waiting(self) -> int:
+        """Memories that wait in RAM for the disk."""
+        return len(self._backlog)
+
+    def always_shown(self) -> tuple[str, ...]:
+        """What stands in every prompt, whatever is compacted: pins and what was noticed."""
+        return (*self._owner.pins(), *self.noticed.lines)
+
+    def must_keep(self) -> tuple[str, ...]:
+        """What no compaction may lose: what stands in every prompt, and what found no room there.
+
+        Asked in a worker thread, before a compaction.
+        """
+        refused = [item.line for item in self.noticed.block.refused]
+        found = carried_over.carried_over(self.context(), refused, self.name)
+        return tuple(dict.fromkeys((*self.always_shown(), *found)))
+
+    # -- compacting
+
+    @property
+    def compacting(self) -> bool:
+        """Whether a compaction is under way."""
+        return self.compactor.running
+
+    @property
+    def no_room(self) -> CompactionError | None:
+        """Why the last compaction at the emergency mark made no room; None if it did."""
+        return self.compactor.no_room
+
+    def compact_if_due(self) -> None:
+        """Start a compaction in the background when one is due."""
+        if self._memory is None or self.compacting:
+            return
+        self._memory = self._opener.followed(self._memory)
+        self._asleep = self._owner.may_compact()
+        if reason := self._memory.next_turn():
+            self.compact(reason, lambda _: None)
+
+    def make_room(self, done: Callable[[], None]) -> None:
+        """Call ``done`` when a thought may begin: at once, or after an emergency compaction.
+
+        It is called in any case: whether the prompt fits is seen when it is built.
+        """
+        self.compactor.make_room(done)
+
+    def compact(self, reason: CompactReason, done: Callable[[Compacted], None]) -> None:
+        """Compact in the background; ``done`` is called on the reactor thread."""
+        self.compactor.compact(reason, done)
+
+    def undo(self, done: Callable[[Undone | CompactionError], None]) -> None:
+        """Take the last compaction back, in the background; ``done`` on the reactor thread."""
+        self.compactor.undo(done)
+
+    def check(self, done: Callable[[IntegrityReport | KeepsakeError], None]) -> None:
+        """Check archive, tiers and files in the background; ``done`` on the reactor thread."""
+        self.compactor.check(self.summaries, done)
+
+    # -- opening and closing
+
+    def close(self) -> None:
+        """Bring everything to the disk and let go of the files, for good.
+
+        A thread that still works on it finds it closed: to open it again would take the
+        archive from whoever comes after, such as the same agent under another name.
+        """
+        self.save_backlog()
+        self._closed = True
+        if self._backlog:
+            log(f"[Memory] {self.name}: {len(self._backlog)} memories could not be written")
+        if self._memory is not None:
+            self._services.syncer.remove(self._memory.archive)
+            try:
+                self._memory.close()
+            except ArchiveError as error:
+                log(f"[Memory] {self.name}: {error}")
+            self._memory = None
+
+    def open(self) -> bool:
+        """Open the archive, unless that failed a moment ago; whether it is open."""
+        if self._memory is not None:
+            return True
+        now = self._services.clock.now()
+        if self._closed or now < self._try_again_at:
+            return False
+        self._try_again_at = now + timedelta(seconds=REOPEN_SECONDS)
+        try:
+            archive = Archive(self.folder / "archive")
+        except ArchiveError as error:
+            self._trouble(error)
+            return False
+        try:
+            self._memory = self._opener.opened(archive)
+        except Exception as error:
+            # Not even a window can be read: what happens waits in RAM, and whoever speaks
+            # in the same room must not suffer for it.
+            archive.close()
+            self._trouble(_unreadable(self.folder, error))
+            return False
+        self._services.syncer.add(archive)
+        if archive.torn:
+            self._services.events.emit(
+                MemoryChange(agent=self.name, op="mended", n=archive.last_number, size=archive.torn)
+            )
+        self.noticed.catch_up(self._memory.context().window)
+        return True
+
+    def _trouble(self, error: KeepsakeError) -> None:
+        if str(error) != str(self.problem):
+            log(f"[Memory] {self.name}: {error}")
+            fault = Fault(level="error", text=str(error), agent=self.name)
+            self._services.events.emit(fault)
+        self.problem = error
+
+    def _relieved(self) -> None:
+        if self.problem is not None:
+            lost = f"the oldest {self._dropped} memories were" if self._dropped else "nothing was"
+            log(f"[Memory] {self.name}: The archive can be written again; {lost} lost")
+            if self._dropped:
+                self._services.events.emit(
+                    MemoryChange(agent=self.name, op="lost", n=0, times=self._dropped)
+                )
+        self.problem, self._dropped = None, 0
+
+
+def _unreadable(folder: Path, error: Exception) -> ArchiveError:
+    return ArchiveError(
+        f"the archive in {folder} cannot be read ({error!r})",
+        "Mend its files; what happens meanwhile is kept in memory",
+    )

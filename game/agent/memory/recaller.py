@@ -1,0 +1,190 @@
+"""An agent's recall in the game: says when there is something to index, and searches.
+
+Every search runs in a worker thread, and the index service has a thread of its own; the
+reactor only hands over texts and numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from game.agent.agent_log import log
+from game.agent.happenings import searched
+from game.agent.in_time import in_time
+from game.agent.memory.memory import MemoryComponent
+from game.agent.services import Services
+from game.mind.books.notes import NoteBook
+from game.mind.errors import KeepsakeError
+from game.mind.events.types import MemoryChange
+from game.mind.recall.documents import DocumentKind, Hit
+from game.mind.recall.recall import MemorySearch, SearchRequest
+from game.mind.recall.related import SearchResult
+
+_KINDS = (DocumentKind.NOTE, DocumentKind.SUMMARY, DocumentKind.MEMORY)
+"""In the order of the fields of :class:`game.mind.recall.related.SearchResult`."""
+FOR_MEANING = 0.7
+"""The part of the time that embedder and vectors may take; words are there sooner."""
+LONGEST_WAIT = 10.0
+"""Seconds that a builder waits for them."""
+SPARE = 3
+"""Found beyond what a prompt takes, since some of it may stand there already."""
+
+
+class Recaller:
+    """Searches what one agent has lived, summed up and noted."""
+
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        notes: NoteBook,
+        memory: MemoryComponent,
+        services: Services,
+        *,
+        names: Callable[[], frozenset[str]],
+    ) -> None:
+        self._name, self._folder, self._notes, self._memory = name, folder, notes, memory
+        self._services, self._find_names = services, names
+        self._names: frozenset[str] = frozenset()
+        self._followed: int | None = None
+        self._recall = self._over_index()
+
+    # -- searching
+
+    async def search(
+        self,
+        text: str,
+        *,
+        by: str = "thought",
+        before: int | None = None,
+        scene: bool = False,
+        seconds: float,
+    ) -> SearchResult | None:
+        """Search in a worker thread; None if nothing could be searched in time.
+
+        Args:
+            text: A question, or what is going on.
+            by: For whom; see :class:`game.mind.events.types.Recall`.
+            before: Only memories with lower numbers, which the window does not show.
+            scene: What is recent counts more.
+            seconds: How long it may take.
+        """
+        if self._recall is None:
+            return None
+        self.prepare()
+        began = self._now()
+
+        def work() -> SearchResult | None:
+            return self._found(text, before=before, scene=scene, seconds=seconds)
+
+        found = await in_time(self._services, work, seconds)
+        self._tell(by, text, None if found is None else found.hits, began, before)
+        return found
+
+    def find(
+        self,
+        text: str,
+        *,
+        by: str = "agent",
+        before: int | None = None,
+        scene: bool = False,
+        seconds: float,
+    ) -> SearchResult | None:
+        """The same, for worker threads: blocks."""
+        if self._recall is None:
+            return None
+        began = self._now()
+        result = self._found(text, before=before, scene=scene, seconds=seconds)
+        self._tell(by, text, None if result is None else result.hits, began, before)
+        return result
+
+    def _found(
+        self, text: str, *, before: int | None, scene: bool, seconds: float
+    ) -> SearchResult | None:
+        config, recall = self._services.recall.current, self._recall
+        if recall is None:
+            return None
+        most = (config.notes, config.summaries, config.memories)
+        wanted = [SearchRequest(limit + SPARE, (k,)) for limit, k in zip(most, _KINDS, strict=True)]
+        seconds *= FOR_MEANING
+        found = recall.search_each(text, wanted, before=before, scene=scene, seconds=seconds)
+        if found is None:
+            return None
+        notes, summaries, memories = map(tuple, found)
+        return SearchResult(notes, summaries, memories)
+
+    def prepare(self) -> None:
+        """Look up what a search needs of the world; on the reactor thread, before it."""
+        self._names = self._find_names()
+
+    def rank(self, text: str, limit: int) -> list[Hit] | None:
+        """The best hits of all kinds with scores and reasons; blocks."""
+        if self._recall is None:
+            return None
+        began = self._now()
+        found = self._recall.search_each(text, [SearchRequest(limit)], seconds=LONGEST_WAIT)
+        hits = None if found is None else found[0]
+        self._tell("builder", text, hits, began, None)
+        return hits
+
+    def _tell(
+        self, by: str, text: str, hits: Sequence[Hit] | None, began: float, before: int | None
+    ) -> None:
+        """Have the event log told of a search that began at ``began``; from any thread."""
+        seconds = self._now() - began
+        event = searched(self._name, by, text, hits, seconds=seconds, before=before)
+        self._services.events.emit(event)
+
+    def _made_anew(self, reason: str) -> None:
+        by = "rules" if reason else "builder"
+        self._services.events.emit(
+            MemoryChange(agent=self._name, op="reindex", n=0, by=by, problem=reason)
+        )
+
+    def _now(self) -> float:
+        return float(self._services.timer.seconds())
+
+    def window_starts_at(self) -> int | None:
+        """Number of the oldest memory that the prompt shows; None if there is none."""
+        try:
+            window = self._memory.context().window
+        except KeepsakeError:  # the archive is not open yet; the memory itself says so
+            return None
+        return window[0].number if window else None
+
+    # -- the index
+
+    def follow(self) -> None:
+        """There is something to index; any thread may say so, at any time."""
+        if self._recall is not None and self._services.indexes is not None:
+            self._followed = self.window_starts_at()
+            self._services.indexes.schedule_follow(self._folder.name, self._followed)
+
+    def follow_window(self) -> None:
+        """The same, if memories have left the window since."""
+        if self._recall is not None and self.window_starts_at() != self._followed:
+            self.follow()
+
+    def forget(self) -> None:
+        """The agent is gone: let go of its index, whose files stay."""
+        if self._recall is not None and self._services.indexes is not None:
+            self._recall = None
+            self._services.indexes.forget(self._folder.name)
+
+    def _over_index(self) -> MemorySearch | None:
+        """The recall over the agent's index; None in a world without indexes."""
+        services = self._services
+        if services.indexes is None:
+            return None
+        index = services.indexes.open(self._folder.name, self._folder / "archive", self._notes)
+        index.on_anew = self._made_anew
+        return MemorySearch(
+            index.words,
+            index.vectors,
+            services.embedder,
+            names=lambda: self._names,
+            clock=services.clock,
+            agent=self._name,
+            complain=lambda problem: log(f"[Recall] {self._name}: {problem}"),
+        )

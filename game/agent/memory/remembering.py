@@ -1,0 +1,113 @@
+"""The components of one agent that remember, made for each other."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from game.agent.agent_log import log
+from game.agent.body import FindBody
+from game.agent.memory.acquaintances import Acquaintances
+from game.agent.memory.diary import Diary
+from game.agent.memory.keeper import MemoryTools
+from game.agent.memory.memory import MemoryComponent
+from game.agent.services import Services
+from game.mind.archive.records import Memory
+from game.mind.books.journal.importance import ImportanceContext
+from game.mind.memory import CompactionResult
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """Whose mind it is.
+
+    Attributes:
+        number: The agent's database number.
+        name: Its name.
+        folder: ``vault/agents/<name>``.
+        body: Gives the agent as it is now.
+        names: Those of all people and places; quick, on the reactor thread.
+    """
+
+    number: int
+    name: str
+    folder: Path
+    body: FindBody
+    names: Callable[[], frozenset[str]]
+
+
+class Remembering(ABC):
+    """What one agent remembers with; also the :class:`MemoryOwner` of its memory.
+
+    Attributes:
+        memory: What it lived through.
+        diary: Its journal.
+        acquaintances: Whom it knows.
+        keeper: Its notes and pins, and its recall.
+    """
+
+    def __init__(self, life: Life, services: Services) -> None:
+        name, folder = life.name, life.folder
+        self._life = life
+        self.memory = memory = MemoryComponent(name, folder, self, services)
+        self.diary = diary = Diary(name, folder, memory, self.circumstances, services)
+        self.acquaintances = Acquaintances(
+            name, folder, memory, services, importance_of=diary.importance_of, home=self.home
+        )
+        self.keeper = MemoryTools(name, folder, memory, diary, services, names=life.names)
+        # The diary first: whoever is new to the agent is so until its acquaintances have seen them.
+        remembered = partial(services.taps.remembered, name)
+        self.watchers = (diary.saw, self.acquaintances.saw, remembered)
+
+    @abstractmethod
+    def may_compact(self) -> bool:
+        """Whether its memory may be compacted because the agent sleeps."""
+
+    @abstractmethod
+    def compacted(self, result: CompactionResult) -> None:
+        """A compaction has ended."""
+
+    def pins(self) -> Sequence[str]:
+        """The pinned lines as a prompt shows them; in any thread."""
+        return self.keeper.shown_pins
+
+    def importance(self, memory: Memory) -> int:
+        """How much a memory matters, 1 to 10; in any thread."""
+        return self.diary.importance_of(memory).score
+
+    def leaving(self, window: Sequence[Memory]) -> None:
+        """A compaction begins; blocks."""
+        self.diary.leaving(window)
+
+    def moved(self) -> None:
+        """Memories have left the window, or come back; in a worker thread."""
+        self.keeper.recaller.follow()
+
+    def circumstances(self, memory: Memory) -> ImportanceContext:
+        """Whether who caused a memory, and where it was, are new to the agent."""
+        known = self.acquaintances
+        return ImportanceContext(
+            met=not memory.source_id or known.met(memory.source_id),
+            been_here=not memory.place or known.been(memory.place),
+        )
+
+    def home(self) -> str:
+        """The name of the place where it lives; empty for none."""
+        agent = self._life.body()
+        return str(agent.home.key) if agent is not None and agent.home is not None else ""
+
+    def look(self) -> None:
+        """See what a person has changed in the agent's files; blocks, never raises.
+
+        Whatever reads them sees it too: this is for those that nobody reads for a while.
+        """
+        try:
+            self.keeper.look()
+            self.diary.look()
+            self.acquaintances.look()
+        except Exception as error:
+            # Nobody looks at the future: without this line nobody would ever hear of it.
+            log(f"[Error] {self.memory.name}: Its files could not be looked at: {error!r}")

@@ -1,0 +1,34 @@
+"""After a start: what agents did before is looked up, so that nobody is told they did nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from game.agent.agent_log import log
+from game.agent.services import Services
+from game.agent.thinking.tally import ThoughtTally
+from game.mind.events.agent_names import Names
+from game.mind.events.recent_activity import Lately, lately
+
+
+def prime(agents: Sequence[tuple[Names, ThoughtTally]], shared: Services) -> None:
+    """Have the agents' tallies told of the time before; reads the log once, in a worker thread."""
+    before = shared.clock.now()
+    names, tallies = [each for each, _ in agents], [tally for _, tally in agents]
+
+    def give(found: Sequence[Lately]) -> None:
+        for tally, each in zip(tallies, found, strict=True):
+            tally.prime(each)
+
+    def work() -> None:
+        try:
+            found = lately(shared.places.events, names, before)
+        except Exception as error:
+            # Nobody looks at the future. A disk, or a file that somebody has edited: the agents
+            # live on, and whoever looks at them is told of what comes.
+            log(f"[Warning] What the agents did before could not be read: {error!r}")
+        else:
+            shared.post(lambda: give(found))
+
+    if agents:
+        shared.searchers.submit(work)

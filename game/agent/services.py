@@ -1,0 +1,352 @@
+"""What all agents share: the models, the configuration, the disk, the log.
+
+Made once by :func:`start` when Evennia's Server starts, ended by :func:`stop`. Tests
+install their own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any, Protocol
+
+from game.agent import logged_events
+from game.agent.agent_log import log, open_log, report
+from game.agent.counting import Counting
+from game.agent.logged_events import FaultHandler
+from game.agent.thinking_config import ThinkingConfig, load_thinking_config
+from game.agent.warming import Warming
+from game.index.service import IndexService
+from game.llm.embedding import AnyEmbedder, EmbedderProfile, load_embedder
+from game.llm.embedding import embedder as make_embedder
+from game.llm.gateway import Gateway, HealthChange
+from game.llm.profiles import Profiles
+from game.mind.archive.log import Syncer
+from game.mind.books.journal.config import JournalConfig, load_journal_config
+from game.mind.books.profiles.config import PeopleConfig, load_people_config
+from game.mind.compaction.config import CompactionConfig, load_compaction_config
+from game.mind.errors import ConfigError, KeepsakeError
+from game.mind.events.subscribers import Tapped, Taps
+from game.mind.events.types import Events, Nowhere, World
+from game.mind.markdown_config import ConfigFile
+from game.mind.ports import Clock, Embedder, SystemClock
+from game.mind.prompt.reply.worth import Ranker
+from game.mind.prompt.template import TemplateFile
+from game.mind.prompt.tokens import Heuristic, TokenLedger
+from game.mind.recall.config import RecallConfig, load_recall_config
+from game.mind.sleep.config import SleepConfig, load_sleep_config
+from game.mind.summaries.strategy import NARRATIVE, Strategies, Strategy
+from game.paths import REPOSITORY, Places
+
+STRATEGIES = "compaction"
+"""The folder of templates beside the configuration."""
+REST = 0.25
+"""Seconds in which a file of settings is not looked at again: soon enough for who saves it."""
+
+
+class Turns:
+    """Runs what worker threads hand back on the reactor thread, one function a turn.
+
+    Twisted's own ``callFromThread`` runs all that wait in one go: when many thoughts end
+    at once, whoever types a line would wait for all of them. Here players come in between.
+    """
+
+    def __init__(self, reactor: Any) -> None:
+        self._reactor = reactor
+        self._waiting: deque[Callable[[], None]] = deque()
+
+    def post(self, function: Callable[[], None]) -> None:
+        """Run ``function`` soon, after all that was posted before; from any thread."""
+        self._reactor.callFromThread(self._take, function)
+
+    def _take(self, function: Callable[[], None]) -> None:
+        self._waiting.append(function)
+        if len(self._waiting) == 1:
+            self._reactor.callLater(0, self._run)
+
+    def _run(self) -> None:
+        function = self._waiting[0]
+        try:
+            function()
+        finally:
+            self._waiting.popleft()
+            if self._waiting:
+                self._reactor.callLater(0, self._run)
+
+
+class Config[T](Protocol):
+    """Settings as they are now."""
+
+    @property
+    def current(self) -> T:
+        """The settings."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fixed[T]:
+    """Settings that no file changes."""
+
+    current: T
+
+
+def _pool(threads: int, name: str) -> Executor:
+    return ThreadPoolExecutor(threads, thread_name_prefix=name)
+
+
+type Changed = Callable[[HealthChange], None]
+type Wait = Callable[[threading.Event, float], bool]
+
+
+@dataclass(frozen=True)
+class Machinery:
+    """What the services run on: the machine's time and threads, or those of a simulation.
+
+    Attributes:
+        timer: The reactor, or what stands in for it.
+        post: Runs a function on the reactor thread, from any thread.
+        clock: The present time.
+        random: Where jitter comes from.
+        pool: Makes so many threads of that name.
+        wait: Waits in one of them until an event is set, or so many seconds.
+        gateway: Makes the way to the models.
+        indexes: Makes what keeps the recall indexes.
+    """
+
+    timer: Any
+    post: Callable[[Callable[[], None]], None]
+    clock: Clock = field(default_factory=SystemClock)
+    random: Random = field(default_factory=Random)
+    pool: Callable[[int, str], Executor] = _pool
+    wait: Wait = threading.Event.wait
+    gateway: Callable[[Profiles, Places, Changed], Gateway] | None = None
+    indexes: Callable[[Places, RecallConfig, Embedder], IndexService] | None = None
+
+    def gateway_to(self, profiles: Profiles, places: Places, changed: Changed) -> Gateway:
+        """The way to the models."""
+        if self.gateway is not None:
+            return self.gateway(profiles, places, changed)
+        return Gateway(profiles, places, self.post, changed=changed)
+
+    def indexes_of(self, places: Places, config: RecallConfig, embedder: Embedder) -> IndexService:
+        """What keeps the recall indexes."""
+        if self.indexes is not None:
+            return self.indexes(places, config, embedder)
+        return IndexService(places, config, embedder, log)
+
+
+@dataclass
+class Services:
+    """What all agents share.
+
+    The settings are read again when their file changes.
+
+    Attributes:
+        workers: Threads for compactions and checks; never for model calls.
+        nights: Threads in which agents sleep, so that a long night keeps nobody from compacting.
+        searchers: Threads for recall and for what agents do with their own memory.
+        learners: A thread that works what was lived through into profiles: a world of long lives
+            takes it minutes the first time, and nobody's recall may wait for that.
+        counters: A thread for counting tokens.
+        post: Runs a function on the reactor thread, from any thread.
+        timer: The reactor, or in tests a clock that is moved by hand.
+        indexes: Keeps the agents' recall indexes; None for a world without recall.
+        embedder: Turns a question into a vector; None for recall by words alone.
+        names: When the names of people and places were last read, and the names.
+        tokens: What texts cost in a prompt.
+        counting: Has the texts counted that are only estimated; None where nobody counts.
+        warming: Has prompts read before anybody speaks; None where nobody does.
+        rest: Seconds in which the template of prompts is not looked at again.
+        events: Takes what happens, for the event log; from any thread.
+        taps: Who is told of events, of written lines and of memories while they happen.
+        wait: Waits in a worker thread until an event is set, or so many seconds; whether it is.
+    """
+
+    places: Places
+    gateway: Gateway
+    compaction: ConfigFile[CompactionConfig]
+    thinking: ConfigFile[ThinkingConfig]
+    syncer: Syncer
+    workers: Executor
+    post: Callable[[Callable[[], None]], None]
+    timer: Any
+    clock: Clock = field(default_factory=SystemClock)
+    random: Random = field(default_factory=Random)
+    recall: Config[RecallConfig] = field(default_factory=lambda: Fixed(RecallConfig()))
+    sleeping: Config[SleepConfig] = field(default_factory=lambda: Fixed(SleepConfig()))
+    journal: Config[JournalConfig] = field(default_factory=lambda: Fixed(JournalConfig()))
+    people: Config[PeopleConfig] = field(default_factory=lambda: Fixed(PeopleConfig()))
+    nights: Executor = field(default_factory=lambda: _pool(2, "night"))
+    indexes: IndexService | None = None
+    embedder: Embedder | None = None
+    searchers: Executor = field(default_factory=lambda: _pool(4, "recall"))
+    learners: Executor = field(default_factory=lambda: _pool(1, "profiles"))
+    names: tuple[float | None, frozenset[str]] = (None, frozenset())
+    tokens: TokenLedger = field(default_factory=lambda: TokenLedger(Heuristic()))
+    counting: Counting | None = None
+    warming: Warming | None = None
+    counters: Executor = field(default_factory=lambda: _pool(1, "tokens"))
+    rest: float = 0.0
+    events: Events = field(default_factory=Nowhere)
+    taps: Taps = field(default_factory=Taps)
+    wait: Wait = threading.Event.wait
+    _ranker: Ranker | None = None
+    _templates: dict[str, TemplateFile] = field(default_factory=dict)
+    _strategies: Strategies | None = None
+    _strategy: Strategy = NARRATIVE
+    _strategy_problem: str = ""
+
+    @property
+    def ranker(self) -> Ranker:
+        """Says what bears on what was said to an agent; one for all, as it keeps vectors."""
+        if self._ranker is None:
+            self._ranker = Ranker(self.embedder)
+        return self._ranker
+
+    def template(self) -> TemplateFile:
+        """The prompt template that ``thinking.md`` names now."""
+        name = self.thinking.current.template
+        if name not in self._templates:
+            spare = REPOSITORY / "vault" / "config" / ThinkingConfig().template
+            path = self.places.config / name
+            self._templates[name] = TemplateFile(path, spare, report, rest=self.rest)
+        return self._templates[name]
+
+    def strategy(self) -> Strategy:
+        """How summaries are written now: what ``memory_compaction.md`` names.
+
+        Where there is no such template, or it has never been usable, the one before it goes
+        on, and the log says so once. Any thread may ask.
+        """
+        if self._strategies is None:
+            spare = REPOSITORY / "vault" / "config" / STRATEGIES
+            self._strategies = Strategies(self.places.config / STRATEGIES, spare, report)
+        problem = ""
+        try:
+            self._strategy = self._strategies.get(self.compaction.current.strategy)
+        except ConfigError as error:
+            problem = f"Until it is mended, summaries go on as {self._strategy.name!r}: {error}"
+        if problem and problem != self._strategy_problem:
+            log(f"[Config] {problem}")
+        self._strategy_problem = problem
+        return self._strategy
+
+
+_current: Services | None = None
+
+
+def services() -> Services:
+    """The services of this process.
+
+    Raises:
+        KeepsakeError: The world has not been started.
+    """
+    if _current is None:
+        raise KeepsakeError("the agents' services are not running", "Start with `keepsake start`")
+    return _current
+
+
+def running() -> bool:
+    """Whether there are services; there are none in Evennia's own maintenance commands."""
+    return _current is not None
+
+
+def install(new: Services | None) -> None:
+    """Put these services in place; None for none."""
+    global _current  # noqa: PLW0603 - one set of services a process, like the reactor
+    _current = new
+
+
+def start(places: Places, timer: Any, taps: Taps | None = None) -> Services:
+    """Make the services from the files in the vault and install them.
+
+    What is wrong in a configuration file is logged, and its defaults serve until it is
+    mended; a model server that does not answer is no error here.
+    """
+    return start_on(Machinery(timer, Turns(timer).post), places, taps)
+
+
+def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> Services:
+    """The same, on that machinery."""
+    taps, pool = taps or Taps(), machinery.pool
+    events = Tapped(logged_events.opened(places, log, machinery.clock, taps), taps)
+    open_log(places.logs / "agents.log", FaultHandler(events))
+    events.emit(World(op="starts"))
+    config = places.config
+    recall = _followed(config / "recall.md", load_recall_config, RecallConfig())
+    embedder = _embedder(config / "llm.md")
+    new = Services(
+        places=places,
+        gateway=machinery.gateway_to(
+            Profiles(config / "llm.md", report, rest=REST),
+            places,
+            lambda status: events.emit(logged_events.health(status)),
+        ),
+        compaction=_followed(
+            config / "memory_compaction.md", load_compaction_config, CompactionConfig()
+        ),
+        thinking=_followed(config / "thinking.md", load_thinking_config, ThinkingConfig()),
+        recall=recall,
+        sleeping=_followed(config / "sleep.md", load_sleep_config, SleepConfig()),
+        journal=_followed(config / "journal.md", load_journal_config, JournalConfig()),
+        people=_followed(config / "people.md", load_people_config, PeopleConfig()),
+        indexes=machinery.indexes_of(places, recall.current, embedder),
+        embedder=embedder,
+        syncer=Syncer(failed=report),
+        workers=pool(4, "memory"),
+        nights=pool(2, "night"),
+        searchers=pool(4, "recall"),
+        learners=pool(1, "profiles"),
+        counters=pool(1, "tokens"),
+        post=machinery.post,
+        timer=machinery.timer,
+        clock=machinery.clock,
+        random=machinery.random,
+        wait=machinery.wait,
+        rest=REST,
+        events=events,
+        taps=taps,
+    )
+    install(new)
+    new.gateway.start()
+    if new.indexes is not None:
+        new.indexes.start()
+    return new
+
+
+def stop(*, reload: bool) -> None:
+    """End the services; after a reload the embedded model server lives on."""
+    if _current is None:
+        return
+    ending = _current
+    install(None)
+    if ending.counting is not None:
+        ending.counting.stop()
+    ending.gateway.shutdown(stop_embedded=not reload)
+    pools = (ending.workers, ending.searchers, ending.learners, ending.counters, ending.nights)
+    for pool in pools:
+        pool.shutdown(wait=False, cancel_futures=True)
+    if ending.indexes is not None:
+        ending.indexes.close(stop_server=not reload)
+    ending.syncer.stop()
+    ending.events.emit(World(op="reloads" if reload else "stops"))
+    ending.events.close()
+
+
+def _followed[T](path: Path, load: Callable[[Path], T], default: T) -> ConfigFile[T]:
+    """A configuration file, looked at now and then."""
+    return ConfigFile(path, load, default, report, rest=REST)
+
+
+def _embedder(path: Path) -> AnyEmbedder:
+    """What ``llm.md`` names; the one in this process if that cannot be used."""
+    try:
+        return make_embedder(load_embedder(path))
+    except ConfigError as problem:
+        report(problem)
+        return make_embedder(EmbedderProfile())

@@ -1,0 +1,1 @@
+"""When an agent sleeps, and what it does at night."""

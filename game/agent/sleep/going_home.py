@@ -1,0 +1,135 @@
+"""How an agent walks home: exit by exit, so that people see it go and may hold it up."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from game.agent.agent_log import log
+from game.agent.body import Body, FindBody
+from game.agent.surroundings import show
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How somebody goes home, and what people see of it.
+
+    Attributes:
+        pace: Seconds between two exits.
+        sets_off: Seen where the walk begins.
+        vanishes: Seen there if there is no way on foot.
+        appears: Seen at home then.
+    """
+
+    pace: float
+    sets_off: str
+    vanishes: str
+    appears: str
+
+
+TIRED = Manner(3.0, "yawns, and sets off for home.", "yawns, and goes home.", "comes home, tired.")
+CALLED = Manner(1.0, "hurries home to a guest.", "hurries home to a guest.", "hurries in.")
+FARTHEST = 200
+"""Rooms that are looked at for a way; whoever lives farther away than that is simply there."""
+
+
+def way_home(agent: Body) -> list[Any] | None:
+    """The exits that lead from where the agent is to its home, the shortest way.
+
+    Only exits that it may pass. Empty when it is at home, or has none; None when there is no
+    way, or it is longer than is worth looking for.
+    """
+    start, home = agent.location, agent.home
+    if home is None or start is home:
+        return []
+    came_by: dict[Any, Any] = {start: None}
+    ahead = deque([start] if start is not None else [])
+    while ahead and len(came_by) < FARTHEST:
+        for way in ahead.popleft().exits:
+            room = way.destination
+            if room is None or room in came_by or not way.access(agent, "traverse"):
+                continue
+            came_by[room] = way
+            if room is home:
+                return _traced(came_by, home)
+            ahead.append(room)
+    return None
+
+
+def _traced(came_by: dict[Any, Any], room: Any) -> list[Any]:
+    ways: list[Any] = []
+    while (way := came_by[room]) is not None:
+        ways.append(way)
+        room = way.location
+    return ways[::-1]
+
+
+class GoingHome:
+    """One walk home; on the reactor thread."""
+
+    def __init__(
+        self,
+        agent: FindBody,
+        timer: Any,
+        arrived: Callable[[], None],
+        manner: Manner = TIRED,
+    ) -> None:
+        self.manner = manner
+        self._agent, self._timer, self._arrived = agent, timer, arrived
+        self._ways: deque[Any] = deque()
+        self._next: Any = None
+
+    def start(self) -> None:
+        """Set off; whoever is at home arrives at once."""
+        agent = self._agent()
+        if agent is None:
+            return
+        ways = way_home(agent)
+        if ways is None:
+            self._vanish(agent)
+        elif ways:
+            self._ways = deque(ways)
+            show(agent, f"{agent.key} {self.manner.sets_off}", "move")
+            self._next = self._timer.callLater(self.manner.pace, self._step)
+        else:
+            self._arrived()
+
+    def stop(self) -> None:
+        """Stay where the agent is now; nobody arrives."""
+        if self._next is not None and self._next.active():
+            self._next.cancel()
+        self._next = None
+
+    def _step(self) -> None:
+        self._next = None
+        agent = self._agent()
+        if agent is None:
+            return
+        before, way = agent.location, self._ways.popleft()
+        # Since it set off somebody may have moved it, or taken the exit away or locked it.
+        passable = way.id is not None and way.location is before and way.access(agent, "traverse")
+        if passable:
+            self._pass(agent, way)
+        if agent.location is before:
+            self._vanish(agent)
+        elif not self._ways:
+            self._arrived()
+        else:
+            self._next = self._timer.callLater(self.manner.pace, self._step)
+
+    @staticmethod
+    def _pass(agent: Body, way: Any) -> None:
+        try:
+            way.at_traverse(agent, way.destination)
+        except Exception as error:
+            # Whatever a room or an exit sets off: else it would be on its way for ever.
+            log(f"[Error] {agent.key}: The way home broke off at {way.key}: {error!r}")
+
+    def _vanish(self, agent: Body) -> None:
+        """There is no way on foot: it is at home, and people are told so."""
+        show(agent, f"{agent.key} {self.manner.vanishes}", "move")
+        agent.move_to(agent.home, quiet=True, move_type="teleport")
+        show(agent, f"{agent.key} {self.manner.appears}", "move")
+        self._arrived()

@@ -1,0 +1,85 @@
+"""Coroutines over call-backs: what waits for a thread, a timer or a model reads from top to bottom.
+
+All of it runs on one thread, with no event loop of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any
+
+
+class Once[T]:
+    """A result that is there, or comes later: called with it, awaited for it.
+
+    Only the first result counts.
+    """
+
+    def __init__(self) -> None:
+        self._results: list[T] = []
+        self._then: Callable[[T], None] | None = None
+
+    def __call__(self, result: T) -> None:
+        """It has come."""
+        if not self._results:
+            self._results.append(result)
+            if self._then is not None:
+                self._then(result)
+
+    def then(self, call: Callable[[T], None]) -> None:
+        """Have ``call`` called with it, now or later."""
+        self._then = call
+        if self._results:
+            call(self._results[0])
+
+    def __await__(self) -> Generator[Once[Any], None, T]:
+        if not self._results:
+            yield self
+        return self._results[0]
+
+
+class Routine[T]:
+    """Drives one coroutine from one result to the next.
+
+    Args:
+        coroutine: Awaits nothing but :class:`Once`.
+        over: Called with what it returns, unless it was cancelled.
+        failed: Called with what it raises, unless it was cancelled; the error is raised on.
+    """
+
+    def __init__(
+        self,
+        coroutine: Coroutine[Once[Any], None, T],
+        over: Callable[[T], None],
+        failed: Callable[[Exception], None] = lambda _: None,
+    ) -> None:
+        self._coroutine, self._over, self._failed = coroutine, over, failed
+        self._running = self._cancelled = False
+
+    def run(self, _: object = None) -> None:
+        """Go on to where it has to wait, or to its end."""
+        if self._cancelled:
+            return
+        self._running = True
+        try:
+            waiting = self._coroutine.send(None)
+        except StopIteration as end:
+            if not self._cancelled:
+                self._over(end.value)
+            return
+        except Exception as error:
+            if not self._cancelled:
+                self._failed(error)
+            raise
+        finally:
+            self._running = False
+        if self._cancelled:
+            self._coroutine.close()
+        else:
+            waiting.then(self.run)
+
+    def cancel(self) -> None:
+        """End it where it waits; if it is what calls this, where it would wait next."""
+        self._cancelled = True
+        if not self._running:
+            self._coroutine.close()

@@ -1,0 +1,1 @@
+"""What an agent does about what happens: a thought, from its reason to the act."""

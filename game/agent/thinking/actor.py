@@ -1,0 +1,191 @@
+"""Turns an answer of the model into one command, and the command into an act in the world."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from game.agent.body import Body
+from game.agent.memory.keeper import MemoryTools
+from game.agent.memory.memory import MemoryComponent
+from game.agent.services import Services
+from game.agent.surroundings import exits_of, people_near, things_near
+from game.agent.tasks import Once
+from game.agent.thinking.options import options_of
+from game.agent.thinking.prompting import examples_of, verbs_of
+from game.mind.archive.records import SHRUG, MemoryKind
+from game.mind.errors import KeepsakeError
+from game.mind.language import perception
+from game.mind.language.heard import shown_words
+from game.mind.prompt import exchange, parsing
+from game.mind.prompt.parsing import Command, Refusal
+from game.mind.prompt.reply.judge import fault_of_act
+from game.mind.prompt.verbs import PRIVATE
+
+REMEMBERED_ACTS = 5
+"""How many of its own last acts count as a repeat."""
+OWN_LINES = 24
+"""Own words and gestures that an act may not repeat."""
+_ECHOES = frozenset({"say", "talk", "whisper", "pose"})
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What came of an answer.
+
+    Attributes:
+        command: What was done; None if nothing was.
+        refusal: Why nothing was done, told to the agent; empty if something was.
+        result: Comes when the result of a tool call is in the memory; None for other acts.
+        memory: Number of the memory of it; 0 if it is not remembered, or not yet.
+    """
+
+    command: Command | None
+    refusal: str = ""
+    result: Once[None] | None = None
+    memory: int = 0
+
+    @property
+    def spoke(self) -> bool:
+        """Whether others heard something."""
+        return self.command is not None and self.command.verb in ("say", "whisper")
+
+    @property
+    def answers(self) -> bool:
+        """Whether somebody who waits for an answer got one, in words or deeds."""
+        return self.command is not None and exchange.may_answer(self.command.line)
+
+    @property
+    def waited(self) -> bool:
+        """Whether the agent chose to do nothing."""
+        return self.command is not None and self.command.verb == "wait"
+
+
+class Actor:
+    """The hands and the voice of one agent."""
+
+    def __init__(self, memory: MemoryComponent, keeper: MemoryTools, services: Services) -> None:
+        self._memory = memory
+        self._keeper = keeper
+        self._services = services
+        self._acting: Command | None = None
+        self._recent: deque[Command] = deque(maxlen=REMEMBERED_ACTS)
+
+    def act(self, agent: Body, text: str, *, addressee: str = "") -> Act:
+        """Do what the first line of ``text`` says, by the rules that bind a player."""
+        command = parsing.parse(
+            text,
+            own_name=agent.key,
+            verbs=verbs_of(self._services),
+            options=options_of(agent),
+        )
+        if isinstance(command, Refusal):
+            return Act(None, command.reason)
+        if parsing.is_repeat_of(command, self._recent):
+            # Without its words: a small model would only copy them from there.
+            return Act(None, "You have just done that; do something else")
+        if fault := self._fault(agent, command):
+            return Act(None, f"You tried to {command.verb}, but {fault}; do something else")
+        return self.do(agent, command, addressee=addressee)
+
+    def do(self, agent: Body, command: Command, *, addressee: str = "") -> Act:
+        """Do what was chosen, by the rules that bind a player."""
+        self._recent.append(command)
+        if command.verb == "wait":
+            return Act(command)
+        place = agent.location.key if agent.location else ""
+        to = addressee if command.verb == "say" else ""
+        saved = self._memory.remember(
+            command.line, MemoryKind.ACT, place=place, reason=command.reason, to=to
+        )
+        # Before it is done: what comes of it is remembered too.
+        number = self._memory.last_act if saved else 0
+        return Act(command, result=self._perform(agent, command, addressee, place), memory=number)
+
+    def speak(
+        self,
+        agent: Body,
+        words: str,
+        partner: str,
+        *,
+        whispered: bool = False,
+        shrug: bool = False,
+    ) -> Act:
+        """Say words to somebody: speech, whatever is in it, and never a command."""
+        here = any(person.key == partner for person in people_near(agent))
+        if whispered and here:
+            command = Command("whisper", f"{partner} = {words}")
+        else:
+            command = Command("say", words)
+        self._recent.append(command)
+        place = agent.location.key if agent.location else ""
+        event = SHRUG if shrug else ""
+        saved = self._memory.remember(
+            command.line, MemoryKind.ACT, place=place, event=event, to=partner
+        )
+        number = self._memory.last_act if saved else 0
+        return Act(command, result=self._perform(agent, command, partner, place), memory=number)
+
+    def _fault(self, agent: Body, command: Command) -> str:
+        """Why what it would say aloud, or play, may not be; empty if it may."""
+        shown = shown_words(command.line)
+        if not shown:
+            return ""
+        try:
+            window = self._memory.context().window
+        except KeepsakeError:  # its archive is closed, which is told elsewhere
+            window = ()
+        own = [shown_words(m.text) for m in window if m.kind is MemoryKind.ACT and not m.is_shrug]
+        return fault_of_act(shown, own[-OWN_LINES:], map(_of_example, examples_of(agent)))
+
+    def _perform(
+        self, agent: Body, command: Command, addressee: str, place: str
+    ) -> Once[None] | None:
+        if command.verb in PRIVATE:
+            return self._keeper.perform(command, place)
+        self._acting = command
+        agent.do(_typed(agent, command, addressee), self._performed)
+        return None
+
+    def _performed(self) -> None:
+        self._acting = None
+
+    def own_result(
+        self, agent: Body, text: str, kind: str, from_obj: Any, keep: Callable[[str], None]
+    ) -> bool:
+        """Take what the agent perceives of its own act; False if it is not of its own.
+
+        Args:
+            agent: The agent.
+            text: The perceived line.
+            kind: The message's type: ``say``, ``look``, ``failure`` …
+            from_obj: Who caused it.
+            keep: Remembers a result; the echo of speech and gestures is not kept, since
+                the act itself is remembered already.
+        """
+        command = self._acting
+        if command is None or (from_obj is not None and from_obj is not agent):
+            return False
+        if kind == "failure":
+            present = [thing.key for thing in (*people_near(agent), *things_near(agent))]
+            keep(perception.failure(command.verb, command.argument, text, exits_of(agent), present))
+        elif kind not in _ECHOES:
+            keep(text)
+        return True
+
+
+def _of_example(line: str) -> str:
+    """What others hear or see of a line such as ``~Mira> say Good day! | kind``."""
+    _, cursor, command = line.partition("> ")
+    return shown_words(command.partition(" | ")[0]) if cursor else ""
+
+
+def _typed(agent: Body, command: Command, addressee: str) -> str:
+    """The command as a player would type it; speech goes to whoever spoke."""
+    if command.verb == "say" and addressee:
+        here = {person.key for person in people_near(agent)}
+        if addressee in here:
+            return f"talk {addressee} = {command.argument}"
+    return command.line

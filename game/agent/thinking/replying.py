@@ -1,0 +1,311 @@
+"""What an agent answers to somebody who spoke to it, came in, or gave it something.
+
+A reply is speech and never a command. Its prompt is built around what was said
+(:mod:`game.mind.prompt.reply`); its answer is judged before anybody hears it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from game.agent.body import Body
+from game.agent.happenings import Basis, basis_of
+from game.agent.impulses import Impulse
+from game.agent.in_time import in_time
+from game.agent.memory.acquaintances import present_with
+from game.agent.memory.remembering import Remembering
+from game.agent.services import Services
+from game.agent.surroundings import exits_of, people_near
+from game.agent.thinking.prompting import examples_of
+from game.llm.profiles import CHAT, SCRIPT, ModelProfile
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.books.profiles.profile import Profile as Person
+from game.mind.errors import KeepsakeError
+from game.mind.language.heard import heard, own_words
+from game.mind.language.perception import for_prompt
+from game.mind.language.pronouns import in_first_person
+from game.mind.ports import GenerationRequest
+from game.mind.prompt.reply import material
+from game.mind.prompt.reply.compose import ReplyPrompt, compose, second_look
+from game.mind.prompt.reply.context import ReplyContext
+from game.mind.prompt.reply.judge import Judged, from_memory, judge
+from game.mind.prompt.reply.material import Sentence
+from game.mind.prompt.reply.turns import turns_with, unanswered
+from game.mind.prompt.template import Rendered
+from game.mind.recall.related import SearchResult
+
+ANSWERED = frozenset({"addressed", "named", "given", "arrival"})
+"""What is answered with a reply; everything else is a reason to act."""
+SECONDS = 2.0
+"""How long the ranking of what might be said is waited for."""
+OWN_LINES = 24
+"""Own lines that an answer may not repeat."""
+WELL_GROUNDED = 0.25
+"""From this on an answer uses what it was given."""
+SURE = 0.5
+"""From this worth on, a sentence answers the question: "I don't know" is wrong."""
+CERTAIN = 0.7
+"""From this worth on, what the agent has is not doubted; below it, a second look may be taken."""
+LOOK_TOKENS = 4
+HOTTER, HOTTEST = 0.2, 1.0
+"""What each new try adds to the temperature, and where that ends."""
+DO_NOT_KNOW = (
+    "That I don't know.",
+    "I don't know. Nobody has told me.",
+    "I can't say, I don't know that.",
+    "No idea, I'm afraid. I never heard.",
+)
+"""What an agent says where a second look found that it was never told."""
+SHRUGS = (
+    "I'm sorry, my thoughts were somewhere else.",
+    "Hm. Ask me that again another time.",
+    "I can't think of the right words just now.",
+    "Let me think about that a little.",
+)
+"""What an agent says when no answer of the model can be said; its profile may have its own."""
+
+
+@dataclass
+class Reply:
+    """An answer on its way.
+
+    Attributes:
+        partner: Who is answered.
+        scene: What it is made from.
+        found: What recall found for it.
+        whispered: Whether they whispered, so that the answer is whispered too.
+        prompt: What was sent last.
+        best: The best answer so far that may be said.
+        asked: The memories that are answered: no part of what bears on them.
+        trusted: Whether the model is one that follows instructions, whose answer stands even
+            where it uses nothing of what it was given.
+        looking: Whether the model is asked just now if the agent knows the answer at all.
+        looked: Whether it was asked.
+    """
+
+    partner: str
+    scene: ReplyContext
+    found: SearchResult | None = None
+    whispered: bool = False
+    prompt: ReplyPrompt | None = None
+    best: Judged | None = None
+    asked: frozenset[int] = frozenset()
+    trusted: bool = False
+    looking: bool = False
+    looked: bool = False
+
+    @property
+    def rendered(self) -> Rendered | None:
+        """The prompt as text."""
+        return self.prompt.rendered if self.prompt else None
+
+
+def is_answered(impulse: Impulse, profile: ModelProfile) -> bool:
+    """Whether a thought of this reason is a reply, to a model of that profile."""
+    return bool(impulse.source) and impulse.trigger in ANSWERED and profile.format != SCRIPT
+
+
+class Replying:
+    """Makes the replies of one agent; on the reactor thread."""
+
+    def __init__(self, mind: Remembering, services: Services) -> None:
+        self._mind, self._services = mind, services
+        self._shrugged = 0
+
+    async def gather(self, agent: Body, impulse: Impulse, *, words: str = "") -> Reply:
+        """Bring together what bears on what was said: what the reply will be made from."""
+        reply = self._begun(agent, impulse, words)
+        window = self._mind.memory.context().window
+        question = reply.scene.words
+        reply.found = await self._mind.keeper.relate(question, scene=False, by="reply")
+        sentences = self._material(agent, reply, window)
+        before = reply.scene.turns[-1].words if reply.scene.turns else ""
+        rank = partial(self._services.ranker.rank, question, sentences, before)
+        ranked = await in_time(self._services, rank, SECONDS)
+        reply.scene = replace(reply.scene, ranked=tuple(ranked or ()))
+        return reply
+
+    def is_stale(self, agent: Body, impulse: Impulse, reply: Reply) -> bool:
+        """Whether something was said since that the reply does not know of yet."""
+        return self._begun(agent, impulse, "").scene.words != reply.scene.words
+
+    def request(
+        self, agent: Body, reply: Reply, profile: ModelProfile, attempt: int, key: str
+    ) -> GenerationRequest:
+        """What the model is sent for it."""
+        reply.trusted = profile.format == CHAT
+        reply.looking = self._is_doubted(reply, profile)
+        if reply.looking:
+            reply.looked, reply.prompt = True, second_look(reply.scene)
+            looking = replace(profile, temperature=0.0, max_tokens=LOOK_TOKENS, dry_multiplier=0.0)
+            return looking.request(reply.prompt.rendered.text, messages=reply.prompt.messages)
+        reply.prompt = prompt = compose(
+            reply.scene,
+            profile.reply_tokens,
+            self._services.tokens,
+            chat=profile.format == CHAT,
+            attempt=attempt,
+        )
+        # What was told has to be said again, word for word: nothing may hold runs of words back.
+        profile = replace(profile, dry_multiplier=0.0)
+        warmer = profile.temperature + HOTTER * (attempt - 1)
+        request = profile.request(prompt.rendered.text, cache_key=key, messages=prompt.messages)
+        return replace(request, temperature=min(warmer, max(HOTTEST, profile.temperature)))
+
+    @staticmethod
+    def _is_doubted(reply: Reply, profile: ModelProfile) -> bool:
+        """Whether the model is to be asked first if anything that the agent has is an answer."""
+        scene = reply.scene
+        wanted = profile.second_look and reply.trusted and not reply.looked
+        return wanted and scene.asks and bool(scene.said) and scene.best < CERTAIN
+
+    def unknown(self, reply: Reply, answer: str) -> str:
+        """What the agent says if the second look found nothing; empty if there is an answer."""
+        if not answer.strip().casefold().startswith("no"):
+            return ""
+        own = set(self._own_lines(reply))
+        return next((each for each in DO_NOT_KNOW if each not in own), DO_NOT_KNOW[0])
+
+    def basis(self, reply: Reply) -> Basis:
+        """What its prompt was made from, for the event log."""
+        chosen = reply.prompt.chosen if reply.prompt else ()
+        hits = material.hits_of(reply.found, chosen)
+        return basis_of(self._mind.memory.context(), hits, ())
+
+    def judged(self, reply: Reply, answer: str, *, last: bool) -> Judged:
+        """Look at an answer; what is kept is the best one so far.
+
+        Args:
+            reply: What was answered.
+            answer: What the model wrote.
+            last: Whether there will be no other try.
+
+        Returns:
+            The answer; with a fault if it should be thought again.
+        """
+        assert reply.prompt is not None
+        found = judge(answer, reply.scene, reply.prompt, self._own_lines(reply))
+        if not found.fault and (reply.best is None or found.grounded > reply.best.grounded):
+            reply.best = found
+        if not found.fault and not last and self._is_wanting(reply, found):
+            return replace(found, fault="it does not use what bears on the question")
+        return found
+
+    @staticmethod
+    def _is_wanting(reply: Reply, found: Judged) -> bool:
+        """Whether an answer makes nothing of what bears on the question.
+
+        A model that follows instructions is believed, unless it denies what it was given.
+        """
+        scene = reply.scene
+        if not (scene.asks and scene.knows) or found.grounded >= WELL_GROUNDED:
+            return False
+        return scene.best >= SURE and found.admits if reply.trusted else True
+
+    def chosen(self, reply: Reply) -> str:
+        """What is said in the end: the best answer, else what the memory itself has to say."""
+        best, scene = reply.best, reply.scene
+        if best is not None and not self._is_wanting(reply, best):
+            return best.words
+        told = from_memory(scene, self._own_lines(reply))
+        return told or (best.words if best is not None else "")
+
+    def shrug(self, agent: Body) -> str:
+        """What the agent says for want of an answer, each in its turn."""
+        own = tuple(str(each) for each in agent.attributes.get("shrugs") or ()) or SHRUGS
+        self._shrugged += 1
+        return own[(agent.id + self._shrugged) % len(own)]
+
+    # -- what it is made from
+
+    def _begun(self, agent: Body, impulse: Impulse, words: str) -> Reply:
+        window = self._mind.memory.context().window
+        partner = impulse.source
+        turns = turns_with(window, partner)
+        waiting = unanswered(turns)
+        cause = next((m for m in reversed(window) if m.number == impulse.memory), None)
+        said = (words,) if words else tuple(turn.words for turn in waiting)
+        if not said and cause is not None and (heard_so := heard(cause)) is not None:
+            said = (for_prompt(heard_so.words),)
+        event = "" if said else _event(cause, partner)
+        scene = replace(
+            _scene_of(agent, partner),
+            said=said,
+            event=event,
+            turns=tuple(turn for turn in turns if turn not in waiting),
+        )
+        whispered = cause is not None and cause.event == "whisper"
+        asked = frozenset({impulse.memory, *(turn.number for turn in waiting)})
+        return Reply(partner, scene, whispered=whispered, asked=asked)
+
+    def _material(self, agent: Body, reply: Reply, window: Sequence[Memory]) -> list[Sentence]:
+        """All that could stand in the prompt, what was said in the order in which it was."""
+        mind, partner, scene = self._mind, reply.partner, reply.scene
+        context = mind.memory.context()
+        profiles = self._profiles_of(agent, partner)
+        spoken = [
+            *(s for each in profiles for s in material.of_observations(each, partner)),
+            *material.of_found(reply.found, partner, agent.key),
+            *material.of_window(window, partner, agent.key),
+        ]
+        spoken = [each for each in spoken if each.number not in reply.asked]
+        noticed = mind.memory.noticed.lines_before(None)
+        return [
+            *material.of_profile(scene.profile),
+            *material.of_place(scene.place, _described(agent)),
+            *material.of_kept((*mind.keeper.shown_pins, *noticed, *mind.diary.lines)),
+            *material.of_summaries(context),
+            *sorted(material.without_superseded(spoken, profiles), key=lambda each: each.time),
+        ]
+
+    def _profiles_of(self, agent: Body, partner: str) -> list[Person]:
+        """The profiles of those who are there, as far as they are in RAM."""
+        book = self._mind.acquaintances.book
+        found = [book.loaded(each.key) for each in present_with(agent)]
+        return [each for each in found if each is not None]
+
+    def _own_lines(self, reply: Reply) -> list[str]:
+        try:
+            window = self._mind.memory.context().window
+        except KeepsakeError:
+            return []
+        own = [own_words(m) for m in window if m.kind is MemoryKind.ACT]
+        return [each.words for each in own if each is not None][-OWN_LINES:]
+
+
+def reply_head(agent: Body, profile: ModelProfile, services: Services) -> GenerationRequest:
+    """A reply to whoever is near, of which only the beginning matters: for a server's cache."""
+    near = next((person.key for person in people_near(agent) if person.has_account), "somebody")
+    scene = replace(_scene_of(agent, near), said=("Hello.",))
+    chat = profile.format == CHAT
+    prompt = compose(scene, profile.reply_tokens, services.tokens, chat=chat)
+    return profile.request(prompt.rendered.text, messages=prompt.messages)
+
+
+def _scene_of(agent: Body, partner: str) -> ReplyContext:
+    """What a scene has before anything is said."""
+    return ReplyContext(
+        name=agent.key,
+        profile=str(agent.db.profile or f"You are {agent.key}."),
+        place=agent.location.key if agent.location else "",
+        partner=partner,
+        others=tuple(p.key for p in people_near(agent) if p.key != partner),
+        examples=examples_of(agent),
+    )
+
+
+def _event(cause: Memory | None, partner: str) -> str:
+    """What happened, where nobody spoke."""
+    text = cause.text if cause is not None else f"{partner} is here."
+    return in_first_person(for_prompt(text, limit=material.LONGEST))
+
+
+def _described(agent: Body) -> str:
+    place = agent.location
+    if place is None:
+        return ""
+    ways = " and ".join(exits_of(agent))
+    looks = str(place.db.desc or "")
+    return f"{looks}\nThe ways out of {place.key}: {ways}." if ways else looks

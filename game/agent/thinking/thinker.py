@@ -1,0 +1,259 @@
+"""When an agent thinks; what becomes of the thought is in :mod:`game.agent.thinking.thinking`.
+
+Runs on the reactor thread throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any
+
+from game.agent.attention import Attention
+from game.agent.body import Body
+from game.agent.impulses import DIRECT, EventKind, Impulse, PerceivedEvent
+from game.agent.memory.remembering import Life, Remembering
+from game.agent.services import Services
+from game.agent.surroundings import (
+    identity_of,
+    is_at_home,
+    number,
+    people_near,
+    players_near,
+    talkativeness,
+)
+from game.agent.thinking.actor import Act, Actor
+from game.agent.thinking.deeds import Deeds
+from game.agent.thinking.fitting import Fitting
+from game.agent.thinking.following import Following
+from game.agent.thinking.tally import ThoughtTally
+from game.agent.thinking.thinking import Thinking
+from game.agent.thinking_config import ThinkingConfig
+from game.agent.warming import cache_key
+
+SHORTEST_INTERVAL = 5
+"""Seconds between two idle thoughts that a builder may set."""
+
+
+class AgentState(StrEnum):
+    """What an agent is about."""
+
+    IDLE = "idle"
+    WAITING = "waiting for the model"
+    ASLEEP = "asleep"
+    PAUSED = "paused"
+    TROUBLED = "memory cannot be written"
+    GONE = "gone"
+
+
+class Thinker:
+    """Decides when one agent thinks."""
+
+    def __init__(
+        self,
+        life: Life,
+        mind: Remembering,
+        services: Services,
+        *,
+        actor: Actor,
+        fitting: Fitting,
+        following: Following,
+        spent: Callable[[int], None],
+        drowsy: Callable[[], bool],
+    ) -> None:
+        self._find, self._memory = life.body, mind.memory
+        self._services, self._drowsy = services, drowsy
+        self._attention = Attention(services.thinking.current, services.random)
+        self._thinking = Thinking(
+            cache_key(life.number),
+            life.body,
+            mind,
+            services,
+            actor=actor,
+            fitting=fitting,
+            deeds=Deeds(actor, following, services),
+            over=self._thought_over,
+            spent=spent,
+            wanted=self._still_wanted,
+        )
+        self._wake_up: Any = None
+        self._closed = False
+
+    @property
+    def thoughts(self) -> int:
+        """Thoughts that were answered, since the server started."""
+        return self._thinking.answered
+
+    @property
+    def tally(self) -> ThoughtTally:
+        """What came of its thoughts, since the server started."""
+        return self._thinking.tally
+
+    def take_over(self, other: Thinker) -> None:
+        """Go on with the counts of another: the same agent's, under its former name."""
+        self._thinking.tally, self._thinking.answered = other.tally, other.thoughts
+        other._thinking.tally = ThoughtTally()  # an answer that still comes there must not end ours
+
+    @property
+    def waited(self) -> float | None:
+        """Seconds that its thought has waited; None if none is under way."""
+        since = self.tally.waits_since
+        return None if since is None else self._now() - since
+
+    @property
+    def thinking(self) -> bool:
+        """Whether a thought is under way."""
+        return self._thinking.current is not None
+
+    # -- from the world
+
+    def notice(self, event: PerceivedEvent) -> None:
+        """Something happened that may be worth a thought; to a sleeper nothing is."""
+        agent = self.agent
+        if agent is None or self.asleep:
+            return
+        event = _as_seen_by(agent, event)
+        if self._services.warming and event.from_player and event.kind in DIRECT:
+            self._services.warming.drop()
+        self._attention.notice(event, self._now())
+        if self._attention.outranked:
+            self._thinking.break_off()
+        self.schedule()
+
+    @property
+    def in_talk(self) -> bool:
+        """Whether a player who is here talks with the agent: no moment to walk away."""
+        agent = self.agent
+        if agent is None:
+            return False
+        self._attention.only_here(_present(agent))
+        return self._attention.in_talk(self._now())
+
+    @property
+    def stays(self) -> bool:
+        """Whether it must not leave now: it is in a talk, or keeps this place for its guests."""
+        agent = self.agent
+        if agent is None:
+            return False
+        return self.in_talk or (is_at_home(agent) and bool(players_near(agent)))
+
+    def _still_wanted(self, impulse: Impulse) -> Impulse | None:
+        """The impulse as it is now that its turn has come; None if its cause is gone."""
+        agent = self.agent
+        return self._attention.still_wanted(_present(agent)) if agent is not None else None
+
+    def show_reply(
+        self, agent: Body, partner: str, words: str, show: Callable[[str], None]
+    ) -> None:
+        """Hand over the prompt with which the agent would answer these words now."""
+        self._thinking.show_reply(agent, partner, words, show)
+
+    def start(self) -> None:
+        """Begin to have idle thoughts."""
+        if self._attention.due(self._now()) is None:
+            self.schedule()
+
+    def rest(self) -> None:
+        """Break off what it thinks just now; an answer that still comes is dropped."""
+        self._thinking.break_off()
+
+    def close(self) -> None:
+        """Stop thinking; an answer that still comes is dropped."""
+        self._closed = True
+        self._cancel_wake_up()
+        self._thinking.close()
+
+    @property
+    def agent(self) -> Body | None:
+        """The agent as it is now; None if it has been deleted."""
+        return self._find()
+
+    @property
+    def state(self) -> AgentState:
+        """What the agent is about."""
+        agent = self.agent
+        if agent is None:
+            return AgentState.GONE
+        if agent.db.asleep:  # paused or not: what it does first of all is sleep
+            return AgentState.ASLEEP
+        if agent.db.paused:
+            return AgentState.PAUSED
+        if self._memory.problem is not None:
+            return AgentState.TROUBLED
+        return AgentState.WAITING if self.thinking else AgentState.IDLE
+
+    @property
+    def asleep(self) -> bool:
+        """Whether the agent sleeps."""
+        agent = self.agent
+        return agent is not None and bool(agent.db.asleep)
+
+    # -- scheduling
+
+    def schedule(self) -> None:
+        """Set the clock for the next time that a thought may be due."""
+        self._cancel_wake_up()
+        if self._closed or self.thinking:
+            return
+        at = self._attention.next_at()
+        if at is not None:
+            delay = max(at - self._now(), 0.0)
+            self._wake_up = self._services.timer.callLater(delay, self._wake)
+
+    def _cancel_wake_up(self) -> None:
+        if self._wake_up is not None and self._wake_up.active():
+            self._wake_up.cancel()
+        self._wake_up = None
+
+    def _wake(self) -> None:
+        agent = self.agent
+        if agent is None:
+            return
+        now = self._now()
+        self._attention.config = _config_for(agent, self._services.thinking.current)
+        self._attention.set_player_near(bool(players_near(agent)), now)
+        self._attention.only_here(_present(agent))
+        impulse = self._attention.due(now)
+        if impulse is None:
+            self.schedule()
+            return
+        self._attention.thought_started(now)
+        may_think = impulse.priority == "player" or not self._drowsy()
+        if may_think and self.state is AgentState.IDLE and agent.location is not None:
+            self._thinking.begin(impulse)
+            return
+        # Paused, asleep, nowhere, or its memory cannot be written: the moment passes.
+        if self.state is AgentState.TROUBLED:
+            self._thinking.show_absent(agent, impulse)
+        self._thought_over(None)
+
+    def _thought_over(self, act: Act | None) -> None:
+        """A thought has ended, or a moment for one has passed."""
+        spoke, silent = (act.spoke, act.command is None or act.waited) if act else (False, True)
+        self._attention.thought_done(self._now(), spoke=spoke, silent=silent)
+        self.schedule()
+
+    def _now(self) -> float:
+        return float(self._services.timer.seconds())
+
+
+def _present(agent: Body) -> set[str]:
+    """Who is here: everybody's name, and what tells them from others of that name."""
+    here = people_near(agent)
+    return {person.key for person in here} | {identity_of(person) for person in here}
+
+
+def _as_seen_by(agent: Body, event: PerceivedEvent) -> PerceivedEvent:
+    """The event as it concerns this agent."""
+    if event.source and event.kind in DIRECT and event.who not in _present(agent):
+        return replace(event, kind=EventKind.HEARD)  # a shout from afar: nobody to answer to
+    return event
+
+
+def _config_for(agent: Body, config: ThinkingConfig) -> ThinkingConfig:
+    """The configured times, with the agent's own interval or talkativeness."""
+    own = agent.db.idle_interval
+    usual = config.idle_interval * 2.0 ** (1.0 - 2.0 * talkativeness(agent))
+    interval = max(number(own, usual), SHORTEST_INTERVAL) if own else usual
+    return replace(config, idle_interval=interval)

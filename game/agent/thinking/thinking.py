@@ -1,0 +1,484 @@
+"""One thought of an agent, from its reason to what comes of the answer.
+
+Runs on the reactor thread throughout. A thought waits in the model queue; its prompt is
+built when its turn comes; its answer is applied to the agent as it is then, if it still is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from game.agent.agent_log import log
+from game.agent.body import Body, FindBody
+from game.agent.happenings import Basis
+from game.agent.impulses import Impulse
+from game.agent.memory.acquaintances import keys_with
+from game.agent.memory.remembering import Remembering
+from game.agent.services import Services
+from game.agent.surroundings import people_near, show
+from game.agent.tasks import Once, Routine
+from game.agent.thinking.actor import Act, Actor
+from game.agent.thinking.deeds import DeedChoice, Deeds
+from game.agent.thinking.fitting import Fitting
+from game.agent.thinking.prompting import costs_of, kept_by, question_of
+from game.agent.thinking.replying import Reply, Replying, is_answered
+from game.agent.thinking.tally import LastSent, ThoughtTally
+from game.agent.thinking.thought import (
+    DEED,
+    PROFILE,
+    Sent,
+    ThoughtInProgress,
+    act_request,
+    addressee,
+    led,
+    log_line,
+    second_thought,
+    thought_event,
+)
+from game.llm.profiles import ModelProfile
+from game.llm.queue import Outcome, Priority
+from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
+from game.mind.ports import Generation, GenerationRequest
+from game.mind.prompt.budget import Costs
+from game.mind.prompt.grammars import from_json
+from game.mind.prompt.template import Rendered
+
+MOST_RESTARTS = 2
+"""How often a reply waits for somebody who goes on speaking; then it answers what there is."""
+_PRIORITIES = {"player": Priority.PLAYER, "event": Priority.EVENT, "idle": Priority.IDLE}
+
+type Build = Callable[[Body, ModelProfile], GenerationRequest | None]
+"""Makes the request of a thought whose turn has come; None if it is not to be sent."""
+
+
+class ThoughtDropped(Exception):
+    """Nothing comes of the thought: whose it was is gone, asleep or paused."""
+
+
+class Thinking:
+    """Sees the thoughts of one agent through, one at a time.
+
+    Attributes:
+        current: The thought under way; None if there is none.
+        answered: Thoughts that were answered, since the server started.
+        tally: What came of its thoughts, since the server started.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        find: FindBody,
+        mind: Remembering,
+        services: Services,
+        *,
+        actor: Actor,
+        fitting: Fitting,
+        deeds: Deeds,
+        over: Callable[[Act | None], None],
+        spent: Callable[[int], None],
+        wanted: Callable[[Impulse], Impulse | None],
+    ) -> None:
+        self.current: ThoughtInProgress | None = None
+        self.answered = 0
+        self.tally = ThoughtTally()
+        self._key, self._find, self._services = key, find, services
+        self._over, self._spent, self._wanted = over, spent, wanted
+        self._mind, self._memory = mind, mind.memory
+        self._actor, self._fitting, self._deeds = actor, fitting, deeds
+        self._replying = Replying(mind, services)
+        self._task: Routine[Act | None] | None = None
+        self._notice: Any = None
+
+    def begin(self, impulse: Impulse) -> None:
+        """Think, now that the moment has come."""
+        self.tally.waits_since = self._now()
+        self.current = ThoughtInProgress(impulse)
+        pause = self._services.thinking.current.pause_notice
+        if impulse.priority == "player" and pause:
+            self._notice = self._services.timer.callLater(pause, self._show_thinking)
+        self._task = Routine(self._think(self.current), self._finish, self._broke_off)
+        self._task.run()
+
+    def break_off(self) -> None:
+        """Let go of the thought under way; an answer that still comes is dropped."""
+        if self.current is not None:
+            self._drop()
+            self._finish(None)
+
+    def close(self) -> None:
+        """Stop thinking; an answer that still comes is dropped."""
+        if self.current is not None:
+            self._drop()
+        self._end()
+
+    def _drop(self) -> None:
+        assert self._task is not None
+        assert self.current is not None
+        self._task.cancel()
+        self._told(self.current, "dropped")
+
+    def _finish(self, act: Act | None) -> None:
+        if self.current is not None and self.current.choice is not None:
+            act = self.current.choice.reply  # to the others it is all one
+        self._end()
+        self._over(act)
+
+    def _end(self) -> None:
+        self._cancel_notice()
+        self.current = self._task = self.tally.waits_since = None
+
+    def _broke_off(self, error: Exception) -> None:
+        """Whatever breaks ends the thought: the agent must be able to think again."""
+        agent, thought = self._find(), self.current
+        assert thought is not None
+        what = "The answer could not be acted out" if thought.answer else "The thought broke off"
+        log(f"[Thinker] {agent.key if agent else self._key}: {what}: {error!r}")
+        self._told(thought, "broke off", answer=thought.answer, problem=repr(error))
+        self._finish(None)
+
+    # -- from the reason to the act
+
+    async def _think(self, thought: ThoughtInProgress) -> Act | None:
+        """What is done in the end; None for nothing."""
+        try:
+            if self._is_reply(thought.impulse):  # its prompt is as large as its profile says
+                return await self._reply(thought)
+            return await self._act(thought)
+        except ThoughtDropped:
+            return None
+
+    def _is_reply(self, impulse: Impulse) -> bool:
+        try:
+            return is_answered(impulse, self._services.gateway.profile(PROFILE))
+        except KeepsakeError:  # there is no model to ask, which is told when it is asked
+            return False
+
+    async def _act(self, thought: ThoughtInProgress) -> Act | None:
+        """Choose a command, and do it."""
+        await self._make_room()
+        agent = self._body()
+        question = question_of(agent, self._memory.context())
+        await self._mind.acquaintances.prepare(keys_with(agent))
+        scene = thought.impulse.trigger == "idle"
+        thought.found = await self._mind.keeper.relate(question, scene=scene)
+        squeezed = False
+        while True:
+            agent, answer = await self._ask(thought, partial(self._act_request, thought))
+            if isinstance(answer, Generation):
+                act = self._acted(agent, thought, answer)
+                if act.result is not None:  # a tool call: what it brings is for the next thought
+                    await act.result
+                again = second_thought(thought, act, self._services.thinking.current)
+                if again is None:
+                    return act
+                thought = self._next(again)
+                squeezed = False
+            elif not thought.too_large:
+                self._unanswered(agent, thought, answer)
+                return None
+            elif squeezed or self._memory.no_room is not None:
+                self._too_large(agent, thought)
+                return None
+            else:  # room is made once more, now that its weight is known
+                squeezed = True
+            await self._make_room()
+
+    async def _make_room(self) -> None:
+        made: Once[None] = Once()
+        self._memory.make_room(lambda: made(None))
+        await made
+
+    def _acted(self, agent: Body, thought: ThoughtInProgress, answer: Generation) -> Act:
+        self._fitting.answered(answer.prompt_tokens)
+        self._count(answer)
+        self._mind.keeper.thought_over()
+        text = led(thought.lead, from_json(answer.text))
+        act = self._actor.act(agent, text, addressee=addressee(thought.impulse))
+        log(log_line(agent.key, thought, answer, act))
+        self._told(thought, "acted" if act.command else "refused", answer=answer, act=act)
+        return act
+
+    def _too_large(self, agent: Body, thought: ThoughtInProgress) -> None:
+        self._fitting.tell(agent)
+        self._told(thought, "too large", costs=self._fitting.too_large)
+        self.show_absent(agent, thought.impulse)
+
+    async def _reply(self, thought: ThoughtInProgress) -> Act | None:
+        """Answer whoever turned to the agent; a shrug when there is nothing that can be said."""
+        reply = await self._gathered(thought)
+        while True:
+            agent, answer = await self._ask(thought, partial(self._reply_request, thought, reply))
+            if thought.stale:
+                thought.stale = False
+                reply = await self._gathered(thought)
+                continue
+            if isinstance(answer, ModelError) and thought.attempt > 1:
+                log(f"[Thinker] {agent.key}: No answer to another try: {answer}")
+                return await self._say(agent, thought, reply, None, str(answer))
+            if not isinstance(answer, Generation):
+                self._unanswered(agent, thought, answer)
+                return None
+            self._count(answer)
+            if reply.looking:
+                if unknown := self._replying.unknown(reply, answer.text):
+                    return await self._say(agent, thought, reply, answer, words=unknown)
+                self._told(thought, "looked", answer=answer)
+                continue
+            last = thought.attempt > self._services.thinking.current.retries
+            fault = self._replying.judged(reply, answer.text, last=last).fault
+            if not fault or last:
+                return await self._say(agent, thought, reply, answer, fault)
+            refused = Act(None, fault)
+            log(log_line(agent.key, thought, answer, refused))
+            self._told(thought, "refused", answer=answer, act=refused)
+            thought = self._next(ThoughtInProgress(thought.impulse, thought.attempt + 1))
+
+    async def _gathered(self, thought: ThoughtInProgress) -> Reply:
+        agent = self._body()
+        await self._mind.acquaintances.prepare(keys_with(agent))
+        return await self._replying.gather(agent, thought.impulse)
+
+    async def _say(
+        self,
+        agent: Body,
+        thought: ThoughtInProgress,
+        reply: Reply,
+        answer: Generation | None,
+        fault: str = "",
+        *,
+        words: str = "",
+    ) -> Act | None:
+        """Say the words, or the best there is, and see whether a deed was asked for."""
+        words = words or self._replying.chosen(reply)
+        if not words and not reply.scene.said:  # nobody said anything that wants an answer
+            self._told(thought, "refused", answer=answer, act=Act(None, fault))
+            return None
+        act = self._actor.speak(
+            agent,
+            words or self._replying.shrug(agent),
+            reply.partner,
+            whispered=reply.whispered,
+            shrug=not words,
+        )
+        if answer is not None:
+            log(log_line(agent.key, thought, answer, act))
+        self._told(thought, "acted", answer=answer, act=act, problem="" if words else fault)
+        said = " ".join(reply.scene.said)
+        choice = self._deeds.choice(agent, reply.partner, said, words, act) if words else None
+        if choice is not None:
+            self._cancel_notice()
+            chosen = ThoughtInProgress(thought.impulse, lead=DEED, choice=choice)
+            await self._choose(self._next(chosen), choice)
+        return act
+
+    async def _choose(self, thought: ThoughtInProgress, choice: DeedChoice) -> None:
+        """Choose a deed after the words, and do it."""
+        agent, answer = await self._ask(thought, partial(self._choice_request, thought, choice))
+        if not isinstance(answer, Generation):  # the words were said, and that is all
+            self._told(thought, "no answer" if answer else "dropped", problem=str(answer or ""))
+            return
+        self._count(answer)
+        act = self._deeds.do(agent, choice, answer.text)
+        log(log_line(agent.key, thought, answer, act))
+        self._told(thought, "acted", answer=answer, act=act)
+
+    def _next(self, thought: ThoughtInProgress) -> ThoughtInProgress:
+        """The thought goes on as that one, unless its own act has broken it off.
+
+        Raises:
+            ThoughtDropped: It has.
+        """
+        if self.current is None:
+            raise ThoughtDropped
+        self.current = thought
+        return thought
+
+    def _unanswered(
+        self, agent: Body, thought: ThoughtInProgress, error: ModelError | None
+    ) -> None:
+        if error is not None:
+            log(f"[Thinker] {agent.key}: No answer: {error}")
+            self.show_absent(agent, thought.impulse)
+        self._told(thought, "no answer" if error else "dropped", problem=str(error or ""))
+
+    def _count(self, answer: Generation) -> None:
+        self.answered += 1
+        self._spent(answer.prompt_tokens + answer.completion_tokens)
+
+    # -- asking the model
+
+    async def _ask(self, thought: ThoughtInProgress, build: Build) -> tuple[Body, Outcome]:
+        """The agent as it is when the answer has come, and the answer; None if none is needed.
+
+        Raises:
+            ThoughtDropped: Nothing comes of it.
+        """
+
+        def build_now(profile: ModelProfile) -> GenerationRequest | None:
+            agent = self._find()
+            there = agent is not None and agent.location is not None
+            return build(agent, profile) if agent is not None and there else None
+
+        came: Once[Outcome] = Once()
+        thought.queued = self._now()
+        priority = _PRIORITIES[thought.impulse.priority]
+        answer: Outcome
+        try:
+            ticket = self._services.gateway.submit(PROFILE, priority, self._key, build_now, came)
+        except KeepsakeError as error:
+            answer = error if isinstance(error, ModelError) else ModelUnavailable(str(error))
+        else:
+            try:
+                answer = await came
+            finally:
+                ticket.cancel()  # where it was broken off; too late does no harm
+        agent = self._body()
+        if agent.db.paused or agent.db.asleep:  # since when the model wrote: nothing comes of it
+            self._told(thought, "dropped", answer=answer)
+            raise ThoughtDropped
+        thought.answer = answer if isinstance(answer, Generation) else None
+        return agent, answer
+
+    def _body(self) -> Body:
+        """The agent as it is now.
+
+        Raises:
+            ThoughtDropped: It has been deleted.
+        """
+        if (agent := self._find()) is None:
+            raise ThoughtDropped
+        return agent
+
+    def _act_request(
+        self, thought: ThoughtInProgress, agent: Body, profile: ModelProfile
+    ) -> GenerationRequest | None:
+        thought.too_large = False
+        if not self._still_wanted(agent, thought):
+            return None
+        fitting = self._fitting
+        fitting.prompt(agent, kept_by(agent, self._mind, thought.found), thought.nudge)
+        prompt = fitting.rendered
+        if prompt is None:
+            thought.too_large = True
+            return None
+        request = act_request(agent, prompt, thought, profile, self._services)
+        request = replace(request, cache_key=self._key)
+        return self._sending(thought, request, prompt, fitting.costs, fitting.basis)
+
+    def _reply_request(
+        self, thought: ThoughtInProgress, reply: Reply, agent: Body, profile: ModelProfile
+    ) -> GenerationRequest | None:
+        if not self._still_wanted(agent, thought):
+            return None
+        fresh = thought.attempt == 1 and thought.restarts < MOST_RESTARTS
+        if fresh and self._replying.is_stale(agent, thought.impulse, reply):
+            thought.stale = True  # they went on speaking: it is gathered anew
+            thought.restarts += 1
+            return None
+        request = self._replying.request(agent, reply, profile, thought.attempt, self._key)
+        assert reply.rendered is not None
+        costs = costs_of(reply.rendered, self._services.tokens, profile.reply_tokens)
+        basis = self._replying.basis(reply)
+        return self._sending(thought, request, reply.rendered, costs, basis)
+
+    def _choice_request(
+        self, thought: ThoughtInProgress, choice: DeedChoice, agent: Body, profile: ModelProfile
+    ) -> GenerationRequest:
+        request = replace(self._deeds.request(agent, choice, profile), cache_key=self._key)
+        return self._sending(thought, request)
+
+    def _still_wanted(self, agent: Body, thought: ThoughtInProgress) -> bool:
+        """Whether somebody needs it now that its turn has come; its impulse is of now then."""
+        wanted = self._wanted(thought.impulse)
+        if wanted is None or agent.db.paused or agent.db.asleep:
+            return False
+        thought.impulse = wanted
+        return True
+
+    def show_reply(
+        self, agent: Body, partner: str, words: str, show: Callable[[str], None]
+    ) -> None:
+        """Hand over the prompt with which the agent would answer these words now."""
+        profile = self._services.gateway.profile(PROFILE)
+
+        def gathered(reply: Reply) -> None:
+            reply.looked = True  # the answer's prompt is shown, not the question before it
+            self._replying.request(agent, reply, profile, 1, self._key)
+            assert reply.rendered is not None
+            show(reply.rendered.text)
+
+        asked = Impulse("addressed", "player", partner)
+        Routine(self._replying.gather(agent, asked, words=words), gathered).run()
+
+    # -- what is kept and told of it
+
+    def _sending(
+        self,
+        thought: ThoughtInProgress,
+        request: GenerationRequest,
+        rendered: Rendered | None = None,
+        costs: Costs | None = None,
+        basis: Basis | None = None,
+    ) -> GenerationRequest:
+        """Keep what is sent, for the event log and for whoever looks at it."""
+        now = self._now()
+        thought.sent = Sent(request, costs, now - thought.queued, now, basis)
+        if rendered is not None and costs is not None:
+            impulse, at = thought.impulse, self._services.clock.now()
+            self.tally.sent = LastSent(at, str(impulse.trigger), impulse.source, rendered, costs)
+        return request
+
+    def _told(
+        self,
+        thought: ThoughtInProgress,
+        outcome: str,
+        *,
+        answer: Outcome = None,
+        act: Act | None = None,
+        problem: str = "",
+        costs: Costs | None = None,
+    ) -> None:
+        """Have the event log told of a thought that has come to its end."""
+        came = answer if isinstance(answer, Generation) else None
+        event = thought_event(
+            self._memory.name,
+            thought,
+            outcome,
+            self._now(),
+            answer=came,
+            act=act,
+            problem=problem,
+            costs=costs,
+        )
+        self._services.events.emit(event)
+        if thought.choice is None and outcome != "looked":  # both are part of a reply
+            self.tally.ended(event, came, self._services.clock.now())
+
+    def _now(self) -> float:
+        return float(self._services.timer.seconds())
+
+    # -- what people see of it
+
+    def _show_thinking(self) -> None:
+        if agent := self._find():
+            self._show(agent, f"{agent.key} pauses, thinking.")
+
+    def show_absent(self, agent: Body, impulse: Impulse) -> None:
+        """Whoever waits for an answer is told that none will come, if they are still here."""
+        here = [person.key for person in people_near(agent)]
+        if impulse.priority == "player" and impulse.source in here:
+            self._show(agent, f"{agent.key} seems far away, and does not answer.")
+
+    @staticmethod
+    def _show(agent: Body, text: str) -> None:
+        """Tell the people in the room; agents would only remember it for nothing."""
+        agents = tuple(person for person in people_near(agent) if person.is_agent)
+        show(agent, text, "thinking", hidden_from=agents)
+
+    def _cancel_notice(self) -> None:
+        if self._notice is not None and self._notice.active():
+            self._notice.cancel()
+        self._notice = None

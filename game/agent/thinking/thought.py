@@ -1,0 +1,218 @@
+"""A thought under way, and what is decided about it from what is known by then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from game.agent.body import Body
+from game.agent.happenings import NO_BASIS, Basis
+from game.agent.impulses import Impulse
+from game.agent.memory.keeper import LOOKUPS
+from game.agent.services import Services
+from game.agent.thinking.actor import Act
+from game.agent.thinking.deeds import DeedChoice
+from game.agent.thinking.options import options_of
+from game.agent.thinking.prompting import verbs_of
+from game.agent.thinking_config import FREE, SCHEMA, ThinkingConfig
+from game.llm.profiles import CHAT, ModelProfile
+from game.mind.events.types import Thought as ThoughtEvent
+from game.mind.ports import Generation, GenerationRequest
+from game.mind.prompt.act_messages import act_messages, as_text
+from game.mind.prompt.budget import Costs
+from game.mind.prompt.grammars import verbs_grammar, verbs_schema
+from game.mind.prompt.options import Options
+from game.mind.prompt.template import Rendered
+from game.mind.recall.related import SearchResult
+
+PROFILE = "agent"
+"""The profile that agents think with."""
+DEED = "deed"
+"""What the choice of a deed goes by in the log, in the place of a verb."""
+MOST_LOOKUPS = 2
+"""How often an agent may look into its memory before it has to do something."""
+HOTTER, HOTTEST = 0.25, 1.5
+"""What each new try adds to the temperature, and where that ends."""
+JSON_TOKENS = 40
+"""What the marks and names of a JSON answer may cost besides its words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What was sent for a thought, and when.
+
+    Attributes:
+        request: The request.
+        costs: What its sections cost; None if they were not counted.
+        wait: Seconds that it had waited in the queue.
+        at: Seconds of the services' timer.
+        basis: What the prompt was made from.
+    """
+
+    request: GenerationRequest
+    costs: Costs | None
+    wait: float
+    at: float
+    basis: Basis | None = None
+
+
+@dataclass
+class ThoughtInProgress:
+    """A thought under way."""
+
+    impulse: Impulse
+    attempt: int = 1
+    nudge: str = ""
+    lead: str = ""
+    """The verb that its answer begins with, or :data:`DEED`; empty when it is free."""
+    lookups: int = 0
+    """How often the agent has looked into its memory on the way here."""
+    choice: DeedChoice | None = None
+    """The deed that is to be chosen after a reply; None for any other thought."""
+    restarts: int = 0
+    """How often it was gathered anew, since they went on speaking."""
+    found: SearchResult | None = None
+    """What recall brought for it."""
+    stale: bool = False
+    """Whether that has to be done now."""
+    too_large: bool = False
+    """Whether its prompt could not be brought under the budget."""
+    queued: float = 0.0
+    """Since when it waits in the queue, in seconds of the services' timer."""
+    sent: Sent | None = None
+    """What was sent for it, once its turn had come."""
+    answer: Generation | None = None
+    """What the model answered; None until it has."""
+
+
+def second_thought(
+    thought: ThoughtInProgress, act: Act, config: ThinkingConfig
+) -> ThoughtInProgress | None:
+    """The thought that follows one whose answer was no use; None when it is enough."""
+    impulse, attempt, found = thought.impulse, thought.attempt + 1, thought.found
+    waited_for = impulse.priority == "player" and config.insist
+    if act.command is None and thought.attempt <= config.retries:
+        # The last try for somebody who waits is made easy.
+        last = waited_for and thought.attempt == config.retries
+        lead = "say" if last else thought.lead
+        return ThoughtInProgress(impulse, attempt, act.refusal, lead, thought.lookups, found=found)
+    if act.command is not None and act.command.verb in LOOKUPS and thought.lookups < MOST_LOOKUPS:
+        # It looked something up in order to use it.
+        lookups = thought.lookups + 1
+        return ThoughtInProgress(impulse, thought.attempt, lookups=lookups, found=found)
+    if act.command is not None and waited_for and not act.answers and not thought.lead:
+        lookups = thought.lookups
+        return ThoughtInProgress(impulse, attempt, lead="say", lookups=lookups, found=found)
+    return None
+
+
+def addressee(impulse: Impulse) -> str:
+    """Whom speech is for: whoever spoke, came or gave; empty for an idle thought."""
+    return impulse.source if impulse.trigger in ("addressed", "named", "arrival", "given") else ""
+
+
+def temperature(profile: ModelProfile, thought: ThoughtInProgress) -> float:
+    """The profile's; hotter with each new try, which else would come to the same answer."""
+    if thought.attempt == 1 or profile.temperature == 0:
+        return profile.temperature
+    return min(profile.temperature + HOTTER * (thought.attempt - 1), HOTTEST)
+
+
+def act_request(
+    agent: Body,
+    prompt: Rendered,
+    thought: ThoughtInProgress,
+    profile: ModelProfile,
+    services: Services,
+) -> GenerationRequest:
+    """What the model is sent for an act, in the form that it was made for."""
+    options = options_of(agent)
+    if profile.format == CHAT:
+        usages = options.usages(verbs_of(services))
+        messages = act_messages(prompt, usages, lead=thought.lead)
+        request = profile.request(as_text(messages), messages=messages)
+    else:
+        request = profile.request(f"{prompt.text} {thought.lead}".rstrip())
+    request = replace(request, temperature=temperature(profile, thought))
+    return request if thought.lead else held(request, options, services)
+
+
+def held(request: GenerationRequest, options: Options, services: Services) -> GenerationRequest:
+    """The request, held to what makes sense here as far as its server can."""
+    constraint, verbs = services.thinking.current.constrain, verbs_of(services)
+    takes = services.gateway.capabilities(PROFILE)
+    if constraint != FREE and takes.grammar:
+        return replace(request, grammar=verbs_grammar(verbs, options))
+    if constraint == SCHEMA:
+        # JSON may be written over several lines, and its marks and names cost tokens.
+        longer = request.max_tokens + JSON_TOKENS
+        schema = verbs_schema(verbs, options)
+        return replace(request, json_schema=schema, stop=(), max_tokens=longer)
+    return request
+
+
+def led(lead: str, text: str) -> str:
+    """``text`` behind the verb it was to begin with, unless it brings that verb itself."""
+    return text if text.lstrip().casefold().startswith(f"{lead} ") else f"{lead}{text}"
+
+
+def log_line(name: str, thought: ThoughtInProgress, answer: Generation, act: Act) -> str:
+    """The line of the agents' log on a thought that was answered."""
+    did = act.command.line if act.command else f"(refused: {act.refusal})"
+    if act.command and act.command.reason:
+        did += f" | {act.command.reason}"
+    return (
+        f"[Thinker] {name}: {thought.impulse.trigger} -> {did} "
+        f"({answer.prompt_tokens}+{answer.completion_tokens} tokens, "
+        f"{answer.cached_tokens} cached, {answer.seconds:.2f} s)"
+    )
+
+
+def thought_event(
+    name: str,
+    thought: ThoughtInProgress,
+    outcome: str,
+    now: float,
+    *,
+    answer: Generation | None = None,
+    act: Act | None = None,
+    problem: str = "",
+    costs: Costs | None = None,
+) -> ThoughtEvent:
+    """The event of a thought that has come to its end."""
+    sent, impulse = thought.sent, thought.impulse
+    request, command = sent.request if sent else None, act.command if act else None
+    costs = sent.costs if sent else costs
+    basis = (sent.basis if sent else None) or NO_BASIS
+    return ThoughtEvent(
+        agent=name,
+        trigger=str(impulse.trigger),
+        priority=impulse.priority,
+        outcome=outcome,
+        source=impulse.source,
+        cause=impulse.memory,
+        attempt=thought.attempt,
+        lead=thought.lead,
+        prompt=request.prompt if request else "",
+        sections={each.name: each.tokens for each in costs.sections} if costs else {},
+        budget=costs.budget if costs else 0,
+        counted_by=costs.source if costs else "",
+        prompt_tokens=answer.prompt_tokens if answer else 0,
+        cached_tokens=answer.cached_tokens if answer else 0,
+        completion_tokens=answer.completion_tokens if answer else 0,
+        wait=round(sent.wait, 6) if sent else 0.0,
+        # On a simulated clock no time passes while a model answers: then what it says itself.
+        latency=round(max(now - sent.at, answer.seconds if answer else 0.0), 6) if sent else 0.0,
+        model=answer.model if answer else "",
+        seed=request.seed if request else None,
+        temperature=request.temperature if request else 0.0,
+        answer=answer.text if answer else "",
+        command=command.line if command else None,
+        reason=command.reason if command else "",
+        problem=problem or (act.refusal if act else ""),
+        memory=act.memory if act else 0,
+        recalled=basis.recalled,
+        longterm=basis.longterm,
+        recent=basis.recent,
+        total=basis.total,
+        compaction=basis.compaction,
+    )

@@ -1,1 +1,0 @@
-"""What makes a character an agent: memory, thinker, actor."""

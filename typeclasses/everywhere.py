@@ -1,0 +1,41 @@
+"""What minds need of the whole world: who there is, and the builders who are connected."""
+
+from __future__ import annotations
+
+import evennia
+from evennia.objects.models import ObjectDB
+
+from game.agent.services import Services
+
+NAMES_SECONDS = 30.0
+_BUILDER = "_:perm(Builder)"
+_NAMED = (
+    "typeclasses.agents.Agent",
+    "typeclasses.characters.Character",
+    "typeclasses.rooms.Room",
+)
+
+
+def tell_builders(text: str) -> None:
+    """Show ``text`` to every builder who is connected; on the reactor thread."""
+    told = {}
+    for session in evennia.SESSION_HANDLER.get_sessions():
+        who = session.puppet or session.account
+        if who is not None and who.locks.check_lockstring(who, _BUILDER):
+            told[id(who)] = who
+    for who in told.values():
+        who.msg(text)
+
+
+def known_names(services: Services) -> frozenset[str]:
+    """Everybody's and every place's name, as of half a minute ago at most.
+
+    Recall treats a mention of one differently from a plain word.
+    """
+    now = float(services.timer.seconds())
+    asked_at, names = services.names
+    if asked_at is None or not asked_at <= now < asked_at + NAMES_SECONDS:
+        found = ObjectDB.objects.filter(db_typeclass_path__in=_NAMED)
+        names = frozenset(found.values_list("db_key", flat=True))
+        services.names = (now, names)
+    return names

@@ -1,0 +1,50 @@
+"""Who receives a guest: who keeps a place open, and who of several greets.
+
+An agent with the attribute ``keeps`` keeps its home: it does not walk out on guests, and comes
+back when one comes. What is decided here is read off the world, whoever's mind is open.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from game.agent.surroundings import talkativeness
+
+_AGENT = "typeclasses.agents.Agent"
+
+
+def hosts_of(room: Any) -> list[Any]:
+    """The agents that keep this room, wherever they are."""
+    at_home = room.homes_set.filter(db_typeclass_path=_AGENT)
+    return [agent for agent in at_home if agent.db.keeps]
+
+
+def awake_in(room: Any) -> list[Any]:
+    """The agents in the room that are awake and not paused."""
+    here = room.contents_get(content_type="character") if room is not None else []
+    return [each for each in here if each.is_agent and not (each.is_asleep or each.db.paused)]
+
+
+def greeter(room: Any, guest: Any) -> Any | None:
+    """Who greets a guest: whoever is at home here, else who talks most; None if nobody can."""
+    others = (each for each in awake_in(room) if each is not guest)
+    return max(others, key=_as_greeter, default=None)
+
+
+def _as_greeter(agent: Any) -> tuple[bool, float, int]:
+    return agent.home is agent.location, talkativeness(agent), -int(agent.id)
+
+
+def absence(room: Any) -> str:
+    """Where the room's hosts are and what to do, a line each; empty if all are here and awake."""
+    return "\n".join(line for host in hosts_of(room) if (line := _absence(host, room)))
+
+
+def _absence(host: Any, room: Any) -> str:
+    name, here = host.key, host.location is room
+    if host.is_asleep and here:
+        return f"{name}, who keeps this place, is asleep. To wake {name}: |wwake {name.lower()}|n"
+    if here or host.location is None:
+        return ""
+    doing = "sleeps at" if host.is_asleep else "has just stepped out to"
+    return f"{name}, who keeps this place, {doing} {host.location.key}."
