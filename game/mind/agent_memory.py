@@ -72,6 +72,7 @@ class AgentMemory(ABC):
                 reason=reason,
                 source_id=source_id,
                 event=event,
+                to=to,
             )
             window = self._tiers.window
             if window and (last := window[-1]).is_repeated_by(memory):

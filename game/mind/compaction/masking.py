@@ -298,5 +298,5 @@ def _newest_plan(shown: Sequence[Memory], exempt: _Exempt) -> list[Memory]:
 def _changed(memory: Memory, text: str, reason: str) -> Memory:
     """``dataclasses.replace``, in a third of the time."""
     m = memory
-    who = m.source, reason, m.repeats, m.source_id, m.event
+    who = m.source, reason, m.repeats, m.source_id, m.event, m.to
     return Memory(m.number, m.time, m.kind, text, m.place, *who)
