@@ -81,13 +81,16 @@ def use(name: Name) -> None:
     path = here.config / "llm.md"
 
     def make(text: str | None) -> str:
-        return _checked(path, with_settings(text or "", AGENT, _settings(model)))
+        settings = _settings(model)
+        if not model.second_look and "**second_look**" not in (text or ""):
+            del settings["second_look"]  # that is the default
+        return _checked(path, with_settings(text or "", AGENT, settings))
 
     vault_files.change(path, make)
     out.print(f"The agents use {model.name} now, by the section {AGENT} of {escape(str(path))}.")
 
 
-def _settings(model: CatalogueModel) -> Mapping[str, str]:
+def _settings(model: CatalogueModel) -> dict[str, str]:
     return {
         "provider": EMBEDDED,
         "model_file": "" if model.name == SHIPPED else Path(model.file).name,
