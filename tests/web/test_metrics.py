@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Iterator
@@ -227,9 +228,10 @@ def test_what_is_known_begins_at_nothing_so_that_the_first_of_it_is_an_increase(
     ],
 )
 def test_those_are_the_values_that_events_are_said_to_have(shape, field, named):
-    told = re.search(rf"^ +{field}: (.*(?:\n {{8,}}.*)*)", shape.__doc__ or "", re.MULTILINE)
+    told = re.search(rf"((?:^ +#: .*\n)*)^ +{field}: (.*)$", inspect.getsource(shape), re.MULTILINE)
     assert told is not None
-    said = {" ".join(each.split()) for each in re.findall(r"``([^`]+)``", told[1])}
+    comment = re.sub(r"\s*#: ", " ", f"{told[1]}{told[2]}")
+    said = {" ".join(each.split()) for each in re.findall(r"``([^`]+)``", comment)}
     assert set(named) == said - {"vault/config"}
 
 
