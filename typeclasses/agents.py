@@ -50,7 +50,7 @@ class Agent(Character):
         tiredness: Seconds awake since its last sleep, and tokens that its thoughts took.
         idle_interval: Seconds between idle thoughts, None for the configured ones.
         memory_folder: Its folder below ``vault/agents``; stays when it is renamed.
-        former_names, named_since: What it was called before; see :mod:`.components.naming`.
+        former_names, named_since: What it was called before; see :mod:`game.agent.naming`.
     """
 
     def basetype_setup(self) -> None:
