@@ -166,9 +166,29 @@ class TestMarks:
     )
     def test_what_a_small_model_would_repeat_is_taken_out(self, line, plain):
         context = MemoryContext(summary(line, Tier.LONGTERM), None, ())
-        assert texts(of_summaries(context))[:1] == ([plain] if plain else [])
-        assert not any(_MARKS.search(text) for text in texts(of_summaries(context)))
-        assert not any(_MARKS.search(text) for text in texts(of_kept([line])))
+        assert texts(of_summaries(context, "Tom"))[:1] == ([plain] if plain else [])
+        assert not any(_MARKS.search(text) for text in texts(of_summaries(context, "Tom")))
+        assert not any(_MARKS.search(text) for text in texts(of_kept([line], "Tom")))
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            '[4 May, importance 7] Tom told me: "I keep bees."',
+            '- 4 May: Tom told me, "I keep bees."',
+            'Tom said to me, "I keep bees. Do you?"',
+        ],
+    )
+    def test_what_was_said_is_one_sentence_wherever_it_is_kept(self, line):
+        context = MemoryContext(None, summary(line), ())
+        said = of_memory(heard('Tom says to you, "I keep bees."'), "Tom", "Mira")
+        for found in (of_kept([line], "Tom"), of_summaries(context, "Tom")):
+            assert [(s.text, s.origin) for s in found] == [(s.text, s.origin) for s in said]
+
+    def test_what_the_agent_said_itself_is_no_material(self):
+        lines = ['4 May: I said, "I am a piper."', 'I asked Tom, "Who keeps bees?"']
+        context = MemoryContext(None, summary("\n".join(lines)), ())
+        assert not of_summaries(context, "Tom")
+        assert not of_kept(lines, "Tom")
 
     @given(
         st.lists(
@@ -187,8 +207,8 @@ class TestMarks:
             *of_place("The Kettle", text),
             *of_memory(said_to_her(text), "Tom", "Mira"),
             *of_memory(heard(f"Tom {text}", event="pose"), "Tom", "Mira"),
-            *of_summaries(MemoryContext(summary(text, Tier.LONGTERM), summary(text), ())),
-            *of_kept([text]),
+            *of_summaries(MemoryContext(summary(text, Tier.LONGTERM), summary(text), ()), "Tom"),
+            *of_kept([text], "Tom"),
             *of_found(
                 SearchResult(notes=(hit(text, kind=DocumentKind.NOTE, title="T"),)), "Tom", "Mira"
             ),

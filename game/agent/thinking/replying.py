@@ -121,8 +121,8 @@ class Replying:
         question = reply.scene.words
         reply.found = await self._mind.keeper.relate(question, scene=False, by="reply")
         sentences = self._material(agent, reply, window)
-        before = reply.scene.turns[-1].words if reply.scene.turns else ""
-        rank = partial(self._services.ranker.rank, question, sentences, before)
+        before = next((turn.words for turn in reversed(reply.scene.turns) if turn.who), "")
+        rank = partial(self._services.ranker.rank, question, sentences, before, agent.key)
         ranked = await in_time(self._services, rank, SECONDS)
         reply.scene = replace(reply.scene, ranked=tuple(ranked or ()))
         return reply
@@ -197,12 +197,15 @@ class Replying:
     def _is_wanting(reply: Reply, found: Judged) -> bool:
         """Whether an answer makes nothing of what bears on the question.
 
-        A model that follows instructions is believed, unless it denies what it was given.
+        A model that follows instructions is believed, unless it denies or ignores what answers
+        the question.
         """
         scene = reply.scene
         if not (scene.asks and scene.knows) or found.grounded >= WELL_GROUNDED:
             return False
-        return scene.best >= SURE and found.admits if reply.trusted else True
+        if reply.trusted:
+            return scene.best >= (SURE if found.admits else CERTAIN)
+        return True
 
     def chosen(self, reply: Reply) -> str:
         """What is said in the end: the best answer, else what the memory itself has to say."""
@@ -255,8 +258,8 @@ class Replying:
         return [
             *material.of_profile(scene.profile),
             *material.of_place(scene.place, _described(agent)),
-            *material.of_kept((*mind.keeper.shown_pins, *noticed, *mind.diary.lines)),
-            *material.of_summaries(context),
+            *material.of_kept((*mind.keeper.shown_pins, *noticed, *mind.diary.lines), partner),
+            *material.of_summaries(context, partner),
             *sorted(material.without_superseded(spoken, profiles), key=lambda each: each.time),
         ]
 

@@ -128,7 +128,14 @@ def spoken(answer: str, scene: ReplyContext) -> str:
     line = pattern(rf"^~?\s*(?:(?:{names})\s*[:>]\s*)+", re.I).sub("", line)
     line = pattern(rf"^{re.escape(scene.name)},\s+(?=\w)").sub("", line)
     line = pattern(rf"\s(?:{names}):\s.*$").sub("", _SAY.sub("", _SPEAKER.sub("", line)))
-    return _paired(tidy_speech(line))
+    return _paired(_once(tidy_speech(line)))
+
+
+def _once(said: str) -> str:
+    """Each sentence once: small models fall into saying one again and again."""
+    found = sentences(said)
+    once = {" ".join(words(each)).casefold(): each for each in reversed(found)}
+    return said if len(once) == len(found) else " ".join(reversed(once.values()))
 
 
 def _paired(said: str) -> str:

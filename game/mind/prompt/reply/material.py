@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
@@ -22,7 +22,7 @@ from game.mind.language.greetings import is_greeting
 from game.mind.language.heard import Utterance, heard
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.language.pronouns import in_first_person
-from game.mind.language.words import sentences, telling, words
+from game.mind.language.words import DAY, sentences, telling, words
 from game.mind.memory import MemoryContext
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.related import SearchResult
@@ -33,7 +33,16 @@ _TIES = "Others you know."
 _LONGEST_NAME = 40
 _REFERENCE = re.compile(r"\s*\(memor(?:y|ies) \d[\d ,–-]*\)")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•#>]+\s*|\d{1,3}[.)]\s+)+")
-_OBSERVED = re.compile(r"(?P<who>[^:]{1,48}?) said(?: to (?P<to>[^:]{1,48}))?: (?P<words>.+)$")
+_WEIGHED = re.compile(r"^\[[^\]]{1,60}\] ")
+"""What stands before a line of the journal: its day, and how much it mattered."""
+_DATED = re.compile(rf"^(?:[-*•] )?(?:{DAY}: )?")
+_TOLD = re.compile(
+    r"(?P<who>[^:,\"]{1,48}?) (?:said|told|asked|whispered|shouted)"
+    r"(?: to)?(?: (?P<to>[^:,\"]{1,48}))?"
+    r"(?:: (?P<plain>[^\"].*)|[:,] \"(?P<words>.+)\")$",
+    re.S,
+)
+"""How profiles, journal and summaries keep what somebody said."""
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 
@@ -137,13 +146,19 @@ def of_observations(profile: Profile | None, partner: str) -> list[Sentence]:
     """
     found: list[Sentence] = []
     for each in profile.observations if profile is not None else ():
-        said = _OBSERVED.match(each.text.removeprefix(HEARSAY))
-        if said is None:
-            continue
-        utterance = Utterance(said["who"], said["words"], said["to"] or "you")
-        memory = Memory(each.number, each.time, MemoryKind.PERCEPTION, "")
-        found += _said(utterance, memory, partner)
+        if (said := _told(each.text.removeprefix(HEARSAY))) is not None:
+            memory = Memory(each.number, each.time, MemoryKind.PERCEPTION, "")
+            found += _said(replace(said, to=said.to or "you"), memory, partner)
     return found
+
+
+def _told(text: str) -> Utterance | None:
+    """Who said what to whom, in a line that is kept of it."""
+    told = _TOLD.match(text)
+    if told is None:
+        return None
+    to = "you" if told["to"] == "me" else told["to"] or ""
+    return Utterance(told["who"], told["plain"] or told["words"], to)
 
 
 def of_found(found: SearchResult | None, partner: str, own_name: str) -> list[Sentence]:
@@ -154,17 +169,31 @@ def of_found(found: SearchResult | None, partner: str, own_name: str) -> list[Se
     return [s for hit in hits for s in _of_document(hit.document, partner, own_name)]
 
 
-def of_summaries(context: MemoryContext) -> list[Sentence]:
+def of_summaries(context: MemoryContext, partner: str) -> list[Sentence]:
     """The sentences of both summaries, older ones first."""
     texts = [each.text for each in (context.longterm, context.recent) if each is not None]
     lines = [line for text in texts for line in text.splitlines()]
-    return [Sentence(s, s, SentenceOrigin.SUMMARY) for line in lines for s in _sentences(line)]
+    return [s for line in lines for s in _of_line(line, partner, SentenceOrigin.SUMMARY)]
 
 
-def of_kept(lines: Iterable[str]) -> list[Sentence]:
-    """Pins, and what was noticed: rules, promises."""
-    plain = [_plain(in_first_person(each)) for each in lines]
-    return [Sentence(each, each, SentenceOrigin.KEPT) for each in plain if each]
+def of_kept(lines: Iterable[str], partner: str) -> list[Sentence]:
+    """Pins, the journal, and what was noticed: rules, promises."""
+    return [s for line in lines for s in _of_line(line, partner, SentenceOrigin.KEPT)]
+
+
+def _of_line(line: str, partner: str, origin: SentenceOrigin) -> list[Sentence]:
+    """A line that is kept: what somebody said as all that was said is, once and with its speaker.
+
+    Nothing of what the agent said itself.
+    """
+    line = _WEIGHED.sub("", for_prompt(line, limit=4 * LONGEST))
+    said = _told(_DATED.sub("", line))
+    if said is None:
+        one = [in_first_person(line)] if origin is SentenceOrigin.KEPT else sentences(line)
+        return [Sentence(each, each, origin) for each in map(_plain, one) if each]
+    if said.who in ("I", "You"):
+        return []
+    return list(_said(said, Memory(0, _BEGINNING, MemoryKind.PERCEPTION, ""), partner))
 
 
 def without_superseded(found: Iterable[Sentence], people: Iterable[Profile]) -> list[Sentence]:

@@ -9,9 +9,11 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from game.mind.errors import ModelError
-from game.mind.language.words import telling
+from game.mind.language.patterns import pattern
+from game.mind.language.words import sentences, telling, words
 from game.mind.ports import Embedder
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin
 
@@ -24,10 +26,14 @@ SUMMARISED = -0.05
 """A raw memory says the same better than a summary of it."""
 IN_CONTEXT = 0.6
 """What a question is worth together with the line before it, beside what it is worth alone."""
+OF_A_PART = 0.95
+"""What the meaning of a clause counts beside that of a whole sentence."""
 _STANDS_ALONE = 2
 NEAR = 0.7
 """What is worth this share of the best may be about the same."""
-_POINTS_BACK = re.compile(r"^\W*and\b|\b(?:she|he|her|him|hers|they|them|their|it|its)\b", re.I)
+_POINTS_BACK = re.compile(r"^\W*and\b|\b(?:she|he|her|him|hers|they|them|their)\b", re.I)
+_CLAUSE = re.compile(r"[,;:] (?=(?:and|who|which|but|so|for)\b)|; ")
+_LEAST_CLAUSE = 3
 _MOST_KEPT = 8192
 _MINE = re.compile(r"\b(?:my|mine|i|i['’](?:m|ve|ll|d)|me|myself)\b", re.I)
 _YOURS = re.compile(r"\b(?:you|your|yours|yourself)\b", re.I)
@@ -59,14 +65,19 @@ class Ranker:
         self._lock = threading.Lock()
         self._vectors: OrderedDict[str, array[float]] = OrderedDict()
 
-    def rank(self, question: str, material: Iterable[Sentence], before: str = "") -> list[Scored]:
+    def rank(
+        self, question: str, material: Iterable[Sentence], before: str = "", own_name: str = ""
+    ) -> list[Scored]:
         """The sentences, best first; those that say the same only once. Blocks.
 
         Args:
             question: What was said to the agent.
             material: What it has.
-            before: What was said just before, to which a question like "And her name?" belongs.
+            before: What the same person said before, to which "And her name?" belongs. Not the
+                agent's own answer: that may be nonsense.
+            own_name: The agent's, which says nothing where it is only called by it.
         """
+        question = without_address(question, own_name)
         unique = {each.bare.casefold(): each for each in material}  # the newest of each
         found = list(unique.values())
         worth = self._worth(question, found)
@@ -87,13 +98,24 @@ class Ranker:
         ]
 
     def _meaning(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How near each text is to the question: by the nearest of its clauses.
+
+        "I'm her cousin. I cannot eat eggs" as a whole is near to nothing that asks for eggs.
+        """
         if self._embedder is None or not texts:
             return [0.0] * len(texts)
+        clauses = [_clauses(text) for text in texts]
+        parts = [part for each in clauses for part in each]
         try:
-            asked, *known = self._vectors_of([question, *texts])
+            asked, *known = self._vectors_of([question, *texts, *parts])
         except ModelError:
             return [0.0] * len(texts)
-        return [math.sumprod(asked, each) for each in known]
+        near = [math.sumprod(asked, each) for each in known]
+        of_parts = iter(near[len(texts) :])
+        return [
+            max([whole, *(OF_A_PART * part for part in islice(of_parts, len(each)))])
+            for whole, each in zip(near, clauses, strict=False)
+        ]
 
     def _vectors_of(self, texts: Sequence[str]) -> list[array[float]]:
         assert self._embedder is not None
@@ -130,8 +152,29 @@ def _newest_first(ranked: list[Scored]) -> list[Scored]:
 
 
 def leans(question: str) -> bool:
-    """Whether a question can only be understood from what was said before it."""
-    return len(telling(question)) < _STANDS_ALONE or _POINTS_BACK.search(question) is not None
+    """Whether a question can only be understood from what was asked before it."""
+    asked = _ASIDE.sub(" ", question)
+    if _POINTS_BACK.search(asked):
+        return True
+    says = len(telling(asked))
+    about_us = _MINE.search(asked) or _YOURS.search(asked)
+    return not says or (says < _STANDS_ALONE and not about_us)
+
+
+def without_address(question: str, name: str) -> str:
+    """``question`` without the name by which the agent is called: "Jory, who …", "…, Jory?"."""
+    if not name.strip():
+        return question
+    called = f"(?:{re.escape(name)}|{re.escape(name.split(maxsplit=1)[0])})"
+    first, last = rf"^{called}\s*[,!:]\s*", rf",\s*{called}\s*(?=[.?!]|$)"
+    return pattern(f"{first}|{last}", re.I).sub("", question) or question
+
+
+def _clauses(text: str) -> list[str]:
+    """The parts of a sentence that say something by themselves; none where it has but one."""
+    found = [c for each in sentences(text) for c in _CLAUSE.split(each)]
+    found = [each for each in found if len(words(each)) >= _LEAST_CLAUSE]
+    return found if len(found) > 1 else []
 
 
 def _by_words(wanted: set[str], each: Sentence) -> float:

@@ -1,0 +1,89 @@
+"""Which sentences bear on a question, with the real embedder."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from game.llm.clients.minilm import MiniLMEmbedder
+from game.mind.prompt.reply.material import Sentence, SentenceOrigin, of_profile
+from game.mind.prompt.reply.worth import Ranker, leans, without_address
+
+OWN = of_profile(
+    "You are Jory, tanner in Harl. Your old dog is called Sprat. You live above the tannery with "
+    "your daughter Wenna, who plays the fiddle."
+)
+
+
+def told(who, words, partner="Ann"):
+    origin = SentenceOrigin.PARTNER if who == partner else SentenceOrigin.OTHER
+    return Sentence(f'{who} told me, "{words}"', words, origin, who)
+
+
+TOLD = (
+    told("Ann", "I mend sails in Merrow, and I've never been this far inland."),
+    told("Ann", "And I'm the miller's cousin. I cannot eat eggs, they make me ill."),
+    told("Tobin", "I grow roses in Dorset now, prize ones."),
+    told("Tobin", "There was a heron by the ditch, as still as a post."),
+)
+
+
+@pytest.fixture(scope="module")
+def ranker():
+    with_meaning = MiniLMEmbedder(1)
+    yield Ranker(with_meaning)
+    with_meaning.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "wanted"),
+    [
+        ("Would you offer me an omelette, Jory?", "", "eggs"),  # one clause of two says it
+        ("Jory, what does your daughter play?", "", "fiddle"),
+        ("In which county, do you recall?", "What is it that Tobin grows?", "Dorset"),
+        ("And her name?", "Do you have a daughter?", "Wenna"),
+        ("What is your dog called?", "What does Tobin grow?", "Sprat"),
+    ],
+)
+def test_what_answers_comes_first(ranker, question, before, wanted):
+    best = ranker.rank(question, [*OWN, *TOLD], before, "Jory")[0]
+    assert wanted in best.sentence.text
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("And her name?", True),
+        ("Does she play anything?", True),
+        ("In which county, do you recall?", True),
+        ("Why?", True),
+        ("Are you married?", False),
+        ("What is my trade?", False),
+        ("Is it far to the mill by the river?", False),
+    ],
+)
+def test_a_question_leans_if_it_says_too_little_by_itself(question, wanted):
+    assert leans(question) is wanted
+
+
+@pytest.mark.parametrize(
+    ("said", "bare"),
+    [
+        ("Jory, who is she?", "who is she?"),
+        ("Who is she, Jory Pask? Tell me.", "Who is she? Tell me."),
+        ("Who is Jory?", "Who is Jory?"),
+        ("Jory", "Jory"),
+        ("Jory,", "Jory,"),
+    ],
+)
+def test_being_called_by_name_says_nothing(said, bare):
+    assert without_address(said, "Jory Pask") == bare
+
+
+@given(st.text(), st.text(), st.lists(st.text(min_size=1)))
+def test_whatever_is_said_all_that_differs_is_ranked_once(question, name, texts):
+    found = Ranker(None).rank(
+        question, [Sentence(t, t, SentenceOrigin.KEPT) for t in texts], "", name
+    )
+    assert sorted(each.sentence.bare.casefold() for each in found) == sorted(
+        {text.casefold() for text in texts}
+    )
