@@ -135,6 +135,7 @@ class TestMarks:
             ('At Corran Head." Tom says, "And you?"', "At Corran Head."),
             ("\n\nAt Corran Head.", "At Corran Head."),
             ("Say what you like, I stay.", "Say what you like, I stay."),
+            ("It's slow. Because it's slow. It's slow. It's slow.", "It's slow. Because it's slow."),
         ],
     )
     def test_what_a_model_puts_around_it_is_taken_off(self, answer, said):
@@ -220,6 +221,25 @@ class TestWhoseLife:
         found = judged(answer, "What did I tell you?")
         assert found.fault == ""
         assert found.words == said
+
+    def test_a_name_behind_it_changes_nothing(self):
+        found = judged("I'm allergic to leeks, Tom.", "What may I not eat?")
+        assert found.fault == ""
+        assert found.words == "You're allergic to leeks, Tom."
+
+    @pytest.mark.parametrize(
+        ("question", "answer", "wrong"),
+        [
+            ("Where does my sister Lisbet keep bees?", "My brother has them in Harl.", True),
+            ("Do you know where my sister's bees are?", "I know that mine are at home.", True),
+            ("Do you still know what I am?", "I remember that you are a sailmaker.", False),
+            ("What is my sister called?", "I don't know what she is called.", False),
+            ("Have you bees, as my sister Lisbet has?", "My bees are at home.", False),
+            ("May I bring my sister Lisbet's bees?", "I like bees.", False),
+        ],
+    )
+    def test_asked_of_the_asker_it_tells_nothing_of_itself(self, question, answer, wrong):
+        assert ("answers of itself" in judged(answer, question).fault) is wrong
 
     @pytest.mark.parametrize(
         "answer",

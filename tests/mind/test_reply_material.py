@@ -173,7 +173,7 @@ class TestMarks:
     @pytest.mark.parametrize(
         "line",
         [
-            '[4 May, importance 7] Tom told me: "I keep bees."',
+            '[4 May, importance 7] Tom told me: "I keep bees." (memory 12)',
             '- 4 May: Tom told me, "I keep bees."',
             'Tom said to me, "I keep bees. Do you?"',
         ],

@@ -46,7 +46,7 @@ WELL_GROUNDED = 0.25
 """From this on an answer uses what it was given."""
 SURE = 0.5
 """From this worth on, a sentence answers the question: "I don't know" is wrong."""
-CERTAIN = 0.7
+CERTAIN = 0.6
 """From this worth on, what the agent has is not doubted; below it, a second look may be taken."""
 LOOK_TOKENS = 4
 HOTTER, HOTTEST = 0.2, 1.0

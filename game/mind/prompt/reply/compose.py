@@ -157,9 +157,19 @@ def _chosen(
     """What bears on what was said, the best last, next to the question."""
     most = max(budget // _TOKENS_A_FACT, _LEAST_FACTS) if attempt == 1 else 1
     floor = max(scene.best * _NEAR_BEST, _LEAST)
-    best = [each.sentence for each in scene.ranked if each.worth >= floor][:most]
+    best = _different(each.sentence for each in scene.ranked if each.worth >= floor)[:most]
     fit = purse.fit([each.text for each in best], int(budget * _FACTS))
     return tuple(_newest_last(best[: len(fit)][::-1]))
+
+
+def _different(found: Iterable[Sentence]) -> list[Sentence]:
+    """Without what one better than it says, too, or says with more words around it."""
+    kept: list[Sentence] = []
+    for each in found:
+        same = (k for k in kept if k.who == each.who)
+        if not any(each.bare in k.bare or k.bare in each.bare for k in same):
+            kept.append(each)
+    return kept
 
 
 def _newest_last(chosen: Sequence[Sentence]) -> list[Sentence]:

@@ -19,6 +19,7 @@ from game.mind.language.words import sentences, telling, words
 from game.mind.prompt.reply.compose import ReplyPrompt
 from game.mind.prompt.reply.context import ReplyContext, is_question
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin, of_profile
+from game.mind.prompt.reply.worth import is_of_asker, without_address
 
 SAME = 0.85
 """The share of words in common, in their order, from which two lines are the same."""
@@ -92,6 +93,7 @@ def judge(
         or _parrots(said, scene)
         or _of_the_prompt(said, prompt)
         or _of_another(said, scene)
+        or _of_itself(said, scene)
         or _made_up(said, scene)
     )
     admits = _ADMITS.search(said) is not None
@@ -134,8 +136,10 @@ def spoken(answer: str, scene: ReplyContext) -> str:
 def _once(said: str) -> str:
     """Each sentence once: small models fall into saying one again and again."""
     found = sentences(said)
-    once = {" ".join(words(each)).casefold(): each for each in reversed(found)}
-    return said if len(once) == len(found) else " ".join(reversed(once.values()))
+    once: dict[str, str] = {}
+    for each in found:
+        once.setdefault(" ".join(words(each)).casefold(), each)
+    return said if len(once) == len(found) else " ".join(once.values())
 
 
 def _paired(said: str) -> str:
@@ -181,6 +185,17 @@ def _of_another(said: str, scene: ReplyContext) -> str:
     return ""
 
 
+def _of_itself(said: str, scene: ReplyContext) -> str:
+    """Whether it tells its own life where the asker's was asked, of which it knows the answer."""
+    known = scene.asks and scene.knows and scene.ranked[0].sentence.who == scene.partner
+    if not known or not is_of_asker(scene.words) or _ADMITS.search(said):
+        return ""
+    claims = [_REPORTS.sub("", each) for each in sentences(said)]
+    if any(_FIRST_PERSON.search(each) and not _OTHERS.search(each) for each in claims):
+        return f"it answers of itself what {scene.partner} asked of their own life"
+    return ""
+
+
 def _made_up(said: str, scene: ReplyContext) -> str:
     """Whether it says of itself what it is, and nothing of that is in its life or was asked."""
     given = telling(" ".join([scene.words, *(each.sentence.text for each in scene.ranked[:8])]))
@@ -199,7 +214,7 @@ def _given_back(said: str, scene: ReplyContext) -> str:
     """
     own = _own_words(scene)
     reported = pattern(
-        rf"{_REPORTED}{re.escape(scene.partner)} told (?:me|you)\b(?: that)?[,\s]*", re.I
+        rf"{_REPORTS.pattern}{re.escape(scene.partner)} told (?:me|you)\b(?: that)?[,\s]*", re.I
     )
     parts: list[str] = []
     for each in sentences(said):
@@ -212,6 +227,7 @@ def _given_back(said: str, scene: ReplyContext) -> str:
 
 def _whose(sentence: str, scene: ReplyContext, own: set[str]) -> str:
     """Whose life a sentence in the first person tells; empty if it may be the agent's."""
+    sentence = without_address(sentence, scene.partner)
     if not _FIRST_PERSON.search(sentence) or _OTHERS.search(sentence):
         return ""
     claimed = telling(sentence) - telling(scene.name) - _ASKED
@@ -226,8 +242,9 @@ def _whose(sentence: str, scene: ReplyContext, own: set[str]) -> str:
     return ""
 
 
-_REPORTED = (
-    r"^(?:yes|well|of course)?\W*(?:(?:I|you) (?:still )?(?:remember|recall|know)\W*(?:that )?)?"
+_REPORTS = re.compile(
+    r"^(?:yes|well|of course)?\W*(?:(?:I|you) (?:still )?(?:remember|recall|know)\W*(?:that )?)?",
+    re.I,
 )
 """How the words of the prompt itself come back before what somebody told."""
 _ASKED = telling(

@@ -187,7 +187,7 @@ def _of_line(line: str, partner: str, origin: SentenceOrigin) -> list[Sentence]:
     Nothing of what the agent said itself.
     """
     line = _WEIGHED.sub("", for_prompt(line, limit=4 * LONGEST))
-    said = _told(_DATED.sub("", line))
+    said = _told(_DATED.sub("", _REFERENCE.sub("", line)).rstrip(" ."))
     if said is None:
         one = [in_first_person(line)] if origin is SentenceOrigin.KEPT else sentences(line)
         return [Sentence(each, each, origin) for each in map(_plain, one) if each]

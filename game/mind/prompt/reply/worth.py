@@ -20,8 +20,9 @@ from game.mind.prompt.reply.material import Sentence, SentenceOrigin
 A_WORD = 0.12
 """What a telling word in common is worth beside a cosine of meaning."""
 MOST_WORDS = 3
-OWN_LIFE, THEIR_LIFE = 0.08, 0.12
-"""What it is worth that somebody asked about the agent's life, or about their own."""
+OWN_LIFE, THEIR_LIFE, NOT_ASKED = 0.08, 0.12, -0.1
+"""What it is worth that somebody asked about the agent's life, or about their own; and what the
+agent's life is worth then."""
 SUMMARISED = -0.05
 """A raw memory says the same better than a summary of it."""
 IN_CONTEXT = 0.6
@@ -38,11 +39,13 @@ _MOST_KEPT = 8192
 _MINE = re.compile(r"\b(?:my|mine|i|i['’](?:m|ve|ll|d)|me|myself)\b", re.I)
 _YOURS = re.compile(r"\b(?:you|your|yours|yourself)\b", re.I)
 _ASIDE = re.compile(
-    r"\b(?:(?:tell|remind|show|give) me|do you (?:remember|recall|know)|remember me|can you tell"
+    r"\b(?:(?:tell|remind|show|give) me|do you (?:still )?(?:remember|recall|know)|remember me"
+    r"|can you tell|i (?:told|said to) you"
     r"|may i ask|let me ask|i wonder|i (?:want|would like|'d like) to know)\b",
     re.I,
 )
 """Words with "I" and "you" in them that say nothing of whose life is meant."""
+_ASKS_LEAVE = re.compile(r"\b(?:may|can|could|shall|should|might|would|let) (?:i|me|we)\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +184,20 @@ def _by_words(wanted: set[str], each: Sentence) -> float:
     return A_WORD * min(len(wanted & telling(f"{each.who} {each.bare}")), MOST_WORDS)
 
 
+def is_of_asker(question: str) -> bool:
+    """Whether the life of whoever asks is meant: "my", "I", and no "you" but in passing."""
+    asked = _ASIDE.sub(" ", question)
+    theirs = _MINE.search(asked) is not None and not _YOURS.search(asked)
+    return theirs and not _ASKS_LEAVE.search(asked)
+
+
 def _by_life(question: str, each: Sentence) -> float:
-    if each.origin is SentenceOrigin.SUMMARY:
-        return SUMMARISED
-    mine = _MINE.search(question) is not None
-    if each.origin is SentenceOrigin.PARTNER:
-        return THEIR_LIFE if mine else 0.0
-    if each.origin is SentenceOrigin.SELF:
-        return OWN_LIFE if _YOURS.search(question) and not mine else 0.0
+    mine, yours = _MINE.search(question) is not None, _YOURS.search(question) is not None
+    match each.origin:
+        case SentenceOrigin.SUMMARY:
+            return SUMMARISED
+        case SentenceOrigin.PARTNER if mine:
+            return THEIR_LIFE
+        case SentenceOrigin.SELF if mine != yours:
+            return OWN_LIFE if yours else NOT_ASKED
     return 0.0
