@@ -135,7 +135,10 @@ class TestMarks:
             ('At Corran Head." Tom says, "And you?"', "At Corran Head."),
             ("\n\nAt Corran Head.", "At Corran Head."),
             ("Say what you like, I stay.", "Say what you like, I stay."),
-            ("It's slow. Because it's slow. It's slow. It's slow.", "It's slow. Because it's slow."),
+            (
+                "It's slow. Because it's slow. It's slow. It's slow.",
+                "It's slow. Because it's slow.",
+            ),
         ],
     )
     def test_what_a_model_puts_around_it_is_taken_off(self, answer, said):
