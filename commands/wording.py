@@ -13,7 +13,7 @@ from game.mind.errors import KeepsakeError
 from game.mind.language.perception import visible
 
 LONGEST_SPEECH = 1000
-"""Characters that one act of speech or gesture may have."""
+"""Characters that one act of speech or gesture may have; on an average of two bytes at most."""
 
 LONGEST_NAME = 80
 """Characters that the name of something sought may have."""
@@ -38,10 +38,12 @@ def spoken(text: str) -> str:
         TooMuch: It is longer than :data:`LONGEST_SPEECH`.
     """
     line = one_line(text)
-    if len(line) > LONGEST_SPEECH:
+    length = max(len(line), len(line.encode(errors="replace")) // 2)
+    if length > LONGEST_SPEECH:
         raise TooMuch(
-            f"That is {len(line):,} characters long",
-            f"Nobody can take in more than {LONGEST_SPEECH:,} at once: say it in parts.",
+            f"That is {length:,} characters long",
+            f"Nobody can take in more than {LONGEST_SPEECH:,} at once, and an emoji counts "
+            "as two: say it in parts.",
         )
     return harmless(line)
 

@@ -1,4 +1,4 @@
-"""Connections that send each line at once.
+"""Connections that send each line at once, and keep no more of one than it may have.
 
 By default a system holds a short line back until the one before it was acknowledged, and
 the other side acknowledges late: up to 40 ms, twice on the way from the Server through
@@ -11,14 +11,24 @@ from evennia.server.amp_client import AMPServerClientProtocol
 from evennia.server.portal.amp_server import AMPServerProtocol
 from evennia.server.portal.telnet import TelnetProtocol
 
+from game.server.bounded_lines import Bounded
+from game.server.limits import LONGEST_LINE
 
-class PromptTelnet(TelnetProtocol):
+
+class PromptTelnet(Bounded, TelnetProtocol):
     """A player's telnet line."""
 
     def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
         """Stop waiting for acknowledgements."""
         self.transport.setTcpNoDelay(True)
         super().connectionMade()
+
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
+        """Take bytes; of a line that is too long so much stays that it is refused as such."""
+        super().dataReceived(data)
+        self.line_buffer = self.line_buffer[: LONGEST_LINE + 1]
+        if len(getattr(self, "commands", ())) > LONGEST_LINE:  # options that never end
+            self.transport.abortConnection()
 
 
 class PromptPortalEnd(AMPServerProtocol):

@@ -1,4 +1,4 @@
-"""Lines broken at words for terminals that would break them anywhere.
+"""The Server's end of a connection: how much it takes in, and how it breaks lines.
 
 Evennia sends a paragraph as one line. The web client and most game clients wrap
 it; plain ``telnet`` cuts it at the last column, in the middle of a word.
@@ -12,6 +12,8 @@ from typing import Any
 from evennia.server.serversession import ServerSession
 from evennia.utils.ansi import strip_ansi
 
+from game.server.limits import ADDRESS, PLAYER, TOO_FAST, Buckets, size_of
+
 DEFAULT_WIDTH = 78
 WIDEST = 100
 """Longer lines are hard to read, however wide the window is."""
@@ -21,8 +23,23 @@ _WORDS = re.compile(r"(\s*)(\S+)")
 """A word and the blanks before it: columns stay where they are as far as they fit."""
 
 
+BUILDER = "Builder"
+"""Who has this permission may send as much as the connection takes."""
+_buckets = Buckets()
+
+
 class WrappingSession(ServerSession):
     """A connection whose text is wrapped to its window, if it is a telnet one."""
+
+    def data_in(self, **kwargs: Any) -> None:
+        """Take a line, unless its player or its address has sent too much of late."""
+        who = ("player", self.uid) if self.logged_in else ("connection", self.sessid)
+        named = ((who, PLAYER), (("address", str(self.address)), ADDRESS))
+        full = _buckets.refusing(size_of(kwargs), named)
+        if full is None or (self.account and self.account.check_permstring(BUILDER)):
+            super().data_in(**kwargs)
+        elif full.to_be_told():
+            self.msg(TOO_FAST)
 
     def data_out(self, **kwargs: Any) -> None:
         """Wrap the text on its way out."""

@@ -16,7 +16,7 @@ from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.dependencies import Dependencies
 from game.mind.errors import ModelUnavailable
 from game.mind.memory import MemoryContext
-from game.mind.ports import Embedder
+from game.mind.ports import Embedder, Tokens
 from game.mind.summaries.files import SummaryFolder
 from game.mind.summaries.strategy import NARRATIVE, Layout, Strategy
 from game.mind.summaries.summarizer import Draft, SummarySource
@@ -97,6 +97,7 @@ class Life:
     standing: tuple[str, ...] = ()
     asleep: bool = False
     embedder: Embedder | None = None
+    tokens: Tokens = field(default_factory=WordTokens)
     more: dict[str, Any] = field(default_factory=dict)
 
     def open(self) -> CascadeMemory:
@@ -109,7 +110,7 @@ class Life:
                 summarizer=lambda: self.summarizer,
                 clock=self.clock,
                 log=self.log.append,
-                tokens=WordTokens(),
+                tokens=self.tokens,
                 strategy=lambda: self.strategy,
                 must_keep=lambda: self.must_keep,
                 standing=lambda: self.standing,

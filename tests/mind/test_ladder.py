@@ -6,12 +6,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from game.mind.compaction import ladder
 from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.ladder import Streak
 from game.mind.compaction.planning import Worth
 from game.mind.errors import CompactionError
 from game.mind.memory import CompactReason, Load, Outcome
@@ -110,28 +107,16 @@ def test_a_small_window_has_to_save_the_same_share_by_count():
     )
 
 
-@given(st.lists(st.floats(0.5, 1.2), max_size=12))
-def test_after_two_in_vain_only_growth_brings_a_third(shares):
-    config, streak, vain = CompactionConfig(), Streak(), 0
-    for share in shares:
-        after = load_of(share)
-        streak = streak.after(HIGH, config, after)
-        vain = vain + 1 if after.share >= config.high else 0
-        assert streak.blocks(config, after) == (vain >= 2)
-        grown = replace(after, window=after.window + config.min_saving_tokens)
-        assert not streak.blocks(config, grown)
-        assert not streak.blocks(config, replace(after, budget=900)), "another budget"
-        larger = replace(after, overhead=after.overhead + 500)
-        assert streak.blocks(config, larger) == (vain >= 2), "nothing of that can be saved"
-
-
-def test_a_prompt_whose_rest_has_shrunk_may_be_compacted_again():
-    config, streak = CompactionConfig(), Streak()
-    heavy = Load(900, 0, 100, 1000)
-    for _ in range(2):
-        streak = streak.after(HIGH, config, heavy)
-    assert streak.blocks(config, replace(heavy, overhead=800))
-    assert not streak.blocks(config, replace(heavy, overhead=600, window=260))
+def test_after_one_in_vain_only_something_new_to_save_brings_another():
+    config, left = CompactionConfig(), Load(400, 100, 450, 1000)
+    assert ladder.in_vain(HIGH, config, left)
+    assert not ladder.in_vain(HIGH, config, replace(left, window=200))
+    assert not ladder.in_vain(COUNT, config, left), "the count goes by no mark"
+    assert ladder.nothing_new(config, left, left)
+    assert ladder.nothing_new(config, left, replace(left, overhead=900)), "not to be saved"
+    assert not ladder.nothing_new(config, left, replace(left, window=750))
+    assert not ladder.nothing_new(config, left, replace(left, overhead=100))
+    assert not ladder.nothing_new(config, left, replace(left, budget=900)), "another budget"
 
 
 # -- the same in a memory
@@ -228,7 +213,7 @@ def test_a_load_that_cannot_get_down_does_not_thrash(life, memory):
     assert 0 < made <= 2 + 200 * 5 / WIDE.min_saving_tokens
 
 
-def test_two_in_vain_are_the_end_until_there_is_something_to_save(life, memory):
+def test_one_in_vain_is_the_end_until_there_is_something_to_save(life, memory):
     life.config = replace(WIDE, min_saving_tokens=10)
     memory.weigh(900)
     made = []

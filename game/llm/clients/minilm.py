@@ -23,8 +23,9 @@ from game.mind.errors import ModelMissing
 DIMENSION = 384
 MAX_TOKENS = 256
 """What the model was trained on; longer texts are cut there."""
-_BATCH = 32
-"""Padding to the longest text of a batch costs more than a larger batch saves."""
+_BATCH, _BATCH_TOKENS = 32, 2048
+"""Texts of a batch, and tokens: it is padded to its longest, and takes memory by the square of
+that. A text has hardly more tokens than characters."""
 
 
 class MiniLMEmbedder:
@@ -39,6 +40,7 @@ class MiniLMEmbedder:
     def __init__(self, threads: int = 1) -> None:
         self._threads = threads
         self._lock = threading.Lock()
+        self._running = threading.Lock()  # several at once would take the game's core, and memory
         self._session: Any = None
         self._tokenizer: Any = None
 
@@ -57,8 +59,10 @@ class MiniLMEmbedder:
         # Texts of like length together: a batch is padded to its longest.
         order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         vectors: list[list[float]] = [[] for _ in texts]
-        for start in range(0, len(order), _BATCH):
-            batch = order[start : start + _BATCH]
+        while order:
+            longest = min(len(texts[order[-1]]) + 2, MAX_TOKENS)
+            most = min(_BATCH_TOKENS // longest, _BATCH)
+            order, batch = order[:-most], order[-most:]
             for index, vector in zip(batch, self._run([texts[i] for i in batch]), strict=True):
                 vectors[index] = vector
         return vectors
@@ -73,7 +77,8 @@ class MiniLMEmbedder:
         ids = np.array([each.ids for each in encoded], dtype=np.int64)
         mask = np.array([each.attention_mask for each in encoded], dtype=np.int64)
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        hidden = self._session.run(None, inputs)[0]
+        with self._running:
+            hidden = self._session.run(None, inputs)[0]
         # Mean over the real tokens, then unit length: how the model was trained.
         weights = mask[:, :, None].astype(hidden.dtype)
         mean = (hidden * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9)
@@ -105,6 +110,7 @@ def _session(threads: int) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False  # it would keep what the largest batch took, for ever
     # Threads that spin between calls would take the game's core.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from game.mind.books.noticing import Noticed, NoticedKind
 from game.mind.language.words import telling_roots
 from game.mind.names import skeleton
-from game.mind.prompt.tokens import estimate_tokens
+from game.mind.prompt.tokens import most_tokens
 
 LIMIT = 400
 """Estimated tokens of the whole block in a prompt."""
@@ -99,7 +99,7 @@ def _all_fit(items: list[Noticed], new: Noticed) -> bool:
 
 
 def _cost(item: Noticed) -> int:
-    return estimate_tokens(f"- {item.line}\n")
+    return most_tokens(f"- {item.line}\n")
 
 
 @lru_cache(maxsize=1024)

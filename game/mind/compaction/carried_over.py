@@ -16,7 +16,7 @@ from game.mind.books.noticing import Noticed, NoticedKind
 from game.mind.books.resolution import settled
 from game.mind.compaction import truncation
 from game.mind.memory import MemoryContext
-from game.mind.prompt.tokens import estimate_tokens
+from game.mind.prompt.tokens import most_tokens
 
 LIMIT = 300
 """Estimated tokens of all that is carried: it is never cut, so nobody may fill a prompt with it."""
@@ -39,7 +39,7 @@ def carried_over(context: MemoryContext, refused: Iterable[str], own_name: str) 
     before = [line for line in _put_back(context) if not _over(line, context.window, own_name)]
     room, found = LIMIT, []
     for line in dict.fromkeys((*before, *refused)):
-        if (cost := estimate_tokens(line)) <= room:
+        if (cost := most_tokens(line)) <= room:
             room -= cost
             found.append(line)
     return tuple(found)

@@ -113,9 +113,12 @@ class CascadeMemory(AgentMemory):
                 with self._lock:
                     self._view.mask_as_far_as_it_goes()
                     plan = self._triggers.plan(reason, config, strategy)
-                result = self._maker.make(plan, reason, config, strategy, began)
+                    again = self._triggers.blocked()
+                result = self._maker.make(plan, reason, config, strategy, began, again=again)
             load = self.load()
-            self._triggers.compacted(reason, config, load)
+            # What came meanwhile says nothing of what this one could do.
+            left = result.tokens_after if result.number else load.summaries + load.window
+            self._triggers.compacted(reason, config, Load(load.overhead, 0, left, load.budget))
             if result.number:
                 self.questions = self._maker.questions
             elif emergency and load.used > load.budget:

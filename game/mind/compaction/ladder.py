@@ -3,15 +3,15 @@
 One ladder has several triggers: the count, the high mark, the sleep mark and the
 emergency mark. Between the mark that starts a compaction and the low mark that it goes
 down to lies the hysteresis. What a compaction is expected to save has to exceed
-``min_saving_tokens`` and, over ``rounds`` thoughts, what its model calls cost. If two in a
-row leave the prompt over the mark that started them, the next waits until the prompt has
-grown by a real saving.
+``min_saving_tokens`` and, over ``rounds`` thoughts, what its model calls cost. One that left
+the prompt over the mark that started it is in vain: the next waits until there is as much
+more to save. None of that holds where the prompt is over its budget and can be brought under
+it: it could not be sent, and whoever speaks to the agent would wait for ever.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.dependencies import MemoryParts
@@ -20,44 +20,10 @@ from game.mind.compaction.view import View
 from game.mind.memory import CompactReason, Load
 from game.mind.summaries.strategy import Layout, Strategy
 
-MOST_IN_VAIN = 2
-"""Compactions in a row that may leave the prompt over their mark."""
 ASK_AGAIN_AFTER = 4
 """Memories after which a compaction that did not pay is thought over again."""
 FAR_FROM_IT = 0.1
 """So far under the emergency mark a load that was added up a few memories ago is enough."""
-
-
-@dataclass(frozen=True, slots=True)
-class Streak:
-    """Compactions that did not bring the prompt under the mark that had started them.
-
-    Attributes:
-        vain: How many in a row.
-        left: What the prompt cost after the last of them.
-    """
-
-    vain: int = 0
-    left: Load | None = None
-
-    def after(self, reason: CompactReason, config: CompactionConfig, load: Load) -> Streak:
-        """The streak after a compaction that left the prompt at ``load``."""
-        mark = mark_of(reason, config)
-        if mark is None or load.share < mark:
-            return Streak()
-        return Streak(self.vain + 1, load)
-
-    def blocks(self, config: CompactionConfig, load: Load) -> bool:
-        """Whether one more would be the third of its kind, with nothing new to save.
-
-        That the rest of the prompt has grown is no reason: nothing of it can be saved. That
-        it has shrunk, or that the budget is another one, is.
-        """
-        if self.vain < MOST_IN_VAIN or self.left is None or load.budget != self.left.budget:
-            return False
-        grown = load.summaries + load.window - self.left.summaries - self.left.window
-        shrunk = self.left.overhead - load.overhead
-        return max(grown, shrunk) < max(config.min_saving_tokens, 1)
 
 
 def mark_of(reason: CompactReason, config: CompactionConfig) -> float | None:
@@ -91,12 +57,30 @@ def urgent(config: CompactionConfig, load: Load) -> bool:
     return config.on_emergency and load.share >= config.emergency
 
 
+def in_vain(reason: CompactReason, config: CompactionConfig, left: Load) -> bool:
+    """Whether a compaction for ``reason`` that left the prompt at ``left`` missed its mark."""
+    mark = mark_of(reason, config)
+    return mark is not None and left.share >= mark
+
+
+def nothing_new(config: CompactionConfig, left: Load, load: Load) -> bool:
+    """Whether one more would save as little as the one that left the prompt at ``left``.
+
+    That the rest of the prompt has grown is no reason: nothing of it can be saved. That it has
+    shrunk, or that the budget is another one, is.
+    """
+    grown = load.summaries + load.window - left.summaries - left.window
+    shrunk = left.overhead - load.overhead
+    return load.budget == left.budget and max(grown, shrunk) < max(config.min_saving_tokens, 1)
+
+
 class Triggers:
     """Decides for one memory; for callers that hold the lock of its tiers."""
 
     def __init__(self, parts: MemoryParts, view: View) -> None:
         self._tiers, self._view, self._outside = parts.tiers, view, parts.outside
-        self._streak = Streak()
+        self._left: Load | None = None
+        """What the last compaction left, if it was in vain."""
         self._declined: dict[CompactReason, int] = {}
 
     def ordinary(self) -> CompactReason | None:
@@ -104,9 +88,11 @@ class Triggers:
         config, load = self._outside.config(), self._view.load()
         full = self._tiers.last_number >= self.next_due()
         reasons = wanted(config, load, full=full, asleep=self._outside.asleep)
-        if not reasons or self._held or self._outside.strategy().layout is Layout.SLIDING:
+        if not reasons or self._outside.strategy().layout is Layout.SLIDING:
             return None
-        return next((reason for reason in reasons if self._pays(reason, config, load)), None)
+        if self._held and load.used <= load.budget:
+            return None
+        return next((reason for reason in reasons if self._due(reason, config, load)), None)
 
     def emergency(self, *, busy: bool) -> bool:
         """Whether one must be made before the next thought; ``busy`` while one is under way.
@@ -123,11 +109,18 @@ class Triggers:
             return False
         if load.used > load.budget:
             return True
-        return not busy and not self._held and self._pays(CompactReason.EMERGENCY, config, load)
+        return not busy and not self._held and self._due(CompactReason.EMERGENCY, config, load)
 
     def exhausted(self) -> bool:
-        """Whether one more emergency compaction would be made in vain like those before."""
-        return self._streak.blocks(self._outside.config(), self._view.load())
+        """Whether one more emergency compaction would bring nothing: the rest is too large."""
+        config = self._outside.config()
+        plan = self.plan(CompactReason.EMERGENCY, config, self._outside.strategy())
+        return self.blocked() and (plan is None or plan.least > config.budget)
+
+    def blocked(self) -> bool:
+        """Whether the last one was in vain, and there is nothing new to save."""
+        config, load = self._outside.config(), self._view.load()
+        return self._left is not None and nothing_new(config, self._left, load)
 
     def next_due(self) -> int:
         """The memory number at which the window is full."""
@@ -141,15 +134,15 @@ class Triggers:
         """What a compaction would do now; None if there is nothing to do."""
         return make_plan(reason, strategy.layout, config, self._view.snapshot())
 
-    def compacted(self, reason: CompactReason, config: CompactionConfig, load: Load) -> None:
-        """One was made, and left the prompt at ``load``."""
+    def compacted(self, reason: CompactReason, config: CompactionConfig, left: Load) -> None:
+        """One was made, and left the prompt at ``left``, without what came meanwhile."""
         self._declined.clear()
-        self._streak = self._streak.after(reason, config, load)
+        self._left = left if in_vain(reason, config, left) else None
 
     def forget(self) -> None:
         """The memory is another one now: cleared, or taken back."""
         self._declined.clear()
-        self._streak = Streak()
+        self._left = None
 
     @property
     def _held(self) -> bool:
@@ -160,14 +153,18 @@ class Triggers:
             and self._tiers.last_number < since + self._outside.config().recent_window
         )
 
-    def _pays(self, reason: CompactReason, config: CompactionConfig, load: Load) -> bool:
-        """Whether a compaction is worth it; a no is thought over only every few memories."""
-        last = self._tiers.last_number
-        if self._streak.blocks(config, load) or last < self._declined.get(reason, 0):
+    def _due(self, reason: CompactReason, config: CompactionConfig, load: Load) -> bool:
+        """Whether one brings the prompt under its budget, or is worth it.
+
+        A no is thought over only every few memories, unless the prompt is over its budget.
+        """
+        last, over = self._tiers.last_number, load.used > load.budget
+        if not over and (self.blocked() or last < self._declined.get(reason, 0)):
             return False
-        plan = self.plan(reason, config, self._outside.strategy())
-        if plan is not None and plan.worth.pays(
-            config, priced=self._outside.priced(), reason=reason
+        plan, priced = self.plan(reason, config, self._outside.strategy()), self._outside.priced()
+        if plan is not None and (
+            (over and plan.least <= load.budget)
+            or (not self.blocked() and plan.worth.pays(config, priced=priced, reason=reason))
         ):
             return True
         self._declined[reason] = last + ASK_AGAIN_AFTER

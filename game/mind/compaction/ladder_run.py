@@ -140,14 +140,15 @@ class LadderRun:
         least = self.plan.before.overhead + self._window + 2 * LEAST_SUMMARY
         return min(max(target, least), max(target, self.config.emergency_tokens))
 
-    def _truncate(self, target: int) -> None:
+    def _truncate(self, target: int, *, all_of_it: bool = False) -> None:
         """Cut the oldest summary, then the other; both are in the archive."""
         before = self._tokens
         for tier in (Tier.LONGTERM, Tier.RECENT):
             summary, over = self._summaries[tier], self._used - target
             if summary is not None and over > 0:
                 weight = self._weight(tier)
-                text = truncation.cut(summary, max(weight - over, 0), self.counter.text)
+                limit = max(weight - over, 0)
+                text = truncation.cut(summary, limit, self.counter.text, all_of_it=all_of_it)
                 self._shorten(summary, text, summary.model)
         self._step(Rung.TRUNCATE, before)
 
@@ -173,6 +174,8 @@ class LadderRun:
             self._summaries[Tier.RECENT] = self._with_text(self.recent, text, self.recent.model)
         if self._used > self.config.budget:
             self._truncate(self.config.emergency_tokens)
+        if self._used > self.config.budget:
+            self._truncate(self.config.budget, all_of_it=True)
 
     # -- what the rungs are made of
 

@@ -115,6 +115,7 @@ class CompactionPlan:
         leaving: The memories that are summarised, oldest first; none where only the
             summaries are made shorter.
         staying: The memories that stay verbatim.
+        least: What the prompt costs at least afterwards, its summaries squeezed.
         squeezed: How many memories were to stay verbatim, where so many do not fit.
     """
 
@@ -124,6 +125,7 @@ class CompactionPlan:
     leaving: tuple[Memory, ...]
     staying: tuple[Memory, ...]
     worth: Worth
+    least: int
     squeezed: int = 0
 
     @property
@@ -157,6 +159,7 @@ def make_plan(
         leaving=now.window[:leave],
         staying=now.window[leave:],
         worth=room.worth(leave),
+        least=room.tight(leave),
         squeezed=squeezed,
     )
 

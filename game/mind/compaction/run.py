@@ -96,8 +96,12 @@ class CompactionMaker:
         config: CompactionConfig,
         strategy: Strategy,
         began: float,
+        *,
+        again: bool,
     ) -> CompactionResult:
         """Carry ``plan`` out, begun at those ticks; None does nothing and says so.
+
+        ``again``: The one before was in vain, so this one asks no model.
 
         Raises:
             KeepsakeError: Nothing was changed; says why.
@@ -112,7 +116,7 @@ class CompactionMaker:
             strategy=strategy,
             counter=self._parts.counter,
             writer=SummaryWriter(
-                summarizer=self._summarizer(plan, config, strategy),
+                summarizer=self._summarizer(plan, config, strategy, again=again),
                 forgiving=plan.reason is CompactReason.EMERGENCY,
                 must_keep=tuple(self._outside.must_keep()),
                 standing=tuple(self._outside.standing()),
@@ -144,7 +148,7 @@ class CompactionMaker:
             )
 
     def _summarizer(
-        self, plan: CompactionPlan, config: CompactionConfig, strategy: Strategy
+        self, plan: CompactionPlan, config: CompactionConfig, strategy: Strategy, *, again: bool
     ) -> Summarizer:
         """The configured one, or the one that needs no model where that one keeps failing."""
         if config.fallback_after and self._unwritten >= config.fallback_after:
@@ -152,7 +156,7 @@ class CompactionMaker:
                 f"No usable summary in {self._unwritten} tries; falling back to extractive"
             )
             return ExtractiveSummarizer()
-        if strategy.layout is Layout.SLIDING or self._in_haste(plan, config):
+        if strategy.layout is Layout.SLIDING or self._in_haste(plan, config, again=again):
             return ExtractiveSummarizer()
         try:
             return self._outside.summarizer()
@@ -162,16 +166,18 @@ class CompactionMaker:
             self._parts.log(f"{error}; a summary without a model stands in")
             return ExtractiveSummarizer()
 
-    def _in_haste(self, plan: CompactionPlan, config: CompactionConfig) -> bool:
-        """Whether a thought waits, and a model would keep it waiting for too long.
+    def _in_haste(self, plan: CompactionPlan, config: CompactionConfig, *, again: bool) -> bool:
+        """Whether a thought waits, or the next lines do, and a model would take too long.
 
-        One that has just failed would; so would any where more is to be read than fits into
-        a prompt, as it reads that part by part.
+        Any would where more is to be read than fits into a prompt, as it reads that part by
+        part, while more comes; so would one that has just failed.
         """
-        if plan.reason is not CompactReason.EMERGENCY:
+        if plan.reason.asked:
             return False
-        failed = self.backing_off and bool(self._unwritten)
-        return failed or plan.worth.leaving > config.context_tokens
+        if again or plan.worth.leaving > config.context_tokens:
+            return True
+        urgent = plan.reason is CompactReason.EMERGENCY
+        return urgent and self.backing_off and bool(self._unwritten)
 
     def _mattered(self, plan: CompactionPlan) -> list[Memory]:
         """The memories that matter, of those that both summaries of before still tell."""

@@ -32,10 +32,13 @@ def without_note(text: str) -> str:
     return _NOTES.sub("", text).strip()
 
 
-def cut(summary: Summary, limit: int, weigh: Callable[[str], int]) -> str:
+def cut(
+    summary: Summary, limit: int, weigh: Callable[[str], int], *, all_of_it: bool = False
+) -> str:
     """The text of ``summary`` within ``limit`` tokens.
 
     ``limit``: Tokens that it may have, its note included.
+    ``all_of_it``: Lines that must be kept go too, where nobody could be answered with them.
 
     Returns:
         The whole text if it fits; else the note, the lines that must be kept, and as much of
@@ -45,8 +48,10 @@ def cut(summary: Summary, limit: int, weigh: Callable[[str], int]) -> str:
     if weigh(summary.text) <= limit:
         return summary.text
     lines = text.splitlines()
-    kept = [line for line in lines if line.startswith(KEPT)]
-    body = [part for line in lines if not line.startswith(KEPT) for part in _parts(line)]
+    kept = [line for line in lines if line.startswith(KEPT) and not all_of_it]
+    body = [
+        part for line in lines if all_of_it or not line.startswith(KEPT) for part in _parts(line)
+    ]
     room = limit - weigh("\n".join([note(summary), *kept]))
     end: list[str] = []
     for part in reversed(body):

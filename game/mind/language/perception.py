@@ -17,6 +17,9 @@ from game.mind.language.patterns import pattern
 
 PROMPT_LIMIT = 700
 """Characters of one memory that a prompt shows; the archive keeps all of them."""
+BYTES_PER_CHARACTER = 2
+"""On an average over a line. A tokenizer may need a token for each byte of what it does not know:
+of 700 such emoji, three quarters of a prompt."""
 
 _ESCAPES = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # operating system command: window title, links
@@ -63,7 +66,8 @@ def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
 
     A cursor (``~Mira>``), a heading, a rule or a model's control token (``<eos>``,
     ``<|im_end|>``, ``[INST]``) inside it becomes plain text; what is longer than
-    ``limit`` characters is cut at a word. Applying it twice changes nothing.
+    ``limit`` characters, or than twice as many bytes, is cut at a word. Applying it twice
+    changes nothing.
 
     What stood in the last prompt mostly stands in the next one too, hence the cache.
     """
@@ -73,7 +77,14 @@ def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
     # Nested ones are only seen once the inner one is gone; what is left over cannot match.
     line = line.translate(_STANDINS) if _TOKEN.search(line) or _CURSOR.search(line) else line
     line = _HEADING.sub("", _INSTRUCT.sub(r"(\1)", line))
-    return shorten(line, limit)
+    return _within_bytes(shorten(line, limit), limit * BYTES_PER_CHARACTER)
+
+
+def _within_bytes(line: str, limit: int) -> str:
+    coded = line.encode()
+    if len(coded) <= limit:
+        return line
+    return _broken_off(coded[: limit - len("…".encode())].decode(errors="ignore"))
 
 
 def visible(text: str) -> str:
@@ -94,8 +105,12 @@ def shorten(text: str, limit: int) -> str:
     """``text`` cut at a word so that it has at most ``limit`` characters, ``…`` included."""
     if len(text) <= limit:
         return text
-    head = text[: limit - 1]
-    return f"{head.rsplit(' ', 1)[0] if ' ' in head[limit // 2 :] else head}…"
+    return _broken_off(text[: limit - 1])
+
+
+def _broken_off(head: str) -> str:
+    """A text of which only ``head`` is left, which ends with a word if one ends near."""
+    return f"{head.rsplit(' ', 1)[0] if ' ' in head[(len(head) + 1) // 2 :] else head}…"
 
 
 def is_repeat(previous: str, text: str) -> bool:

@@ -65,6 +65,9 @@ AMP_HOST = _LOOPBACK
 AMP_INTERFACE = _LOOPBACK
 ALLOWED_HOSTS = ["*"] if _PUBLIC else ["localhost", _LOOPBACK]
 TELNET_PROTOCOL_CLASS = "game.server.prompt_lines.PromptTelnet"
+WEBSOCKET_PROTOCOL_CLASS = "game.server.bounded_lines.BoundedSocket"
+# Evennia's go by characters, tell of every line, and hold for telnet: ours are in limits.py.
+MAX_COMMAND_RATE, MAX_CHAR_LIMIT = 1_000_000, 0
 AMP_SERVER_PROTOCOL_CLASS = "game.server.prompt_lines.PromptPortalEnd"
 AMP_CLIENT_PROTOCOL_CLASS = "game.server.prompt_lines.PromptServerEnd"
 MAX_CONNECTION_RATE = 100  # a second; Evennia's 2 makes the third newcomer wait

@@ -1,0 +1,153 @@
+"""What one line, one player and one address may send; the protocols are Evennia's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet.task import Clock
+from twisted.internet.testing import StringTransport
+
+from tests.game import evennia_up
+
+evennia_up.start()
+
+from game.server import limits  # noqa: E402 - Evennia is up only now
+from game.server.bounded_lines import BoundedSocket  # noqa: E402
+from game.server.limits import (  # noqa: E402
+    LOGIN_SECONDS,
+    LONGEST_LINE,
+    LONGEST_MESSAGE,
+    Allowance,
+    Buckets,
+)
+from game.server.prompt_lines import PromptTelnet  # noqa: E402
+
+SMALL = Allowance(lines=5, lines_a_second=1, bytes=1000, bytes_a_second=100)
+
+
+class Sessions:
+    """Where the Portal's connections hand things on; keeps what came, in order."""
+
+    def __init__(self) -> None:
+        self.heard: list[bytes] = []
+        self.told: list[str] = []
+        self.left = 0
+
+    def data_in(self, session: object, **message: Any) -> None:
+        self.heard.append(message["text"])
+
+    def data_out(self, session: object, **message: Any) -> None:
+        self.told.append(message["text"][0][0])
+
+    def disconnect(self, session: object) -> None:
+        self.left += 1
+
+
+@pytest.fixture
+def sessions():
+    return Sessions()
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def telnet(sessions, clock):
+    line = PromptTelnet()
+    line.timer, line.transport, line.line_buffer = clock, StringTransport(), b""
+    line.nop_keep_alive = None
+    line.init_session("telnet", "198.51.100.7", sessions)
+    return line
+
+
+@given(st.lists(st.tuples(st.floats(0, 30), st.integers(0, 3000)), max_size=200))
+def test_nobody_gets_more_through_than_a_bucket_and_what_flows_into_it(sent):
+    clock, lines, size, largest = Clock(), 0, 0, 0
+    buckets = Buckets(clock.seconds)
+    for pause, length in sent:
+        clock.advance(pause)
+        if buckets.refusing(length, [("Otto", SMALL)]) is None:
+            lines, size, largest = lines + 1, size + length, max(largest, length)
+    assert lines <= SMALL.lines + clock.seconds() * SMALL.lines_a_second + 1e-6
+    assert size <= SMALL.bytes + clock.seconds() * SMALL.bytes_a_second + largest
+
+
+@given(st.integers(1, 50))
+def test_whoever_keeps_to_the_rate_is_never_refused_whatever_others_do(others):
+    clock = Clock()
+    buckets = Buckets(clock.seconds)
+    for _ in range(50):
+        clock.advance(1)
+        for _ in range(others):
+            buckets.refusing(900, [("Otto", SMALL)])
+        assert buckets.refusing(100, [("Ada", SMALL)]) is None
+
+
+def test_a_refused_line_costs_nobody_anything():
+    buckets = Buckets(lambda: 0.0)
+    tight = Allowance(1, 0, 10, 0)
+    assert buckets.refusing(5, [("Otto", SMALL), ("school", tight)]) is None
+    for _ in range(20):
+        assert buckets.refusing(5, [("Otto", SMALL), ("school", tight)]) is not None
+    assert buckets.refusing(5, [("Otto", SMALL)]) is None
+
+
+def test_buckets_are_forgotten_before_they_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(limits, "MOST_KNOWN", 10)
+    buckets = Buckets(lambda: 0.0)
+    for number in range(1000):
+        buckets.refusing(1, [(number, SMALL)])
+    assert len(buckets._known) == 10
+
+
+def test_a_flood_is_told_once_in_a_while_and_passes_again_later(telnet, sessions, clock):
+    telnet.dataReceived(b"look\r\n" * 1000)
+    assert 0 < len(sessions.heard) < 100
+    assert sessions.told == [limits.TOO_FAST]
+    clock.advance(60)
+    telnet.dataReceived(b"look\r\n")
+    assert sessions.heard[-1] == b"look\n"
+
+
+def test_a_line_without_an_end_is_not_kept(telnet, sessions):
+    for _ in range(20):
+        telnet.dataReceived(b"x" * 65536)
+        assert len(telnet.line_buffer) <= LONGEST_LINE + 1
+    telnet.dataReceived(b"\r\nlook\r\n")
+    assert sessions.told == [limits.TOO_LONG]
+    assert sessions.heard == [b"look\n"]
+
+
+def test_options_without_an_end_are_hung_up_on(telnet):
+    telnet.dataReceived(b"\xff\xfa" + b"x" * 65536)
+    assert telnet.transport.aborting
+
+
+def test_who_does_not_log_in_is_asked_to_leave(telnet, sessions, clock):
+    clock.advance(LOGIN_SECONDS - 1)
+    assert not sessions.left
+    clock.advance(2)
+    assert sessions.left
+    assert sessions.told == [limits.NO_LOGIN]
+
+
+def test_who_has_logged_in_stays(telnet, sessions, clock):
+    telnet.logged_in = True
+    clock.advance(10 * LOGIN_SECONDS)
+    assert not sessions.left
+    assert not clock.getDelayedCalls()
+
+
+def test_nothing_waits_for_who_has_left(telnet, clock):
+    telnet.connectionLost("gone")
+    assert not clock.getDelayedCalls()
+
+
+def test_a_web_socket_has_its_bounds_from_the_class():
+    assert BoundedSocket.maxMessagePayloadSize == LONGEST_MESSAGE
+    assert BoundedSocket.maxFramePayloadSize == LONGEST_MESSAGE
