@@ -5,19 +5,34 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from game.cli.logs.log_files import tail
-from game.cli.world import client, home, launcher, login, ports, processes, stopping
-from game.cli.world.evennia_entry import ADMIN, PASSWORD_CHANGED
+from game.cli.world import (
+    client,
+    formats,
+    home,
+    launcher,
+    login,
+    ports,
+    processes,
+    restore,
+    stopping,
+)
+from game.cli.world.evennia_entry import ADMIN, PASSWORD_CHANGED, PORTAL_STARTED
 from game.cli.world.processes import Component
 from game.mind.errors import KeepsakeError
 from game.paths import Places
+from game.server import vault_lock
 
 LAUNCH_SECONDS = 300.0
 READY_SECONDS = 300.0
 LOGIN_SECONDS = 120.0
-_GONE_SECONDS = 10.0
+_GONE_SECONDS = 5.0
+_OLD_SERVER_SECONDS = 15.0
+"""How long the old Server may take to end at a reload: it ends itself after eight."""
+_VAULT_SECONDS = 10.0
 _RELOAD_GAP_SECONDS = 3.0
 _PORT_SECONDS = 10.0
 _POLL_SECONDS = 0.2
@@ -51,9 +66,12 @@ def start(here: Places, say: Say) -> Started:
         if _is_up(here, say):
             return Started(already_ran=True)
         if processes.running(here):  # half a world, or a model server left by a crash
-            stopping.end_all(here, say)
+            stopping.end_all(processes.actual(here), say)
             _wait_for_ports(here)
         ports.refuse_taken(here)
+        restore.refuse_unfinished(here)
+        vault_lock.take(here, patience=_VAULT_SECONDS).release()
+        formats.bring_up_to_date(here, say)
         try:
             return _launch(here, say)
         except BaseException:  # Ctrl-C too: nothing half-started stays behind
@@ -68,10 +86,28 @@ def reload(here: Places, say: Say) -> None:
         KeepsakeError: Nothing runs, or it did not come up again.
     """
     with home.alone(here):
+        here = processes.actual(here)
         before = client.ask(here, "ready")["pid"]
-        launcher.run(here, "reload", say).wait(LAUNCH_SECONDS, _Watch(here).check)
+        try:
+            launcher.run(here, "check", say).wait(LAUNCH_SECONDS, lambda: None)
+        except KeepsakeError as error:
+            raise KeepsakeError(
+                f"The code cannot be loaded, so the world goes on with what it has. {error.what}",
+                "Mend what is named there and reload again",
+            ) from error
         say("Waiting for the world")
+        client.ask(here, "reload")
+        _end_if_it_stays(here, before)
         _wait_until_ready(here, not_pid=before)
+
+
+def _end_if_it_stays(here: Places, pid: int) -> None:
+    """Wait until that Server has ended, by force if need be: the Portal then starts the next."""
+    deadline = time.monotonic() + _OLD_SERVER_SECONDS
+    while old := [each for each in processes.running(here) if each.pid == pid]:
+        if time.monotonic() > deadline:
+            processes.end(old, patience=0.0)
+        time.sleep(_POLL_SECONDS)
 
 
 def _is_up(here: Places, say: Say) -> bool:
@@ -104,19 +140,24 @@ def _becomes_ready(here: Places) -> bool:
 
 
 def _launch(here: Places, say: Say) -> Started:
-    child = launcher.run(here, "start", say)
-    child.wait(LAUNCH_SECONDS, _Watch(here).check)
+    child, watch = launcher.run(here, "start", say), _Watch(here)
+    child.wait(
+        LAUNCH_SECONDS,
+        lambda: watch.check(expected=any(PORTAL_STARTED in line for line in child.lines)),
+    )
     say("Waiting for the world")
     room = _wait_until_ready(here)["admin_room"]
+    formats.mark(here)
     say("Logging in over telnet")
     changed = PASSWORD_CHANGED in child.lines
-    line = login.connection_screen(_reachable(here), here.ports.telnet, LOGIN_SECONDS)
+    lives = partial(watch.check, expected=True)
+    line = login.connection_screen(_reachable(here), here.ports.telnet, LOGIN_SECONDS, lives)
     if changed:
         line.close()
     else:
         client.ask(here, "prepare_trial")
         password = here.admin_password.read_text().strip()
-        login.log_in(line, ADMIN, password, room=room or "", seconds=LOGIN_SECONDS)
+        login.log_in(line, ADMIN, password, room=room or "", seconds=LOGIN_SECONDS, watch=lives)
     return Started(already_ran=False, password_changed=changed)
 
 
@@ -130,7 +171,7 @@ def _wait_until_ready(here: Places, not_pid: int = 0) -> dict[str, Any]:
     watch = _Watch(here)
     deadline = time.monotonic() + READY_SECONDS
     while time.monotonic() < deadline:
-        watch.check(portal_expected=True)
+        watch.check(expected=True)
         report = _report(here)
         if report.get("problem"):
             raise _broken(here, report["problem"])
@@ -155,17 +196,17 @@ class _Watch:
         self._here = here
         self._seen: dict[Component, float] = {}
 
-    def check(self, *, portal_expected: bool = False) -> None:
-        """Look once."""
+    def check(self, *, expected: bool) -> None:
+        """Look once; what is ``expected`` need not have been seen before it counts as gone."""
         now = time.monotonic()
         alive = {each.component for each in processes.running(self._here)}
         self._seen |= dict.fromkeys(alive, now)
-        if portal_expected:
+        if expected:
             self._seen.setdefault(Component.PORTAL, now)
             self._seen.setdefault(Component.SERVER, now)
         for component in (Component.PORTAL, Component.SERVER):
             if now - self._seen.get(component, now) > _GONE_SECONDS:
-                raise _broken(self._here, f"Evennia's {component.capitalize()} ended at once")
+                raise _broken(self._here, f"Evennia's {component.capitalize()} has ended")
 
 
 def _broken(here: Places, what: str) -> KeepsakeError:
