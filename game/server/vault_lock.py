@@ -72,6 +72,18 @@ def take(here: Places, *, patience: float = 0.0) -> VaultLock:
     return VaultLock(fd)
 
 
+def holder(here: Places) -> str:
+    """Who holds the vault of this copy, in words; empty if nobody does."""
+    try:
+        fd = os.open(here.agents, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return ""
+    try:
+        return "" if _locked(fd) else _holder(here.agents)
+    finally:
+        os.close(fd)
+
+
 def _locked(fd: int) -> bool:
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

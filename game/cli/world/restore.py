@@ -93,7 +93,7 @@ def refuse_unfinished(here: Places) -> None:
     """
     if (here.home / UNFINISHED).exists():
         raise KeepsakeError(
-            f"A restore into {here.home} was cut off, so vault and database may not belong together",
+            f"A restore into {here.home} was cut off: vault and database may not belong together",
             "Do it once more: `keepsake restore FILE --replace`",
         )
 

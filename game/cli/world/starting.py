@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from game.child.serving import read_pid
 from game.cli.logs.log_files import tail
 from game.cli.world import (
     client,
@@ -37,6 +38,11 @@ _RELOAD_GAP_SECONDS = 3.0
 _PORT_SECONDS = 10.0
 _POLL_SECONDS = 0.2
 _TAIL_LINES = 15
+
+
+class ServerEnded(KeepsakeError):
+    """The Portal or the Server ended while it was waited for."""
+
 
 type Say = Callable[[str], None]
 """Shows what is being done now."""
@@ -98,7 +104,13 @@ def reload(here: Places, say: Say) -> None:
         say("Waiting for the world")
         client.ask(here, "reload")
         _end_if_it_stays(here, before)
-        _wait_until_ready(here, not_pid=before)
+        try:
+            _wait_until_ready(here, not_pid=before)
+        except ServerEnded:  # such as one that was killed for want of memory
+            say("Starting the Server once more")
+            processes.end([x for x in processes.running(here) if x.component is Component.SERVER])
+            launcher.run(here, "start", say).wait(LAUNCH_SECONDS, lambda: None)
+            _wait_until_ready(here, not_pid=before)
 
 
 def _end_if_it_stays(here: Places, pid: int) -> None:
@@ -168,7 +180,7 @@ def _reachable(here: Places) -> str:
 
 def _wait_until_ready(here: Places, not_pid: int = 0) -> dict[str, Any]:
     """Wait for the Server that is here to stay, and return its report."""
-    watch = _Watch(here)
+    watch = _Watch(here, not_pid)
     deadline = time.monotonic() + READY_SECONDS
     while time.monotonic() < deadline:
         watch.check(expected=True)
@@ -190,29 +202,41 @@ def _report(here: Places) -> dict[str, Any]:
 
 
 class _Watch:
-    """Notices a Portal or Server that died, rather than wait for it in vain."""
+    """Notices a Portal or Server that died, rather than wait for it in vain.
 
-    def __init__(self, here: Places) -> None:
-        self._here = here
+    A Server first starts itself anew in the background and waits for what it started, without
+    end, and so does the Portal. If that dies meanwhile, there is still a process that looks like
+    a Server; its pid file names the one that counts.
+    """
+
+    def __init__(self, here: Places, not_pid: int = 0) -> None:
+        self._here, self._not_pid = here, not_pid
         self._seen: dict[Component, float] = {}
 
     def check(self, *, expected: bool) -> None:
         """Look once; what is ``expected`` need not have been seen before it counts as gone."""
         now = time.monotonic()
-        alive = {each.component for each in processes.running(self._here)}
+        found = processes.running(self._here)
+        alive = {each.component for each in found}
+        pid = read_pid(self._here.server_pid)
+        if pid not in (0, self._not_pid, *(each.pid for each in found)):
+            alive.discard(Component.SERVER)
+            self._seen.setdefault(Component.SERVER, now)
         self._seen |= dict.fromkeys(alive, now)
         if expected:
             self._seen.setdefault(Component.PORTAL, now)
             self._seen.setdefault(Component.SERVER, now)
         for component in (Component.PORTAL, Component.SERVER):
             if now - self._seen.get(component, now) > _GONE_SECONDS:
-                raise _broken(self._here, f"Evennia's {component.capitalize()} has ended")
+                raise _broken(
+                    self._here, f"Evennia's {component.capitalize()} has ended", ServerEnded
+                )
 
 
-def _broken(here: Places, what: str) -> KeepsakeError:
+def _broken(here: Places, what: str, kind: type[KeepsakeError] = KeepsakeError) -> KeepsakeError:
     lines = [*tail(here.logs / "portal.log", 5), *tail(here.logs / "server.log", _TAIL_LINES)]
     shown = "\n".join(f"  {line}" for line in lines)
-    return KeepsakeError(
+    return kind(
         f"{what}. The logs in {here.logs} end so:\n{shown}\n",
         "Mend what they name and start again; `keepsake doctor` looks for more",
     )
