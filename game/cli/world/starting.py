@@ -81,7 +81,7 @@ def start(here: Places, say: Say) -> Started:
         try:
             return _launch(here, say)
         except BaseException:  # Ctrl-C too: nothing half-started stays behind
-            stopping.end_all(here, lambda _: None)
+            stopping.end_all(here, lambda _: None, ask=False)
             raise
 
 

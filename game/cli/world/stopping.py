@@ -66,14 +66,20 @@ def _refuse_to_lose(here: Places) -> None:
         )
 
 
-def end_all(here: Places, say: Callable[[str], None]) -> None:
+def end_all(here: Places, say: Callable[[str], None], *, ask: bool = True) -> None:
     """End whatever runs, kindly first, and remove what it leaves lying about.
+
+    Args:
+        here: The copy.
+        say: Shows what is being done.
+        ask: Whether Evennia is asked first; a Portal that waits for a Server that has died
+            would not answer, for a minute.
 
     Raises:
         KeepsakeError: A process cannot be ended.
     """
     alive = {each.component for each in processes.running(here)}
-    if {Component.PORTAL, Component.SERVER} <= alive:
+    if ask and {Component.PORTAL, Component.SERVER} <= alive:
         _ask_evennia(here, say)
     _end_the_rest(here, say)
     processes.forget_dead(here)
