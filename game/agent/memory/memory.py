@@ -366,5 +366,5 @@ def _entry(line: Line) -> tuple[str, MemoryKind, dict[str, Any]]:
 def _unreadable(folder: Path, error: Exception) -> ArchiveError:
     return ArchiveError(
         f"the archive in {folder} cannot be read ({error!r})",
-        "Mend its files; what happens meanwhile is kept in memory",
+        "Mend its files; what happens meanwhile waits in the home",
     )

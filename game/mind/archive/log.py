@@ -429,5 +429,5 @@ def _parse(line: bytes) -> Record | None:
 def _unwritable(folder: Path, error: OSError) -> ArchiveUnwritable:
     return ArchiveUnwritable(
         f"the archive {folder} cannot be written ({error.strerror or error})",
-        "Free some disk space or mend the permissions; what happens meanwhile is kept in memory",
+        "Free some disk space or mend the permissions; what happens meanwhile waits in the home",
     )
