@@ -34,6 +34,7 @@ _GONE_SECONDS = 5.0
 _OLD_SERVER_SECONDS = 15.0
 """How long the old Server may take to end at a reload: it ends itself after eight."""
 _VAULT_SECONDS = 10.0
+_BUSY_SECONDS = 30.0
 _RELOAD_GAP_SECONDS = 3.0
 _PORT_SECONDS = 10.0
 _POLL_SECONDS = 0.2
@@ -93,7 +94,7 @@ def reload(here: Places, say: Say) -> None:
     """
     with home.alone(here):
         here = processes.actual(here)
-        before = client.ask(here, "ready")["pid"]
+        before = client.ask(here, "ready", seconds=_BUSY_SECONDS)["pid"]
         try:
             launcher.run(here, "check", say).wait(LAUNCH_SECONDS, lambda: None)
         except KeepsakeError as error:
@@ -102,7 +103,7 @@ def reload(here: Places, say: Say) -> None:
                 "Mend what is named there and reload again",
             ) from error
         say("Waiting for the world")
-        client.ask(here, "reload")
+        client.ask(here, "reload", seconds=_BUSY_SECONDS)
         _end_if_it_stays(here, before)
         try:
             _wait_until_ready(here, not_pid=before)

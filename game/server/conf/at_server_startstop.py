@@ -69,22 +69,27 @@ def _update_world() -> None:
 
 def at_server_reload_stop() -> None:
     """The Server goes down and comes back with fresh code."""
-    _end_soon()
+    _go_down()
     runtime.stop(reload=True)
 
 
 def at_server_cold_stop() -> None:
     """The Server goes down for good, or for a reset."""
-    _end_soon()
+    _go_down()
     runtime.stop(reload=False)
 
 
-def _end_soon() -> None:
-    """Make sure that this process ends.
+def _go_down() -> None:
+    """Hear no player any more, and make sure that this process ends.
+
+    Evennia's loop turns for a second yet. A line that is said then would be heard in its room, and
+    remembered by nobody: who types it sees no echo, and types it again.
 
     Python waits for every worker thread before a process ends, and a thread may wait for a
-    server that is busy. Meanwhile nobody could log in, and the next Server would find this one.
+    server that is busy. Meanwhile nobody could log in.
     """
+    if (portal := evennia.EVENNIA_SERVER_SERVICE.amp_protocol) is not None:
+        portal.pauseProducing()
     timer = threading.Timer(_STOP_SECONDS, os._exit, (0,))
     timer.daemon = True
     timer.start()
