@@ -25,6 +25,8 @@ from game.server.private_files import read_or_create
 STEP = "step: "
 PASSWORD_CHANGED = "The admin's password was changed in the game"
 """Printed on a line of its own; the generated one cannot log in any more."""
+CHECKED = "The code can be loaded"
+"""Evennia's launcher gives up with an exit code of success, so that says nothing."""
 PORTAL_STARTED = "Portal started"
 """Evennia's own words; from then on a Server is being started."""
 ADMIN = "admin"
@@ -42,6 +44,7 @@ def main() -> None:
     launcher = _launcher(here)
     operation(launcher, here)
     if operation is _check:
+        print(CHECKED, flush=True)
         return
     from twisted.internet import reactor  # noqa: PLC0415 - installed by the launcher
 

@@ -21,7 +21,7 @@ from game.cli.world import (
     restore,
     stopping,
 )
-from game.cli.world.evennia_entry import ADMIN, PASSWORD_CHANGED, PORTAL_STARTED
+from game.cli.world.evennia_entry import ADMIN, CHECKED, PASSWORD_CHANGED, PORTAL_STARTED
 from game.cli.world.processes import Component
 from game.mind.errors import KeepsakeError
 from game.paths import Places
@@ -95,13 +95,7 @@ def reload(here: Places, say: Say) -> None:
     with home.alone(here):
         here = processes.actual(here)
         before = client.ask(here, "ready", seconds=_BUSY_SECONDS)["pid"]
-        try:
-            launcher.run(here, "check", say).wait(LAUNCH_SECONDS, lambda: None)
-        except KeepsakeError as error:
-            raise KeepsakeError(
-                f"The code cannot be loaded, so the world goes on with what it has. {error.what}",
-                "Mend what is named there and reload again",
-            ) from error
+        _refuse_broken_code(here, say)
         say("Waiting for the world")
         client.ask(here, "reload", seconds=_BUSY_SECONDS)
         _end_if_it_stays(here, before)
@@ -112,6 +106,21 @@ def reload(here: Places, say: Say) -> None:
             processes.end([x for x in processes.running(here) if x.component is Component.SERVER])
             launcher.run(here, "start", say).wait(LAUNCH_SECONDS, lambda: None)
             _wait_until_ready(here, not_pid=before)
+
+
+def _refuse_broken_code(here: Places, say: Say) -> None:
+    """Load the code once, in a process of its own, while the world still runs."""
+    child, why = launcher.run(here, "check", say), ""
+    try:
+        child.wait(LAUNCH_SECONDS, lambda: None)
+    except KeepsakeError as error:
+        why = error.what
+    if why or CHECKED not in child.lines:
+        shown = why or "\n".join(child.lines[-_TAIL_LINES:])
+        raise KeepsakeError(
+            f"The code cannot be loaded, so the world goes on with what it has:\n{shown}\n",
+            "Mend what is named there and reload again",
+        )
 
 
 def _end_if_it_stays(here: Places, pid: int) -> None:
