@@ -156,6 +156,11 @@ class Places:
         return self.logs / "events"
 
     @property
+    def spill(self) -> Path:
+        """Memories that wait for an archive that could not be written."""
+        return self.home / "waiting-memories.jsonl"
+
+    @property
     def control_socket(self) -> Path:
         """Where the running world answers the ``keepsake`` command.
 

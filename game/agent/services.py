@@ -27,6 +27,7 @@ from game.llm.embedding import embedder as make_embedder
 from game.llm.gateway import Gateway, HealthChange
 from game.llm.profiles import Profiles
 from game.mind.archive.log import Syncer
+from game.mind.archive.spill import Spill
 from game.mind.books.journal.config import JournalConfig, load_journal_config
 from game.mind.books.profiles.config import PeopleConfig, load_people_config
 from game.mind.compaction.config import CompactionConfig, load_compaction_config
@@ -196,6 +197,7 @@ class Services:
     taps: Taps = field(default_factory=Taps)
     wait: Wait = threading.Event.wait
     _ranker: Ranker | None = None
+    _spill: Spill | None = None
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
     _strategies: Strategies | None = None
     _strategy: Strategy = NARRATIVE
@@ -207,6 +209,14 @@ class Services:
         if self._ranker is None:
             self._ranker = Ranker(self.embedder)
         return self._ranker
+
+    @property
+    def spill(self) -> Spill:
+        """What waits for archives that cannot be written; for the reactor thread."""
+        if self._spill is None:
+            self._spill = Spill(self.places.spill)
+            self.syncer.add(self._spill)
+        return self._spill
 
     def template(self) -> TemplateFile:
         """The prompt template that ``thinking.md`` names now."""
@@ -268,7 +278,10 @@ def start(places: Places, timer: Any, taps: Taps | None = None) -> Services:
     What is wrong in a configuration file is logged, and its defaults serve until it is
     mended; a model server that does not answer is no error here.
     """
-    return start_on(Machinery(timer, Turns(timer).post), places, taps)
+    new = start_on(Machinery(timer, Turns(timer).post), places, taps)
+    if not new.spill.reserve():
+        log(f"[Memory] No room could be made in {places.spill} for what a full disk would refuse")
+    return new
 
 
 def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> Services:

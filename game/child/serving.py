@@ -11,7 +11,6 @@ import contextlib
 import fcntl
 import os
 import signal
-import socket
 import sys
 import time
 from collections.abc import Callable
@@ -20,6 +19,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import psutil
+
+from game.child import free_port
 
 EXIT_LOCKED, EXIT_PORT, EXIT_FAILED, EXIT_ALONE = 3, 4, 5, 0
 LOCK_SECONDS = 5.0
@@ -127,7 +128,7 @@ def serve(name: str, tied: Leash, start: Callable[[], str]) -> int:
     lock = _locked(tied.pid_file)
     if lock is None:
         return _complain(EXIT_LOCKED, f"another {name} of this home is running")
-    if not _port_free(tied.port):
+    if free_port.refusal(free_port.LOOPBACK, tied.port):
         return _complain(EXIT_PORT, f"port {tied.port} is used by another program")
     try:
         print(start(), flush=True)
@@ -161,16 +162,6 @@ def _locked(path: Path) -> IO[str] | None:
             handle.write(f"{os.getpid()}\n")
             handle.flush()
             return handle
-
-
-def _port_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 def _wait(watched: Watched, grace: float) -> None:

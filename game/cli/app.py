@@ -15,8 +15,10 @@ from game.cli.lab import commands as lab_commands
 from game.cli.lab import talk as talking
 from game.cli.logs import logs as event_logs
 from game.cli.output import err, out, plain_table, print_json
-from game.cli.progress import ProgressDisplay
-from game.cli.world import client, starting, stopping
+from game.cli.progress import ProgressDisplay, bytes_bar
+from game.cli.world import backup as backups
+from game.cli.world import client, processes, starting, stopping
+from game.cli.world import restore as restoring
 from game.cli.world import status as statuses
 from game.cli.world.evennia_entry import ADMIN
 from game.mind.errors import KeepsakeError
@@ -65,7 +67,7 @@ def start() -> None:
     with ProgressDisplay(out) as progress:
         started = starting.start(here, progress.step)
     out.print("Keepsake already runs." if started.already_ran else "Keepsake runs.")
-    _print_addresses(here)
+    _print_addresses(processes.actual(here))
     if started.password_changed:
         out.print(
             "The admin's password was changed in the game, so that file no longer holds it. "
@@ -74,11 +76,22 @@ def start() -> None:
 
 
 @app.command()
-def stop() -> None:
+def stop(
+    force: Annotated[
+        bool, typer.Option("--force", help="Also when memories that no disk takes are lost.")
+    ] = False,
+) -> None:
     """End the world and the model server."""
+    here = places()
     with ProgressDisplay(out) as progress:
-        anything = stopping.stop(places(), progress.step)
-    out.print("Keepsake has stopped." if anything else "Keepsake was not running.")
+        stopped = stopping.stop(here, progress.step, force=force)
+    out.print("Keepsake has stopped." if stopped.anything else "Keepsake was not running.")
+    for agent, number in stopped.waiting.items():
+        out.print(
+            f"{number} memories of {agent} wait in {here.spill}, as its archive could not be "
+            "written; the next start takes them into it.",
+            markup=False,
+        )
 
 
 @app.command()
@@ -87,6 +100,36 @@ def reload() -> None:
     with ProgressDisplay(out) as progress:
         starting.reload(places(), progress.step)
     out.print("Keepsake runs the present code.")
+
+
+@app.command()
+def backup(
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="Or a folder that exists.")],
+    keep: Annotated[
+        int, typer.Option(min=0, help="In a folder: how many backups stay there; 0 for all.")
+    ] = 0,
+) -> None:
+    """Keep database, vault and secrets of one moment in a file; the world may run."""
+    with bytes_bar("Backing up") as progress:
+        kept = backups.backup(places(), target.absolute(), progress, keep)
+    out.print(f"{kept.path}: {kept.files} files, {kept.size / 1e6:,.1f} MB", markup=False)
+    for old in kept.removed:
+        out.print(f"removed {old}", markup=False)
+
+
+@app.command()
+def restore(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="What `keepsake backup` made.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Move a world that is there aside.")
+    ] = False,
+) -> None:
+    """Make the world of this home and vault what it was at a backup; it must not run."""
+    with bytes_bar("Restoring") as progress:
+        done = restoring.restore(places(), source.absolute(), progress, replace=replace)
+    out.print(f"Restored {done.files} files as of {done.made}. Start it with `keepsake start`.")
+    for folder in done.aside:
+        out.print(f"What was there before is in {folder}", markup=False)
 
 
 @app.command()

@@ -38,6 +38,25 @@ def test_a_port_of_our_own_is_no_obstacle(blocked):
     ports.refuse_taken(blocked.here, ours=frozenset({os.getpid()}))
 
 
+@pytest.mark.parametrize("option", [socket.SO_REUSEADDR, socket.SO_REUSEPORT])
+def test_what_a_server_that_has_ended_leaves_of_its_connections_is_no_obstacle(copy, option):
+    number = copy.here.ports.model
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, option, 1)
+        server.bind((ports.LOOPBACK, number))
+        server.listen()
+        with socket.create_connection((ports.LOOPBACK, number)) as caller:
+            server.accept()[0].close()  # who closes first keeps the port for a minute
+            assert caller.recv(1) == b""
+    ports.refuse_taken(copy.here)
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, option, 1)
+        server.bind((ports.LOOPBACK, number))
+        server.listen()
+        with pytest.raises(KeepsakeError, match="model server"):
+            ports.refuse_taken(copy.here)
+
+
 def test_an_address_of_another_machine_is_named(copy):
     elsewhere = replace(copy.here, listen="192.0.2.1")
     with pytest.raises(KeepsakeError, match="does not have that address"):

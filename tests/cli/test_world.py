@@ -5,22 +5,28 @@ One copy lives through the tests below in order; a first start takes several sec
 
 import json
 import os
+import re
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
+from game.child.serving import read_pid
 from game.cli.logs.log_files import tail
 from game.cli.world import client, login, processes
 from game.cli.world.processes import Component
 from game.paths import REPOSITORY
 from tests.cli.conftest import Copy, end, make_copy
+from tests.e2e.players import Player
 from tests.llm.conftest import until
 
 PATIENCE = 300.0
@@ -166,6 +172,44 @@ def test_reload_brings_a_new_server_and_keeps_the_lines(world):
     line.close()
 
 
+def test_a_reload_to_code_that_does_not_load_leaves_the_world_as_it_is(world, tmp_path):
+    before = pids(world)
+    (tmp_path / "inflect.py").write_text("def broken(:\n")
+    refused = Copy({**world.environ, "PYTHONPATH": str(tmp_path)}).keepsake("reload")
+    assert refused.returncode == 1
+    assert "the world goes on with what it has" in refused.stderr
+    assert "SyntaxError" in refused.stderr
+    assert pids(world) == before
+    assert world.keepsake("status").returncode == 0
+
+
+def test_a_backup_of_the_running_world_has_what_was_seen_before_it(world, tmp_path):
+    player = Player.new(world, "Anneke")
+    player.see("Here:")
+    said = [f"I count {number} boats." for number in range(20)]
+    for words in said:
+        player.type(f"say {words}", re.escape(words))
+    file = tmp_path / "world.tar.gz"
+    kept = world.keepsake("backup", str(file))
+    assert kept.returncode == 0, kept.stderr
+    player.leave()
+    other = make_copy(tmp_path)
+    refused = world.keepsake("restore", str(file))
+    assert refused.returncode == 1
+    assert "runs" in refused.stderr
+    restored = other.keepsake("restore", str(file))
+    assert restored.returncode == 0, restored.stderr
+    archive = "".join(path.read_text() for path in other.here.agents.glob("Mira/archive/*.jsonl"))
+    assert [words for words in said if words not in archive] == []
+    password = other.here.admin_password.read_text().strip()
+    assert password == world.notes["password"]
+    with closing(sqlite3.connect(other.here.database)) as database:
+        names = database.execute("SELECT db_key FROM objects_objectdb").fetchall()
+    assert ("Anneke",) in names
+    findings = json.loads(other.keepsake("doctor", "--json").stdout)
+    assert [each for each in findings if not each["well"]] == []
+
+
 def test_start_mends_a_world_whose_server_died(world):
     before = pids(world)
     os.kill(before[Component.SERVER], signal.SIGKILL)
@@ -198,3 +242,16 @@ def test_stop_leaves_nothing_running_and_nothing_lying_about(world):
     for leftover in (here.portal_pid, here.server_pid, here.model_pid, here.control_socket):
         assert not leftover.exists()
     assert "was not running" in world.keepsake("stop").stdout
+
+
+def test_a_server_that_dies_while_it_starts_ends_the_start(world):
+    """Whoever started it, and the Portal behind that, wait for it without end."""
+    command = [sys.executable, "-m", "game", "start"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=REPOSITORY, env=world.environ, text=True, **pipes) as start:
+        until(lambda: (pid := read_pid(world.here.server_pid)) and psutil.pid_exists(pid))
+        os.kill(read_pid(world.here.server_pid), signal.SIGKILL)
+        told = start.communicate()[1]
+    assert start.returncode == 1
+    assert "Evennia's Server has ended" in told
+    assert processes.running(world.here) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from unittest import mock
 
 import pytest
@@ -367,6 +366,24 @@ class TestTrouble(AgentsWorld):
         assert memory.context().window[-1].time < until, "when it happened, not when it was saved"
         assert self.mind.thinker.state is AgentState.IDLE
 
+    def test_what_waits_when_the_world_stops_is_brought_at_the_next_start(self):
+        self.char1.execute_cmd("say before")
+        archive = self.mind.memory.memory.archive
+        archive.append = _full
+        for number in range(3):
+            self.char1.execute_cmd(f"say {number}")
+        self.char1.execute_cmd("say 2")
+        self.stop_services()
+        self.services = self.start_services()
+        assert self.mind.memory.save_backlog()
+        told = [f'Tom says, "{words}"' for words in ("before", 0, 1, 2)]
+        assert self.lines() == told
+        assert self.mind.memory.context().window[-1].repeats == 2
+        assert self.services.spill.waiting() == {}
+        self.stop_services()
+        self.services = self.start_services()
+        assert self.lines() == told
+
     def test_an_archive_that_cannot_be_read_leaves_the_others_in_peace(self):
         segment = self.services.places.agents / "Bram" / "archive" / "0000000001.jsonl"
         segment.parent.mkdir(parents=True)
@@ -395,7 +412,6 @@ class TestTrouble(AgentsWorld):
     def test_what_no_longer_fits_into_ram_is_told(self):
         logged = []
         memory = self.mind.memory
-        memory._backlog = deque(maxlen=3)
         archive = memory.memory.archive
         real, archive.append = archive.append, _full
         with (
@@ -410,6 +426,7 @@ class TestTrouble(AgentsWorld):
         assert "the oldest 2 memories were lost" in logged[-1]
 
     def test_an_archive_in_use_elsewhere_is_waited_for(self):
+        from game.agent.memory.memory import REOPEN_SECONDS  # noqa: PLC0415
         from game.mind.archive.log import Archive  # noqa: PLC0415
 
         folder = self.services.places.agents / "Bram" / "archive"
@@ -419,7 +436,7 @@ class TestTrouble(AgentsWorld):
         assert bram.mind.memory.waiting == 2, "the first look and what Tom said"
         assert "KEEPSAKE_VAULT" in str(bram.mind.memory.problem)
         other.close()
-        bram.mind.memory._try_again_at = self.services.clock.now()
+        self.clock.advance(REOPEN_SECONDS)
         self.char1.execute_cmd("say two")
         assert self.lines(bram) == ['Tom says, "one"', 'Tom says, "two"']
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from game.mind.agent_memory import AgentMemory
 from game.mind.archive.integrity import IntegrityReport
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind
+from game.mind.archive.spill import Line, not_yet_in
 from game.mind.compaction import carried_over
 from game.mind.errors import ArchiveError, CompactionError, KeepsakeError
 from game.mind.events.types import Fault, MemoryChange
@@ -28,7 +29,7 @@ from game.mind.summaries.files import SummaryFolder
 __all__ = ["BACKLOG_LIMIT", "Compacted", "MemoryComponent"]
 
 BACKLOG_LIMIT = 10_000
-"""Memories that wait in RAM for a disk that cannot be written; the oldest go first."""
+"""Memories that wait for a disk that cannot be written; the oldest go first."""
 REOPEN_SECONDS = 10.0
 LATELY = 1000
 """Memories in which whose words are whose is looked up."""
@@ -58,8 +59,10 @@ class MemoryComponent:
         self._memory: AgentMemory | None = None
         self._dropped = 0
         self._closed = self._asleep = False
-        self._backlog: deque[tuple[str, MemoryKind, dict[str, Any]]] = deque(maxlen=BACKLOG_LIMIT)
-        self._try_again_at = services.clock.now()
+        self._backlog = deque(map(_entry, services.spill.of(folder.name)))
+        self._from_before = len(self._backlog)
+        self._unkept: list[Line] = []
+        self._try_again_at = 0.0
         self._opener = Opener(
             name,
             self.summaries,
@@ -98,10 +101,9 @@ class MemoryComponent:
             to: To whom an own act was meant, by name.
 
         Returns:
-            Whether it is in the archive; if not, it waits in RAM and :attr:`problem`
-            says why.
+            Whether it is in the archive; if not, it waits, in RAM and in the home's
+            :class:`Spill`, and :attr:`problem` says why.
         """
-        self._dropped += len(self._backlog) == BACKLOG_LIMIT
         about = {
             "place": place,
             "source": source,
@@ -115,7 +117,21 @@ class MemoryComponent:
         saved = self.save_backlog()
         if saved:
             self.compact_if_due()
+        else:
+            self._keep(_line(text, kind, about))
+            self._bound()
         return saved
+
+    def _keep(self, line: Line) -> None:
+        """Write down what waits, so that no end of this process loses it."""
+        if not self._services.spill.keep(self.folder.name, line):
+            self._unkept.append(line)
+
+    def _bound(self) -> None:
+        while len(self._backlog) > BACKLOG_LIMIT:
+            self._backlog.popleft()
+            self._from_before = max(self._from_before - 1, 0)
+            self._dropped += 1
 
     def save_backlog(self) -> bool:
         """Archive what waits in RAM, in order; True if nothing waits any more."""
@@ -129,7 +145,22 @@ class MemoryComponent:
                 return False
             self._backlog.popleft()
         self._relieved()
+        self._brought()
         return True
+
+    def _brought(self) -> None:
+        """What waited in the home is in the archive: it need not wait any more."""
+        self._unkept.clear()
+        waited = len(self._services.spill.of(self.folder.name))
+        if not waited or self._memory is None:
+            return
+        try:
+            self._memory.archive.sync()
+        except ArchiveError as error:
+            self._trouble(error)
+            return
+        self._services.spill.done(self.folder.name)
+        log(f"[Memory] {self.name}: {waited} memories that waited in the home are in the archive")
 
     def _save(self, text: str, kind: MemoryKind, about: dict[str, Any]) -> None:
         if self._memory is not None:
@@ -173,8 +204,13 @@ class MemoryComponent:
 
     @property
     def waiting(self) -> int:
-        """Memories that wait in RAM for the disk."""
+        """Memories that wait for the disk."""
         return len(self._backlog)
+
+    @property
+    def unkept(self) -> int:
+        """How many of them are in RAM alone, as the home cannot be written either."""
+        return len(self._unkept)
 
     def always_shown(self) -> tuple[str, ...]:
         """What stands in every prompt, whatever is compacted: pins and what was noticed."""
@@ -240,7 +276,7 @@ class MemoryComponent:
         self.save_backlog()
         self._closed = True
         if self._backlog:
-            log(f"[Memory] {self.name}: {len(self._backlog)} memories could not be written")
+            self._leave_waiting()
         if self._memory is not None:
             self._services.syncer.remove(self._memory.archive)
             try:
@@ -253,10 +289,10 @@ class MemoryComponent:
         """Open the archive, unless that failed a moment ago; whether it is open."""
         if self._memory is not None:
             return True
-        now = self._services.clock.now()
+        now = float(self._services.timer.seconds())  # a clock that was set back must not matter
         if self._closed or now < self._try_again_at:
             return False
-        self._try_again_at = now + timedelta(seconds=REOPEN_SECONDS)
+        self._try_again_at = now + REOPEN_SECONDS
         try:
             archive = Archive(self.folder / "archive")
         except ArchiveError as error:
@@ -271,12 +307,31 @@ class MemoryComponent:
             self._trouble(_unreadable(self.folder, error))
             return False
         self._services.syncer.add(archive)
+        self._skip_what_is_there(archive)
         if archive.torn:
             self._services.events.emit(
                 MemoryChange(agent=self.name, op="mended", n=archive.last_number, size=archive.torn)
             )
         self.noticed.catch_up(self._memory.context().window)
         return True
+
+    def _skip_what_is_there(self, archive: Archive) -> None:
+        """Of what waited since before this process, an earlier one may have brought a part."""
+        waited = [_line(*self._backlog.popleft()) for _ in range(self._from_before)]
+        self._from_before = 0
+        self._backlog.extendleft(map(_entry, reversed(not_yet_in(archive, waited))))
+
+    def _leave_waiting(self) -> None:
+        """The process ends, and the archive still cannot be written."""
+        unkept, self._unkept = self._unkept, []
+        for line in unkept:
+            self._keep(line)
+        spill, kept = self._services.spill, len(self._backlog) - len(self._unkept)
+        spill.sync()
+        log(f"[Memory] {self.name}: {kept} memories wait in {spill.path} for the archive")
+        if self._unkept:
+            lost = f"{len(self._unkept)} memories could be written nowhere and are lost"
+            log(f"[Error] {self.name}: {lost}")
 
     def _trouble(self, error: KeepsakeError) -> None:
         if str(error) != str(self.problem):
@@ -296,8 +351,20 @@ class MemoryComponent:
         self.problem, self._dropped = None, 0
 
 
+def _line(text: str, kind: MemoryKind, about: dict[str, Any]) -> Line:
+    """A memory that waits, as it is kept in the home."""
+    return {"text": text, "kind": kind.value} | about | {"time": about["time"].isoformat()}
+
+
+def _entry(line: Line) -> tuple[str, MemoryKind, dict[str, Any]]:
+    """What :func:`_line` made it from."""
+    about = dict(line)
+    text, kind = str(about.pop("text")), MemoryKind(about.pop("kind"))
+    return text, kind, about | {"time": datetime.fromisoformat(about["time"])}
+
+
 def _unreadable(folder: Path, error: Exception) -> ArchiveError:
     return ArchiveError(
         f"the archive in {folder} cannot be read ({error!r})",
-        "Mend its files; what happens meanwhile is kept in memory",
+        "Mend its files; what happens meanwhile waits in the home",
     )

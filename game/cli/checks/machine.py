@@ -7,6 +7,7 @@ import platform
 import shutil
 import stat
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,11 +16,13 @@ from game.cli.world import client, ports, processes
 from game.cli.world.processes import Component
 from game.mind.errors import KeepsakeError
 from game.paths import Places
+from game.server import vault_lock
 from game.server.private_files import OWNER_ONLY
 from game.web.live.metrics_token import CURE, TOKEN_VARIABLE, too_short
 
 LEAST_PYTHON = (3, 12)
 LEAST_FREE_MB = 500
+_PROBE_BYTES = 65_536
 
 
 def python(_here: Places) -> Iterator[Finding]:
@@ -29,16 +32,53 @@ def python(_here: Places) -> Iterator[Finding]:
     yield Finding("Python", well, f"{platform.python_version()} in {sys.prefix}", cure)
 
 
-def home(here: Places) -> Iterator[Finding]:
-    """The home can be written to and has room left."""
-    nearest = _nearest(here.home)
-    if not os.access(nearest, os.W_OK):
-        cure = "Make it yours, or set KEEPSAKE_HOME to a folder that you can write to"
-        yield Finding("Home", False, f"{nearest} cannot be written to", cure)
-        return
-    free = shutil.disk_usage(nearest).free // 1_000_000
-    cure = "" if free >= LEAST_FREE_MB else "Make room on that disk"
-    yield Finding("Home", free >= LEAST_FREE_MB, f"{here.home}, {free:,} MB free", cure)
+def copy(asked: Places, here: Places) -> Iterator[Finding]:
+    """Which copy this is, and whether the shell names the one that runs."""
+    what = f"home {here.home}, vault {here.vault}, port base {here.ports.base}"
+    if differing := [name for name, one, other in _named(asked, here) if one != other]:
+        cure = "Set these where you run it, as they were set for `keepsake start`: " + " ".join(
+            f"{name}={other}" for name, _, other in _named(asked, here) if name in differing
+        )
+        yield Finding("Copy", False, f"{what}: it runs so, and this shell names another", cure)
+    elif not processes.running(here) and (holder := vault_lock.holder(here)):
+        cure = "Stop that copy, or set KEEPSAKE_VAULT to another folder"
+        yield Finding("Copy", False, f"{what}: the vault is in use by {holder}", cure)
+    else:
+        yield Finding("Copy", True, what)
+
+
+def _named(asked: Places, here: Places) -> list[tuple[str, object, object]]:
+    return [
+        ("KEEPSAKE_VAULT", asked.vault, here.vault),
+        ("KEEPSAKE_PORT_BASE", asked.ports.base, here.ports.base),
+        ("KEEPSAKE_LISTEN", asked.listen, here.listen),
+    ]
+
+
+def room(here: Places) -> Iterator[Finding]:
+    """Home and vault can be written to, which is tried, and have room left."""
+    folders = (("Home", here.home, "KEEPSAKE_HOME"), ("Vault", here.agents, "KEEPSAKE_VAULT"))
+    for subject, folder, variable in folders:
+        nearest = _nearest(folder)
+        if wrong := _unwritable(nearest):
+            cure = f"Make room or make it yours, or set {variable} to a folder of your own"
+            yield Finding(subject, False, f"{nearest} cannot be written to: {wrong}", cure)
+            continue
+        free = shutil.disk_usage(nearest).free // 1_000_000
+        cure = "" if free >= LEAST_FREE_MB else "Make room on that disk"
+        yield Finding(subject, free >= LEAST_FREE_MB, f"{folder}, {free:,} MB free", cure)
+
+
+def _unwritable(folder: Path) -> str:
+    """Why a file cannot be written there; empty if it can."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(bytes(_PROBE_BYTES))
+            probe.flush()
+            os.fsync(probe.fileno())
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
 
 
 def secrets(here: Places) -> Iterator[Finding]:
@@ -101,4 +141,4 @@ def _nearest(path: Path) -> Path:
     return next(folder for folder in (path, *path.parents) if folder.exists())
 
 
-CHECKS = (python, home, secrets, metrics, listening, world)
+CHECKS = (python, room, secrets, metrics, listening, world)

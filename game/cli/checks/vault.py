@@ -1,8 +1,7 @@
-"""Checks of the vault: readable, writable, every configuration file understood."""
+"""Checks of the configuration: every file is there and understood."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -39,17 +38,6 @@ LOADERS: dict[str, Callable[[Path], object]] = {
 """How each configuration file is read; raises ConfigError when it is wrong."""
 
 
-def folders(here: Places) -> Iterator[Finding]:
-    """The vault can be read and written to."""
-    for folder in (here.vault, here.agents):
-        if folder.exists() and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-            cure = "Make it yours, or set KEEPSAKE_VAULT to a folder that you can write to"
-            yield Finding("Vault", False, f"{folder} cannot be read and written to", cure)
-            return
-    kept = sum(1 for _ in here.agents.glob("*/archive")) if here.agents.exists() else 0
-    yield Finding("Vault", True, f"{here.vault}, memories of {kept} agents")
-
-
 def configuration(here: Places) -> Iterator[Finding]:
     """Each configuration file is there and can be used."""
     if not here.config.exists():
@@ -78,4 +66,4 @@ def _file(path: Path, load: Callable[[Path], object]) -> Finding | None:
     return None
 
 
-CHECKS = (folders, configuration)
+CHECKS = (configuration,)

@@ -25,10 +25,15 @@ def ask(here: Places, operation: str, *, seconds: float = 10.0, **arguments: Any
 
     Raises:
         NotRunning: Nothing listens there.
-        KeepsakeError: The world refused, or its answer makes no sense.
+        KeepsakeError: It did not answer in time, or refused, or its answer makes no sense.
     """
     try:
         line = _exchange(here, {"op": operation, **arguments}, seconds)
+    except TimeoutError as error:
+        raise KeepsakeError(
+            f"The world did not answer within {seconds:.0f} seconds",
+            "It is busy, or hangs: try again; `keepsake doctor` looks for the cause",
+        ) from error
     except OSError as error:
         raise NotRunning("Keepsake is not running here", "Start it with `make run`") from error
     return _result(line, operation)

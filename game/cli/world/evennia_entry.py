@@ -1,6 +1,6 @@
 """Runs one operation of Evennia's launcher for one copy of Keepsake.
 
-``python -m game.cli.world.evennia_entry start|stop|reload``, as a child process: the
+``python -m game.cli.world.evennia_entry start|stop|check``, as a child process: the
 launcher works from the current directory, keeps module-level state and ends with its
 process. Evennia would write its pid files into the game directory, which all copies of
 one checkout share; here they go to this copy's home.
@@ -25,6 +25,10 @@ from game.server.private_files import read_or_create
 STEP = "step: "
 PASSWORD_CHANGED = "The admin's password was changed in the game"
 """Printed on a line of its own; the generated one cannot log in any more."""
+CHECKED = "The code can be loaded"
+"""Evennia's launcher gives up with an exit code of success, so that says nothing."""
+PORTAL_STARTED = "Portal started"
+"""Evennia's own words; from then on a Server is being started."""
 ADMIN = "admin"
 SETTINGS = "game.server.conf.settings"
 PASSWORD_BYTES = 12
@@ -35,10 +39,13 @@ _WAIT_ARGUMENTS = 6
 
 def main() -> None:
     """Run the operation that the command line names."""
-    operation = {"start": _start, "stop": _stop, "reload": _reload}[sys.argv[1]]
+    operation = {"start": _start, "stop": _stop, "check": _check}[sys.argv[1]]
     here = places()
     launcher = _launcher(here)
     operation(launcher, here)
+    if operation is _check:
+        print(CHECKED, flush=True)
+        return
     from twisted.internet import reactor  # noqa: PLC0415 - installed by the launcher
 
     running: Any = reactor  # Twisted types it as the bare interface module
@@ -89,9 +96,7 @@ def _start(launcher: ModuleType, here: Places) -> None:
     # as what it has loaded is looked through each time.
     gc.freeze()
     call_command("migrate", interactive=False, verbosity=0)
-    _say("Checking the code")
-    launcher.error_check_python_modules()
-    _check_world_modules()
+    _check(launcher, here)
     _create_admin(launcher, here)
     _say("Starting Evennia")
     launcher.start_evennia()
@@ -102,9 +107,12 @@ def _stop(launcher: ModuleType, here: Places) -> None:
     launcher.stop_evennia()
 
 
-def _reload(launcher: ModuleType, here: Places) -> None:
-    _say("Reloading the Server")
-    launcher.reload_evennia()
+def _check(launcher: ModuleType, here: Places) -> None:
+    """Load what a Server will load, so that one that could not start is never waited for."""
+    _say("Checking the code")
+    launcher.error_check_python_modules()
+    _check_world_modules()
+    launcher.collectstatic()  # the files of the web client may have changed too
 
 
 def _check_world_modules() -> None:

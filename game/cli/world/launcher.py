@@ -16,6 +16,7 @@ from game.mind.errors import KeepsakeError
 from game.paths import REPOSITORY, Places
 
 _POLL_SECONDS = 0.1
+_LISTEN_SECONDS = 5.0
 
 
 @dataclass(slots=True)
@@ -25,10 +26,12 @@ class LauncherOperation:
     Attributes:
         process: The child.
         lines: What it has printed, all of it.
+        listener: The thread that reads it.
     """
 
     process: subprocess.Popen[str]
     lines: list[str] = field(default_factory=list)
+    listener: threading.Thread | None = None
 
     def wait(self, seconds: float, watch: Callable[[], None]) -> None:
         """Wait for its end.
@@ -49,6 +52,8 @@ class LauncherOperation:
                 time.sleep(_POLL_SECONDS)
         finally:
             self._end()
+        if self.listener is not None:  # the last lines may not have been read yet
+            self.listener.join(_LISTEN_SECONDS)
         if self.process.returncode:
             raise KeepsakeError("Evennia did not start:\n" + "\n".join(self.lines[-15:]))
 
@@ -73,7 +78,8 @@ def run(here: Places, operation: str, on_step: Callable[[str], None]) -> Launche
     )
     entry = LauncherOperation(process)
     log = here.logs / f"{operation}.log"
-    threading.Thread(target=_listen, args=(entry, log, on_step), daemon=True).start()
+    entry.listener = threading.Thread(target=_listen, args=(entry, log, on_step), daemon=True)
+    entry.listener.start()
     return entry
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import time
+from collections.abc import Callable
 
 from game.mind.errors import KeepsakeError
 
@@ -31,10 +32,16 @@ class Telnet:
         """Send one line."""
         self._socket.sendall(line.encode() + b"\r\n")
 
-    def wait_for(self, wanted: str, seconds: float) -> bool:
-        """Read until ``wanted`` (any text at all when empty) was seen; False in time."""
+    def wait_for(
+        self, wanted: str, seconds: float, watch: Callable[[], None] = lambda: None
+    ) -> bool:
+        """Read until ``wanted`` (any text at all when empty) was seen; False in time.
+
+        ``watch`` is called twice a second; what it raises ends the wait.
+        """
         deadline = time.monotonic() + seconds
         while wanted not in self.text or not self.text.strip():
+            watch()
             if time.monotonic() > deadline or not self._read():
                 return False
         return True
@@ -77,8 +84,10 @@ def _complete(data: bytes) -> int:
     return last if last >= 0 and not _COMMAND.match(data, last) else len(data)
 
 
-def connection_screen(host: str, port: int, seconds: float) -> Telnet:
-    """An open line on which the game has shown its first screen.
+def connection_screen(
+    host: str, port: int, seconds: float, watch: Callable[[], None] = lambda: None
+) -> Telnet:
+    """An open line on which the game has shown its first screen; see ``wait_for`` for ``watch``.
 
     Raises:
         KeepsakeError: It did not, in time.
@@ -87,13 +96,21 @@ def connection_screen(host: str, port: int, seconds: float) -> Telnet:
         line = Telnet(host, port)
     except OSError as error:
         raise _no_login(host, port, str(error)) from error
-    if not line.wait_for("", seconds):
+    if not line.wait_for("", seconds, watch):
         line.close()
         raise _no_login(host, port, "the line stays silent")
     return line
 
 
-def log_in(line: Telnet, name: str, password: str, *, room: str, seconds: float) -> None:
+def log_in(
+    line: Telnet,
+    name: str,
+    password: str,
+    *,
+    room: str,
+    seconds: float,
+    watch: Callable[[], None] = lambda: None,
+) -> None:
     """Log in, see the room, log out.
 
     Args:
@@ -102,6 +119,7 @@ def log_in(line: Telnet, name: str, password: str, *, room: str, seconds: float)
         password: Its password.
         room: What must be read after the login: the name of the room one stands in.
         seconds: How long that may take.
+        watch: Called now and then; what it raises ends the wait.
 
     Raises:
         KeepsakeError: The room never came.
@@ -109,7 +127,7 @@ def log_in(line: Telnet, name: str, password: str, *, room: str, seconds: float)
     try:
         line.text = ""
         line.send(f"connect {name} {password}")
-        if not line.wait_for(room, seconds):
+        if not line.wait_for(room, seconds, watch):
             raise _no_login(line.host, line.port, f"it ends in {line.text[-200:]!r}")
         line.send("quit")
     except OSError as error:

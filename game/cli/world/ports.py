@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import socket
 from dataclasses import dataclass
 
 import psutil
 
+from game.child import free_port
+from game.child.free_port import LOOPBACK
 from game.mind.errors import KeepsakeError
 from game.paths import Places, Ports
 
-LOOPBACK = "127.0.0.1"
 _STEP = 10
 _HIGHEST_BASE = 65000
 
@@ -78,14 +78,14 @@ def free_base(first: int) -> int:
     for base in range(first, _HIGHEST_BASE, _STEP):
         candidate = Ports(base)
         numbers = range(candidate.telnet, candidate.vectors + 1)
-        if not any(_refusal(Port("", "", number)) for number in numbers):
+        if not any(free_port.refusal("", number) for number in numbers):
             return base
     return first
 
 
 def _obstacle(port: Port, ours: frozenset[int]) -> str:
     """Why the port cannot be used; empty when it can, or when a process of ours has it."""
-    refusal = _refusal(port)
+    refusal = free_port.refusal(port.address, port.number)
     if refusal is None:
         return ""
     if refusal.errno == errno.EADDRNOTAVAIL:
@@ -96,17 +96,6 @@ def _obstacle(port: Port, ours: frozenset[int]) -> str:
     if holder is not None and holder.pid in ours:
         return ""
     return "is in use" + (f" by {_describe(holder)}" if holder else " by another program")
-
-
-def _refusal(port: Port) -> OSError | None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((port.address, port.number))
-            probe.listen(1)  # with SO_REUSEADDR only this notices some listeners
-        except OSError as error:
-            return error
-    return None
 
 
 def _holder(number: int) -> psutil.Process | None:

@@ -19,7 +19,8 @@ from pathlib import Path
 
 import psutil
 
-from game.paths import Places
+from game.mind.errors import KeepsakeError
+from game.paths import Places, places
 
 TERMINATE_SECONDS = 15.0
 _POLL_SECONDS = 0.05
@@ -70,6 +71,21 @@ def running(here: Places) -> list[Running]:
     marks = {str(pid_file(here, component)): component for component in Component}
     found = [each for process in psutil.process_iter() if (each := _recognise(process, marks))]
     return sorted(found, key=lambda each: each.started)
+
+
+def actual(here: Places) -> Places:
+    """The copy with this home as it runs; as it is given where nothing runs.
+
+    Whoever forgets the port base of a copy in another home must not end, or examine, the copy
+    that has the usual ports.
+    """
+    for each in running(here):
+        try:
+            given = psutil.Process(each.pid).environ()
+            return places(given | {"KEEPSAKE_HOME": str(here.home)})
+        except (psutil.Error, OSError, KeepsakeError):  # it ended, or is somebody else's
+            continue
+    return here
 
 
 def one(found: Iterable[Running], component: Component) -> Running | None:

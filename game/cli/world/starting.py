@@ -5,23 +5,45 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from game.child.serving import read_pid
 from game.cli.logs.log_files import tail
-from game.cli.world import client, home, launcher, login, ports, processes, stopping
-from game.cli.world.evennia_entry import ADMIN, PASSWORD_CHANGED
+from game.cli.world import (
+    client,
+    formats,
+    home,
+    launcher,
+    login,
+    ports,
+    processes,
+    restore,
+    stopping,
+)
+from game.cli.world.evennia_entry import ADMIN, CHECKED, PASSWORD_CHANGED, PORTAL_STARTED
 from game.cli.world.processes import Component
 from game.mind.errors import KeepsakeError
 from game.paths import Places
+from game.server import vault_lock
 
 LAUNCH_SECONDS = 300.0
 READY_SECONDS = 300.0
 LOGIN_SECONDS = 120.0
-_GONE_SECONDS = 10.0
+_GONE_SECONDS = 5.0
+_OLD_SERVER_SECONDS = 15.0
+"""How long the old Server may take to end at a reload: it ends itself after eight."""
+_VAULT_SECONDS = 10.0
+_BUSY_SECONDS = 30.0
 _RELOAD_GAP_SECONDS = 3.0
 _PORT_SECONDS = 10.0
 _POLL_SECONDS = 0.2
 _TAIL_LINES = 15
+
+
+class ServerEnded(KeepsakeError):
+    """The Portal or the Server ended while it was waited for."""
+
 
 type Say = Callable[[str], None]
 """Shows what is being done now."""
@@ -51,13 +73,16 @@ def start(here: Places, say: Say) -> Started:
         if _is_up(here, say):
             return Started(already_ran=True)
         if processes.running(here):  # half a world, or a model server left by a crash
-            stopping.end_all(here, say)
+            stopping.end_all(processes.actual(here), say)
             _wait_for_ports(here)
         ports.refuse_taken(here)
+        restore.refuse_unfinished(here)
+        vault_lock.take(here, patience=_VAULT_SECONDS).release()
+        formats.bring_up_to_date(here, say)
         try:
             return _launch(here, say)
         except BaseException:  # Ctrl-C too: nothing half-started stays behind
-            stopping.end_all(here, lambda _: None)
+            stopping.end_all(here, lambda _: None, ask=False)
             raise
 
 
@@ -68,10 +93,43 @@ def reload(here: Places, say: Say) -> None:
         KeepsakeError: Nothing runs, or it did not come up again.
     """
     with home.alone(here):
-        before = client.ask(here, "ready")["pid"]
-        launcher.run(here, "reload", say).wait(LAUNCH_SECONDS, _Watch(here).check)
+        here = processes.actual(here)
+        before = client.ask(here, "ready", seconds=_BUSY_SECONDS)["pid"]
+        _refuse_broken_code(here, say)
         say("Waiting for the world")
-        _wait_until_ready(here, not_pid=before)
+        client.ask(here, "reload", seconds=_BUSY_SECONDS)
+        _end_if_it_stays(here, before)
+        try:
+            _wait_until_ready(here, not_pid=before)
+        except ServerEnded:  # such as one that was killed for want of memory
+            say("Starting the Server once more")
+            processes.end([x for x in processes.running(here) if x.component is Component.SERVER])
+            launcher.run(here, "start", say).wait(LAUNCH_SECONDS, lambda: None)
+            _wait_until_ready(here, not_pid=before)
+
+
+def _refuse_broken_code(here: Places, say: Say) -> None:
+    """Load the code once, in a process of its own, while the world still runs."""
+    child, why = launcher.run(here, "check", say), ""
+    try:
+        child.wait(LAUNCH_SECONDS, lambda: None)
+    except KeepsakeError as error:
+        why = error.what
+    if why or CHECKED not in child.lines:
+        shown = why or "\n".join(child.lines[-_TAIL_LINES:])
+        raise KeepsakeError(
+            f"The code cannot be loaded, so the world goes on with what it has:\n{shown}\n",
+            "Mend what is named there and reload again",
+        )
+
+
+def _end_if_it_stays(here: Places, pid: int) -> None:
+    """Wait until that Server has ended, by force if need be: the Portal then starts the next."""
+    deadline = time.monotonic() + _OLD_SERVER_SECONDS
+    while old := [each for each in processes.running(here) if each.pid == pid]:
+        if time.monotonic() > deadline:
+            processes.end(old, patience=0.0)
+        time.sleep(_POLL_SECONDS)
 
 
 def _is_up(here: Places, say: Say) -> bool:
@@ -104,19 +162,24 @@ def _becomes_ready(here: Places) -> bool:
 
 
 def _launch(here: Places, say: Say) -> Started:
-    child = launcher.run(here, "start", say)
-    child.wait(LAUNCH_SECONDS, _Watch(here).check)
+    child, watch = launcher.run(here, "start", say), _Watch(here)
+    child.wait(
+        LAUNCH_SECONDS,
+        lambda: watch.check(expected=any(PORTAL_STARTED in line for line in child.lines)),
+    )
     say("Waiting for the world")
     room = _wait_until_ready(here)["admin_room"]
+    formats.mark(here)
     say("Logging in over telnet")
     changed = PASSWORD_CHANGED in child.lines
-    line = login.connection_screen(_reachable(here), here.ports.telnet, LOGIN_SECONDS)
+    lives = partial(watch.check, expected=True)
+    line = login.connection_screen(_reachable(here), here.ports.telnet, LOGIN_SECONDS, lives)
     if changed:
         line.close()
     else:
         client.ask(here, "prepare_trial")
         password = here.admin_password.read_text().strip()
-        login.log_in(line, ADMIN, password, room=room or "", seconds=LOGIN_SECONDS)
+        login.log_in(line, ADMIN, password, room=room or "", seconds=LOGIN_SECONDS, watch=lives)
     return Started(already_ran=False, password_changed=changed)
 
 
@@ -127,10 +190,10 @@ def _reachable(here: Places) -> str:
 
 def _wait_until_ready(here: Places, not_pid: int = 0) -> dict[str, Any]:
     """Wait for the Server that is here to stay, and return its report."""
-    watch = _Watch(here)
+    watch = _Watch(here, not_pid)
     deadline = time.monotonic() + READY_SECONDS
     while time.monotonic() < deadline:
-        watch.check(portal_expected=True)
+        watch.check(expected=True)
         report = _report(here)
         if report.get("problem"):
             raise _broken(here, report["problem"])
@@ -149,29 +212,41 @@ def _report(here: Places) -> dict[str, Any]:
 
 
 class _Watch:
-    """Notices a Portal or Server that died, rather than wait for it in vain."""
+    """Notices a Portal or Server that died, rather than wait for it in vain.
 
-    def __init__(self, here: Places) -> None:
-        self._here = here
+    A Server first starts itself anew in the background and waits for what it started, without
+    end, and so does the Portal. If that dies meanwhile, there is still a process that looks like
+    a Server; its pid file names the one that counts.
+    """
+
+    def __init__(self, here: Places, not_pid: int = 0) -> None:
+        self._here, self._not_pid = here, not_pid
         self._seen: dict[Component, float] = {}
 
-    def check(self, *, portal_expected: bool = False) -> None:
-        """Look once."""
+    def check(self, *, expected: bool) -> None:
+        """Look once; what is ``expected`` need not have been seen before it counts as gone."""
         now = time.monotonic()
-        alive = {each.component for each in processes.running(self._here)}
+        found = processes.running(self._here)
+        alive = {each.component for each in found}
+        pid = read_pid(self._here.server_pid)
+        if pid not in (0, self._not_pid, *(each.pid for each in found)):
+            alive.discard(Component.SERVER)
+            self._seen.setdefault(Component.SERVER, now)
         self._seen |= dict.fromkeys(alive, now)
-        if portal_expected:
+        if expected:
             self._seen.setdefault(Component.PORTAL, now)
             self._seen.setdefault(Component.SERVER, now)
         for component in (Component.PORTAL, Component.SERVER):
             if now - self._seen.get(component, now) > _GONE_SECONDS:
-                raise _broken(self._here, f"Evennia's {component.capitalize()} ended at once")
+                raise _broken(
+                    self._here, f"Evennia's {component.capitalize()} has ended", ServerEnded
+                )
 
 
-def _broken(here: Places, what: str) -> KeepsakeError:
+def _broken(here: Places, what: str, kind: type[KeepsakeError] = KeepsakeError) -> KeepsakeError:
     lines = [*tail(here.logs / "portal.log", 5), *tail(here.logs / "server.log", _TAIL_LINES)]
     shown = "\n".join(f"  {line}" for line in lines)
-    return KeepsakeError(
+    return kind(
         f"{what}. The logs in {here.logs} end so:\n{shown}\n",
         "Mend what they name and start again; `keepsake doctor` looks for more",
     )

@@ -67,6 +67,7 @@ class Status:
 
 def look(here: Places) -> Status:
     """Look at what runs, and ask the world whether it is ready."""
+    here = processes.actual(here)
     try:
         ready = bool(client.ask(here, "ready", seconds=3)["ready"])
     except KeepsakeError:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from game.cli.world import home, launcher, processes
+from game.cli.world import client, home, launcher, processes
 from game.cli.world.processes import Component, Running
+from game.mind.archive.spill import Spill
 from game.mind.errors import KeepsakeError
 from game.paths import Places
 
@@ -16,26 +18,68 @@ _LOOKS = 4
 _LOOK_SECONDS = 0.1
 
 
-def stop(here: Places, say: Callable[[str], None]) -> bool:
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A world that does not run.
+
+    Attributes:
+        anything: Something ran before.
+        waiting: How many memories wait for archives that cannot be written, by agent.
+    """
+
+    anything: bool
+    waiting: dict[str, int]
+
+
+def stop(here: Places, say: Callable[[str], None], *, force: bool = False) -> Stopped:
     """End the world.
 
+    Args:
+        here: The copy.
+        say: Shows what is being done.
+        force: Also when memories would be lost by it.
+
     Raises:
-        KeepsakeError: A process cannot be ended.
+        KeepsakeError: A process cannot be ended, or memories would be lost.
     """
     with home.alone(here):
         anything = bool(processes.running(here))
+        here = processes.actual(here)
+        if not force:
+            _refuse_to_lose(here)
         end_all(here, say)
-    return anything
+    waiting = Spill(here.spill).waiting()
+    return Stopped(anything, {agent: len(lines) for agent, lines in waiting.items()})
 
 
-def end_all(here: Places, say: Callable[[str], None]) -> None:
+def _refuse_to_lose(here: Places) -> None:
+    """Raise where memories are in RAM alone, since nothing can be written."""
+    try:
+        found = client.ask(here, "waiting", seconds=5)
+    except KeepsakeError:  # it does not run, or does not answer: there is nothing to wait for
+        return
+    if unkept := {each["name"]: each["unkept"] for each in found if each["unkept"]}:
+        names = ", ".join(f"{number} of {name}" for name, number in unkept.items())
+        raise KeepsakeError(
+            f"Memories would be lost ({names}): neither the vault nor {here.home} can be written",
+            "Make room on the disk and try again, or lose them: `keepsake stop --force`",
+        )
+
+
+def end_all(here: Places, say: Callable[[str], None], *, ask: bool = True) -> None:
     """End whatever runs, kindly first, and remove what it leaves lying about.
+
+    Args:
+        here: The copy.
+        say: Shows what is being done.
+        ask: Whether Evennia is asked first; a Portal that waits for a Server that has died
+            would not answer, for a minute.
 
     Raises:
         KeepsakeError: A process cannot be ended.
     """
     alive = {each.component for each in processes.running(here)}
-    if {Component.PORTAL, Component.SERVER} <= alive:
+    if ask and {Component.PORTAL, Component.SERVER} <= alive:
         _ask_evennia(here, say)
     _end_the_rest(here, say)
     processes.forget_dead(here)

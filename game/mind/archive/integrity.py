@@ -49,10 +49,10 @@ def check(
     return IntegrityReport(lines, len(numbers), tuple(problems))
 
 
-def numbering_problems(numbers: Iterable[int]) -> list[str]:
-    """Where the numbers 1, 2, 3 … miss one or double one."""
+def numbering_problems(numbers: Iterable[int], first: int = 1) -> list[str]:
+    """Where the numbers 1, 2, 3 … miss one or double one; ``first`` is the one to begin with."""
     problems = []
-    expected = 1
+    expected = first
     for number in numbers:
         if number > expected:
             problems.append(f"memories {expected}-{number - 1} are missing from the archive")

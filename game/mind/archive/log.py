@@ -18,7 +18,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from game.mind.archive.records import Memory, Position
 from game.mind.errors import ArchiveInUse, ArchiveUnwritable
@@ -299,6 +299,16 @@ class Archive:
         return sum(path.stat().st_size for path in self._segments())
 
 
+def segment_sizes(folder: Path) -> dict[str, int]:
+    """Bytes of each segment of the archive in ``folder``, by name, whoever has it open.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with os.scandir(folder) as entries:
+        return {each.name: each.stat().st_size for each in entries if _SEGMENT.fullmatch(each.name)}
+
+
 def apply_memory_line(found: dict[int, Memory], record: Record, first: int, last: int) -> bool:
     """Add what ``record`` says to ``found``; False once ``last`` has been passed for good.
 
@@ -318,6 +328,13 @@ def apply_memory_line(found: dict[int, Memory], record: Record, first: int, last
     return True
 
 
+class Syncable(Protocol):
+    """What has lines that are not on the disk yet, such as an :class:`Archive`."""
+
+    def sync(self) -> None:
+        """Bring them there; raises ArchiveUnwritable when the disk refuses."""
+
+
 class Syncer:
     """Brings archives to the disk in the background, so that no caller waits.
 
@@ -329,7 +346,7 @@ class Syncer:
     def __init__(
         self, seconds: float = 1.0, failed: Callable[[ArchiveUnwritable], None] | None = None
     ) -> None:
-        self._archives: set[Archive] = set()
+        self._archives: set[Syncable] = set()
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._seconds = seconds
@@ -337,12 +354,12 @@ class Syncer:
         self._thread = threading.Thread(target=self._run, name="archive-sync", daemon=True)
         self._thread.start()
 
-    def add(self, archive: Archive) -> None:
+    def add(self, archive: Syncable) -> None:
         """Look after this archive from now on."""
         with self._lock:
             self._archives.add(archive)
 
-    def remove(self, archive: Archive) -> None:
+    def remove(self, archive: Syncable) -> None:
         """Look after it no longer."""
         with self._lock:
             self._archives.discard(archive)
@@ -412,5 +429,5 @@ def _parse(line: bytes) -> Record | None:
 def _unwritable(folder: Path, error: OSError) -> ArchiveUnwritable:
     return ArchiveUnwritable(
         f"the archive {folder} cannot be written ({error.strerror or error})",
-        "Free some disk space or mend the permissions; what happens meanwhile is kept in memory",
+        "Free some disk space or mend the permissions; what happens meanwhile waits in the home",
     )

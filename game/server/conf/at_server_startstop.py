@@ -4,8 +4,12 @@ Evennia calls these functions by name; each hands over at once. The very first S
 only builds the world and is then replaced, so the agents are not woken in it.
 """
 
+import os
+import threading
 from typing import Any
 
+import evennia
+from twisted.internet import reactor
 from twisted.internet.threads import deferToThread
 
 from game.agent.agent_log import report
@@ -13,13 +17,20 @@ from game.agent.services import services
 from game.index.service import IndexService
 from game.mind.errors import KeepsakeError
 from game.paths import places
-from game.server import readiness
+from game.server import readiness, vault_lock
 from game.server.conf.web_plugins import watching
 from game.server.control import ControlServer
+from game.server.snapshot import snapshot
 from game.web.site.sessions import forget_old_sessions
 from typeclasses import runtime
 from typeclasses.agents import all_agents, summary_of
+from typeclasses.minds import open_minds
 from world.build import add_new_attributes
+
+_STOP_SECONDS = 8.0
+"""From the beginning of a stop until this process is gone, whatever a thread of it waits for: what
+was lived is in the archives, and no thread leaves a file half written."""
+_vault = vault_lock.VaultLock()
 
 
 def at_server_start() -> None:
@@ -29,12 +40,23 @@ def at_server_start() -> None:
     deferToThread(forget_old_sessions)
     if not readiness.reset_is_due():
         try:
+            _hold_vault()
             runtime.start(watching().taps)
         except Exception as error:
             # The world stays up without its agents; whoever starts it is told why.
             readiness.report_problem(error)
             raise
         _update_world()
+
+
+def _hold_vault() -> None:
+    """Refuse to open archives that another copy writes.
+
+    Raises:
+        VaultInUse: Says which.
+    """
+    global _vault  # noqa: PLW0603 - one vault a process
+    _vault = vault_lock.take(places())
 
 
 def _update_world() -> None:
@@ -47,23 +69,63 @@ def _update_world() -> None:
 
 def at_server_reload_stop() -> None:
     """The Server goes down and comes back with fresh code."""
+    _go_down()
     runtime.stop(reload=True)
 
 
 def at_server_cold_stop() -> None:
     """The Server goes down for good, or for a reset."""
+    _go_down()
     runtime.stop(reload=False)
+
+
+def _go_down() -> None:
+    """Hear no player any more, and make sure that this process ends.
+
+    Evennia's loop turns for a second yet. A line that is said then would be heard in its room, and
+    remembered by nobody: who types it sees no echo, and types it again.
+
+    Python waits for every worker thread before a process ends, and a thread may wait for a
+    server that is busy. Meanwhile nobody could log in.
+    """
+    if (portal := evennia.EVENNIA_SERVER_SERVICE.amp_protocol) is not None:
+        portal.pauseProducing()
+    timer = threading.Timer(_STOP_SECONDS, os._exit, (0,))
+    timer.daemon = True
+    timer.start()
 
 
 def at_server_stop() -> None:
     """The Server goes down, for whatever reason; called after the two above."""
     watching().stop()
     _control.close()
+    _vault.release()
 
 
 def _agents(_request: dict[str, Any]) -> list[dict[str, str | int]]:
     """Answer the control operation ``agents``: name, place, memories, state of each."""
     return [summary_of(agent) for agent in all_agents()]
+
+
+def _waiting(_request: dict[str, Any]) -> list[dict[str, str | int]]:
+    """Answer the control operation ``waiting``: the agents whose archive cannot be written."""
+    memories = [mind.memory for mind in open_minds()]
+    return [
+        {
+            "name": memory.name,
+            "waiting": memory.waiting,
+            "unkept": memory.unkept,
+            "problem": str(memory.problem or ""),
+        }
+        for memory in memories
+        if memory.waiting or memory.problem
+    ]
+
+
+def _reload(_request: dict[str, Any]) -> bool:
+    """Answer the control operation ``reload``: the Portal starts a new Server after this one."""
+    reactor.callLater(0, evennia.SESSION_HANDLER.portal_restart_server)
+    return True
 
 
 def _index_rebuild(request: dict[str, Any]) -> dict[str, Any]:
@@ -87,6 +149,9 @@ _control = ControlServer(
         "ready": readiness.report,
         "prepare_trial": readiness.prepare_trial,
         "agents": _agents,
+        "waiting": _waiting,
+        "reload": _reload,
+        "snapshot": snapshot,
         "index_rebuild": _index_rebuild,
         "index_status": _index_status,
     }

@@ -1,0 +1,82 @@
+"""One moment of the running world, for a backup.
+
+On the reactor thread nothing else happens: in one turn of it the database is given a reader,
+who goes on seeing it as it is now, and the length of each archive is noted. What is copied
+afterwards, up to those lengths, is the world of that turn.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from twisted.internet.threads import deferToThread
+
+from game.agent.services import running, services
+from game.mind.archive.log import segment_sizes
+from game.mind.errors import KeepsakeError
+from game.paths import places
+
+
+def snapshot(request: dict[str, Any]) -> Any:
+    """Answer the control operation ``snapshot``: ``{"folder": where its files are to go}``.
+
+    The database is copied into that folder, and so is what waits for archives.
+
+    Returns:
+        A Deferred of ``{"archives": {agent: {segment: bytes}}}``.
+
+    Raises:
+        KeepsakeError: The database is not SQLite, or cannot be read.
+    """
+    here, folder = places(), Path(str(request["folder"]))
+    engine = str(settings.DATABASES["default"]["ENGINE"])
+    if not engine.endswith(".sqlite3"):
+        raise KeepsakeError(
+            f"This world's database is {engine}, which a backup cannot copy",
+            "Back it up with its own tool (pg_dump), and the vault with any other",
+        )
+    try:
+        reader = _reader(here.database)
+        if running() and services().spill.waiting():
+            shutil.copyfile(here.spill, folder / here.spill.name)
+        archives = {
+            archive.parent.name: segment_sizes(archive) for archive in here.agents.glob("*/archive")
+        }
+    except (OSError, sqlite3.Error) as error:
+        raise KeepsakeError(f"The world could not be read ({error})") from error
+    copied = deferToThread(_copy, reader, folder / here.database.name)
+    copied.addCallback(lambda _: {"archives": archives})
+    return copied
+
+
+def _reader(database: Path) -> sqlite3.Connection:
+    """A connection that sees the database as it is now, however long it is read."""
+    reader = sqlite3.connect(
+        f"{database.as_uri()}?mode=ro", uri=True, check_same_thread=False, isolation_level=None
+    )
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return reader
+
+
+def _copy(reader: sqlite3.Connection, target: Path) -> None:
+    try:
+        copy = sqlite3.connect(target)
+        try:
+            reader.backup(copy)
+            copy.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
+        finally:
+            copy.close()
+        with target.open("rb") as file:
+            os.fsync(file.fileno())
+    except (OSError, sqlite3.Error) as error:
+        raise KeepsakeError(
+            f"The database could not be copied ({error})", "Look at the disk space of the home"
+        ) from error
+    finally:
+        reader.close()
