@@ -144,15 +144,14 @@ class MemoryComponent:
                 self._trouble(error)
                 return False
             self._backlog.popleft()
-        self._relieved()
         self._brought()
+        self._relieved()
         return True
 
     def _brought(self) -> None:
         """What waited in the home is in the archive: it need not wait any more."""
         self._unkept.clear()
-        waited = len(self._services.spill.of(self.folder.name))
-        if not waited or self._memory is None:
+        if not self._services.spill.of(self.folder.name) or self._memory is None:
             return
         try:
             self._memory.archive.sync()
@@ -160,7 +159,7 @@ class MemoryComponent:
             self._trouble(error)
             return
         self._services.spill.done(self.folder.name)
-        log(f"[Memory] {self.name}: {waited} memories that waited in the home are in the archive")
+        log(f"[Memory] {self.name}: What waited in the home is in the archive")
 
     def _save(self, text: str, kind: MemoryKind, about: dict[str, Any]) -> None:
         if self._memory is not None:

@@ -30,7 +30,7 @@ from game.server import vault_lock
 LAUNCH_SECONDS = 300.0
 READY_SECONDS = 300.0
 LOGIN_SECONDS = 120.0
-_GONE_SECONDS = 5.0
+_GONE_SECONDS = 10.0
 _OLD_SERVER_SECONDS = 15.0
 """How long the old Server may take to end at a reload: it ends itself after eight."""
 _VAULT_SECONDS = 10.0

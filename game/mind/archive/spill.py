@@ -107,6 +107,7 @@ class Spill:
         body = text.encode("utf-8", "replace")
         data = b"%08x %s\n" % (zlib.crc32(body), body)
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             fd = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600)
         except OSError:
             return False
