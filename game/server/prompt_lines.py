@@ -11,8 +11,10 @@ from evennia.server.amp_client import AMPServerClientProtocol
 from evennia.server.portal.amp_server import AMPServerProtocol
 from evennia.server.portal.telnet import TelnetProtocol
 
+from game.server.text_lines import TextLines
 
-class PromptTelnet(TelnetProtocol):
+
+class PromptTelnet(TextLines, TelnetProtocol):
     """A player's telnet line."""
 
     def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
