@@ -20,6 +20,7 @@ class Account(DefaultAccount):
 
         The pages' way is ``game.web.site.log_in``, with the same throttle.
         """
+        username = throttle.cut(username)
         attempt = throttle.attempt(username, ip)
         if attempt.refusal:
             return None, [attempt.refusal]

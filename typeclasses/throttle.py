@@ -41,6 +41,8 @@ CREATION_LIMIT, CREATION_SECONDS = 20, 600
 ADDRESSES = "login_addresses"
 """The attribute with the addresses from which an account was played last."""
 MOST_ADDRESSES = 16
+LONGEST_NAME = 200
+"""Characters; no account has a name so long, and SQLite refuses to look for one of 50,000."""
 
 TOO_OFTEN = (
     "Too many wrong passwords for this name from your address. Wait five minutes, then try again."
@@ -92,6 +94,11 @@ def attempt(username: str, address: str) -> Attempt:
     if not _take(pair, PAIR_LIMIT, PAIR_SECONDS):
         return Attempt(TOO_OFTEN)  # another thread was faster
     return Attempt(counted=(pair, *crowds))
+
+
+def cut(username: str) -> str:
+    """A name that can be looked for, whatever was typed."""
+    return username[:LONGEST_NAME]
 
 
 def creation(address: str) -> Attempt:

@@ -11,8 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cryptography.x509 import load_pem_x509_certificate
-
 from game.mind.errors import KeepsakeError
 from game.paths import Certificate, places
 
@@ -32,6 +30,9 @@ def check(certificate: Certificate) -> None:
         KeepsakeError: One cannot be read, they do not belong together, or the certificate has run
             out; names the cure.
     """
+    # Here, since no other command needs it.
+    from cryptography.x509 import load_pem_x509_certificate  # noqa: PLC0415
+
     for path in (certificate.cert, certificate.key):
         try:
             path.read_bytes()

@@ -36,11 +36,11 @@ class ThrottledBackend(CaseInsensitiveModelBackend):
             return autologin
         if request is None:  # the game itself: `Account.authenticate` has asked the throttle
             return self._right(username, password)
-        address = address_of(request)
-        attempt = throttle.attempt(username or "", address)
+        address, username = address_of(request), throttle.cut(username or "")
+        attempt = throttle.attempt(username, address)
         if attempt.refusal:
             raise ValidationError(attempt.refusal, code="throttled")
-        if Account.is_banned(username=username or "", ip=address):
+        if Account.is_banned(username=username, ip=address):
             return None
         account = self._right(username, password)
         if account is not None:
@@ -66,7 +66,7 @@ class RegisterView(AccountCreateView):
             ip=address_of(self.request),
         )
         if account is None:
-            form.add_error(None, " ".join(errors))
+            form.add_error("username", " ".join(errors))  # all that its page has a place for
             return self.form_invalid(form)
         messages.success(self.request, f"You are {account.name} now. Log in with your password.")
         return HttpResponseRedirect(self.success_url)
@@ -80,5 +80,6 @@ def address_of(request: HttpRequest) -> str:
 def _on_reactor(act: Callable[[str], None], address: str) -> None:
     from twisted.internet import reactor  # noqa: PLC0415 - not before the game has chosen one
 
-    running: Any = reactor
-    running.callFromThread(act, address)  # attributes belong to its thread
+    game: Any = reactor
+    if game.running:  # not in a shell
+        game.callFromThread(act, address)  # attributes belong to its thread
