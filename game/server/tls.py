@@ -112,6 +112,9 @@ def start_plugin_services(portal: Any) -> None:
             _, factory = service.args  # the plain one stays
             encrypted = SSLServer(here.ports.telnet_tls, factory, context, **service.kwargs)
         elif service.name.startswith(("EvenniaWebProxy", "EvenniaWebSocket")):
+            # Twisted would note these in the context at each connection, which OpenSSL forbids once
+            # it is in use; there is HTTP/1.1 and nothing to choose.
+            service.args[1].acceptableProtocols = list
             service.disownServiceParent()
             encrypted = SSLServer(*service.args, context, **service.kwargs)
         else:

@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -107,11 +108,12 @@ def log_in(client: httpx.Client, name: str, password: str) -> httpx.Response:
     return client.post("/auth/login/", data=form, headers=origin)
 
 
-def web_socket(copy: Copy, folder: Path) -> ClientConnection:
+@contextmanager
+def web_socket(copy: Copy, folder: Path) -> Iterator[ClientConnection]:
     address = f"wss://localhost:{copy.here.ports.websocket}/?&page&browser"
-    line = connect(address, ssl=trust(folder), open_timeout=PATIENCE, ping_interval=None)
-    read_until(line, "Keepsake")
-    return line
+    with connect(address, ssl=trust(folder), open_timeout=PATIENCE, ping_interval=None) as line:
+        read_until(line, "create")
+        yield line
 
 
 def read_until(line: ClientConnection, wanted: str) -> None:

@@ -74,7 +74,8 @@ class RegisterView(AccountCreateView):
 
 def address_of(request: HttpRequest) -> str:
     """From where it really comes: the Portal says so, whatever a browser claims."""
-    return str(request.META.get("REMOTE_ADDR") or "")
+    # Evennia's middleware reads the Portal's word; the connection itself is always the Portal's.
+    return str(getattr(request, "origin_ip", "") or request.META.get("REMOTE_ADDR") or "")
 
 
 def _on_reactor(act: Callable[[str], None], address: str) -> None:
