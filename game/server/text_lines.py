@@ -61,5 +61,7 @@ class TextSocket(TextLines, WebSocketClient):
 
 
 def _names_something(message: object) -> bool:
-    """Whether it is for a function of Evennia's, and so whole, if nothing that is heard here."""
-    return isinstance(message, dict) and all(isinstance(name, str) for name in message)
+    """Whether it is for another function of Evennia's: whole, if nothing that is heard here."""
+    return isinstance(message, dict) and all(
+        isinstance(name, str) and name != "text" for name in message
+    )

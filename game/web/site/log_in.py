@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from evennia.utils import logger
 from evennia.web.utils.backends import CaseInsensitiveModelBackend
 from evennia.web.website.views.accounts import AccountCreateView
 
@@ -46,6 +47,8 @@ class ThrottledBackend(CaseInsensitiveModelBackend):
         if account is not None:
             attempt.take_back()
             _on_reactor(account.came_from, address)
+        else:
+            logger.log_sec(f"Authentication Failure: {username!r} at a page (IP: {address}).")
         return account
 
     def _right(self, username: str | None, password: str | None) -> Account | None:
