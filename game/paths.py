@@ -1,8 +1,8 @@
 """Where this copy of Keepsake keeps its things, and on which ports it listens.
 
 Everything follows from environment variables, so that two copies can run side by
-side: ``KEEPSAKE_HOME``, ``KEEPSAKE_VAULT``, ``KEEPSAKE_PORT_BASE`` and
-``KEEPSAKE_LISTEN``.
+side: ``KEEPSAKE_HOME``, ``KEEPSAKE_VAULT``, ``KEEPSAKE_PORT_BASE``, ``KEEPSAKE_LISTEN``,
+``KEEPSAKE_TLS_CERT`` and ``KEEPSAKE_TLS_KEY``.
 """
 
 from __future__ import annotations
@@ -49,6 +49,11 @@ class Ports:
         return self.base + 2
 
     @property
+    def telnet_tls(self) -> int:
+        """Players connect here as well where there is a certificate."""
+        return self.base + 3
+
+    @property
     def web_internal(self) -> int:
         """Portal to Server, loopback only."""
         return self.base + 5
@@ -70,6 +75,19 @@ class Ports:
 
 
 @dataclass(frozen=True, slots=True)
+class Certificate:
+    """What encrypted connections need, both as PEM.
+
+    Attributes:
+        cert: The certificate, with those that vouch for it.
+        key: Its private key.
+    """
+
+    cert: Path
+    key: Path
+
+
+@dataclass(frozen=True, slots=True)
 class Places:
     """The folders, ports and address of one copy of Keepsake.
 
@@ -78,12 +96,14 @@ class Places:
         vault: What a person can open: configuration, agents.
         ports: All TCP ports.
         listen: The IPv4 address that players reach; internal ports stay on loopback.
+        certificate: For encrypted connections; None for plain ones.
     """
 
     home: Path
     vault: Path
     ports: Ports
     listen: str = DEFAULT_LISTEN
+    certificate: Certificate | None = None
 
     @property
     def config(self) -> Path:
@@ -178,14 +198,17 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
     """The places of this process.
 
     Raises:
-        KeepsakeError: ``KEEPSAKE_PORT_BASE`` is not a usable port number, or
-            ``KEEPSAKE_LISTEN`` not an address.
+        KeepsakeError: ``KEEPSAKE_PORT_BASE`` is not a usable port number,
+            ``KEEPSAKE_LISTEN`` not an address, or one half of the certificate is missing.
     """
     return Places(
         home=_folder(environ.get("KEEPSAKE_HOME"), REPOSITORY / ".run"),
         vault=_folder(environ.get("KEEPSAKE_VAULT"), REPOSITORY / "vault"),
         ports=Ports(_port_base(environ.get("KEEPSAKE_PORT_BASE", ""))),
         listen=_listen(environ.get("KEEPSAKE_LISTEN", "")),
+        certificate=_certificate(
+            environ.get("KEEPSAKE_TLS_CERT", ""), environ.get("KEEPSAKE_TLS_KEY", "")
+        ),
     )
 
 
@@ -213,3 +236,15 @@ def _listen(given: str) -> str:
             "Set it to an IPv4 address of this machine: 127.0.0.1 for this machine alone "
             "(the default), 0.0.0.0 for every network it is on",
         ) from None
+
+
+def _certificate(cert: str, key: str) -> Certificate | None:
+    if not (cert and key):
+        if cert or key:
+            given, missing = ("CERT", "KEY") if cert else ("KEY", "CERT")
+            raise KeepsakeError(
+                f"KEEPSAKE_TLS_{given} is set, and KEEPSAKE_TLS_{missing} is not",
+                "Set both, or neither",
+            )
+        return None
+    return Certificate(Path(cert).expanduser().resolve(), Path(key).expanduser().resolve())

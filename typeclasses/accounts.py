@@ -6,9 +6,53 @@ from typing import Any
 
 from evennia.accounts.accounts import DefaultAccount, DefaultGuest
 
+from typeclasses import throttle
+
 
 class Account(DefaultAccount):
     """A person who logs in."""
+
+    @classmethod
+    def authenticate(
+        cls, username: str, password: str, ip: str = "", **kwargs: Any
+    ) -> tuple[Account | None, list[str]]:
+        """Try a password, unless too many were wrong; the account, or what to tell whoever tries.
+
+        The pages' way is ``game.web.site.log_in``, with the same throttle.
+        """
+        username = throttle.cut(username)
+        attempt = throttle.attempt(username, ip)
+        if attempt.refusal:
+            return None, [attempt.refusal]
+        account, errors = super().authenticate(username, password, ip=ip, **kwargs)
+        if account is not None:
+            attempt.take_back()
+        return account, errors
+
+    @classmethod
+    def create(cls, *args: Any, **kwargs: Any) -> tuple[Account | None, list[str]]:
+        """Make an account, unless too many came from its address (``ip``)."""
+        attempt = throttle.creation(kwargs.get("ip") or "")
+        if attempt.refusal:
+            return None, [attempt.refusal]
+        account, errors = super().create(*args, **kwargs)
+        if account is None:
+            attempt.take_back()
+        return account, errors
+
+    def at_post_login(self, session: Any = None, **kwargs: Any) -> None:
+        """Walk in, and keep in mind from where."""
+        super().at_post_login(session=session, **kwargs)
+        if address := getattr(session, "address", ""):
+            self.came_from(address)
+
+    def came_from(self, address: str) -> None:
+        """A right password came from there: others' wrong ones will not keep it out."""
+        source = throttle.network_of(address)
+        known = list(self.attributes.get(throttle.ADDRESSES, default=()))
+        if known[:1] != [source]:
+            newest = [source, *(each for each in known if each != source)]
+            self.attributes.add(throttle.ADDRESSES, newest[: throttle.MOST_ADDRESSES])
 
     def at_post_create_character(self, character: Any, **kwargs: Any) -> None:
         """Leave renaming and deleting the account's one character to the admins.

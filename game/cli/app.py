@@ -318,8 +318,11 @@ def _refuse_beside_resume(context: typer.Context) -> None:
 def _print_addresses(here: Places) -> None:
     host = "localhost" if here.listen in ("127.0.0.1", "0.0.0.0") else here.listen
     out.print(f"  telnet      telnet {host} {here.ports.telnet}")
-    out.print(f"  web         http://{host}:{here.ports.web}/webclient/")
-    out.print(f"  dashboard   http://{host}:{here.ports.web}/agents/ (as admin)")
+    if here.certificate is not None:
+        out.print(f"  with TLS    {host}, port {here.ports.telnet_tls}")
+    web = f"{'https' if here.certificate else 'http'}://{host}:{here.ports.web}"
+    out.print(f"  web         {web}/webclient/")
+    out.print(f"  dashboard   {web}/agents/ (as admin)")
     out.print(f"  admin       {ADMIN}, password in {here.admin_password}", markup=False)
     out.print("  newcomers   type: create <name> <password>", markup=False)
     out.print("  models      keepsake model list: some talk better than the shipped one")

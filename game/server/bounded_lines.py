@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from evennia.server.portal.webclient import WebSocketClient
 from twisted.internet import reactor
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
@@ -19,6 +18,7 @@ from game.server.limits import (
     Bucket,
     size_of,
 )
+from game.server.text_lines import TextSocket
 
 
 class Bounded:
@@ -40,8 +40,8 @@ class Bounded:
             self._closing.cancel()
         super().connectionLost(reason)  # type: ignore[misc]
 
-    def data_in(self, **message: Any) -> None:
-        """Hand a message to the Server, unless it is too long or comes too fast."""
+    def data_in(self, /, **message: Any) -> None:
+        """Hand a message on, unless it is too long or comes too fast."""
         size, bucket = size_of(tuple(message.values())), self._bucket
         if bucket is None:
             return
@@ -57,7 +57,7 @@ class Bounded:
             self.disconnect(NO_LOGIN)  # type: ignore[attr-defined]
 
 
-class BoundedSocket(Bounded, WebSocketClient):
+class BoundedSocket(Bounded, TextSocket):
     """A web socket; Autobahn takes these two bounds from the class, and hangs up on more."""
 
     maxFramePayloadSize = maxMessagePayloadSize = LONGEST_MESSAGE  # noqa: N815 - Autobahn's

@@ -13,9 +13,10 @@ from evennia.server.portal.telnet import TelnetProtocol
 
 from game.server.bounded_lines import Bounded
 from game.server.limits import LONGEST_LINE
+from game.server.text_lines import TextLines
 
 
-class PromptTelnet(Bounded, TelnetProtocol):
+class PromptTelnet(Bounded, TextLines, TelnetProtocol):
     """A player's telnet line."""
 
     def connectionMade(self) -> None:  # noqa: N802 - Twisted's name

@@ -8,6 +8,7 @@ from game.web.api import views as api
 from game.web.api.answers import Answer, answering
 from game.web.api.openapi import OPERATIONS
 from game.web.site import pages
+from game.web.site.log_in import RegisterView
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
@@ -39,5 +40,6 @@ urlpatterns = [
     re_path(r"^agents/api(/.*)?$", answering(api.nowhere, *_METHODS)),
     path("agents/<path:rest>", pages.elsewhere),
     path("admin/", include("evennia.web.admin.urls")),
+    path("auth/register", RegisterView.as_view(), name="register"),
     *evennia_urlpatterns,
 ]

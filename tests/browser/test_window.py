@@ -50,7 +50,7 @@ def test_a_stranger_and_a_player_learn_nothing(
     page.get_by_label("Name").fill("Tamsin")
     page.get_by_label("Password").fill("not her password")
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("alert")).to_contain_text("do not belong together")
+    expect(page.get_by_role("alert")).to_contain_text("correct username and password")
     page.get_by_label("Password").fill(PASSWORD)
     with page.expect_response(lambda answer: answer.url == f"{world.address}/agents/") as led_on:
         page.get_by_role("button", name="Log in").click()

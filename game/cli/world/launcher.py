@@ -98,8 +98,10 @@ def _listen(entry: LauncherOperation, log: Path, on_step: Callable[[str], None])
 
 def _environment(here: Places) -> dict[str, str]:
     """The child's environment: the same places, whatever folder it runs in."""
+    tls = here.certificate
     return {
         **os.environ,
+        **({"KEEPSAKE_TLS_CERT": str(tls.cert), "KEEPSAKE_TLS_KEY": str(tls.key)} if tls else {}),
         "KEEPSAKE_HOME": str(here.home),
         "KEEPSAKE_VAULT": str(here.vault),
         "PYTHONUNBUFFERED": "1",

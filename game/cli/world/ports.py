@@ -35,8 +35,10 @@ class Port:
 def of(here: Places) -> list[Port]:
     """All ports of this copy."""
     ports = here.ports
+    encrypted = [Port("telnet over TLS", here.listen, ports.telnet_tls)] if here.certificate else []
     return [
         Port("telnet", here.listen, ports.telnet),
+        *encrypted,
         Port("web", here.listen, ports.web),
         Port("web socket", here.listen, ports.websocket),
         Port("internal web", LOOPBACK, ports.web_internal),

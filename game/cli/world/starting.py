@@ -25,7 +25,7 @@ from game.cli.world.evennia_entry import ADMIN, CHECKED, PASSWORD_CHANGED, PORTA
 from game.cli.world.processes import Component
 from game.mind.errors import KeepsakeError
 from game.paths import Places
-from game.server import vault_lock
+from game.server import tls, vault_lock
 
 LAUNCH_SECONDS = 300.0
 READY_SECONDS = 300.0
@@ -68,6 +68,8 @@ def start(here: Places, say: Say) -> Started:
     Raises:
         KeepsakeError: It could not be started; whatever was begun is ended again.
     """
+    if here.certificate is not None:
+        tls.check(here.certificate)
     home.prepare(here)
     with home.alone(here):
         if _is_up(here, say):

@@ -50,11 +50,21 @@ def at_webproxy_root_creation(web_root: Any) -> Any:
     door = Door(os.environ.get(TOKEN_VARIABLE, ""))
     if door.problem:
         _log.error("[Error] {problem}", problem=door.problem)
-    from evennia.server.webserver import EvenniaReverseProxyResource  # noqa: PLC0415 - heavy
+    from evennia.server.webserver import (  # noqa: PLC0415 - heavy
+        EvenniaReverseProxyResource,
+        Website,
+    )
+    from twisted.web.http import HTTPChannel  # noqa: PLC0415 - on the same
+    from twisted.web.pages import errorPage  # noqa: PLC0415 - the same
 
     from game.web.live.disconnects import let_browsers_leave  # noqa: PLC0415 - on the same
 
+    # Evennia's takes the address that the first request on a connection names for all that follow.
+    Website.protocol = HTTPChannel
     let_browsers_leave(EvenniaReverseProxyResource)
+    # Evennia's way for browsers without web sockets: no page of ours uses it, and it breaks on
+    # whatever it does not expect, and keeps without end what nobody fetches.
+    web_root.putChild(b"webclientdata", errorPage(410, "Gone", "The game speaks by a web socket."))
     metrics = EvenniaReverseProxyResource(web_root.host, web_root.port, "/metrics")
     web_root.putChild(b"metrics", GuardedResource(door, metrics))
     live = StreamProxy(web_root.host, web_root.port, b"/agents-live", reactor)

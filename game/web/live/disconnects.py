@@ -15,6 +15,7 @@ from twisted.web.http import Request
 from twisted.web.proxy import ProxyClient, ProxyClientFactory, ReverseProxyResource
 
 from game.web.live.gate import gone
+from game.web.live.visitors import forwarded_headers
 
 AWAY = "The world is not running, or is just being reloaded. Try again in a moment"
 BROKE_OFF = (
@@ -74,6 +75,7 @@ class ClientFactory(ProxyClientFactory):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.headers |= forwarded_headers(self.father)
         # The body was read here, whole, whichever way it came in pieces.
         if self.headers.pop(b"transfer-encoding", None) is not None:
             self.headers[b"content-length"] = str(len(self.data)).encode()

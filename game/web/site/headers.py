@@ -40,6 +40,9 @@ class SiteHeaders:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer."""
         answer = self._answer_of(request)
+        if request.is_secure():
+            for cookie in getattr(answer, "cookies", {}).values():
+                cookie["secure"] = True
         match = request.resolver_match  # None where there is no such address
         strict = match is not None and match.view_name in _STRICT
         return with_headers(answer, HEADERS if strict else SITE_HEADERS)

@@ -23,8 +23,10 @@ let loggedIn = false;
 function address() {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   const { session, socket: given, port } = document.body.dataset;
-  const base = given || `${scheme}://${location.hostname}:${port}`;
-  return `${base}/?${session}&${page}&browser`;
+  // Its port is the one after the page's; behind a proxy there is one port, and a path.
+  const direct = Number(location.port) === Number(port) - 1;
+  const found = direct ? `${location.hostname}:${port}` : `${location.host}/websocket`;
+  return `${given || `${scheme}://${found}`}?${session}&${page}&browser`;
 }
 
 function show(html, kind) {
