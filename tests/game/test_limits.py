@@ -10,20 +10,16 @@ from hypothesis import strategies as st
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 
-from tests.game import evennia_up
-
-evennia_up.start()
-
-from game.server import limits  # noqa: E402 - Evennia is up only now
-from game.server.bounded_lines import BoundedSocket  # noqa: E402
-from game.server.limits import (  # noqa: E402
+from game.server import limits
+from game.server.bounded_lines import BoundedSocket
+from game.server.limits import (
     LOGIN_SECONDS,
     LONGEST_LINE,
     LONGEST_MESSAGE,
     Allowance,
     Buckets,
 )
-from game.server.prompt_lines import PromptTelnet  # noqa: E402
+from game.server.prompt_lines import PromptTelnet
 
 SMALL = Allowance(lines=5, lines_a_second=1, bytes=1000, bytes_a_second=100)
 
@@ -125,7 +121,7 @@ def test_a_line_without_an_end_is_not_kept(telnet, sessions):
 
 def test_options_without_an_end_are_hung_up_on(telnet):
     telnet.dataReceived(b"\xff\xfa" + b"x" * 65536)
-    assert telnet.transport.aborting
+    assert telnet.transport.disconnected
 
 
 def test_who_does_not_log_in_is_asked_to_leave(telnet, sessions, clock):
