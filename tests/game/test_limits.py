@@ -5,25 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from evennia.utils.create import create_account
 from hypothesis import given
 from hypothesis import strategies as st
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 
-from tests.game import evennia_up
-
-evennia_up.start()
-
-from game.server import limits  # noqa: E402 - Evennia is up only now
-from game.server.bounded_lines import BoundedSocket  # noqa: E402
-from game.server.limits import (  # noqa: E402
+from game.server import limits
+from game.server.bounded_lines import BoundedSocket
+from game.server.limits import (
     LOGIN_SECONDS,
     LONGEST_LINE,
     LONGEST_MESSAGE,
     Allowance,
     Buckets,
 )
-from game.server.prompt_lines import PromptTelnet  # noqa: E402
+from game.server.prompt_lines import PromptTelnet
+from game.server.telnet_session import WrappingSession
+from typeclasses.accounts import Account
 
 SMALL = Allowance(lines=5, lines_a_second=1, bytes=1000, bytes_a_second=100)
 
@@ -125,7 +124,7 @@ def test_a_line_without_an_end_is_not_kept(telnet, sessions):
 
 def test_options_without_an_end_are_hung_up_on(telnet):
     telnet.dataReceived(b"\xff\xfa" + b"x" * 65536)
-    assert telnet.transport.aborting
+    assert telnet.transport.disconnected
 
 
 def test_who_does_not_log_in_is_asked_to_leave(telnet, sessions, clock):
@@ -151,3 +150,43 @@ def test_nothing_waits_for_who_has_left(telnet, clock):
 def test_a_web_socket_has_its_bounds_from_the_class():
     assert BoundedSocket.maxMessagePayloadSize == LONGEST_MESSAGE
     assert BoundedSocket.maxFramePayloadSize == LONGEST_MESSAGE
+
+
+# -- the Server's end
+
+
+class World(Sessions):
+    """Where the Server's sessions hand things on."""
+
+    def call_inputfuncs(self, session: object, **message: Any) -> None:
+        self.heard.append(message["text"])
+
+    def data_out(self, session: object, **message: Any) -> None:
+        self.told.append(message["text"])
+
+
+def server_session(account: object, number: int) -> tuple[WrappingSession, World]:
+    """A session of a new address; in the game if there is an account."""
+    world, session = World(), WrappingSession()
+    session.init_session("telnet", f"198.51.100.{number}", world)
+    session.sessid, session.account = number, account
+    session.logged_in, session.uid = account is not None, getattr(account, "id", None)
+    return session, world
+
+
+def test_a_player_is_held_back_and_told_and_a_builder_is_not():
+    player = create_account("Fastotto", None, "long-password-12", typeclass=Account)
+    builder = create_account("Fastbea", None, "long-password-12", typeclass=Account)
+    try:
+        builder.permissions.add("Builder")
+        for account, number, some in ((None, 1, True), (player, 2, True), (builder, 3, False)):
+            session, world = server_session(account, number)
+            for _ in range(1000):
+                session.data_in(text=[["look"], {}])
+            assert (len(world.heard) < 1000) is some
+            assert len(world.heard) >= limits.PLAYER.lines
+            assert any(text.startswith("You are faster") for text in world.told) is some
+            assert len(world.told) < 20
+    finally:
+        player.delete()
+        builder.delete()

@@ -23,7 +23,7 @@ from game.mind.errors import ModelMissing
 DIMENSION = 384
 MAX_TOKENS = 256
 """What the model was trained on; longer texts are cut there."""
-_BATCH, _BATCH_TOKENS = 32, 2048
+_BATCH, _BATCH_TOKENS = 32, 512
 """Texts of a batch, and tokens: it is padded to its longest, and takes memory by the square of
 that. A text has hardly more tokens than characters."""
 
