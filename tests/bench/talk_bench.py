@@ -35,7 +35,8 @@ def _scores() -> list[QuestionScore]:
         places = Places(Path(scratch) / "home", Path(scratch) / "vault", Ports())
         places.home.mkdir()
         places.vault.mkdir()
-        copy_config(REPOSITORY / "vault" / "config", places.config, EMBEDDED, SEED)
+        shipped = REPOSITORY / "vault" / "config"
+        copy_config(shipped, places.config, EMBEDDED, SEED, places.models)
         talks = evaluate(places, Job(str(TALKS), HELD_OUT, seed=SEED))
     return scores([answer for talk in talks for answer in talk.answers])
 
