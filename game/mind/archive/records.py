@@ -52,6 +52,7 @@ class Memory:
             :mod:`game.mind.language.deeds`.
         to: To whom an own act was meant, by name; empty where it was meant for nobody, or that is
             not known, as in archives of before it was kept.
+        to_id: Who that is, whatever they are called; kept of an own whisper alone.
     """
 
     number: int
@@ -65,6 +66,7 @@ class Memory:
     source_id: str = ""
     event: str = ""
     to: str = ""
+    to_id: str = ""
 
     def repeated(self, times: int) -> Memory:
         """The same memory, having happened ``times`` times in a row."""
@@ -100,7 +102,7 @@ class Memory:
             "kind": self.kind.value,
             "text": self.text,
         }
-        for name in ("place", "source", "source_id", "reason", "event", "to"):
+        for name in ("place", "source", "source_id", "reason", "event", "to", "to_id"):
             if value := getattr(self, name):
                 record[name] = value
         return record
@@ -123,6 +125,7 @@ class Memory:
             reason=str(record.get("reason", "")),
             event=str(record.get("event", "")),
             to=str(record.get("to", "")),
+            to_id=str(record.get("to_id", "")),
         )
 
 

@@ -107,7 +107,9 @@ class Commitments:
         """What a prompt shows: rules, then promises, then questions, within the limit."""
         return self.lines_before(None)
 
-    def lines_before(self, number: int | None) -> tuple[str, ...]:
+    def lines_before(
+        self, number: int | None, may: Callable[[int], bool] = lambda _: True
+    ) -> tuple[str, ...]:
         """Those of :attr:`lines` that come from before memory ``number``.
 
         What is still in the window says it itself; leaving it out here keeps the head of the
@@ -115,11 +117,14 @@ class Commitments:
 
         Args:
             number: The first memory in the window; None for all lines.
+            may: Whether what rests on the memory of that number may be shown.
         """
         with self._lock:
             self._refresh()
             return tuple(
-                item.line for item in self._shown if number is None or item.number < number
+                item.line
+                for item in self._shown
+                if (number is None or item.number < number) and may(item.number)
             )
 
     @property

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
 
+from game.mind.archive.privacy import is_private
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.profiles.observing import HEARSAY
 from game.mind.books.profiles.profile import Profile
@@ -33,7 +34,9 @@ _TIES = "Others you know."
 _LONGEST_NAME = 40
 _REFERENCE = re.compile(r"\s*\(memor(?:y|ies) \d[\d ,–-]*\)")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•#>]+\s*|\d{1,3}[.)]\s+)+")
-_OBSERVED = re.compile(r"(?P<who>[^:]{1,48}?) said(?: to (?P<to>[^:]{1,48}))?: (?P<words>.+)$")
+_OBSERVED = re.compile(
+    r"(?P<who>[^:]{1,48}?) (?:whispered|said)(?: to (?P<to>[^:]{1,48}))?: (?P<words>.+)$"
+)
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 
@@ -75,7 +78,7 @@ class Sentence:
     def to_agent(self) -> str:
         """As chat messages show it, in which the agent is "you"."""
         if self.who:
-            return self.text.replace(f"{self.who} told me,", f"{self.who} told you,", 1)
+            return self.text.replace(f"{self.who} told me", f"{self.who} told you", 1)
         return self.written or self.text
 
 
@@ -185,7 +188,9 @@ def without_superseded(found: Iterable[Sentence], people: Iterable[Profile]) -> 
 
 def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
     """What was said, cut into quotations that stand by themselves; no questions, no greetings."""
-    how = "told me" if said.to == "you" else "said" if not said.to else f"told {said.to}"
+    confided = is_private(memory) and said.who != partner
+    told = "told me in confidence" if confided else "told me"
+    how = told if said.to == "you" else "said" if not said.to else f"told {said.to}"
     origin = SentenceOrigin.PARTNER if said.who == partner else SentenceOrigin.OTHER
     for part in _quotations(for_prompt(said.words, limit=4 * LONGEST).replace('"', "'")):
         text = f'{said.who} {how}, "{part}"'
