@@ -20,6 +20,7 @@ from commands.building.models import CmdLlmStatus
 from commands.building.notes import CmdNote, CmdNotes, CmdPin
 from commands.building.profiles import CmdPeople
 from commands.building.recall import CmdMemories, CmdRecall
+from commands.building.rules import CmdRules
 from commands.building.why import CmdWhy
 from commands.playing.moving import direction_commands
 from commands.playing.people import CmdWho
@@ -44,6 +45,7 @@ BUILDER_COMMANDS = (
     CmdNotes,
     CmdNote,
     CmdPin,
+    CmdRules,
     CmdSleep,
     CmdWakeAgent,
     CmdLlmStatus,

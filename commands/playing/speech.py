@@ -10,6 +10,8 @@ from evennia.objects.models import ObjectDB
 from commands.base import PlayerCommand, nobody, people_here
 from commands.wording import TooMuch, spoken, unquoted
 
+POSED = "* "
+"""Begins what is only played; whatever else somebody types begins with their name."""
 _NAME_AND_REST = re.compile(r"([^=:,\s]*)[=:,\s]*(.*)")
 
 
@@ -164,9 +166,11 @@ class CmdEmote(SpeechCommand):
 
     Example:
       emote warms his hands at the fire.
-        -> Tom warms his hands at the fire.
+        -> * Tom warms his hands at the fire.
       :'s hat drips.
-        -> Tom's hat drips.
+        -> * Tom's hat drips.
+
+    The star says that you play it: nothing else begins with one.
     """
 
     key = "emote"
@@ -178,5 +182,5 @@ class CmdEmote(SpeechCommand):
             self.fail("Do what? For instance: emote warms his hands at the fire.")
             return
         blank = "" if gesture.startswith(("'", "’", ",")) else " "
-        text = "{actor}" + blank + "{gesture}"
+        text = POSED + "{actor}" + blank + "{gesture}"
         self.show("pose", you=text, others=text, gesture=gesture)

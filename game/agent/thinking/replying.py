@@ -349,7 +349,7 @@ def _listeners(agent: Body) -> Audience:
 
 def _event(cause: Memory | None, partner: str) -> str:
     """What happened, where nobody spoke."""
-    text = cause.text if cause is not None else f"{partner} is here."
+    text = cause.told if cause is not None else f"{partner} is here."
     return in_first_person(for_prompt(text, limit=material.LONGEST))
 
 

@@ -24,6 +24,10 @@ SHRUG = "shrug"
 """The ``event`` of an act: a stock phrase that the agent said because its model had no answer."""
 
 
+POSE = "pose"
+"""The ``event`` of what somebody only plays."""
+
+
 class Tier(StrEnum):
     """The two summaries; the third tier is the window itself."""
 
@@ -89,9 +93,21 @@ class Memory:
         return self.kind is MemoryKind.ACT and self.event == SHRUG
 
     @property
+    def told(self) -> str:
+        """The text as others than the archive show it: what is only played says that it is.
+
+        Whoever poses finds the words, and they may read like speech or a departure; nothing else
+        that a player types comes out as ``Tom poses: …``.
+        """
+        if self.kind is not MemoryKind.PERCEPTION or self.event != POSE:
+            return self.text
+        played = self.text.removeprefix(self.source).strip() if self.source else self.text
+        return f"{self.source or 'Somebody'} poses: {played}".replace('"', "'")
+
+    @property
     def line(self) -> str:
         """The text as a prompt shows it, repeats folded."""
-        return f"{self.text} (repeated {self.repeats}×)" if self.repeats > 1 else self.text
+        return f"{self.told} (repeated {self.repeats}×)" if self.repeats > 1 else self.told
 
     def to_record(self) -> dict[str, Any]:
         """The archive line; empty fields are left out."""

@@ -229,6 +229,25 @@ class Commitments:
                 raise
         return item
 
+    def drop(self, person: Callable[[Noticed], bool], *, by: str = "builder") -> int:
+        """Take out all that ``person`` says is theirs, also what waits for room.
+
+        Returns:
+            How many there were.
+
+        Raises:
+            NoteRefused: The file cannot be written; nothing is gone for good.
+        """
+        with self._lock:
+            self._refresh()
+            gone = [item for item in (*self._items, *self._refused) if person(item)]
+            for item in gone:
+                self._close(item)
+            self._refused = tuple(item for item in self._refused if not person(item))
+            self._waiting = {who: q for who, q in self._waiting.items() if not person(q)}
+        self.save(by=by)
+        return len(gone)
+
     # -- inside; the lock is held
 
     def _follow(self, memory: Memory, own_name: str, to: str = "") -> None:

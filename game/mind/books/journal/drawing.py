@@ -208,7 +208,7 @@ def _result(memory: Memory) -> Drawn | None:
 
 
 def _seen(memory: Memory) -> Drawn | None:
-    text = shorten(memory.text[:LONGEST], LONGEST_QUOTE)
+    text = shorten(memory.told[:LONGEST], LONGEST_QUOTE)
     if not memory.source:
         return _fit(f"I noticed: {text}", EntryOrigin.SURROUNDINGS)
     if what := deeds.given_to_me(memory):

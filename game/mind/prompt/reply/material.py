@@ -127,7 +127,7 @@ def of_memory(memory: Memory, partner: str, own_name: str) -> list[Sentence]:
     if said is not None:
         return list(_said(said, memory, partner))
     if memory.event in ("give", "pose") and memory.source:
-        text = _closed(in_first_person(for_prompt(memory.text, limit=LONGEST)))
+        text = _closed(in_first_person(for_prompt(memory.told, limit=LONGEST)))
         origin = SentenceOrigin.PARTNER if memory.source == partner else SentenceOrigin.OTHER
         return [Sentence(text, text, origin, memory.source, memory.time, memory.number)]
     return []
