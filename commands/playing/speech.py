@@ -8,6 +8,7 @@ from typing import Any
 from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, nobody, people_here
+from commands.playing.manners import silenced
 from commands.wording import TooMuch, spoken, unquoted
 
 POSED = "* "
@@ -25,6 +26,9 @@ class SpeechCommand(PlayerCommand):
         """Make the words safe, then do the act."""
         if self.caller.location is None:
             self.fail("You are nowhere, and nobody can hear you.")
+            return
+        if refusal := silenced(self.caller):
+            self.fail(refusal)
             return
         try:
             self.act()
