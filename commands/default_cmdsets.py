@@ -23,14 +23,23 @@ from commands.building.profiles import CmdPeople
 from commands.building.recall import CmdMemories, CmdRecall
 from commands.building.rules import CmdRules
 from commands.building.why import CmdWhy
-from commands.playing.manners import CmdIgnore, CmdPage, CmdReport, silenced
+from commands.playing.manners import CmdForgetMe, CmdIgnore, CmdPage, CmdReport, silenced
 from commands.playing.moving import direction_commands
 from commands.playing.people import CmdWho
 from commands.playing.things import CmdDescribe
 from commands.sleep import CmdShout, CmdSleep, CmdWake, CmdWakeAgent
 from commands.unloggedin import CmdUnconnectedCreate, CmdUnconnectedHelp
 
-PLAYER_COMMANDS = (*AGENT_COMMANDS, CmdDescribe, CmdIgnore, CmdReport, CmdShout, CmdWake, CmdWho)
+PLAYER_COMMANDS = (
+    *AGENT_COMMANDS,
+    CmdDescribe,
+    CmdForgetMe,
+    CmdIgnore,
+    CmdReport,
+    CmdShout,
+    CmdWake,
+    CmdWho,
+)
 """What people do in the world: what agents can do, and what only makes sense at a keyboard."""
 
 BUILDER_COMMANDS = (

@@ -13,9 +13,12 @@ from commands.base import PlayerCommand
 from commands.wording import listed, one_line, quoted
 from typeclasses.characters import Character
 from typeclasses.everywhere import tell_builders
+from typeclasses.forgetting import forget_everywhere
 
 LONGEST_REPORT = 500
 REPORTS_AN_HOUR = 6
+CONFIRM_SECONDS, FORGET_SECONDS = 120.0, 3600.0
+"""How long a question waits for its answer, and the time between two forgettings."""
 MOST_IGNORED = 200
 
 
@@ -102,6 +105,47 @@ class CmdReport(PlayerCommand):
         owner.attributes.add("reported", [*recent, now])
         tell_builders(f"|y[Report]|n {self.caller.key}: see @reports")
         self.msg("Thank you. The builders will read it.")
+
+
+class CmdForgetMe(PlayerCommand):
+    """Have your words taken out of every memory, summary, log and index of this world.
+
+    Usage:
+      forget me
+
+    You are asked to confirm it with your name. Agents forget you: what you said and
+    did, what they said to you, and what they made of it. Nothing brings it back; only
+    backups that were made before still hold it. Your account stays.
+    """
+
+    key = "forget"
+    help_category = "The world"
+    arg_regex = r"\s|$"
+
+    def func(self) -> None:
+        """Ask, then do it."""
+        caller, now = self.caller, time.time()
+        name = caller.key
+        asked = float(caller.ndb.asked_to_forget or 0)
+        if self.args.casefold() == "me":
+            caller.ndb.asked_to_forget = now
+            self.msg(f"All that you ever said here would be gone. Sure? Type: forget me {name}")
+        elif self.args.casefold() != f"me {name}".casefold() or now - asked > CONFIRM_SECONDS:
+            self.fail("Forget what? `forget me` takes your words out of every memory.")
+        elif now - float(caller.attributes.get("forgotten") or 0) < FORGET_SECONDS:
+            self.fail("You were forgotten within the last hour. Try again later.")
+        else:
+            caller.attributes.add("forgotten", now)
+            caller.ndb.asked_to_forget = 0
+            self.msg("It is being done.")
+            forget_everywhere(caller, self._told)
+
+    def _told(self, problems: list[str]) -> None:
+        if problems:
+            tell_builders(f"|r[Forget]|n {self.caller.key}: {'; '.join(problems)}")
+            self.msg("Not all of it could be done; the builders have been told. Try again later.")
+        else:
+            self.msg("You are forgotten here.")
 
 
 def muted_until(caller: ObjectDB) -> float:
