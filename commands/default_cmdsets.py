@@ -7,7 +7,7 @@ what would tell them what is not theirs to know, is taken out or replaced.
 from __future__ import annotations
 
 from evennia import CmdSet, default_cmds
-from evennia.commands.default import account, comms, general, system, unloggedin
+from evennia.commands.default import account, admin, comms, general, system, unloggedin
 
 from commands.agent_cmdset import AGENT_COMMANDS
 from commands.building.agents import CmdAgent
@@ -17,17 +17,29 @@ from commands.building.history import CmdHistory
 from commands.building.journal import CmdJournal
 from commands.building.memory import CmdCompactMemories, CmdMemoryStatus
 from commands.building.models import CmdLlmStatus
+from commands.building.moderation import CmdAudit, CmdBanFor, CmdMute, CmdReports
 from commands.building.notes import CmdNote, CmdNotes, CmdPin
 from commands.building.profiles import CmdPeople
 from commands.building.recall import CmdMemories, CmdRecall
+from commands.building.rules import CmdRules
 from commands.building.why import CmdWhy
+from commands.playing.manners import CmdForgetMe, CmdIgnore, CmdPage, CmdReport, silenced
 from commands.playing.moving import direction_commands
 from commands.playing.people import CmdWho
 from commands.playing.things import CmdDescribe
 from commands.sleep import CmdShout, CmdSleep, CmdWake, CmdWakeAgent
 from commands.unloggedin import CmdUnconnectedCreate, CmdUnconnectedHelp
 
-PLAYER_COMMANDS = (*AGENT_COMMANDS, CmdDescribe, CmdShout, CmdWake, CmdWho)
+PLAYER_COMMANDS = (
+    *AGENT_COMMANDS,
+    CmdDescribe,
+    CmdForgetMe,
+    CmdIgnore,
+    CmdReport,
+    CmdShout,
+    CmdWake,
+    CmdWho,
+)
 """What people do in the world: what agents can do, and what only makes sense at a keyboard."""
 
 BUILDER_COMMANDS = (
@@ -44,9 +56,13 @@ BUILDER_COMMANDS = (
     CmdNotes,
     CmdNote,
     CmdPin,
+    CmdRules,
     CmdSleep,
     CmdWakeAgent,
     CmdLlmStatus,
+    CmdMute,
+    CmdReports,
+    CmdAudit,
 )
 """What builders tend agents with."""
 
@@ -76,6 +92,13 @@ class CmdChannel(comms.CmdChannel):
         "cmd: not pperm(channel_banned); admin: perm(Builder);"
         " manage: perm(Builder); changelocks: perm(Admin)"
     )
+
+    def func(self) -> None:
+        """Evennia's, for whoever may be heard."""
+        if refusal := silenced(self.caller):
+            self.msg(refusal)
+            return
+        super().func()
 
 
 CmdChannel.__doc__ = comms.CmdChannel.__doc__  # the docstring is the help in the game
@@ -110,6 +133,9 @@ class AccountCmdSet(default_cmds.AccountCmdSet):
             self.remove(command())
         self.add(CmdWho())
         self.add(CmdChannel())
+        self.add(CmdPage())
+        self.remove(admin.CmdBan())
+        self.add(CmdBanFor())
 
 
 class SessionCmdSet(default_cmds.SessionCmdSet):

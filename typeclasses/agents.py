@@ -18,7 +18,7 @@ from game.agent.naming import begin, now
 from game.agent.services import running, services
 from game.agent.surroundings import identity_of
 from game.agent.thinking.hearing import event_of
-from game.mind.archive.records import MemoryKind
+from game.mind.archive.records import POSE, MemoryKind
 from game.mind.errors import KeepsakeError, NameRefused
 from game.mind.events.types import MemoryChange
 from game.mind.language import perception
@@ -117,6 +117,8 @@ class Agent(Character):
             return
         place = self.location.key if self.location else ""
         kind = str(facts.get("type", ""))
+        if kind == POSE:  # which the memory keeps as its kind
+            line = line.removeprefix("* ")
 
         def keep(result: str) -> None:
             mind.memory.remember(result, MemoryKind.RESULT, place=place, event=kind)

@@ -9,6 +9,8 @@ from evennia.objects.objects import DefaultCharacter
 from typeclasses.appearance import CharacterAppearance
 from typeclasses.objects import ObjectParent
 
+_HEARD = frozenset({"say", "talk", "whisper", "pose", "shout"})
+
 
 class Character(CharacterAppearance, ObjectParent, DefaultCharacter):
     """Somebody in the world; people play one of these."""
@@ -30,6 +32,14 @@ class Character(CharacterAppearance, ObjectParent, DefaultCharacter):
     @unannounced.setter
     def unannounced(self, value: bool) -> None:
         self.ndb.unannounced = value
+
+    def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
+        """Whether it is shown: what somebody says or plays whom this one ignores is not."""
+        ignored = self.attributes.get("ignored")
+        facts = text[1] if isinstance(text, tuple) and len(text) > 1 else None
+        if ignored and from_obj is not None and facts and facts.get("type") in _HEARD:
+            return getattr(from_obj, "id", None) not in ignored
+        return bool(super().at_msg_receive(text=text, from_obj=from_obj, **kwargs))
 
     def at_post_puppet(self, **kwargs: Any) -> None:
         """Show the room and tell the others, unless this is a trial."""

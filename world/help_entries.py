@@ -64,9 +64,14 @@ this again, and dreams; it takes no dream for something that happened.
 """
 
 _PRIVACY = """
-What you say, do or whisper where an agent perceives it stays in its memory
-and may turn up in what it says to others, as with any neighbour. Do not tell
-the villagers what you would not tell a village.
+What you say or do where an agent perceives it stays in its memory and may
+turn up in what it says to others, as with any neighbour. What you whisper to
+it is for the two of you: it is not put before it when it answers others.
+Still, do not tell the villagers what you would not tell a village.
+
+ |wignore <name>|n               you neither hear nor see them
+ |wreport <name> = <what>|n      the builders read it
+ |wforget me|n                   your words are taken out of every memory
 
 No player can read an agent's memory, its journal, what it thinks of people,
 its profile or its private reasons, nor change who it is by talking to it. The

@@ -6,10 +6,10 @@ import inspect
 from datetime import datetime
 
 from django.conf import settings
-from evennia.commands.default.muxcommand import MuxCommand
 from evennia.objects.models import ObjectDB
 from evennia.utils.evtable import EvTable
 
+from commands.audit import AuditedCommand
 from commands.wording import listed, quoted
 from game.agent.mind import Mind
 from game.mind.errors import KeepsakeError
@@ -17,7 +17,7 @@ from typeclasses.agents import Agent, all_agents, find_agents
 from typeclasses.minds import mind_of
 
 
-class BuilderCommand(MuxCommand):
+class BuilderCommand(AuditedCommand):
     """A command for builders; what Keepsake refuses is told, with its cure."""
 
     locks = "cmd:perm(Builder)"

@@ -8,8 +8,11 @@ from typing import Any
 from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, nobody, people_here
+from commands.playing.manners import silenced
 from commands.wording import TooMuch, spoken, unquoted
 
+POSED = "* "
+"""Begins what is only played; whatever else somebody types begins with their name."""
 _NAME_AND_REST = re.compile(r"([^=:,\s]*)[=:,\s]*(.*)")
 
 
@@ -23,6 +26,9 @@ class SpeechCommand(PlayerCommand):
         """Make the words safe, then do the act."""
         if self.caller.location is None:
             self.fail("You are nowhere, and nobody can hear you.")
+            return
+        if refusal := silenced(self.caller):
+            self.fail(refusal)
             return
         try:
             self.act()
@@ -164,9 +170,11 @@ class CmdEmote(SpeechCommand):
 
     Example:
       emote warms his hands at the fire.
-        -> Tom warms his hands at the fire.
+        -> * Tom warms his hands at the fire.
       :'s hat drips.
-        -> Tom's hat drips.
+        -> * Tom's hat drips.
+
+    The star says that you play it: nothing else begins with one.
     """
 
     key = "emote"
@@ -178,5 +186,5 @@ class CmdEmote(SpeechCommand):
             self.fail("Do what? For instance: emote warms his hands at the fire.")
             return
         blank = "" if gesture.startswith(("'", "’", ",")) else " "
-        text = "{actor}" + blank + "{gesture}"
+        text = POSED + "{actor}" + blank + "{gesture}"
         self.show("pose", you=text, others=text, gesture=gesture)

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -161,8 +161,15 @@ class IndexService:
         if agent and (agent := self._known(agent)) is None:
             there = ", ".join(sorted(self._agents)) or "none"
             raise KeepsakeError(f"No agent named {names[0]} has an index", f"There are: {there}")
-        self._rebuild = Rebuild(tuple([agent] if agent else names))
-        for name in self._rebuild.agents:
+        return self._begin([agent] if agent else names)
+
+    def rebuild_these(self, agents: Sequence[str]) -> Rebuild:
+        """The same of several, whether or not a rebuild is at work: they come after it."""
+        return self._begin(agents)
+
+    def _begin(self, agents: Sequence[str]) -> Rebuild:
+        self._rebuild = Rebuild(tuple(agents))
+        for name in agents:
             self._enqueue(f"rebuild {name}", partial(self._rebuild_one, name))
         return self._rebuild
 

@@ -48,7 +48,7 @@ def memory_document(memory: Memory, agent: str) -> Document:
     return Document(
         key=f"memory:{memory.number}",
         kind=DocumentKind.MEMORY,
-        text=memory.text,
+        text=memory.told,
         time=_with_zone(memory.time),
         first=memory.number,
         last=memory.number,

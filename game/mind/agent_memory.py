@@ -51,6 +51,7 @@ class AgentMemory(ABC):
         source_id: str = "",
         event: str = "",
         to: str = "",
+        to_id: str = "",
         time: datetime | None = None,
     ) -> Memory:
         """Remember one line; it is in the archive when this returns.
@@ -73,6 +74,7 @@ class AgentMemory(ABC):
                 source_id=source_id,
                 event=event,
                 to=to,
+                to_id=to_id,
             )
             window = self._tiers.window
             if window and (last := window[-1]).is_repeated_by(memory):

@@ -108,8 +108,8 @@ class TestSpeech(WithPeople):
         assert self.texts("Ada") == [
             'Tom says, "Hello"',
             'Tom says, "Hello again"',
-            "Tom nods.",
-            "Tom's hat drips.",
+            "* Tom nods.",
+            "* Tom's hat drips.",
             'Tom says, "/shrug"',
         ]
 
@@ -183,7 +183,7 @@ class TestSpeech(WithPeople):
     def test_emote(self):
         self.type("emote warms his hands.")
         for name in ("Tom", "Ada"):
-            assert self.heard[name].last == ("Tom warms his hands.", {"type": "pose"}, self.tom)
+            assert self.heard[name].last == ("* Tom warms his hands.", {"type": "pose"}, self.tom)
 
     def test_nothing_to_say(self):
         for line in ("say", "emote", "whisper", "whisper ada ="):

@@ -55,11 +55,11 @@ DAY = (
 
 
 def test_what_matters_is_told_as_what_it_was(journal: Journal):
+    """What was whispered (4) is for two, and a journal stands in everybody's prompt."""
     written = draw(journal, DAY, JournalConfig(draw_from=4))
     assert {entry.memories[0]: entry.text for entry in written} == {
         2: 'Tom told me: "I work as a baker now. The rain is bad."',
         3: 'Ada told me: "Never open the cellar door, Mira!"',
-        4: 'I promised Ada: "I promise to keep it shut."',
         5: 'I promised Ada: "I will bring you the key tomorrow, Ada."',
         6: "Tom gave me a blue cup.",
         7: "I gave a honey jar to Tom.",
@@ -67,7 +67,7 @@ def test_what_matters_is_told_as_what_it_was(journal: Journal):
     }
     assert journal.entries() == written
     by_number = {entry.memories[0]: entry for entry in written}
-    assert [by_number[n].origin for n in (2, 4, 6, 8)] == [
+    assert [by_number[n].origin for n in (2, 5, 6, 8)] == [
         *(EntryOrigin.TOLD, EntryOrigin.SEEN, EntryOrigin.SEEN, EntryOrigin.SURROUNDINGS),
     ]
     assert by_number[6].tags == ("gift", "tom")
@@ -147,7 +147,7 @@ def test_what_is_older_than_the_day_names_its_own(journal: Journal):
 
 def test_two_people_of_one_name_are_not_mixed_up(journal: Journal):
     both = [told(1, "Hello."), replace(told(2, "I work as a baker."), source_id="Tom-2")]
-    promise = did(3, "whisper Tom = I will bring the cup.")
+    promise = did(3, "say I will bring the cup, Tom.")
     written = draw(journal, [*both, promise])
     assert [entry.who for entry in written] == [("Tom-2",), ("name:Tom",)]
     nobody = replace(told(4, "I live by the ford."), source_id="")

@@ -58,7 +58,7 @@ BOOKS = {
     | dict.fromkeys(["is_empty", "before_thought", "record_rate"], READ),
     Archive: {"append": BELOW, "append_memory": BELOW}
     | dict.fromkeys(["last_number", "sync", "close", "backwards", "forwards"], READ)
-    | dict.fromkeys(["changes", "read", "size"], READ),
+    | dict.fromkeys(["changes", "lines_with", "read", "size"], READ),
 }
 """What each public method does, in operations; what writes below others is told by those."""
 

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import is_
 from pathlib import Path
 from random import Random
@@ -25,6 +25,7 @@ from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
 from game.agent.surroundings import identity_of, people_near
 from game.mind.archive.log import Archive
+from game.mind.archive.privacy import NOBODY
 from game.mind.archive.records import Memory
 from game.mind.books.journal.entries import Importance
 from game.mind.books.profiles import shown
@@ -201,7 +202,8 @@ class Acquaintances:
         about = _About(present, known, config, now.replace(second=0, microsecond=0))
         # A thought that is thought again, or in an empty room, says the same again.
         if self._shown is None or not self._shown[0].same_as(about):
-            lines = shown.lines(present, self.book, config, now, self._services.tokens)
+            may = partial(self._memory.private.may_hear_all, audience=NOBODY)
+            lines = shown.lines(present, self.book, config, now, self._services.tokens, may)
             self._shown = about, lines
         return self._shown[1]
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from game.agent.agent_log import Complaints, log
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
+from game.mind.archive.privacy import NOBODY
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.journal.book import Journal
 from game.mind.books.journal.drawing import draw_out
@@ -111,7 +113,10 @@ class Diary:
             return ()
         window = self._memory.context().window
         now, tokens = self._services.clock.now(), self._services.tokens
-        return standing(self.journal, config, now, window[0].number if window else None, tokens)
+        before = window[0].number if window else None
+        private = self._memory.private
+        may = partial(private.may_hear_all, audience=NOBODY)
+        return standing(self.journal, config, now, before, tokens, may)
 
     # -- writing
 

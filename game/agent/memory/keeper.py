@@ -18,6 +18,7 @@ from game.agent.memory.memory import MemoryComponent
 from game.agent.memory.recaller import Recaller
 from game.agent.services import Services
 from game.agent.tasks import Once
+from game.mind.archive.privacy import NOBODY, Audience, outward
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.notes import Note, NoteBook
 from game.mind.books.pins import LIMIT, Pinned
@@ -155,7 +156,9 @@ class MemoryTools:
         if not 1 <= low <= high:
             raise NoteRefused("There is no such memory", f"You have 1 to {archive.last_number}")
         config = self._config
-        memories = archive.read(low, min(high, low + config.remembered - 1))
+        # It stands in prompts that answer anybody, like all that an act has brought to mind.
+        read = archive.read(low, min(high, low + config.remembered - 1))
+        memories = [outward(each) for each in read]
         shown = memories[: len(related.paged(memories, config))]
         if not shown:
             raise NoteRefused("That memory cannot be read", "Try another number")
@@ -264,7 +267,7 @@ class MemoryTools:
             self._remembered = ()
 
     async def relate(
-        self, question: str, *, scene: bool, by: str = "thought"
+        self, question: str, *, scene: bool, by: str = "thought", audience: Audience = NOBODY
     ) -> SearchResult | None:
         """Search for what may matter to a thought; None if nothing could be searched in time.
 
@@ -272,12 +275,13 @@ class MemoryTools:
             question: What to search for.
             scene: What is recent counts more.
             by: For whom; see :class:`game.mind.events.types.Recall`.
+            audience: Who hears what comes of it.
         """
         if not self._config.budget:
             return None
         before, seconds = self.recaller.window_starts_at(), self._config.patience
         found = await self.recaller.search(
-            question, by=by, before=before, scene=scene, seconds=seconds
+            question, by=by, before=before, scene=scene, seconds=seconds, audience=audience
         )
         if found is None and self._services.indexes is not None:
             log(f"[Recall] {self._name}: no answer in time; the thought goes on without")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from game.agent.services import Services
 from game.mind.agent_memory import AgentMemory
 from game.mind.archive.integrity import IntegrityReport
 from game.mind.archive.log import Archive
+from game.mind.archive.privacy import NOBODY, Audience, PrivateWords
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.archive.spill import Line, not_yet_in
 from game.mind.compaction import carried_over
@@ -44,6 +46,7 @@ class MemoryComponent:
         problem: Why the archive cannot be written now; None if it can.
         newest: Number of the last memory that was archived since the server started; 0 for none.
         last_act: Number of the last act that was remembered since the server started; 0 for none.
+        private: Which of its memories are private, and with whom they are shared.
         noticed: What it was told as a rule, and what it promised.
         compactor: What compacts it.
     """
@@ -53,6 +56,7 @@ class MemoryComponent:
         self.folder = folder
         self.problem: KeepsakeError | None = None
         self.newest = self.last_act = 0
+        self.private = PrivateWords()
         self.noticed = Noticing(name, folder, services)
         self._services, self._owner = services, owner
         self.summaries = SummaryFolder(folder / "summaries", name)
@@ -87,6 +91,7 @@ class MemoryComponent:
         source_id: str = "",
         event: str = "",
         to: str = "",
+        to_id: str = "",
     ) -> bool:
         """Remember one line, and start a compaction when one is due.
 
@@ -99,6 +104,7 @@ class MemoryComponent:
             source_id: Who caused it, whatever they are called; see :mod:`.identity`.
             event: What kind of message it was: ``say``, ``pose``, ``give`` …
             to: To whom an own act was meant, by name.
+            to_id: Who that is, whatever they are called.
 
         Returns:
             Whether it is in the archive; if not, it waits, in RAM and in the home's
@@ -111,6 +117,7 @@ class MemoryComponent:
             "source_id": source_id,
             "event": event,
             "to": to,
+            "to_id": to_id,
             "time": self._services.clock.now(),
         }
         self._backlog.append((text, kind, about))
@@ -165,6 +172,7 @@ class MemoryComponent:
         if self._memory is not None:
             memory = self._memory.append(text, kind, **about)
             self.newest = memory.number
+            self.private.saw(memory)
             if memory.kind is MemoryKind.ACT:
                 self.last_act = memory.number
             self._services.events.emit(remembered(self.name, memory))
@@ -213,15 +221,21 @@ class MemoryComponent:
 
     def always_shown(self) -> tuple[str, ...]:
         """What stands in every prompt, whatever is compacted: pins and what was noticed."""
-        return (*self._owner.pins(), *self.noticed.lines)
+        return (*self._owner.pins(), *self.noticed_for(NOBODY))
+
+    def noticed_for(self, audience: Audience, before: int | None = None) -> tuple[str, ...]:
+        """What was noticed, from before memory ``before``, as far as the audience may hear it."""
+        may = partial(self.private.may_hear, audience=audience)
+        return self.noticed.block.lines_before(before, may)
 
     def must_keep(self) -> tuple[str, ...]:
         """What no compaction may lose: what stands in every prompt, and what found no room there.
 
         Asked in a worker thread, before a compaction.
         """
-        refused = [item.line for item in self.noticed.block.refused]
-        found = carried_over.carried_over(self.context(), refused, self.name)
+        may = partial(self.private.may_hear, audience=NOBODY)
+        refused = [item.line for item in self.noticed.block.refused if may(item.number)]
+        found = carried_over.carried_over(self.context(), refused, self.name, may)
         return tuple(dict.fromkeys((*self.always_shown(), *found)))
 
     # -- compacting
@@ -298,6 +312,7 @@ class MemoryComponent:
             self._trouble(error)
             return False
         try:
+            self.private = PrivateWords.of(archive)
             self._memory = self._opener.opened(archive)
         except Exception as error:
             # Not even a window can be read: what happens waits in RAM, and whoever speaks

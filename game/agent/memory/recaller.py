@@ -14,10 +14,11 @@ from game.agent.happenings import searched
 from game.agent.in_time import in_time
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
+from game.mind.archive.privacy import NOBODY, Audience
 from game.mind.books.notes import NoteBook
 from game.mind.errors import KeepsakeError
 from game.mind.events.types import MemoryChange
-from game.mind.recall.documents import DocumentKind, Hit
+from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.recall import MemorySearch, SearchRequest
 from game.mind.recall.related import SearchResult
 
@@ -60,6 +61,7 @@ class Recaller:
         before: int | None = None,
         scene: bool = False,
         seconds: float,
+        audience: Audience = NOBODY,
     ) -> SearchResult | None:
         """Search in a worker thread; None if nothing could be searched in time.
 
@@ -69,6 +71,7 @@ class Recaller:
             before: Only memories with lower numbers, which the window does not show.
             scene: What is recent counts more.
             seconds: How long it may take.
+            audience: Who hears what comes of it.
         """
         if self._recall is None:
             return None
@@ -76,7 +79,7 @@ class Recaller:
         began = self._now()
 
         def work() -> SearchResult | None:
-            return self._found(text, before=before, scene=scene, seconds=seconds)
+            return self._found(text, before=before, scene=scene, seconds=seconds, audience=audience)
 
         found = await in_time(self._services, work, seconds)
         self._tell(by, text, None if found is None else found.hits, began, before)
@@ -100,7 +103,13 @@ class Recaller:
         return result
 
     def _found(
-        self, text: str, *, before: int | None, scene: bool, seconds: float
+        self,
+        text: str,
+        *,
+        before: int | None,
+        scene: bool,
+        seconds: float,
+        audience: Audience = NOBODY,
     ) -> SearchResult | None:
         config, recall = self._services.recall.current, self._recall
         if recall is None:
@@ -108,7 +117,17 @@ class Recaller:
         most = (config.notes, config.summaries, config.memories)
         wanted = [SearchRequest(limit + SPARE, (k,)) for limit, k in zip(most, _KINDS, strict=True)]
         seconds *= FOR_MEANING
-        found = recall.search_each(text, wanted, before=before, scene=scene, seconds=seconds)
+        private = self._memory.private
+        confided = bool(audience) and self._services.people.current.in_confidence
+
+        def may(document: Document) -> bool:
+            # A summary is made of what anybody may hear; a note is of no memory.
+            one = document.kind is DocumentKind.MEMORY and not confided
+            return not one or private.may_hear(document.first, audience)
+
+        found = recall.search_each(
+            text, wanted, before=before, scene=scene, seconds=seconds, may=may
+        )
         if found is None:
             return None
         notes, summaries, memories = map(tuple, found)

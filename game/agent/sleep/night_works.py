@@ -15,6 +15,7 @@ from random import Random
 from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
 from game.mind.archive.log import Archive
+from game.mind.archive.privacy import outward
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.journal.consolidate import consolidate
 from game.mind.books.profiles.asleep.people import LEFT, update_profiles
@@ -73,6 +74,10 @@ class NightWorks:
     def _archive(self) -> Archive:
         return self._mind.memory.memory.archive
 
+    def _read(self, first: int, last: int) -> list[Memory]:
+        """Memories as anybody may know of them: what a night makes stands in all prompts."""
+        return [outward(each) for each in self._archive.read(first, last)]
+
     # -- journal and people
 
     def _consolidate(self, ask: Ask) -> Figures:
@@ -86,7 +91,7 @@ class NightWorks:
         people.settle()
         newest = archive.last_number
         since = max(_through(log), newest - NEWEST)
-        memories = archive.read(since + 1, newest) if newest > since else []
+        memories = self._read(since + 1, newest) if newest > since else []
         figures = update_profiles(people.book, memories, ask, self._name, people.importance_of)
         return {**figures, THROUGH: since if LEFT in figures else newest}
 
@@ -121,14 +126,14 @@ class NightWorks:
         """The memories that were found, best first, without those about its own memory."""
         found: list[Memory] = []
         for hit in hits:
-            found += self._archive.read(hit.document.first, hit.document.last)
+            found += self._read(hit.document.first, hit.document.last)
         return [memory for memory in found if not about_memory(memory)]
 
     def _by_words(self, question: str) -> list[Memory]:
         """What recall without an index comes down to: the newest that share most words."""
         wanted, newest = telling(question), self._archive.last_number
         scored = []
-        for memory in self._archive.read(max(newest - NEWEST, 0) + 1, newest):
+        for memory in self._read(max(newest - NEWEST, 0) + 1, newest):
             shared = len(wanted & telling(f"{memory.source} {memory.text}"))
             if shared and memory.kind is MemoryKind.PERCEPTION and not about_memory(memory):
                 scored.append((shared, memory.number, memory))
@@ -177,11 +182,11 @@ class NightWorks:
         return dream(self._dreamt_of(rng), self._name, ask, rng, self._folder, self._now)
 
     def _dreamt_of(self, rng: Random) -> list[Memory]:
-        archive = self._archive
-        before = max(archive.last_number - DREAMT_OF, 0)
+        newest = self._archive.last_number
+        before = max(newest - DREAMT_OF, 0)
         first = rng.randint(1, max(before - OLDER, 1))
-        older = archive.read(first, min(first + OLDER - 1, before)) if before else []
-        return [*older, *archive.read(before + 1, archive.last_number)]
+        older = self._read(first, min(first + OLDER - 1, before)) if before else []
+        return [*older, *self._read(before + 1, newest)]
 
     def _tidy(self, _ask: Ask) -> Figures:
         return tidy(self._folder, self._mind.diary.journal, self._now)

@@ -11,10 +11,11 @@ from game.agent.body import Body
 from game.agent.memory.keeper import MemoryTools
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
-from game.agent.surroundings import exits_of, people_near, things_near
+from game.agent.surroundings import exits_of, identity_of, people_near, things_near
 from game.agent.tasks import Once
 from game.agent.thinking.options import options_of
 from game.agent.thinking.prompting import examples_of, verbs_of
+from game.mind.archive.privacy import WHISPER
 from game.mind.archive.records import SHRUG, MemoryKind
 from game.mind.errors import KeepsakeError
 from game.mind.language import perception
@@ -28,6 +29,8 @@ REMEMBERED_ACTS = 5
 """How many of its own last acts count as a repeat."""
 OWN_LINES = 24
 """Own words and gestures that an act may not repeat."""
+_CONFIDED = frozenset({"say", WHISPER, "wait"})
+"""What an answer to a whisper may be: all else is seen by others, or kept where they see it."""
 _ECHOES = frozenset({"say", "talk", "whisper", "pose"})
 
 
@@ -73,8 +76,16 @@ class Actor:
         self._acting: Command | None = None
         self._recent: deque[Command] = deque(maxlen=REMEMBERED_ACTS)
 
-    def act(self, agent: Body, text: str, *, addressee: str = "") -> Act:
-        """Do what the first line of ``text`` says, by the rules that bind a player."""
+    def act(self, agent: Body, text: str, *, addressee: str = "", confidant: str = "") -> Act:
+        """Do what the first line of ``text`` says, by the rules that bind a player.
+
+        Args:
+            agent: Whose hands they are.
+            text: The answer.
+            addressee: Whom speech is for.
+            confidant: Whose private words it was made from: what comes of them stays between
+                the two.
+        """
         command = parsing.parse(
             text,
             own_name=agent.key,
@@ -83,6 +94,10 @@ class Actor:
         )
         if isinstance(command, Refusal):
             return Act(None, command.reason)
+        if confidant:
+            if command.verb not in _CONFIDED:
+                return Act(None, f"What {confidant} whispered is for you alone; whisper an answer")
+            command = _confided(command, confidant)
         if parsing.is_repeat_of(command, self._recent):
             # Without its words: a small model would only copy them from there.
             return Act(None, "You have just done that; do something else")
@@ -97,8 +112,9 @@ class Actor:
             return Act(command)
         place = agent.location.key if agent.location else ""
         to = addressee if command.verb == "say" else ""
+        whom = _whispered_to(agent, command)
         saved = self._memory.remember(
-            command.line, MemoryKind.ACT, place=place, reason=command.reason, to=to
+            command.line, MemoryKind.ACT, place=place, reason=command.reason, to=to, to_id=whom
         )
         # Before it is done: what comes of it is remembered too.
         number = self._memory.last_act if saved else 0
@@ -115,15 +131,20 @@ class Actor:
     ) -> Act:
         """Say words to somebody: speech, whatever is in it, and never a command."""
         here = any(person.key == partner for person in people_near(agent))
-        if whispered and here:
-            command = Command("whisper", f"{partner} = {words}")
-        else:
-            command = Command("say", words)
+        if whispered and not here:
+            return Act(None, f"{partner} has gone, and it was for nobody else")
+        verb, line = (WHISPER, f"{partner} = {words}") if whispered else ("say", words)
+        command = Command(verb, line)
         self._recent.append(command)
         place = agent.location.key if agent.location else ""
         event = SHRUG if shrug else ""
         saved = self._memory.remember(
-            command.line, MemoryKind.ACT, place=place, event=event, to=partner
+            command.line,
+            MemoryKind.ACT,
+            place=place,
+            event=event,
+            to=partner,
+            to_id=_whispered_to(agent, command),
         )
         number = self._memory.last_act if saved else 0
         return Act(command, result=self._perform(agent, command, partner, place), memory=number)
@@ -174,6 +195,25 @@ class Actor:
         elif kind not in _ECHOES:
             keep(text)
         return True
+
+
+def _confided(command: Command, confidant: str) -> Command:
+    """An answer to a whisper, whispered back to whoever that was."""
+    if command.verb == "wait":
+        return command
+    words = command.argument.partition(" = ")[2] if command.verb == WHISPER else command.argument
+    return Command(WHISPER, f"{confidant} = {words}", command.reason)
+
+
+def _whispered_to(agent: Body, command: Command) -> str:
+    """With whom a whisper is shared, whatever they are called; empty if that is not certain."""
+    if command.verb != WHISPER:
+        return ""
+    name = command.argument.partition(" = ")[0].casefold()
+    near = people_near(agent)
+    exact = [each for each in near if each.key.casefold() == name]
+    found = exact or [each for each in near if each.key.casefold().startswith(name)]
+    return identity_of(found[0]) if len(found) == 1 else ""
 
 
 def _of_example(line: str) -> str:

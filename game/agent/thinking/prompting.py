@@ -12,6 +12,7 @@ from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
 from game.agent.surroundings import exits_of, people_near, things_near
 from game.agent.tasks import Routine
+from game.mind.archive.privacy import NOBODY, Audience, outward
 from game.mind.archive.records import Memory, MemoryKind, Summary
 from game.mind.memory import MemoryContext
 from game.mind.ports import Tokens
@@ -51,6 +52,7 @@ class PromptExtras:
         journal: What mattered most of what it wrote down, from before the window.
         people: What it knows of those who are there, and of the place.
         called_back: The numbers of the memories that it has called back.
+        window: The window as whoever is answered may hear it; None for anybody.
     """
 
     pinned: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ class PromptExtras:
     journal: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     called_back: tuple[int, ...] = ()
+    window: tuple[Memory, ...] | None = None
 
     def ever_less(self) -> Iterator[PromptExtras]:
         """This, and then with one more of what a thought can do without left out each time."""
@@ -80,12 +83,23 @@ _DISPENSABLE: tuple[dict[str, Any], ...] = (
 """What a prompt that is too large is built without, one after the other."""
 
 
-def kept_by(agent: Body, mind: Remembering, found: SearchResult | None = None) -> PromptExtras:
-    """What the agent keeps, and what was found for this thought, as it is now."""
-    window = mind.memory.context().window
+def kept_by(
+    agent: Body,
+    mind: Remembering,
+    found: SearchResult | None = None,
+    audience: Audience = NOBODY,
+) -> PromptExtras:
+    """What the agent keeps, and what was found for this thought, as it is now.
+
+    ``audience``: Whom the thought answers, and nobody else hears; private words of theirs alone
+    are among it.
+    """
+    memory = mind.memory.context()
+    window = memory.window
     return PromptExtras(
         pinned=mind.keeper.shown_pins,
-        noticed=mind.memory.noticed.lines_before(window[0].number if window else None),
+        noticed=mind.memory.noticed_for(audience, window[0].number if window else None),
+        window=mind.memory.private.heard_by(memory.shown, audience),
         journal=mind.diary.lines,
         people=mind.acquaintances.lines(agent),
         related=mind.keeper.related(found),
@@ -146,7 +160,10 @@ def prompt_for(
         journal=kept.journal,
         longterm_summary=_text(memory.longterm),
         recent_summary=_text(memory.recent),
-        window=(script or script_of_window()).of(memory.shown, agent.key),
+        window=(script or script_of_window()).of(
+            kept.window if kept.window is not None else tuple(map(outward, memory.shown)),
+            agent.key,
+        ),
         people=kept.people,
         related_notes=kept.related.notes,
         related_experiences=kept.related.experiences,

@@ -17,11 +17,13 @@ from game.agent.in_time import in_time
 from game.agent.memory.acquaintances import present_with
 from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
-from game.agent.surroundings import exits_of, people_near
+from game.agent.surroundings import exits_of, identity_of, people_near
 from game.agent.thinking.prompting import examples_of
 from game.llm.profiles import CHAT, SCRIPT, ModelProfile
+from game.mind.archive.privacy import NOBODY, Audience, is_private
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.profiles.profile import Profile as Person
+from game.mind.books.profiles.shown import hearable
 from game.mind.errors import KeepsakeError
 from game.mind.language.heard import heard, own_words
 from game.mind.language.perception import for_prompt
@@ -79,6 +81,7 @@ class Reply:
         prompt: What was sent last.
         best: The best answer so far that may be said.
         asked: The memories that are answered: no part of what bears on them.
+        audience: Who hears the answer: private words that they do not share are no part of it.
         trusted: Whether the model is one that follows instructions, whose answer stands even
             where it uses nothing of what it was given.
         looking: Whether the model is asked just now if the agent knows the answer at all.
@@ -92,9 +95,16 @@ class Reply:
     prompt: ReplyPrompt | None = None
     best: Judged | None = None
     asked: frozenset[int] = frozenset()
+    audience: Audience = NOBODY
     trusted: bool = False
     looking: bool = False
     looked: bool = False
+
+    @property
+    def used(self) -> frozenset[int]:
+        """The memories whose words stand in its prompt, or may."""
+        ranked = (each.sentence.number for each in self.scene.ranked)
+        return self.asked | {turn.number for turn in self.scene.turns} | {*ranked}
 
     @property
     def rendered(self) -> Rendered | None:
@@ -117,15 +127,38 @@ class Replying:
     async def gather(self, agent: Body, impulse: Impulse, *, words: str = "") -> Reply:
         """Bring together what bears on what was said: what the reply will be made from."""
         reply = self._begun(agent, impulse, words)
-        window = self._mind.memory.context().window
+        window = self._heard_by(reply.audience)
         question = reply.scene.words
-        reply.found = await self._mind.keeper.relate(question, scene=False, by="reply")
+        reply.found = await self._mind.keeper.relate(
+            question, scene=False, by="reply", audience=reply.audience
+        )
         sentences = self._material(agent, reply, window)
         before = next((turn.words for turn in reversed(reply.scene.turns) if turn.who), "")
         rank = partial(self._services.ranker.rank, question, sentences, before, agent.key)
         ranked = await in_time(self._services, rank, SECONDS)
         reply.scene = replace(reply.scene, ranked=tuple(ranked or ()))
         return reply
+
+    def audience_of_act(self, impulse: Impulse) -> Audience:
+        """Who may hear private words in an act: whoever whispered what it answers, else nobody.
+
+        An act is seen, and what it writes down is read in all prompts.
+        """
+        window = self._mind.memory.context().window
+        cause = next((m for m in reversed(window) if m.number == impulse.memory), None)
+        return _alone(impulse) if cause is not None and is_private(cause) else NOBODY
+
+    def is_whispered(self, agent: Body, reply: Reply) -> bool:
+        """Whether an answer is whispered: to a whisper, and if others have come in since."""
+        private = self._mind.memory.private
+        secret = any(not private.may_hear(number, NOBODY) for number in reply.used)
+        return reply.whispered or (secret and _listeners(agent) != reply.audience)
+
+    def _heard_by(self, audience: Audience) -> list[Memory]:
+        """What of the window may be said to them."""
+        private, window = self._mind.memory.private, self._mind.memory.context().window
+        confided = self._services.people.current.in_confidence
+        return [m for m in window if confided or private.may_hear(m.number, audience)]
 
     def is_stale(self, agent: Body, impulse: Impulse, reply: Reply) -> bool:
         """Whether something was said since that the reply does not know of yet."""
@@ -226,9 +259,17 @@ class Replying:
     def _begun(self, agent: Body, impulse: Impulse, words: str) -> Reply:
         window = self._mind.memory.context().window
         partner = impulse.source
-        turns = turns_with(window, partner)
-        waiting = unanswered(turns)
         cause = next((m for m in reversed(window) if m.number == impulse.memory), None)
+        heard_of = {
+            impulse.memory,
+            *(turn.number for turn in unanswered(turns_with(window, partner))),
+        }
+        whispered = any(
+            is_private(m) and m.source == partner for m in window if m.number in heard_of
+        )
+        audience = _alone(impulse) if whispered else _listeners(agent)
+        turns = turns_with(self._heard_by(audience), partner)
+        waiting = unanswered(turns)
         said = (words,) if words else tuple(turn.words for turn in waiting)
         if not said and cause is not None and (heard_so := heard(cause)) is not None:
             said = (for_prompt(heard_so.words),)
@@ -239,22 +280,21 @@ class Replying:
             event=event,
             turns=tuple(turn for turn in turns if turn not in waiting),
         )
-        whispered = cause is not None and cause.event == "whisper"
         asked = frozenset({impulse.memory, *(turn.number for turn in waiting)})
-        return Reply(partner, scene, whispered=whispered, asked=asked)
+        return Reply(partner, scene, whispered=whispered, asked=asked, audience=audience)
 
     def _material(self, agent: Body, reply: Reply, window: Sequence[Memory]) -> list[Sentence]:
         """All that could stand in the prompt, what was said in the order in which it was."""
         mind, partner, scene = self._mind, reply.partner, reply.scene
         context = mind.memory.context()
-        profiles = self._profiles_of(agent, partner)
+        profiles = self._profiles_of(agent, reply.audience)
         spoken = [
             *(s for each in profiles for s in material.of_observations(each, partner)),
             *material.of_found(reply.found, partner, agent.key),
             *material.of_window(window, partner, agent.key),
         ]
         spoken = [each for each in spoken if each.number not in reply.asked]
-        noticed = mind.memory.noticed.lines_before(None)
+        noticed = mind.memory.noticed_for(reply.audience)
         return [
             *material.of_profile(scene.profile),
             *material.of_place(scene.place, _described(agent)),
@@ -263,11 +303,12 @@ class Replying:
             *sorted(material.without_superseded(spoken, profiles), key=lambda each: each.time),
         ]
 
-    def _profiles_of(self, agent: Body, partner: str) -> list[Person]:
-        """The profiles of those who are there, as far as they are in RAM."""
+    def _profiles_of(self, agent: Body, audience: Audience) -> list[Person]:
+        """The profiles of those who are there, as far as they are in RAM and may be heard."""
         book = self._mind.acquaintances.book
+        may = partial(self._mind.memory.private.may_hear_all, audience=audience)
         found = [book.loaded(each.key) for each in present_with(agent)]
-        return [each for each in found if each is not None]
+        return [hearable(each, may) for each in found if each is not None]
 
     def _own_lines(self, reply: Reply) -> list[str]:
         try:
@@ -299,9 +340,19 @@ def _scene_of(agent: Body, partner: str) -> ReplyContext:
     )
 
 
+def _alone(impulse: Impulse) -> Audience:
+    """Whoever is answered, and nobody else."""
+    return frozenset({impulse.source_id} - {""})
+
+
+def _listeners(agent: Body) -> Audience:
+    """Who hears what is said aloud now."""
+    return frozenset(identity_of(person) for person in people_near(agent))
+
+
 def _event(cause: Memory | None, partner: str) -> str:
     """What happened, where nobody spoke."""
-    text = cause.text if cause is not None else f"{partner} is here."
+    text = cause.told if cause is not None else f"{partner} is here."
     return in_first_person(for_prompt(text, limit=material.LONGEST))
 
 

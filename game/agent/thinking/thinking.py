@@ -163,7 +163,8 @@ class Thinking:
         question = question_of(agent, self._memory.context())
         await self._mind.acquaintances.prepare(keys_with(agent))
         scene = thought.impulse.trigger == "idle"
-        thought.found = await self._mind.keeper.relate(question, scene=scene)
+        audience = self._replying.audience_of_act(thought.impulse)
+        thought.found = await self._mind.keeper.relate(question, scene=scene, audience=audience)
         squeezed = False
         while True:
             agent, answer = await self._ask(thought, partial(self._act_request, thought))
@@ -196,7 +197,10 @@ class Thinking:
         self._count(answer)
         self._mind.keeper.thought_over()
         text = led(thought.lead, from_json(answer.text))
-        act = self._actor.act(agent, text, addressee=addressee(thought.impulse))
+        impulse = thought.impulse
+        whispered = bool(self._replying.audience_of_act(impulse))
+        confidant = impulse.source if whispered else ""
+        act = self._actor.act(agent, text, addressee=addressee(impulse), confidant=confidant)
         log(log_line(agent.key, thought, answer, act))
         self._told(thought, "acted" if act.command else "refused", answer=answer, act=act)
         return act
@@ -260,14 +264,19 @@ class Thinking:
             agent,
             words or self._replying.shrug(agent),
             reply.partner,
-            whispered=reply.whispered,
+            whispered=self._replying.is_whispered(agent, reply),
             shrug=not words,
         )
         if answer is not None:
             log(log_line(agent.key, thought, answer, act))
-        self._told(thought, "acted", answer=answer, act=act, problem="" if words else fault)
+        outcome = "acted" if act.command else "refused"
+        self._told(thought, outcome, answer=answer, act=act, problem="" if words else fault)
         said = " ".join(reply.scene.said)
-        choice = self._deeds.choice(agent, reply.partner, said, words, act) if words else None
+        choice = (
+            self._deeds.choice(agent, reply.partner, said, words, act)
+            if words and act.command
+            else None
+        )
         if choice is not None:
             self._cancel_notice()
             chosen = ThoughtInProgress(thought.impulse, lead=DEED, choice=choice)
@@ -359,7 +368,9 @@ class Thinking:
         if not self._still_wanted(agent, thought):
             return None
         fitting = self._fitting
-        fitting.prompt(agent, kept_by(agent, self._mind, thought.found), thought.nudge)
+        audience = self._replying.audience_of_act(thought.impulse)
+        kept = kept_by(agent, self._mind, thought.found, audience)
+        fitting.prompt(agent, kept, thought.nudge)
         prompt = fitting.rendered
         if prompt is None:
             thought.too_large = True

@@ -294,6 +294,18 @@ class Archive:
                 break
         return list(found.values())
 
+    def lines_with(self, word: bytes) -> Iterator[bytes]:
+        """The ended lines with that word in them, unparsed, oldest first."""
+        for segment in self._segments():
+            data = segment.read_bytes()
+            at = data.find(word)
+            while at >= 0:
+                start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+                if end < 0:
+                    break
+                yield data[start:end]
+                at = data.find(word, end)
+
     def size(self) -> int:
         """Bytes on disk."""
         return sum(path.stat().st_size for path in self._segments())

@@ -24,6 +24,10 @@ SHRUG = "shrug"
 """The ``event`` of an act: a stock phrase that the agent said because its model had no answer."""
 
 
+POSE = "pose"
+"""The ``event`` of what somebody only plays."""
+
+
 class Tier(StrEnum):
     """The two summaries; the third tier is the window itself."""
 
@@ -52,6 +56,7 @@ class Memory:
             :mod:`game.mind.language.deeds`.
         to: To whom an own act was meant, by name; empty where it was meant for nobody, or that is
             not known, as in archives of before it was kept.
+        to_id: Who that is, whatever they are called; kept of an own whisper alone.
     """
 
     number: int
@@ -65,6 +70,7 @@ class Memory:
     source_id: str = ""
     event: str = ""
     to: str = ""
+    to_id: str = ""
 
     def repeated(self, times: int) -> Memory:
         """The same memory, having happened ``times`` times in a row."""
@@ -87,9 +93,21 @@ class Memory:
         return self.kind is MemoryKind.ACT and self.event == SHRUG
 
     @property
+    def told(self) -> str:
+        """The text as others than the archive show it: what is only played says that it is.
+
+        Whoever poses finds the words, and they may read like speech or a departure; nothing else
+        that a player types comes out as ``Tom poses: …``.
+        """
+        if self.kind is not MemoryKind.PERCEPTION or self.event != POSE:
+            return self.text
+        played = self.text.removeprefix(self.source).strip() if self.source else self.text
+        return f"{self.source or 'Somebody'} poses: {played}".replace('"', "'")
+
+    @property
     def line(self) -> str:
         """The text as a prompt shows it, repeats folded."""
-        return f"{self.text} (repeated {self.repeats}×)" if self.repeats > 1 else self.text
+        return f"{self.told} (repeated {self.repeats}×)" if self.repeats > 1 else self.told
 
     def to_record(self) -> dict[str, Any]:
         """The archive line; empty fields are left out."""
@@ -100,7 +118,7 @@ class Memory:
             "kind": self.kind.value,
             "text": self.text,
         }
-        for name in ("place", "source", "source_id", "reason", "event", "to"):
+        for name in ("place", "source", "source_id", "reason", "event", "to", "to_id"):
             if value := getattr(self, name):
                 record[name] = value
         return record
@@ -123,6 +141,7 @@ class Memory:
             reason=str(record.get("reason", "")),
             event=str(record.get("event", "")),
             to=str(record.get("to", "")),
+            to_id=str(record.get("to_id", "")),
         )
 
 

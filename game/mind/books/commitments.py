@@ -107,7 +107,9 @@ class Commitments:
         """What a prompt shows: rules, then promises, then questions, within the limit."""
         return self.lines_before(None)
 
-    def lines_before(self, number: int | None) -> tuple[str, ...]:
+    def lines_before(
+        self, number: int | None, may: Callable[[int], bool] = lambda _: True
+    ) -> tuple[str, ...]:
         """Those of :attr:`lines` that come from before memory ``number``.
 
         What is still in the window says it itself; leaving it out here keeps the head of the
@@ -115,11 +117,14 @@ class Commitments:
 
         Args:
             number: The first memory in the window; None for all lines.
+            may: Whether what rests on the memory of that number may be shown.
         """
         with self._lock:
             self._refresh()
             return tuple(
-                item.line for item in self._shown if number is None or item.number < number
+                item.line
+                for item in self._shown
+                if (number is None or item.number < number) and may(item.number)
             )
 
     @property
@@ -223,6 +228,25 @@ class Commitments:
                 self._refuse(self._found)
                 raise
         return item
+
+    def drop(self, person: Callable[[Noticed], bool], *, by: str = "builder") -> int:
+        """Take out all that ``person`` says is theirs, also what waits for room.
+
+        Returns:
+            How many there were.
+
+        Raises:
+            NoteRefused: The file cannot be written; nothing is gone for good.
+        """
+        with self._lock:
+            self._refresh()
+            gone = [item for item in (*self._items, *self._refused) if person(item)]
+            for item in gone:
+                self._close(item)
+            self._refused = tuple(item for item in self._refused if not person(item))
+            self._waiting = {who: q for who, q in self._waiting.items() if not person(q)}
+        self.save(by=by)
+        return len(gone)
 
     # -- inside; the lock is held
 

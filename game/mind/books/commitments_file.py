@@ -24,7 +24,8 @@ comes from. Lines may be changed, added and taken out; what does not begin with 
 """
 _LINE = re.compile(
     r"^- (?P<kind>rule|promise|question) (?:from|to|of) (?P<who>[^:]{1,48}): (?P<text>\S.*?)"
-    r"(?: \(memory (?P<number>\d{1,9})(?:, (?P<time>[\dT:.+-]{10,40}))?\))?[ \t]*$"
+    r"(?: \(memory (?P<number>\d{1,9})(?:, (?P<time>[\dT:.+-]{10,40}))?"
+    r"(?:, by (?P<key>[\w:.-]{1,60}))?\))?[ \t]*$"
 )
 _READ_TO = re.compile(r"^<!-- noticed up to memory (\d{1,9}) -->$", re.M)
 _SOMEBODY = "somebody"
@@ -43,7 +44,12 @@ def _item(line: str) -> Noticed | None:
     who = "" if match["who"].casefold() == _SOMEBODY else match["who"].strip()
     text = shorten(for_prompt(match["text"]), 2 * LONGEST)
     return Noticed(
-        NoticedKind(match["kind"]), for_prompt(who), text, int(match["number"] or 0), _time(match)
+        NoticedKind(match["kind"]),
+        for_prompt(who),
+        text,
+        int(match["number"] or 0),
+        _time(match),
+        match["key"] or "",
     )
 
 
@@ -57,7 +63,8 @@ def _time(match: re.Match[str]) -> datetime | None:
 def _written(item: Noticed) -> str:
     preposition = "to" if item.kind is NoticedKind.PROMISE else "from"
     time = f", {item.time.isoformat(timespec='seconds')}" if item.time else ""
-    end = f" (memory {item.number}{time})" if item.number else ""
+    by = f", by {item.key}" if item.key else ""
+    end = f" (memory {item.number}{time}{by})" if item.number else ""
     return f"- {item.kind.value} {preposition} {item.who or _SOMEBODY}: {item.text}{end}"
 
 

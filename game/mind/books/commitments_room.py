@@ -16,6 +16,9 @@ PERSON_MOST = 4
 """Items that one person may have in it."""
 PERSON_LIMIT = 100
 """Estimated tokens that one person may have in it: it takes several to fill the block."""
+NEWCOMERS_LIMIT = 100
+"""Estimated tokens that the rules of all newcomers may have together: a hundred accounts made
+today have no more of the block than one person."""
 _ALIKE = 0.6
 """The share of their telling words that two lines which say nearly the same have in common."""
 
@@ -32,7 +35,8 @@ def admit(items: Sequence[Noticed], new: Noticed) -> tuple[Noticed, ...] | None:
 
     A person's own items make room first, then everybody's; what says nearly the same before
     the rest, the oldest before the newer.
-    What people wrote into the file by hand stays.
+    What people wrote into the file by hand stays. Of newcomers' rules only so many are kept, and
+    they give way to a rule of whoever is known for longer.
 
     Returns:
         None if ``new`` is there already or there is no room for it.
@@ -40,6 +44,11 @@ def admit(items: Sequence[Noticed], new: Noticed) -> tuple[Noticed, ...] | None:
     if any(same(item, new) for item in items):
         return None
     kept = _making_room(list(items), new, _mine_fit, lambda item: whose(item) == whose(new))
+    if new.by_newcomer and not _newcomers_fit(items, new):
+        return None
+    if kept is not None and new.kind is NoticedKind.RULE and not new.by_newcomer:
+        while not _all_fit(kept, new) and (newest := _newcomers_newest(kept)) is not None:
+            kept = [each for each in kept if each is not newest]
     if kept is not None:
         kept = _making_room(kept, new, _all_fit, lambda _: True)
     return None if kept is None else (*kept, new)
@@ -63,10 +72,10 @@ def alike(one: Noticed, other: Noticed) -> bool:
 
 
 def shown(items: Iterable[Noticed]) -> tuple[Noticed, ...]:
-    """What of it a prompt shows: rules first, then promises, then questions, within the limit."""
+    """What of it a prompt shows: rules, newcomers' last; promises; questions; within the limit."""
     order = list(NoticedKind)
     room, kept = LIMIT, []
-    for item in sorted(items, key=lambda each: order.index(each.kind)):
+    for item in sorted(items, key=lambda each: (order.index(each.kind), each.by_newcomer)):
         if (cost := _cost(item)) <= room:
             room -= cost
             kept.append(item)
@@ -92,6 +101,16 @@ def _making_room(
 def _mine_fit(items: list[Noticed], new: Noticed) -> bool:
     mine = [item for item in items if item.number and whose(item) == whose(new)]
     return len(mine) < PERSON_MOST and sum(map(_cost, [*mine, new])) <= PERSON_LIMIT
+
+
+def _newcomers_fit(items: Sequence[Noticed], new: Noticed) -> bool:
+    theirs = [item for item in items if item.by_newcomer]
+    return sum(map(_cost, [*theirs, new])) <= NEWCOMERS_LIMIT
+
+
+def _newcomers_newest(items: Sequence[Noticed]) -> Noticed | None:
+    theirs = [item for item in items if item.by_newcomer]
+    return max(theirs, key=lambda item: item.number, default=None)
 
 
 def _all_fit(items: list[Noticed], new: Noticed) -> bool:

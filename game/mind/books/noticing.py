@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from game.mind.archive.records import Memory
@@ -22,6 +22,10 @@ from game.mind.language.words import COMMON_WORDS, first_sentences
 
 LONGEST = 160
 """Characters of one noticed sentence."""
+NEWCOMER = timedelta(days=1)
+"""For so long after its making a character is nobody whose rules count like everybody's."""
+_MADE = re.compile(r"\d+-(\d{14})")
+"""What tells one character from all others ends with the time of its making."""
 
 
 class NoticedKind(StrEnum):
@@ -37,7 +41,8 @@ class Noticed:
     """Something said that the agent should not lose.
 
     ``who`` told or asked the agent, or was promised something; empty if that is not known. What a
-    person wrote into the file has the number 0 and no time.
+    person wrote into the file has the number 0 and no time. ``key`` tells ``who`` from others of
+    that name, as in :attr:`~game.mind.archive.records.Memory.source_id`, where it is known.
     """
 
     kind: NoticedKind
@@ -45,6 +50,16 @@ class Noticed:
     text: str
     number: int = 0
     time: datetime | None = None
+    key: str = ""
+
+    @property
+    def by_newcomer(self) -> bool:
+        """Whether it is a rule of somebody whose character was made within a day before."""
+        made = _MADE.fullmatch(self.key)
+        if self.kind is not NoticedKind.RULE or made is None or self.time is None:
+            return False
+        born = datetime.strptime(made[1], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        return self.time - born < NEWCOMER
 
     @property
     def line(self) -> str:
@@ -138,7 +153,9 @@ def _sentences(words: str) -> list[str]:
 def _noticed(kind: NoticedKind, who: str, sentence: str, memory: Memory) -> Noticed:
     # Double quotes and dashes at the start mean something in a script and in a list.
     text = for_prompt(sentence.translate(_QUOTES).lstrip("-*#> '"))
-    return Noticed(kind, for_prompt(who), shorten(text, LONGEST), memory.number, memory.time)
+    return Noticed(
+        kind, for_prompt(who), shorten(text, LONGEST), memory.number, memory.time, memory.source_id
+    )
 
 
 # -- promises

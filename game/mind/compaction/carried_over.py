@@ -9,7 +9,7 @@ is carried from one to the next, never summarised, until whoever it comes from t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from game.mind.archive.records import Memory
 from game.mind.books.noticing import Noticed, NoticedKind
@@ -28,15 +28,25 @@ _LINE = re.compile(
 """A rule or a promise as :attr:`game.mind.books.noticing.Noticed.line` has it."""
 
 
-def carried_over(context: MemoryContext, refused: Iterable[str], own_name: str) -> tuple[str, ...]:
+def carried_over(
+    context: MemoryContext,
+    refused: Iterable[str],
+    own_name: str,
+    may: Callable[[int], bool] = lambda _: True,
+) -> tuple[str, ...]:
     """What the next compaction must not lose beside what stands in every prompt.
 
     ``refused``: Rules and promises that found no room in the noticed block, as lines.
+    ``may``: Whether anybody may hear what rests on the memory of that number.
 
     Returns:
         Lines, those put back before first, then ``refused``, as many as :data:`LIMIT` allows.
     """
-    before = [line for line in _put_back(context) if not _over(line, context.window, own_name)]
+    before = [
+        line
+        for line in _put_back(context)
+        if may(_number(line)) and not _over(line, context.window, own_name)
+    ]
     room, found = LIMIT, []
     for line in dict.fromkeys((*before, *refused)):
         if (cost := most_tokens(line)) <= room:
@@ -56,6 +66,11 @@ def _over(line: str, window: Sequence[Memory], own_name: str) -> bool:
     """Whether somebody has taken ``line`` back since, or the agent has done it."""
     item = _noticed(line)
     return item is not None and any(settled((item,), memory, own_name) for memory in window)
+
+
+def _number(line: str) -> int:
+    item = _noticed(line)
+    return item.number if item is not None else 0
 
 
 def _noticed(line: str) -> Noticed | None:

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from game.mind.archive.history import question_record, step_record
+from game.mind.archive.privacy import outward
 from game.mind.archive.records import Memory
 from game.mind.archive.tier_lines import Compacted
 from game.mind.compaction import importance_cache
@@ -199,7 +200,7 @@ class CompactionMaker:
             # Summaries are as good as they were before anything was known to matter.
             self._parts.log(f"What mattered in the summaries cannot be looked up ({error!r})")
             return {}
-        return {memory.number: memory for memory in read}
+        return {memory.number: outward(memory) for memory in read}
 
     # -- afterwards
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from operator import is_
 
+from game.mind.archive.privacy import outward
 from game.mind.compaction import masking
 from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.costs import RunningWeight
@@ -95,8 +96,9 @@ class View:
         return MemorySnapshot(
             longterm=tiers.longterm,
             recent=tiers.recent,
-            window=context.window,
-            shown=context.shown,
+            # What summaries are made of, and whoever reads them may know.
+            window=tuple(map(outward, context.window)),
+            shown=tuple(map(outward, context.shown)),
             weights=tuple(weights.get(memory.number, 0) for memory in context.window),
             plain=scale.memories(context.window),
             longterm_tokens=scale.summaries(tiers.longterm),

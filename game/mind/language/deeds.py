@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
-from game.mind.archive.records import Memory, MemoryKind
+from game.mind.archive.records import POSE, Memory, MemoryKind
 
-GIVE, GET, DROP, POSE = "give", "get", "drop", "pose"
+GIVE, GET, DROP = "give", "get", "drop"
 """Kinds of messages, as in :attr:`game.mind.archive.records.Memory.event`."""
 LONGEST_THING = 60
 """Characters of what is handed over; what is longer is a tale."""

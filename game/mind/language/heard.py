@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from game.mind.archive.records import Memory, MemoryKind
+from game.mind.archive.records import POSE, Memory, MemoryKind
 from game.mind.language.patterns import pattern
 
 LONGEST = 1200
@@ -35,7 +35,7 @@ class Utterance:
 
 def heard(memory: Memory) -> Utterance | None:
     """What somebody else said in this memory; None if nobody spoke."""
-    if memory.kind is not MemoryKind.PERCEPTION:
+    if memory.kind is not MemoryKind.PERCEPTION or memory.event == POSE:
         return None
     text = memory.text[:LONGEST]
     who = memory.source or _speaker(text)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from game.mind.archive.records import Memory, MemoryKind
+from game.mind.archive.records import POSE, Memory, MemoryKind
 from game.mind.books.noticing import Noticed, NoticedKind, is_lasting, notice
 from game.mind.books.resolution import settled
 from game.mind.language.heard import heard, meant_for, names
@@ -103,7 +103,7 @@ class _Talk:
 
 
 def _left(memory: Memory) -> bool:
-    gone = memory.text.startswith(memory.source)
+    gone = memory.text.startswith(memory.source) and memory.event != POSE
     return gone and _LEFT.match(memory.text, len(memory.source)) is not None
 
 

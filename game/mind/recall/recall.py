@@ -6,6 +6,7 @@ When one of the two cannot be asked the other goes on alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -99,11 +100,13 @@ class MemorySearch:
         before: int | None = None,
         scene: bool = False,
         seconds: float | None = None,
+        may: Callable[[Document], bool] = lambda _: True,
     ) -> list[list[Hit]] | None:
         """Several searches for one text, each with its own order; see :meth:`search`.
 
         The text is read and embedded once. What the words bring is fetched while the embedder
-        and the vectors are waited for, at most ``seconds``; then words go on alone.
+        and the vectors are waited for, at most ``seconds``; then words go on alone. Only what
+        ``may`` be found is.
 
         Returns:
             The hits of each, in the order of ``wanted``; None if one could not be asked.
@@ -124,7 +127,7 @@ class MemorySearch:
         for each, candidates in zip(wanted, found, strict=True):
             if candidates is None:
                 return None
-            visible = candidates if before is None else _older(candidates, before)
+            visible = _older(candidates, math.inf if before is None else before, may)
             limit, weights = each.limit, self._weights
             ranked = rank(
                 question,
@@ -232,6 +235,7 @@ def _beside(keys: Iterable[str]) -> Iterable[str]:
             yield from (f"{kind}:{int(number) + step}" for step in (-1, 1))
 
 
-def _older(found: Candidates, before: int) -> Candidates:
-    kept = {key: each for key, each in found.documents.items() if each.last < before}
+def _older(found: Candidates, before: float, may: Callable[[Document], bool]) -> Candidates:
+    documents = found.documents.items()
+    kept = {key: each for key, each in documents if each.last < before and may(each)}
     return replace(found, documents=kept)

@@ -142,7 +142,7 @@ def _told(memory: Memory, own_name: str) -> str:
 
 def _line(memory: Memory, own_name: str) -> str:
     act = memory.kind is MemoryKind.ACT
-    return f"{cursor(own_name)} {for_prompt(memory.text)}" if act else for_prompt(memory.text)
+    return f"{cursor(own_name)} {for_prompt(memory.text)}" if act else for_prompt(memory.told)
 
 
 def _different(memories: Iterable[Memory]) -> Iterator[Memory]:

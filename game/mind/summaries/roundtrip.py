@@ -179,7 +179,7 @@ def _asked(question: RoundtripQuestion) -> _Asked:
 
 def _sentences(memory: Memory) -> list[ToldSentence]:
     """What somebody says in ``memory``; nothing of what a tool or a look brought."""
-    text = for_prompt(memory.text)
+    text = for_prompt(memory.told)
     if memory.kind is MemoryKind.RESULT or memory.is_shrug:
         return []
     if memory.kind is MemoryKind.ACT:

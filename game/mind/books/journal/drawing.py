@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from game.mind.archive.privacy import is_private
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.journal import fields, wording
 from game.mind.books.journal.book import Journal, local_day
@@ -130,7 +131,9 @@ def chosen(
 
 
 def is_event(memory: Memory) -> bool:
-    """Whether something happened: no use of the own memory, no dream."""
+    """Whether something happened that anybody may know of: no use of the own memory, no dream."""
+    if is_private(memory):
+        return False
     spoken = memory.kind is MemoryKind.PERCEPTION and memory.source
     return not about_memory(memory) and (bool(spoken) or not _DREAM.match(memory.text))
 
@@ -205,7 +208,7 @@ def _result(memory: Memory) -> Drawn | None:
 
 
 def _seen(memory: Memory) -> Drawn | None:
-    text = shorten(memory.text[:LONGEST], LONGEST_QUOTE)
+    text = shorten(memory.told[:LONGEST], LONGEST_QUOTE)
     if not memory.source:
         return _fit(f"I noticed: {text}", EntryOrigin.SURROUNDINGS)
     if what := deeds.given_to_me(memory):

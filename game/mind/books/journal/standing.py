@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 
@@ -25,8 +25,13 @@ _TOO_LONG_IN_A_ROW = 4
 _CITED = 3
 
 
-def standing(
-    journal: Journal, config: JournalConfig, now: datetime, shown_from: int | None, tokens: Tokens
+def standing(  # noqa: PLR0917 - what a thought knows, in the order in which it says it
+    journal: Journal,
+    config: JournalConfig,
+    now: datetime,
+    shown_from: int | None,
+    tokens: Tokens,
+    may: Callable[[Iterable[int]], bool] = lambda _: True,
 ) -> tuple[str, ...]:
     """The lines of the journal for a prompt, oldest first; quick, for each thought.
 
@@ -37,6 +42,7 @@ def standing(
         shown_from: Number of the first memory that the window shows: what rests on that one
             or a later one is to be read there; None if there is no window.
         tokens: Knows what a line costs.
+        may: Whether anybody may hear what rests on the memories of those numbers.
 
     Returns:
         Lines such as ``[21 Nov, importance 8] Tom told me: "…" (memory 120)``.
@@ -46,6 +52,8 @@ def standing(
     left, missed, chosen = config.budget, 0, list[tuple[tuple[str, int], str]]()
     for entry in journal.ranked(local_day(now), ranked):
         if shown_from is not None and entry.memories and entry.memories[-1] >= shown_from:
+            continue
+        if not may(entry.memories):
             continue
         text = line(entry, now)
         cost = tokens.of(text)

@@ -5,8 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import frontmatter
+import yaml
+
+from game.mind.errors import ConfigError
 from game.mind.markdown_config import merged
 from game.mind.retired_settings import current_settings
+
+PRIVATE, IN_CONFIDENCE = "private", "in confidence"
+"""What becomes of whispers: nobody else hears of them, or others do, as of something confided."""
+_CURE = f"Write `whispers: {PRIVATE}` or `whispers: {IN_CONFIDENCE}` between its two lines of ---"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +28,7 @@ class PeopleConfig:
         facts: The most facts, past ones included, that one profile keeps.
         conclusions: The most conclusions that one profile keeps.
         things: The most things of which an agent keeps a profile.
+        in_confidence: Whether what was whispered may be said to others, marked as confided.
     """
 
     budget: int = 300
@@ -28,6 +37,7 @@ class PeopleConfig:
     facts: int = 30
     conclusions: int = 8
     things: int = 200
+    in_confidence: bool = False
 
 
 def load_people_config(path: Path) -> PeopleConfig:
@@ -37,4 +47,18 @@ def load_people_config(path: Path) -> PeopleConfig:
         ConfigError: A value or a name is wrong; says which line and why.
     """
     read, default = current_settings(merged(path), PeopleConfig), PeopleConfig()
-    return PeopleConfig(budget=read.integer("budget", default.budget, high=100_000))
+    return PeopleConfig(
+        budget=read.integer("budget", default.budget, high=100_000), in_confidence=_confided(path)
+    )
+
+
+def _confided(path: Path) -> bool:
+    """What the front matter says of whispers: ``private``, or ``in confidence``."""
+    try:
+        post = frontmatter.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ConfigError(path, 1, f"its front matter cannot be read ({error})", _CURE) from error
+    choice = str(post.get("whispers", PRIVATE)).strip().casefold()
+    if choice not in (PRIVATE, IN_CONFIDENCE):
+        raise ConfigError(path, 1, f"whispers is {choice!r}", _CURE)
+    return choice == IN_CONFIDENCE

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 
+from game.mind.archive.privacy import is_private
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.profiles import warmth
 from game.mind.books.profiles.changes import is_single, with_fact
@@ -71,7 +72,8 @@ def spoken_of(profile: Profile, memory: Memory, importance: int) -> Profile:
     said = heard(memory)
     if memory.number <= profile.through or said is None:
         return profile
-    text = f"{HEARSAY}{line(said.who, 48)} said: {line(said.words)}"
+    how = "whispered" if is_private(memory) else "said"
+    text = f"{HEARSAY}{line(said.who, 48)} {how}: {line(said.words)}"
     seen = Observation(memory.number, memory.time, shorten(text, LONGEST_TEXT), importance)
     return replace(with_seen(profile, seen), through=memory.number)
 
@@ -84,7 +86,8 @@ def as_told(memory: Memory) -> str:
     if said is None:
         return line(memory.text)
     to = "" if said.to in ("", "you") else f" to {line(said.to, 48)}"
-    return shorten(f"{fit_name(said.who)} said{to}: {line(said.words)}", LONGEST_TEXT)
+    how = "whispered" if is_private(memory) else f"said{to}"
+    return shorten(f"{fit_name(said.who)} {how}: {line(said.words)}", LONGEST_TEXT)
 
 
 def with_seen(profile: Profile, *seen: Observation) -> Profile:
@@ -155,7 +158,7 @@ def _kept(
 def _shared(memory: Memory, rest: str, said: Utterance | None) -> str:
     """What somebody said or did, after their name; of their own words only in quotes."""
     if said is not None:
-        return f"told you: {quoted(rest)}"
+        return f"{'whispered to' if is_private(memory) else 'told'} you: {quoted(rest)}"
     return line(rest) if deeds.given_to_me(memory) else f"posed: {quoted(rest)}"
 
 

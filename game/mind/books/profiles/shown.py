@@ -7,8 +7,8 @@ left out fact by fact.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -89,21 +89,46 @@ class _PersonLine:
         return for_prompt(" ".join(sentences), limit=_LONGEST_LINE * 2)
 
 
-def lines(
+def hearable(profile: Profile, may: Callable[[Iterable[int]], bool]) -> Profile:
+    """The profile without what rests on memories that may not be heard.
+
+    Of a fact each memory alone says it; of a conclusion all of them do.
+    """
+    shared = profile.shared
+    return replace(
+        profile,
+        facts=tuple(f for f in profile.facts if not f.numbers or any(may((n,)) for n in f.numbers)),
+        observations=tuple(each for each in profile.observations if may((each.number,))),
+        conclusions=tuple(each for each in profile.conclusions if may(each.numbers)),
+        shared=shared if shared is None or may((shared.number,)) else None,
+    )
+
+
+def lines(  # noqa: PLR0917 - what a thought knows, in the order in which it says it
     present: Sequence[Present],
     book: PeopleBook,
     config: PeopleConfig,
     now: datetime,
     tokens: Tokens,
+    may: Callable[[Iterable[int]], bool] = lambda _: True,
 ) -> tuple[str, ...]:
     """Lines for a prompt about ``present``, best known first, without a bullet.
+
+    Args:
+        present: Who is there, and where.
+        book: What is known of them.
+        config: How much may be said.
+        now: The present time, with time zone.
+        tokens: Knows what a line costs.
+        may: Whether anybody may hear what rests on the memories of those numbers.
 
     Returns:
         At most ``config.shown`` people within ``config.budget`` tokens; none at all for 0.
     """
     if config.budget <= 0:
         return ()
-    known = [(each, book.loaded(each.key) or book.head(each.key)) for each in present]
+    found = [(each, book.loaded(each.key) or book.head(each.key)) for each in present]
+    known = [(each, hearable(known, may) if known else None) for each, known in found]
     people = [(each, profile) for each, profile in known if not _is_place(each)]
     best = sorted(people, key=lambda each: _nearness(each[1], now))[: config.shown]
     told = _within([_told(each, profile, now) for each, profile in best], config.budget, tokens)

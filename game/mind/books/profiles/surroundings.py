@@ -98,7 +98,7 @@ def had(profile: Profile | None, memory: Memory, thing: Handled, importance: int
         return profile
     numbers, by = (memory.number,), fit_name(memory.source) if memory.source else ""
     fact = Fact(WHEREABOUTS, thing.whereabouts, memory.time, None, numbers, by, EntryOrigin.SEEN)
-    seen = Observation(memory.number, memory.time, line(memory.text), importance)
+    seen = Observation(memory.number, memory.time, line(memory.told), importance)
     profile = with_fact(_visited(profile, memory), fact)
     return with_seen(profile, seen)
 

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
 
+from game.mind.archive.privacy import is_private
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.profiles.observing import HEARSAY
 from game.mind.books.profiles.profile import Profile
@@ -84,7 +85,7 @@ class Sentence:
     def to_agent(self) -> str:
         """As chat messages show it, in which the agent is "you"."""
         if self.who:
-            return self.text.replace(f"{self.who} told me,", f"{self.who} told you,", 1)
+            return self.text.replace(f"{self.who} told me", f"{self.who} told you", 1)
         return self.written or self.text
 
 
@@ -133,7 +134,7 @@ def of_memory(memory: Memory, partner: str, own_name: str) -> list[Sentence]:
     if said is not None:
         return list(_said(said, memory, partner))
     if memory.event in ("give", "pose") and memory.source:
-        text = _closed(in_first_person(for_prompt(memory.text, limit=LONGEST)))
+        text = _closed(in_first_person(for_prompt(memory.told, limit=LONGEST)))
         origin = SentenceOrigin.PARTNER if memory.source == partner else SentenceOrigin.OTHER
         return [Sentence(text, text, origin, memory.source, memory.time, memory.number)]
     return []
@@ -214,7 +215,9 @@ def without_superseded(found: Iterable[Sentence], people: Iterable[Profile]) -> 
 
 def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
     """What was said, cut into quotations that stand by themselves; no questions, no greetings."""
-    how = "told me" if said.to == "you" else "said" if not said.to else f"told {said.to}"
+    confided = is_private(memory) and said.who != partner
+    told = "told me in confidence" if confided else "told me"
+    how = told if said.to == "you" else "said" if not said.to else f"told {said.to}"
     origin = SentenceOrigin.PARTNER if said.who == partner else SentenceOrigin.OTHER
     for part in _quotations(for_prompt(said.words, limit=4 * LONGEST).replace('"', "'")):
         text = f'{said.who} {how}, "{part}"'

@@ -39,7 +39,8 @@ _FORMS = (
 )
 _OWN = "You: "
 SPEAKER = re.compile(
-    r"(?P<who>[^:,\n]{1,48}?) (?:(?P<said>said|says|whispers|shouts)\b[^:,]{0,60}[:,]|posed:) "
+    r"(?P<who>[^:,\n]{1,48}?) "
+    r"(?:(?P<said>said|says|whisper(?:s|ed)|shouts)\b[^:,]{0,60}[:,]|posed:) "
     r"(?P<words>.*)"
 )
 """An observation of what somebody said or played."""

@@ -1,0 +1,174 @@
+"""Keeping the peace: bans and silence for a time, and what players reported."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+import evennia
+from evennia.accounts.models import AccountDB
+from evennia.commands.default import admin
+from evennia.server.models import ServerConfig
+
+from commands.audit import AUDIT, REPORTS, newest
+from commands.building.base import BuilderCommand, plain, shortened, table
+from commands.wording import quoted
+from game.mind.errors import KeepsakeError
+from typeclasses.accounts import current_bans
+
+SHOWN = 30
+_UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_FOR = re.compile(r"\s+for\s+(?P<number>\d{1,4})\s*(?P<unit>[mhdw])\w*\s*$", re.I)
+
+
+def with_time(words: str) -> tuple[str, float | None]:
+    """What is named, and until when (Unix time); None where no time is given."""
+    found = _FOR.search(words)
+    if found is None:
+        return words.strip(), None
+    seconds = int(found["number"]) * _UNITS[found["unit"].lower()]
+    return words[: found.start()].strip(), time.time() + seconds
+
+
+class CmdBanFor(BuilderCommand):
+    """Keep somebody out, for a time or for good.
+
+    Usage:
+      @ban                                        who is banned, with numbers
+      @ban <name or address>[ for <time>][ : reason]
+
+    Who is connected under that name is shown out. A time is `30m`, `12h`, `2d` or `1w`.
+    An address may have stars: `134.233.2.*`. `unban <number>` lets them in again.
+
+    Example:
+      @ban thomas for 2d : shouting
+    """
+
+    key = "@ban"
+    aliases = ("@bans",)
+    locks = "cmd:perm(ban) or perm(Admin)"
+    help_category = "Admin"
+
+    def run(self) -> None:
+        """List, or ban."""
+        bans = current_bans()
+        if not self.args.strip():
+            self.msg(admin.list_bans(self, [_listed(each) for each in bans]))
+            return
+        words, _, reason = self.args.partition(" : ")
+        name, until = with_time(words)
+        name = name.casefold()
+        stars = None
+        if admin.IPREGEX.fullmatch(name):
+            stars = re.compile(name.replace(".", r"\.").replace("*", "[0-9]{1,3}") + "$")
+        elif not AccountDB.objects.filter(username__iexact=name).exists():
+            raise KeepsakeError(
+                f"There is no account {quoted(name)}", "See who there is: @accounts"
+            )
+        ban = ("", name, stars) if stars else (name, "", "")
+        bans.append((*ban, time.ctime(), reason.strip(), until or 0.0))
+        ServerConfig.objects.conf("server_bans", bans)
+        gone = self._show_out(name, stars)
+        how = f"until {_day(until)}" if until else "for good"
+        self.msg(f"|gBanned|n {plain(name)} {how}; connections closed: {gone}.")
+
+    @staticmethod
+    def _show_out(name: str, stars: re.Pattern[str] | None) -> int:
+        gone = 0
+        for session in list(evennia.SESSION_HANDLER.get_sessions()):
+            address = session.address
+            where = str(address[0] if isinstance(address, tuple | list) else address)
+            theirs = stars.match(where) if stars else str(session.uname).casefold() == name
+            if theirs and session.account:
+                session.msg("You have been banned.")
+                session.account.disconnect_session_from_account(session, "banned")
+                gone += 1
+        return gone
+
+
+def _listed(ban: tuple[Any, ...]) -> tuple[Any, ...]:
+    until = f" (until {_day(ban[5])})" if len(ban) > 5 and ban[5] else ""
+    return (*ban[:4], f"{ban[4]}{until}")
+
+
+def _day(until: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(until))
+
+
+class CmdMute(BuilderCommand):
+    """Take somebody's voice for a time: they may look and walk, and nobody hears them.
+
+    Usage:
+      @mute <name> for <time>    30m, 12h, 2d, 1w
+      @unmute <name>
+    """
+
+    key = "@mute"
+    aliases = ("@unmute",)
+    help_category = "Admin"
+
+    def run(self) -> None:
+        """Do it, and tell them."""
+        name, until = with_time(self.args)
+        account = AccountDB.objects.filter(username__iexact=name).first()
+        if account is None:
+            raise KeepsakeError(f"There is no account {quoted(name)}", "As in: @mute tom for 1h")
+        if self.cmdstring.endswith("unmute"):
+            account.attributes.remove("muted_until")
+            account.msg("You can be heard again.")
+            self.msg(f"{plain(account.key)} can be heard again.")
+            return
+        if until is None:
+            raise KeepsakeError("For how long?", "As in: @mute tom for 1h")
+        if account.locks.check_lockstring(account, "_:perm(Builder)"):
+            raise KeepsakeError(f"{plain(account.key)} is a builder", "Ask an admin")
+        account.attributes.add("muted_until", until)
+        account.msg(f"You have been silenced until {_day(until)}.")
+        self.msg(f"|gSilenced|n {plain(account.key)} until {_day(until)}.")
+
+
+class CmdReports(BuilderCommand):
+    """Read what players reported, the newest last.
+
+    Usage:
+      @reports
+
+    All of them are in `logs/reports.jsonl`.
+    """
+
+    key = "@reports"
+    help_category = "Admin"
+
+    def run(self) -> None:
+        """List them."""
+        rows = table("When", "By", "About", "Where", "What")
+        found = newest(REPORTS, SHOWN)
+        for each in found:
+            what = plain(shortened(str(each.get("text", "")), 200))
+            about, where = plain(str(each.get("about"))), plain(str(each.get("place")))
+            rows.add_row(str(each.get("t"))[:16], plain(str(each.get("by"))), about, where, what)
+        self.msg(str(rows) if found else "Nobody has reported anything.")
+
+
+class CmdAudit(BuilderCommand):
+    """Read what builders typed, the newest last.
+
+    Usage:
+      @audit
+
+    All of it is in `logs/audit.jsonl`.
+    """
+
+    key = "@audit"
+    locks = "cmd:perm(Admin)"
+    help_category = "Admin"
+
+    def run(self) -> None:
+        """List it."""
+        rows = table("When", "Who", "Address", "Line")
+        for each in newest(AUDIT, SHOWN):
+            line = plain(shortened(str(each.get("line", "")), 200))
+            who, where = plain(str(each.get("who"))), plain(str(each.get("address")))
+            rows.add_row(str(each.get("t"))[:19], who, where, line)
+        self.msg(str(rows))

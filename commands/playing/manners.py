@@ -1,0 +1,184 @@
+"""What a player can do about others: not hear them, and tell the builders."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from evennia.commands.default import comms
+from evennia.objects.models import ObjectDB
+
+from commands.audit import REPORTS, keep
+from commands.base import PlayerCommand
+from commands.wording import listed, one_line, quoted
+from typeclasses.characters import Character
+from typeclasses.everywhere import tell_builders
+from typeclasses.forgetting import forget_everywhere
+
+LONGEST_REPORT = 500
+REPORTS_AN_HOUR = 6
+CONFIRM_SECONDS, FORGET_SECONDS = 120.0, 3600.0
+"""How long a question waits for its answer, and the time between two forgettings."""
+MOST_IGNORED = 200
+
+
+def _player(name: str) -> ObjectDB | None:
+    """Whoever bears that name, agents too, wherever they are."""
+    found = Character.objects.all_family().filter(db_key__iexact=name.strip())
+    return found.first()
+
+
+class CmdIgnore(PlayerCommand):
+    """Neither hear nor see what somebody says and plays; again, to hear them again.
+
+    Usage:
+      ignore            whom you ignore
+      ignore <name>     ignore them, or no longer
+
+    They are not told. It goes by who they are, whatever they are called.
+    """
+
+    key = "ignore"
+    help_category = "Talking"
+    arg_regex = r"\s|$"
+
+    def func(self) -> None:
+        """Show, add or take out."""
+        ignored = dict(self.caller.db.ignored or {})
+        if not self.args:
+            names = listed(sorted(ignored.values())) if ignored else "nobody"
+            self.msg(f"You ignore {names}.")
+            return
+        who = _player(self.args)
+        number = (
+            who.id
+            if who is not None
+            else next(
+                (n for n, name in ignored.items() if name.casefold() == self.args.casefold()), None
+            )
+        )
+        if number is None or who == self.caller:
+            self.fail(f"There is nobody called {quoted(self.args)} whom you could ignore.")
+        elif ignored.pop(number, None):
+            self.caller.db.ignored = ignored
+            self.msg(f"You hear {self.args} again.")
+        elif len(ignored) >= MOST_IGNORED:
+            self.fail(f"You ignore {MOST_IGNORED} people already; let one be heard again first.")
+        elif who is not None:
+            self.caller.db.ignored = {**ignored, number: who.key}
+            self.msg(f"You no longer hear {who.key}. `ignore {who.key}` undoes it.")
+
+
+class CmdReport(PlayerCommand):
+    """Tell the builders of this world about somebody, or about anything else.
+
+    Usage:
+      report <name> = <what happened>
+      report <what happened>
+
+    The builders read it, with the time, your name and where you are.
+    """
+
+    key = "report"
+    help_category = "Talking"
+    arg_regex = r"\s|$"
+
+    def func(self) -> None:
+        """Keep it where builders read it, and tell those who are here."""
+        about, text = (self.lhs, self.rhs) if self.rhs else ("", self.args)
+        text = one_line(text or "")[:LONGEST_REPORT]
+        if not text:
+            self.fail("Report what? For instance: report thomas = He follows me everywhere.")
+            return
+        now = time.time()
+        owner = self.account or self.caller
+        recent = [t for t in owner.attributes.get("reported") or () if now - t < 3600]
+        if len(recent) >= REPORTS_AN_HOUR:
+            self.fail(f"You have sent {REPORTS_AN_HOUR} reports in an hour. Try again later.")
+            return
+        place = self.caller.location.key if self.caller.location else ""
+        try:
+            keep(REPORTS, by=self.caller.key, about=about[:80], place=place, text=text)
+        except OSError:
+            self.fail("It could not be kept just now. Please try again later.")
+            return
+        owner.attributes.add("reported", [*recent, now])
+        tell_builders(f"|y[Report]|n {self.caller.key}: see @reports")
+        self.msg("Thank you. The builders will read it.")
+
+
+class CmdForgetMe(PlayerCommand):
+    """Have your words taken out of every memory, summary, log and index of this world.
+
+    Usage:
+      forget me
+
+    You are asked to confirm it with your name. Agents forget you: what you said and
+    did, what they said to you, and what they made of it. Nothing brings it back; only
+    backups that were made before still hold it. Your account stays.
+    """
+
+    key = "forget"
+    help_category = "The world"
+    arg_regex = r"\s|$"
+
+    def func(self) -> None:
+        """Ask, then do it."""
+        caller, now = self.caller, time.time()
+        name = caller.key
+        asked = float(caller.ndb.asked_to_forget or 0)
+        if self.args.casefold() == "me":
+            caller.ndb.asked_to_forget = now
+            self.msg(f"All that you ever said here would be gone. Sure? Type: forget me {name}")
+        elif self.args.casefold() != f"me {name}".casefold() or now - asked > CONFIRM_SECONDS:
+            self.fail("Forget what? `forget me` takes your words out of every memory.")
+        elif now - float(caller.attributes.get("forgotten") or 0) < FORGET_SECONDS:
+            self.fail("You were forgotten within the last hour. Try again later.")
+        else:
+            caller.attributes.add("forgotten", now)
+            caller.ndb.asked_to_forget = 0
+            self.msg("It is being done.")
+            forget_everywhere(caller, self._told)
+
+    def _told(self, problems: list[str]) -> None:
+        if problems:
+            tell_builders(f"|r[Forget]|n {self.caller.key}: {'; '.join(problems)}")
+            self.msg("Not all of it could be done; the builders have been told. Try again later.")
+        else:
+            self.msg("You are forgotten here.")
+
+
+def muted_until(caller: ObjectDB) -> float:
+    """Until when somebody's voice is taken, Unix time; 0 if it is not."""
+    account = getattr(caller, "account", None) or caller
+    until = float(account.attributes.get("muted_until") or 0)
+    return until if until > time.time() else 0.0
+
+
+def silenced(caller: ObjectDB) -> str:
+    """Why nobody hears them; empty if they are heard."""
+    if not (until := muted_until(caller)):
+        return ""
+    return f"You have been silenced for another {max(int((until - time.time()) / 60), 1)} minutes."
+
+
+class CmdPage(comms.CmdPage):
+    """Evennia's pages, but none from whom the other ignores, and none of the silenced."""
+
+    def func(self) -> None:
+        """Page, if they may."""
+        if refusal := silenced(self.caller) or self._ignored(self.lhslist or []):
+            self.msg(refusal)
+            return
+        super().func()
+
+    def _ignored(self, names: Iterable[str]) -> str:
+        mine = {character.id for character in self.caller.characters.all()}
+        for name in names:
+            other = _player(name)
+            if other is not None and mine & {*(other.db.ignored or {})}:
+                return f"{other.key} cannot be paged now."
+        return ""
+
+
+CmdPage.__doc__ = comms.CmdPage.__doc__  # the docstring is the help in the game

@@ -1,0 +1,159 @@
+"""What was whispered is for two: a walk along every way from a memory into somebody's prompt.
+
+The model behind the wire says whatever it reads; what counts is what it was given to read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from game.mind.memory import CompactReason
+from tests.game.agents_world import FixedConfig
+from tests.game.test_recall_world import RecallWorld
+from tests.game.test_replies_world import RepliesWorld
+
+WHISPERED = {
+    "told": ("My name for the cellar is Quorvax and I hide there.", "Quorvax"),
+    "work": ("I work as a zelphiner, but say it to nobody.", "zelphiner"),
+    "rule": ("Never open the brannock door.", "brannock"),
+    "hearsay": ("Ann stole the wexel spoon.", "wexel"),
+    "promise": ("Will you keep my yarrick safe?", "yarrick"),
+}
+SECRETS = (*(word for _, word in WHISPERED.values()), "mundrel")
+ANSWER = "I promise to guard the mundrel and the yarrick for you."
+QUESTIONS = (
+    "What is the name for the cellar?",
+    "What does Tom work as?",
+    "Which door must never be opened?",
+    "Who stole the spoon?",
+    "What will you keep safe for Tom?",
+    "What did you promise to guard?",
+)
+CHATTER = ("It rains.", "The soup is hot.", "Nice fire.", "Long day.", "The dog sleeps.", "Hm.")
+
+
+def secrets_in(prompts: list[str]) -> list[str]:
+    """Which of the private words stand in any of them."""
+    return [word for word in SECRETS if any(word.casefold() in p.casefold() for p in prompts)]
+
+
+class PrivateWorld(RecallWorld, RepliesWorld):
+    """Tom whispers to Mira in the inn; Ann comes in later."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9, pause_notice=0, retries=0)
+        self.said = [ANSWER]
+        for line, _ in WHISPERED.values():
+            self.char1.execute_cmd(f"whisper Mira = {line}")
+            self.pass_time(4)
+        self.said = ["Hm, let me see."]
+        self.ann = self.guest(2, "Ann")
+        self.pass_time(10)
+
+    def prompts_of(self, *lines: str) -> list[str]:
+        """What the model is given to read when Ann types these."""
+        before = len(self.fake.prompts())
+        for line in lines:
+            self.ann.execute_cmd(line)
+            self.pass_time(6)
+        found = [str(each) for each in self.fake.prompts()[before:]]
+        assert found, "nobody was asked"
+        return found
+
+    def asks_of_all(self) -> list[str]:
+        return self.prompts_of(*(f"talk mira {each}" for each in QUESTIONS))
+
+    def chatters(self, times: int) -> None:
+        """So much is said that what was whispered leaves the window."""
+        self.mira.db.paused = True
+        for number in range(times):
+            self.ann.execute_cmd(f"say {CHATTER[number % len(CHATTER)]} {number}")
+            self.let_compact()
+        self.mira.attributes.remove("paused")
+        self.pass_time(10)
+
+    def compacts(self) -> None:
+        done: list[Any] = []
+        self.mind.memory.compact(CompactReason.MANUAL, done.append)
+        self.settle(lambda: bool(done))
+
+    def learns(self) -> None:
+        """What was lived is in the profiles, the index and the files."""
+        self.mind.acquaintances.settle()
+        self.mind.memory.noticed.block.save()
+        self.indexed()
+
+    def every_way(self) -> dict[str, list[str]]:
+        """The private words that reach Ann or an act, by the way that they came."""
+        found = {"window and turns": secrets_in(self.asks_of_all())}
+        self.learns()
+        found["profiles and rules"] = secrets_in(self.asks_of_all())
+        for _ in range(3):
+            self.chatters(8)
+            self.compacts()
+        self.learns()
+        found["summaries, journal and recall"] = secrets_in(self.asks_of_all())
+        self.sleeps()
+        found["a night"] = secrets_in(self.asks_of_all())
+        found["stores that all prompts share"] = secrets_in(self.shared())
+        found["acts"] = secrets_in(self.acts())
+        found["what is looked up"] = secrets_in(self.acts("recall cellar hide door spoon safe"))
+        found["what is called back"] = secrets_in(self.acts("remember 1-60"))
+        return found
+
+    def sleeps(self) -> None:
+        """All steps of a night, with the model that reads everything."""
+        sleeping = self.services.sleeping.current
+        self.services.sleeping = FixedConfig(type(sleeping)(profile="agent"))
+        self.fake.script = lambda prompt: f" think: {' '.join(prompt.split())[-300:]}"
+        self.mind.sleeper.fall_asleep("a test said so")
+        self.settle(lambda: not self.mind.sleeper.working)
+        self.mind.sleeper.wake("a test said so")
+        self.fake.script = lambda _: " Hm, let me see."
+        self.pass_time(10)
+        self.indexed()
+
+    def shared(self) -> list[str]:
+        """The files that stand in everybody's prompt, or are made of them."""
+        folder = self.mind.memory.folder
+        names = ("summaries", "journal", "dreams", "notes", "pinned.md")
+        paths = [p for name in names for p in (folder / name).glob("**/*") if p.is_file()]
+        return [
+            p.read_text() for p in [*paths, *(folder / n for n in names if (folder / n).is_file())]
+        ]
+
+    def acts(self, *answers: str) -> list[str]:
+        """What the model is given to read for idle acts, the first of them answered so."""
+        before = len(self.fake.prompts())
+        waiting = [*answers]
+        self.set_thinking(idle_interval=1.0, pause_notice=0, retries=0)
+        self.fake.script = lambda _: " Hm, let me see."
+        self.ann.execute_cmd("talk mira Good evening.")
+        self.pass_time(4)
+        self.fake.script = lambda _: f" {waiting.pop(0) if waiting else 'wait'}"
+        self.clock.advance(400)
+        self.pass_time(40)
+        self.set_thinking(idle_interval=1e9, pause_notice=0, retries=0)
+        found = [str(each) for each in self.fake.prompts()[before:]]
+        assert not waiting, "no act"
+        assert any("COMMANDS" in each for each in found), "no act"
+        return found
+
+
+class TestPrivateWords(PrivateWorld):
+    def test_no_way_leads_to_anybody_else(self):
+        found = self.every_way()
+        assert not any(found.values()), found
+
+    def test_whom_it_was_told_to_hears_it_while_they_are_alone(self):
+        for _ in range(3):
+            self.chatters(8)
+            self.compacts()
+        self.learns()
+        before = len(self.fake.prompts())
+        for question in QUESTIONS:
+            self.char1.execute_cmd(f"whisper mira = {question}")
+            self.pass_time(6)
+        prompts = "\n".join(map(str, self.fake.prompts()[before:]))
+        assert set(secrets_in([prompts])) >= set(SECRETS[:4]), prompts

@@ -1,0 +1,89 @@
+"""`forget me`: somebody's words go from every agent, every log and the database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.db.models import Q
+from evennia.comms.models import Msg
+
+from game.agent.agent_log import log
+from game.agent.services import services
+from game.agent.surroundings import identity_of
+from game.mind.archive.forgetting import Person, Traces, forget, mask
+from game.mind.errors import KeepsakeError
+from typeclasses.agents import Agent, all_agents
+from typeclasses.minds import close_mind, mind_of
+
+
+def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None:
+    """Take a character's words out of every store, one agent a turn of the reactor.
+
+    An agent's mind is closed while that is done, for some milliseconds a thousand memories.
+
+    Args:
+        character: Whose words.
+        done: Is told what could not be done, in words; nothing if all was.
+    """
+    person = Person(identity_of(character), character.key)
+    waiting, found, problems = all_agents(), list[Traces](), list[str]()
+    changed: list[str] = []
+
+    def go_on() -> None:
+        if waiting:
+            agent = waiting.pop(0)
+            try:
+                if traces := _of_agent(agent, person):
+                    found.append(traces)
+                    changed.append(agent.memory_folder)
+            except (OSError, ValueError) as error:
+                problems.append(f"{agent.key}: {error}")
+                log(f"[Error] {agent.key}: forgetting broke off: {error!r}")
+            services().post(go_on)
+            return
+        _of_database(character)
+        services().searchers.submit(partial(_of_logs, found, problems, ended))
+
+    def ended() -> None:
+        try:
+            if changed and services().indexes is not None:
+                services().indexes.rebuild_these(changed)
+        except KeepsakeError as error:
+            problems.append(str(error))
+        done(problems)
+
+    go_on()
+
+
+def _of_agent(agent: Agent, person: Person) -> Traces | None:
+    folder = services().places.agents / agent.memory_folder
+    close_mind(agent.id)
+    try:
+        return forget(folder, person, str(agent.db.profile or ""))
+    finally:
+        mind_of(agent)
+
+
+def _of_database(character: Any) -> None:
+    """What they wrote that Evennia keeps: pages and messages, and how they describe themselves."""
+    account = character.account or character.db._last_account
+    theirs = Q(db_sender_objects=character) | Q(db_receivers_objects=character)
+    if account is not None:
+        theirs |= Q(db_sender_accounts=account) | Q(db_receivers_accounts=account)
+        account.nicks.clear()
+    Msg.objects.filter(theirs).distinct().delete()
+    character.nicks.clear()
+    character.attributes.remove("desc")
+
+
+def _of_logs(found: list[Traces], problems: list[str], ended: Callable[[], None]) -> None:
+    for path in sorted(Path(services().places.logs).rglob("*")):
+        if path.is_file() and path.suffix not in (".gz", ".db"):
+            try:
+                mask(path, found)
+            except OSError as error:
+                problems.append(f"{path.name}: {error}")
+    services().post(ended)
