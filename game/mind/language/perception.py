@@ -73,7 +73,7 @@ def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
     """
     line = " ".join(visible(text).split())
     line = _CURSOR.sub(r"\1:", line)
-    line = _TOKEN.sub(r"(\1)", line)
+    line = _TOKEN.sub(r"(\1)", line).replace("<|", "(|")  # half a token is one with what follows
     # Nested ones are only seen once the inner one is gone; what is left over cannot match.
     line = line.translate(_STANDINS) if _TOKEN.search(line) or _CURSOR.search(line) else line
     line = _HEADING.sub("", _INSTRUCT.sub(r"(\1)", line))
