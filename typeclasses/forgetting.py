@@ -13,7 +13,7 @@ from evennia.comms.models import Msg
 from game.agent.agent_log import log
 from game.agent.services import services
 from game.agent.surroundings import identity_of
-from game.mind.archive.forgetting import Forgotten, Traces, forget, mask
+from game.mind.archive.forgetting import ForgottenPerson, Traces, forget, mask
 from game.mind.errors import KeepsakeError
 from typeclasses.agents import Agent, all_agents
 from typeclasses.minds import close_mind, mind_of
@@ -28,7 +28,7 @@ def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None
         character: Whose words.
         done: Is told what could not be done, in words; nothing if all was.
     """
-    person = Forgotten(identity_of(character), character.key)
+    person = ForgottenPerson(identity_of(character), character.key)
     waiting, found, problems = all_agents(), list[Traces](), list[str]()
     changed: list[str] = []
 
@@ -58,7 +58,7 @@ def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None
     go_on()
 
 
-def _of_agent(agent: Agent, person: Forgotten) -> Traces | None:
+def _of_agent(agent: Agent, person: ForgottenPerson) -> Traces | None:
     folder = services().places.agents / agent.memory_folder
     close_mind(agent.id)
     try:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from game.agent.surroundings import identity_of
-from game.mind.archive.forgetting import FORGOTTEN, Forgotten, forget
+from game.mind.archive.forgetting import FORGOTTEN, ForgottenPerson, forget
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.archive.tiers import load_tiers
@@ -107,7 +107,7 @@ def test_a_life_stays_whole_and_doing_it_again_changes_nothing(
     before = numbers(with_archive)
     texts = []
     for _ in range(times + 1):
-        forget(folder, Forgotten({"Tom": "12-20261101090000"}.get(name, "none"), name))
+        forget(folder, ForgottenPerson({"Tom": "12-20261101090000"}.get(name, "none"), name))
         assert numbers(with_archive) == before
         texts.append(sorted(p.read_text() for p in folder.rglob("*.jsonl")))
     assert texts[0] == texts[-1]
@@ -129,7 +129,7 @@ def test_a_whisper_of_ones_own_goes_too(tmp_path: Path):
     for number, (text, to_id) in enumerate([("whisper Tom = The oriole.", "9-1"), ("say Hm.", "")]):
         archive.append_memory(Memory(number + 1, now, MemoryKind.ACT, text, to_id=to_id))
     archive.close()
-    assert forget(tmp_path, Forgotten("9-1", "Otto"))
+    assert forget(tmp_path, ForgottenPerson("9-1", "Otto"))
     left = (tmp_path / "archive" / "0000000001.jsonl").read_text()
     assert "oriole" not in left
     assert "say Hm." in left

@@ -39,7 +39,7 @@ _CITED = re.compile(r"\bmemor(?:y|ies) (\d[\d ,–-]*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class ForgottenPerson:
     """Whose words they are: the key of :attr:`Memory.source_id`, and the present name."""
 
     key: str
@@ -49,7 +49,9 @@ class Forgotten:
 class Traces:
     """Says what is made of somebody's words."""
 
-    def __init__(self, person: Forgotten, memories: Iterable[Memory], profile: str = "") -> None:
+    def __init__(
+        self, person: ForgottenPerson, memories: Iterable[Memory], profile: str = ""
+    ) -> None:
         self.person = person
         self.numbers: set[int] = set()
         mine, others = set[str](), set(_terms(profile))
@@ -115,7 +117,7 @@ class Traces:
         return isinstance(value, str) and self.hold(value)
 
 
-def forget(folder: Path, person: Forgotten, profile: str = "") -> Traces | None:
+def forget(folder: Path, person: ForgottenPerson, profile: str = "") -> Traces | None:
     """Take their words out of an agent's folder.
 
     Args:
@@ -211,7 +213,7 @@ def _clean_text(path: Path, text: str, traces: Traces) -> str:
     return str(frontmatter.dumps(post)) + "\n" if post.metadata else post.content + "\n"
 
 
-def _mentions(path: Path, person: Forgotten) -> bool:
+def _mentions(path: Path, person: ForgottenPerson) -> bool:
     if path.name == ".lock":
         return False
     data = path.read_bytes()
