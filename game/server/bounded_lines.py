@@ -58,9 +58,10 @@ class Bounded:
 
 
 class BoundedSocket(Bounded, TextSocket):
-    """A web socket; Autobahn takes these two bounds from the class, and hangs up on more."""
+    """A web socket; Autobahn takes these bounds from the class, and hangs up on more."""
 
     maxFramePayloadSize = maxMessagePayloadSize = LONGEST_MESSAGE  # noqa: N815 - Autobahn's
+    openHandshakeTimeout = 30  # noqa: N815 - 5 s are too few for a busy machine
     handshake_bytes = 0
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
