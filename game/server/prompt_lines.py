@@ -7,6 +7,8 @@ the Portal to a player. Lines of a game are short and few, so there is nothing t
 
 from __future__ import annotations
 
+from typing import Any
+
 from evennia.server.amp_client import AMPServerClientProtocol
 from evennia.server.portal.amp_server import AMPServerProtocol
 from evennia.server.portal.telnet import TelnetProtocol
@@ -38,6 +40,13 @@ class PromptPortalEnd(AMPServerProtocol):
         """Stop waiting for acknowledgements."""
         self.transport.setTcpNoDelay(True)
         super().connectionMade()
+
+    def broadcast(self, command: Any, sessid: int, **message: Any) -> None:
+        """Tell nobody: Evennia does so while it knows of no Server.
+
+        Whoever connects then is told of when the Server comes. The launcher alone would hear of
+        it, which does not know such commands: both would log a traceback.
+        """
 
 
 class PromptServerEnd(AMPServerClientProtocol):

@@ -104,7 +104,9 @@ def soak(
         Path | None,
         typer.Option(help="A folder on a small disk of its own, which is filled: a tmpfs."),
     ] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the figures there.")
+    ] = None,
 ) -> None:
     """Have players talk in a world of its own while things break, and count what is lost."""
     from game.cli.lab import soaking  # noqa: PLC0415 - other commands need not wait

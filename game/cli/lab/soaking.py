@@ -14,7 +14,7 @@ from game.lab.soak.soak import SoakReport, median, percentile, soak
 from game.mind.errors import KeepsakeError
 from game.paths import Places
 
-_BESIDE = 100
+_BESIDE = 10
 """How far its ports are at least from those of the world that may be running."""
 
 
@@ -43,6 +43,7 @@ def soaked(here: Places, plan: SoakPlan, json_file: Path | None) -> bool:
 
 def _rows(report: SoakReport) -> list[tuple[str, str]]:
     kills = ", ".join(f"{name} {times}" for name, times in sorted(report.kills.items()))
+    p95 = percentile(report.looks, 0.95)
     return [
         ("took", f"{report.seconds:.0f} s, seed {report.seed}"),
         ("lines", f"{report.said:,} said, {report.echoed:,} echoed, {report.archived:,} archived"),
@@ -53,7 +54,10 @@ def _rows(report: SoakReport) -> list[tuple[str, str]]:
         ("of a child", _spread(report.child_recoveries)),
         ("starts", f"{report.failed_starts} failed and were repeated"),
         ("lines cut", f"{report.cut_off:,}"),
-        ("look", f"median {median(report.looks):.3f} s, p95 {percentile(report.looks, 0.95):.3f} s"),
+        (
+            "look",
+            f"median {median(report.looks):.3f} s, p95 {p95:.3f} s",
+        ),
         ("memory", f"a Server grew by {report.memory_growth / 1e6:+.1f} MB at most"),
         ("handles", f"and by {report.handle_growth:+d} file handles"),
         ("problems", str(len(report.problems))),

@@ -139,7 +139,6 @@ class SoakPlayer:
             try:
                 self._visit(stop)
             except (OSError, WebSocketException, CutOff):
-                self.cut_off += 1
                 stop.wait(_AGAIN)
 
     def _open(self) -> Line:
@@ -159,6 +158,9 @@ class SoakPlayer:
             self._look(line)
             while not stop.wait(self._script.pause()):
                 self._turn(line)
+        except (OSError, WebSocketException, CutOff):
+            self.cut_off += 1
+            raise
         finally:
             line.close()
 

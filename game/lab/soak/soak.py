@@ -181,6 +181,12 @@ class Soak:
                 told = self._elapsed
                 self._say(self._told())
             time.sleep(_POLL)
+        before = self._echoed()
+        if not until(lambda: self._echoed() > before, _RECOVERY_SECONDS):
+            self._problems.append("at the end nobody's words were heard any more")
+
+    def _echoed(self) -> int:
+        return sum(line.echoed for player in self._players for line in tuple(player.said))
 
     @property
     def _elapsed(self) -> float:
@@ -278,12 +284,12 @@ class Soak:
         )
 
     def _told(self) -> str:
-        said = [line for player in self._players for line in player.said]
+        said = sum(len(player.said) for player in self._players)
         last = self._samples[-1] if self._samples else None
         memory = f", {last.memory / 1e6:.0f} MB, {last.handles} handles" if last else ""
         return (
-            f"{self._elapsed:.0f} of {self._plan.seconds:.0f} s: {len(said)} lines said, "
-            f"{sum(line.echoed for line in said)} echoed, {self._kills.total()} kills, "
+            f"{self._elapsed:.0f} of {self._plan.seconds:.0f} s: {said} lines said, "
+            f"{self._echoed()} echoed, {self._kills.total()} kills, "
             f"model {self._model.fault}{memory}"
         )
 

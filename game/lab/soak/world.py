@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from game.mind.errors import KeepsakeError
 from game.paths import REPOSITORY, Places, places
 
 _OURS = ("KEEPSAKE_", "OLLAMA_", "OPENAI_", "DJANGO_")
-_START_SECONDS = 400.0
+_START_SECONDS = 900.0
 _POLL = 0.2
 _LARGEST_DISK = 512 * 1024 * 1024
 _SUMMARIZER = re.compile(r"(?m)^\*\*provider\*\*: extractive$")
@@ -154,10 +155,10 @@ class SoakedWorld:
             raise KeepsakeError(f"`keepsake {command}` failed: {done.stderr.strip()}")
 
 
-def until(done: object, seconds: float) -> bool:
+def until(done: Callable[[], object], seconds: float) -> bool:
     """Wait for ``done()``; False when it was not so in time."""
     deadline = time.monotonic() + seconds
-    while not done():  # type: ignore[operator]
+    while not done():
         if time.monotonic() > deadline:
             return False
         time.sleep(_POLL)
