@@ -12,6 +12,7 @@ from typing import Any
 from evennia.server.amp_client import AMPServerClientProtocol
 from evennia.server.portal.amp_server import AMPServerProtocol
 from evennia.server.portal.telnet import TelnetProtocol
+from twisted.internet.defer import Deferred, succeed
 
 from game.server.bounded_lines import Bounded
 from game.server.limits import LONGEST_LINE
@@ -41,12 +42,13 @@ class PromptPortalEnd(AMPServerProtocol):
         self.transport.setTcpNoDelay(True)
         super().connectionMade()
 
-    def broadcast(self, command: Any, sessid: int, **message: Any) -> None:
+    def broadcast(self, command: Any, sessid: int, **message: Any) -> Deferred[Any]:
         """Tell nobody: Evennia does so while it knows of no Server.
 
         Whoever connects then is told of when the Server comes. The launcher alone would hear of
         it, which does not know such commands: both would log a traceback.
         """
+        return succeed([])
 
 
 class PromptServerEnd(AMPServerClientProtocol):

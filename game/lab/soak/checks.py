@@ -34,6 +34,7 @@ MOST_HANDLES = 32
 """By how much a warm process may grow until it ends."""
 _TAG = re.compile(r'says to [^"]*, ".*\b(p\d+n\d+x)\b')
 _TRACEBACK = "Traceback (most recent call last)"
+_ERROR = re.compile(r"(?:\w+\.)*[A-Z]\w+: .*")
 _SHOWN = 300
 
 type Heard = dict[str, dict[str, list[Memory]]]
@@ -136,12 +137,9 @@ def log_problems(here: Places) -> Iterator[str]:
 
 
 def _end_of(lines: Sequence[str]) -> str:
-    """The line with the error itself: the first one that is not indented."""
-    for line in lines:
-        text = re.sub(r"^[\d\-T:., +]*\[[^\]]*\]", "", line)
-        if text.strip() and not text.startswith("  "):
-            return text.strip()[:_SHOWN]
-    return "without its end"
+    """The line with the error itself, whatever stands before each line."""
+    found = filter(None, map(_ERROR.search, lines))
+    return next((each[0].strip()[:_SHOWN] for each in found), "without its end")
 
 
 def growth_problems(samples: Sequence[Sample]) -> Iterator[str]:
