@@ -60,10 +60,10 @@ class SoakedWorld:
     """
 
     def __init__(self, model_port: int, first_base: int, small_disk: Path | None = None) -> None:
-        self.folder = Path(mkdtemp(prefix="keepsake-soak-"))
         self._disk = small_disk
         if small_disk is not None:
             _refuse_large(small_disk)
+        self.folder = Path(mkdtemp(prefix="keepsake-soak-"))
         self.environ = {
             **{key: value for key, value in os.environ.items() if not key.startswith(_OURS)},
             "KEEPSAKE_HOME": str(self.folder / "home"),
