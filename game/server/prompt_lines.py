@@ -7,9 +7,12 @@ the Portal to a player. Lines of a game are short and few, so there is nothing t
 
 from __future__ import annotations
 
+from typing import Any
+
 from evennia.server.amp_client import AMPServerClientProtocol
 from evennia.server.portal.amp_server import AMPServerProtocol
 from evennia.server.portal.telnet import TelnetProtocol
+from twisted.internet.defer import Deferred, succeed
 
 from game.server.bounded_lines import Bounded
 from game.server.limits import LONGEST_LINE
@@ -39,6 +42,14 @@ class PromptPortalEnd(AMPServerProtocol):
         """Stop waiting for acknowledgements."""
         self.transport.setTcpNoDelay(True)
         super().connectionMade()
+
+    def broadcast(self, command: Any, sessid: int, **message: Any) -> Deferred[Any]:
+        """Tell nobody: Evennia does so while it knows of no Server.
+
+        Whoever connects then is told of when the Server comes. The launcher alone would hear of
+        it, which does not know such commands: both would log a traceback.
+        """
+        return succeed([])
 
 
 class PromptServerEnd(AMPServerClientProtocol):

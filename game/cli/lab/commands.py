@@ -1,4 +1,4 @@
-"""``keepsake replay`` and ``keepsake fork``: what they are asked for on the command line.
+"""``keepsake replay``, ``fork`` and ``soak``: what they are asked for on the command line.
 
 What they do is imported when it is wanted: models and charts take a second that no other
 command needs.
@@ -91,6 +91,31 @@ def fork(
     if at is not None and not at.strip():
         raise KeepsakeError("--at names no point", "Leave it out for a copy of now")
     forking.fork_world(places(), target, at or "", lab)
+
+
+def soak(
+    *,
+    minutes: Annotated[float, typer.Option(min=0.1, help="How long players play.")] = 10.0,
+    seed: Annotated[int, typer.Option(min=0, help="The dice: who says what, what breaks.")] = 7,
+    kills: Annotated[
+        int | None, typer.Option(min=0, help="How often a process is killed; else once a minute.")
+    ] = None,
+    small_disk: Annotated[
+        Path | None,
+        typer.Option(help="A folder on a small disk of its own, which is filled: a tmpfs."),
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the figures there.")
+    ] = None,
+) -> None:
+    """Have players talk in a world of its own while things break, and count what is lost."""
+    from game.cli.lab import soaking  # noqa: PLC0415 - other commands need not wait
+    from game.lab.soak.plan import SoakPlan  # noqa: PLC0415 - the same
+
+    wanted = max(round(minutes), 1) if kills is None else kills
+    plan = SoakPlan(minutes, seed, wanted, small_disk=small_disk)
+    if not soaking.soaked(places(), plan, json_file):
+        raise typer.Exit(1)
 
 
 def places_of(lab: str) -> Places:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,9 @@ class MiniLMEmbedder:
     def __init__(self, threads: int = 1) -> None:
         self._threads = threads
         self._lock = threading.Lock()
-        self._running = threading.Lock()  # several at once would take the game's core, and memory
+        # One at a time, or they would take the game's core; and always in the same thread, as the C
+        # library keeps what a batch took for each thread that ever ran one.
+        self._runner = ThreadPoolExecutor(1, "embedder")
         self._session: Any = None
         self._tokenizer: Any = None
 
@@ -77,8 +80,7 @@ class MiniLMEmbedder:
         ids = np.array([each.ids for each in encoded], dtype=np.int64)
         mask = np.array([each.attention_mask for each in encoded], dtype=np.int64)
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        with self._running:
-            hidden = self._session.run(None, inputs)[0]
+        hidden = self._runner.submit(self._session.run, None, inputs).result()[0]
         # Mean over the real tokens, then unit length: how the model was trained.
         weights = mask[:, :, None].astype(hidden.dtype)
         mean = (hidden * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9)

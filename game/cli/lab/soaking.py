@@ -1,0 +1,70 @@
+"""``keepsake soak``: how it goes, and the figures at the end."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.markup import escape
+
+from game.cli.output import err, out, plain_table
+from game.lab.soak.plan import SoakPlan
+from game.lab.soak.soak import SoakReport, median, percentile, soak
+from game.mind.errors import KeepsakeError
+from game.paths import Places
+
+_BESIDE = 10
+"""How far its ports are at least from those of the world that may be running."""
+
+
+def soaked(here: Places, plan: SoakPlan, json_file: Path | None) -> bool:
+    """Soak a world and show the report; whether all was as it must be.
+
+    Raises:
+        KeepsakeError: It could not be done, or the file could not be written.
+    """
+    report = soak(plan, here.ports.base + _BESIDE, lambda line: out.print(line, markup=False))
+    table = plain_table(("", ""))
+    table.show_header = False
+    for what, figure in _rows(report):
+        table.add_row(what, escape(figure))
+    out.print(table)
+    for problem in report.problems:
+        err.print(f"[red]✗[/red] {escape(problem)}")
+    if json_file is not None:
+        try:
+            json_file.write_text(json.dumps(asdict(report), indent=2) + "\n", encoding="utf-8")
+        except OSError as error:
+            reason = f"{json_file} could not be written ({error.strerror or error})"
+            raise KeepsakeError(reason, "Name another file") from error
+    return report.whole
+
+
+def _rows(report: SoakReport) -> list[tuple[str, str]]:
+    kills = ", ".join(f"{name} {times}" for name, times in sorted(report.kills.items()))
+    p95 = percentile(report.looks, 0.95)
+    return [
+        ("took", f"{report.seconds:.0f} s, seed {report.seed}"),
+        ("lines", f"{report.said:,} said, {report.echoed:,} echoed, {report.archived:,} archived"),
+        ("heard", f"{report.heard:,} times by all agents; {report.memories:,} memories"),
+        ("model", f"{report.model_calls:,} calls"),
+        ("kills", f"{sum(report.kills.values())} ({kills or 'none'})"),
+        ("recovery", _spread(report.recoveries)),
+        ("of a child", _spread(report.child_recoveries)),
+        ("starts", f"{report.failed_starts} failed and were repeated"),
+        ("lines cut", f"{report.cut_off:,}"),
+        (
+            "look",
+            f"median {median(report.looks):.3f} s, p95 {p95:.3f} s",
+        ),
+        ("memory", f"a Server grew by {report.memory_growth / 1e6:+.1f} MB at most"),
+        ("handles", f"and by {report.handle_growth:+d} file handles"),
+        ("problems", str(len(report.problems))),
+    ]
+
+
+def _spread(seconds: tuple[float, ...]) -> str:
+    if not seconds:
+        return "none"
+    return f"median {median(seconds):.1f} s, longest {max(seconds):.1f} s, of {len(seconds)}"

@@ -1,0 +1,309 @@
+"""A soak from beginning to end: players talk, things break, and then everything is counted."""
+
+from __future__ import annotations
+
+import statistics
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+
+from game.cli.world.processes import Component
+from game.lab.soak import checks
+from game.lab.soak.fake_model import FaultyModel
+from game.lab.soak.plan import Fault, Kill, SoakPlan
+from game.lab.soak.players import PATIENCE, SaidLine, SoakPlayer
+from game.lab.soak.world import Sample, SoakedWorld, until
+from game.mind.errors import KeepsakeError
+
+_SAMPLE_SECONDS = 5.0
+_TELL_SECONDS = 10.0
+_POLL = 0.2
+_RECOVERY_SECONDS = 180.0
+_STARTS = 3
+"""How often a start is tried after a kill."""
+_SETTLE_SECONDS = 90.0
+
+type Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SoakReport:
+    """What came of it; times in seconds, memory in bytes.
+
+    Attributes:
+        said: Lines that players typed to agents.
+        echoed: How many of them the game showed as said.
+        archived: How many of these are in the archive of whom they were said to, once.
+        heard: How often all agents together archived a player's line.
+        memories: How many memories there are in all.
+        model_calls: How many requests the model server had.
+        cut_off: How often a player's line was lost.
+        kills: By process.
+        failed_starts: Starts after a kill that failed, and were repeated.
+        recoveries: From a kill of Server or Portal until a ``look`` was answered.
+        child_recoveries: From a kill of another process until it ran again.
+        looks: How long each ``look`` took that was answered.
+        memory_growth: The most by which a warm Server grew until its end.
+        handle_growth: The same in file handles.
+        problems: What must not be; none in a world that is well.
+    """
+
+    seconds: float
+    seed: int
+    said: int
+    echoed: int
+    archived: int
+    heard: int
+    memories: int
+    model_calls: int
+    cut_off: int
+    kills: dict[str, int]
+    failed_starts: int
+    recoveries: tuple[float, ...]
+    child_recoveries: tuple[float, ...]
+    looks: tuple[float, ...] = field(repr=False)
+    memory_growth: int = 0
+    handle_growth: int = 0
+    problems: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether all is as it must be."""
+        return not self.problems
+
+
+def soak(plan: SoakPlan, first_base: int, say: Say) -> SoakReport:
+    """Do it all; nothing of it is left afterwards, but for the files of a world with problems.
+
+    Args:
+        plan: What is to be done.
+        first_base: The world takes the first free port base from there.
+        say: Is told how it goes, a line at a time.
+
+    Raises:
+        KeepsakeError: The world could not be started, or the plan cannot be followed.
+    """
+    model = FaultyModel(plan.seed)
+    try:
+        world = SoakedWorld(model.port, first_base, plan.small_disk)
+        report = None
+        try:
+            report = Soak(plan, world, model, say).run()
+        finally:
+            broken = report is not None and not report.whole
+            world.end(keep=broken)
+        if broken:
+            say(f"The world is left in {world.folder} to be looked at.")
+        return report
+    finally:
+        model.close()
+
+
+class Soak:
+    """One soak of a world that has not been started."""
+
+    def __init__(self, plan: SoakPlan, world: SoakedWorld, model: FaultyModel, say: Say) -> None:
+        self._plan, self._world, self._model, self._say = plan, world, model, say
+        self._players: list[SoakPlayer] = []
+        self._samples: list[Sample] = []
+        self._kills: Counter[str] = Counter()
+        self._recoveries: list[float] = []
+        self._child_recoveries: list[float] = []
+        self._problems: list[str] = []
+        self._failed_starts = 0
+        self._began = 0.0
+
+    def run(self) -> SoakReport:
+        """Start it, soak it, stop it, count.
+
+        Raises:
+            KeepsakeError: It did not start, or a player could not make an account.
+        """
+        self._say(f"starting a world in {self._world.folder}")
+        self._world.start()
+        ports, agents = self._world.here.ports, self._world.agents()
+        self._players = [
+            SoakPlayer(self._plan.seed, number, ports, agents)
+            for number in range(self._plan.players)
+        ]
+        for player in self._players:
+            player.arrive()
+        self._began = time.monotonic()
+        with self._playing():
+            self._live()
+        self._settle()
+        return self._counted()
+
+    @contextmanager
+    def _playing(self) -> Iterator[None]:
+        """While it lasts players play, and faults come and go."""
+        stop = threading.Event()
+        works = [(player.run, (stop,)) for player in self._players]
+        threads = [threading.Thread(target=work, args=given) for work, given in works]
+        threads.append(threading.Thread(target=self._weather, args=(stop,)))
+        for thread in threads:
+            thread.daemon = True
+            thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join(2 * PATIENCE)
+
+    def _weather(self, stop: threading.Event) -> None:
+        """In a thread of its own: the model's faults, and a disk that is full for a while."""
+        turns: list[tuple[float, Callable[[], None]]] = []
+        for turn in self._plan.fault_times():
+            turns.append((turn.at, lambda fault=turn.fault: self._model.become(fault)))
+        for begins, ends in self._plan.disk_times():
+            turns.append((begins, lambda: self._world.fill_disk(full=True)))
+            turns.append((ends, lambda: self._world.fill_disk(full=False)))
+        for at, turn in sorted(turns, key=lambda each: each[0]):
+            if stop.wait(max(self._began + at - time.monotonic(), 0)):
+                return
+            turn()
+
+    def _live(self) -> None:
+        sampled = told = 0.0
+        kills = self._plan.kill_times()
+        while kills or self._elapsed < self._plan.seconds:
+            if kills and kills[0].at <= self._elapsed:
+                self._kill(kills.pop(0))
+            if self._elapsed - sampled >= _SAMPLE_SECONDS:
+                sampled = self._elapsed
+                self._take_sample()
+            if self._elapsed - told >= _TELL_SECONDS:
+                told = self._elapsed
+                self._say(self._told())
+            time.sleep(_POLL)
+        before = self._echoed()
+        if not until(lambda: self._echoed() > before, _RECOVERY_SECONDS):
+            self._problems.append("at the end nobody's words were heard any more")
+
+    def _echoed(self) -> int:
+        return sum(line.echoed for player in self._players for line in tuple(player.said))
+
+    @property
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._began
+
+    def _take_sample(self) -> None:
+        if (sample := self._world.sample(self._elapsed)) is not None:
+            self._samples.append(sample)
+
+    def _kill(self, kill: Kill) -> None:
+        """Kill it, and wait until the world is as before."""
+        self._take_sample()
+        if not until(lambda: self._world.runs(kill.component), _RECOVERY_SECONDS):
+            self._problems.append(f"no {kill.component} came up that could be killed")
+            return
+        killed = time.monotonic()
+        if not self._world.kill(kill.component):
+            return
+        self._kills[kill.component.value] += 1
+        if kill.component in (Component.SERVER, Component.PORTAL):
+            self._start_again()
+            back = until(lambda: self._answered(killed) is not None, _RECOVERY_SECONDS)
+            found, kept = self._answered(killed), self._recoveries
+        else:
+            back = until(lambda: self._world.runs(kill.component), _RECOVERY_SECONDS)
+            found, kept = time.monotonic(), self._child_recoveries
+        if back and found is not None:
+            kept.append(found - killed)
+        else:
+            self._problems.append(f"the world did not recover from a kill of its {kill.component}")
+
+    def _start_again(self) -> None:
+        for attempt in range(_STARTS):
+            try:
+                self._world.start()
+            except KeepsakeError as error:
+                self._failed_starts += 1
+                self._say(error.what)
+                if attempt == _STARTS - 1:
+                    raise
+            else:
+                return
+
+    def _answered(self, killed: float) -> float | None:
+        """When the first ``look`` was answered that was sent after the kill."""
+        found = chain.from_iterable(tuple(player.looks) for player in self._players)
+        return min((answered for sent, answered in found if sent > killed), default=None)
+
+    def _settle(self) -> None:
+        """Nothing is broken any more: what waits goes into the archives, and the world ends."""
+        self._take_sample()
+        self._model.become(Fault.WELL)
+        self._world.fill_disk(full=False)
+        self._say("stopping the world and looking at what it holds")
+        if not until(lambda: not self._world.waiting(), _SETTLE_SECONDS):
+            self._problems.append(f"memories still wait: {', '.join(self._world.waiting())}")
+        until(lambda: self._world.runs(Component.VECTORS), _SETTLE_SECONDS)
+        here, small = self._world.here, self._plan.small_disk is not None
+        self._problems += checks.doctor_problems(here, small_disk=small)
+        self._world.stop()
+
+    def _counted(self) -> SoakReport:
+        said = [line for player in self._players for line in player.said]
+        here = self._world.here
+        heard, problems = checks.archive_problems(here)
+        echoed = [line for line in said if line.echoed]
+        grown = list(checks.growth(self._samples))
+        problems = [
+            *self._problems,
+            *checks.line_problems(said, heard),
+            *checks.order_problems(said, heard),
+            *problems,
+            *checks.store_problems(here),
+            *checks.log_problems(here),
+            *checks.growth_problems(self._samples),
+        ]
+        return SoakReport(
+            seconds=round(self._elapsed, 1),
+            seed=self._plan.seed,
+            said=len(said),
+            echoed=len(echoed),
+            archived=sum(_once(line, heard) for line in echoed),
+            heard=sum(len(found) for each in heard.values() for found in each.values()),
+            memories=checks.memories(here),
+            model_calls=self._model.calls,
+            cut_off=sum(player.cut_off for player in self._players),
+            kills=dict(self._kills),
+            failed_starts=self._failed_starts,
+            recoveries=tuple(self._recoveries),
+            child_recoveries=tuple(self._child_recoveries),
+            looks=tuple(end - sent for player in self._players for sent, end in player.looks),
+            memory_growth=max((memory for _, memory, _, _ in grown), default=0),
+            handle_growth=max((handles for _, _, handles, _ in grown), default=0),
+            problems=tuple(problems),
+        )
+
+    def _told(self) -> str:
+        said = sum(len(player.said) for player in self._players)
+        last = self._samples[-1] if self._samples else None
+        memory = f", {last.memory / 1e6:.0f} MB, {last.handles} handles" if last else ""
+        return (
+            f"{self._elapsed:.0f} of {self._plan.seconds:.0f} s: {said} lines said, "
+            f"{self._echoed()} echoed, {self._kills.total()} kills, "
+            f"model {self._model.fault}{memory}"
+        )
+
+
+def _once(line: SaidLine, heard: checks.Heard) -> bool:
+    return [each.repeats for each in heard.get(line.agent, {}).get(line.tag, ())] == [1]
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value below which that share of them lies; 0 for none."""
+    ordered = sorted(values)
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else 0.0
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle one; 0 for none."""
+    return statistics.median(values) if values else 0.0

@@ -1,0 +1,133 @@
+"""The soak of a world: run for real, and shown to notice what it is there to notice."""
+
+import json
+
+import pytest
+
+from game.cli.world.processes import Component
+from game.lab.soak import checks
+from game.lab.soak.plan import Fault, Script, SoakPlan
+from game.lab.soak.players import SaidLine
+from game.lab.soak.world import Sample
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Memory, MemoryKind
+from game.paths import Places, Ports
+from tests.cli.conftest import make_copy
+from tests.free_ports import free_base
+from tests.mind.acquaintances import START
+
+
+def test_a_world_outlives_kills_and_a_faulty_model(tmp_path):
+    """The soak takes the first free ports beyond those of the world that it is asked from."""
+    beside = make_copy(tmp_path, KEEPSAKE_PORT_BASE=str(free_base() - 10), TMPDIR=str(tmp_path))
+    options = ("--minutes", "0.4", "--kills", "2", "--seed", "11")
+    done = beside.keepsake("soak", *options, "--json", str(tmp_path / "report.json"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["problems"] == []
+    assert 0 < report["archived"] == report["echoed"] <= report["said"]
+    assert report["archived"] <= report["heard"] <= report["memories"]
+    planned = [kill.component.value for kill in SoakPlan(0.4, 11, 2).kill_times()]
+    assert report["kills"] == {each: planned.count(each) for each in planned}
+    assert report["model_calls"] > 0
+    assert list(tmp_path.glob("keepsake-soak-*")) == []
+
+
+def test_the_seed_alone_decides_what_is_said_and_what_breaks():
+    for seed in range(20):
+        plan = SoakPlan(10, seed, 30)
+        assert plan == SoakPlan(10, seed, 30)
+        assert plan.kill_times() == SoakPlan(10, seed, 30).kill_times()
+        assert plan.fault_times()[-1].fault is Fault.WELL
+        times = [each.at for each in plan.kill_times()]
+        assert times == sorted(times)
+        assert plan.kill_times()[0].component is Component.SERVER
+        mine, same, other = Script(seed, 1), Script(seed, 1), Script(seed, 2)
+        said = [mine.sentence() for _ in range(50)]
+        assert said == [same.sentence() for _ in range(50)]
+        tags = {tag for _, tag in said} | {other.sentence()[1] for _ in range(50)}
+        assert len(tags) == 100
+
+
+@pytest.fixture
+def lived(tmp_path):
+    """A world whose Mira heard ten lines, and the lines."""
+    here = Places(tmp_path / "home", tmp_path / "vault", Ports())
+    script = Script(3, 0)
+    said = [SaidLine("Anneke", "Mira", *script.sentence(), echoed=True) for _ in range(10)]
+    archive = Archive(here.agents / "Mira" / "archive")
+    for number, line in enumerate(said, start=1):
+        text = f'Anneke says to you, "{line.words}"'
+        archive.append_memory(Memory(number, START, MemoryKind.PERCEPTION, text))
+    archive.close()
+    return here, said
+
+
+def problems(here, said):
+    heard, found = checks.archive_problems(here)
+    return [*found, *checks.line_problems(said, heard), *checks.order_problems(said, heard)]
+
+
+def edit(here, change):
+    (path,) = (here.agents / "Mira" / "archive").glob("*.jsonl")
+    lines = path.read_text().splitlines(keepends=True)
+    change(lines)
+    path.write_text("".join(lines))
+
+
+def test_a_whole_archive_is_no_problem(lived):
+    assert problems(*lived) == []
+
+
+def test_a_line_that_was_lost_is_reported(lived):
+    here, said = lived
+    edit(here, lambda lines: lines.pop(4))
+    assert f"Mira never archived what Anneke said: {said[4].words}" in problems(here, said)
+    assert any("memories 5-5 are missing" in each for each in problems(here, said))
+    said[4].echoed = False  # nobody was told that it was heard
+    assert not any("never" in each for each in problems(here, said))
+
+
+def test_a_line_that_stands_twice_is_reported(lived):
+    here, said = lived
+    text = f'Anneke says to you, "{said[2].words}"'
+    again = Memory(11, START, MemoryKind.PERCEPTION, text).to_record()
+    edit(here, lambda lines: lines.append(json.dumps(again) + "\n"))
+    found = problems(here, said)
+    assert f"Mira archived 2 times what Anneke said: {said[2].words}" in found
+    assert "Mira archived what Anneke said in another order" in found
+
+
+def test_an_archive_that_does_not_open_is_reported(lived):
+    here, said = lived
+    archive = Archive(here.agents / "Mira" / "archive")  # whoever has it open keeps it
+    assert any("does not open" in each for each in problems(here, said))
+    archive.close()
+
+
+def test_tracebacks_growth_and_damage_are_reported(lived):
+    here, _ = lived
+    here.logs.mkdir(parents=True)
+    (here.logs / "server.log").write_text(
+        "2026-01-01 [EE] Traceback (most recent call last):\n"
+        '2026-01-01 [EE]   File "a.py", line 1, in b\n'
+        "2026-01-01 [EE] ValueError: no\n"
+    )
+    (found,) = checks.log_problems(here)
+    assert found.endswith("server.log: ValueError: no")
+    here.database.write_bytes(b"no database" * 1000)
+    assert any("evennia.db3" in each for each in checks.store_problems(here))
+    steady = [Sample(at, 1, 40.0 + at, 300_000_000, 80) for at in (0.0, 60.0)]
+    assert list(checks.growth_problems(steady)) == []
+    grown = [Sample(0.0, 1, 40.0, 300_000_000, 80), Sample(60.0, 1, 100.0, 500_000_000, 200)]
+    assert len(list(checks.growth_problems(grown))) == 2
+    restarted = [grown[0], Sample(60.0, 2, 100.0, 500_000_000, 200)]
+    assert list(checks.growth_problems(restarted)) == []
+
+
+def test_a_large_disk_is_not_filled(tmp_path):
+    done = make_copy(tmp_path).keepsake("soak", "--small-disk", str(tmp_path))
+    if "on a disk of" not in done.stderr:
+        pytest.skip("the temporary folder is on a small disk")
+    assert done.returncode == 1
+    assert "mount -t tmpfs" in done.stderr
