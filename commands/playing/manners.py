@@ -108,14 +108,14 @@ class CmdReport(PlayerCommand):
 
 
 class CmdForgetMe(PlayerCommand):
-    """Have your words taken out of every memory, summary, log and index of this world.
+    """Have your words taken out of every memory, summary, log and index.
 
     Usage:
       forget me
 
-    You are asked to confirm it with your name. Agents forget you: what you said and
-    did, what they said to you, and what they made of it. Nothing brings it back; only
-    backups that were made before still hold it. Your account stays.
+    You are asked to confirm it with your name. Agents forget you: what you said
+    and did, what they said to you, and what they made of it. Nothing brings it
+    back; only backups of before still hold it. Your account stays.
     """
 
     key = "forget"

@@ -132,7 +132,7 @@ class TestWhatOthersSaid:
         ]
         assert texts(of_window(window, "Tom", "Mira")) == [
             "Tom gives me a silver whistle.",
-            "Ann waves to me.",
+            "Ann poses: waves to me.",
         ]
 
     def test_recall_brings_others_words_and_notes_and_no_own_speech(self):
@@ -183,6 +183,10 @@ class TestMarks:
         said = of_memory(heard('Tom says to you, "I keep bees."'), "Tom", "Mira")
         for found in (of_kept([line], "Tom"), of_summaries(context, "Tom")):
             assert [(s.text, s.origin) for s in found] == [(s.text, s.origin) for s in said]
+
+    def test_its_own_promise_stands_in_its_own_words(self):
+        (kept,) = of_kept(["You promised Tom: I'll tell you tomorrow (memory 3)"], "Tom")
+        assert kept.text == 'I promised Tom, "I\'ll tell you tomorrow"'
 
     def test_what_the_agent_said_itself_is_no_material(self):
         lines = ['4 May: I said, "I am a piper."', 'I asked Tom, "Who keeps bees?"']

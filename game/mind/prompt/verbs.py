@@ -121,7 +121,7 @@ _FORBIDDEN_WORDS = """
     unquell batchcode batchcommand password quit ic ooc charcreate chardelete alias channel cpattr
     mvattr nick script scripts sethelp setdesc sethome tickers typeclass unlink update userpassword
     admin llm-status memory-status compact-memories compact-memory compaction compactions
-    memories agent agents history people why
+    memories agent agents history people why audit mute unmute reports rules
 """
 FORBIDDEN = frozenset(_FORBIDDEN_WORDS.split())
 """First words that are never corrected into a verb: commands of builders and admins."""

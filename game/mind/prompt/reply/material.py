@@ -37,6 +37,7 @@ _LIST_MARK = re.compile(r"^\s*(?:[-*•#>]+\s*|\d{1,3}[.)]\s+)+")
 _WEIGHED = re.compile(r"^\[[^\]]{1,60}\] ")
 """What stands before a line of the journal: its day, and how much it mattered."""
 _DATED = re.compile(rf"^(?:[-*•] )?(?:{DAY}: )?")
+_PROMISED = re.compile(r'You promised(?P<to> [^:"]{1,48})?: (?P<words>[^"]+)$')
 _TOLD = re.compile(
     r"(?P<who>[^:,\"]{1,48}?) (?:said|told|asked|whispered|shouted)"
     r"(?: to)?(?: (?P<to>[^:,\"]{1,48}))?"
@@ -188,7 +189,11 @@ def _of_line(line: str, partner: str, origin: SentenceOrigin) -> list[Sentence]:
     Nothing of what the agent said itself.
     """
     line = _WEIGHED.sub("", for_prompt(line, limit=4 * LONGEST))
-    said = _told(_DATED.sub("", _REFERENCE.sub("", line)).rstrip(" ."))
+    bare = _DATED.sub("", _REFERENCE.sub("", line))
+    if own := _PROMISED.match(bare):  # in its own words, whose pronouns are right
+        text = shorten(f'I promised{own["to"] or ""}, "{own["words"]}', LONGEST) + '"'
+        return [Sentence(text, text, origin)]
+    said = _told(bare.rstrip(" ."))
     if said is None:
         one = [in_first_person(line)] if origin is SentenceOrigin.KEPT else sentences(line)
         return [Sentence(each, each, origin) for each in map(_plain, one) if each]
