@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 from typing import Any
 
-from game.lab.soak.plan import Fault
+from game.lab.soak.plan import PlannedFault
 from game.mind.errors import KeepsakeError
 
 MODEL = "soak"
@@ -41,7 +41,7 @@ class FaultyModel:
     """
 
     def __init__(self, seed: int) -> None:
-        self.calls, self._fault = 0, Fault.WELL
+        self.calls, self._fault = 0, PlannedFault.WELL
         self.dice = Random(f"model {seed}")
         self.woken = threading.Event()
         self._http: ThreadingHTTPServer | None = None
@@ -52,23 +52,23 @@ class FaultyModel:
             raise KeepsakeError(f"No port could be opened on loopback ({error})") from error
 
     @property
-    def fault(self) -> Fault:
+    def fault(self) -> PlannedFault:
         """How it behaves now."""
         return self._fault
 
-    def become(self, fault: Fault) -> None:
+    def become(self, fault: PlannedFault) -> None:
         """Behave like that from now on."""
         self._fault = fault
         self.woken.set()  # whoever is made to wait need not wait for what was
         self.woken = threading.Event()
-        if fault is Fault.GONE:
+        if fault is PlannedFault.GONE:
             self._close()
         elif self._http is None:
             self._open()
 
     def close(self) -> None:
         """End it."""
-        self.become(Fault.GONE)
+        self.become(PlannedFault.GONE)
 
     def _open(self) -> None:
         made = _Listener(("127.0.0.1", self.port), _handler(self))
@@ -107,11 +107,11 @@ def _handler(model: FaultyModel) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             model.calls += 1
-            if model.fault is Fault.SLOW:
+            if model.fault is PlannedFault.SLOW:
                 model.woken.wait(model.dice.uniform(1, _SLOWEST))
-            if model.fault is Fault.GONE:
+            if model.fault is PlannedFault.GONE:
                 self.close_connection = True
-            elif model.fault is Fault.GARBAGE:
+            elif model.fault is PlannedFault.GARBAGE:
                 self._send(model.dice.choice((200, 200, 500)), model.dice.choice(_GARBAGE))
             elif self.path.endswith("/completions"):
                 self._send(200, json.dumps(_answer(model.dice, body)).encode())

@@ -19,7 +19,7 @@ _LAST_KILL = 0.85
 """Of the time: what comes after it shows whether the world is well again."""
 
 
-class Fault(StrEnum):
+class PlannedFault(StrEnum):
     """What the model server does."""
 
     WELL = "well"
@@ -33,7 +33,7 @@ class FaultTurn:
     """From a moment on the model server behaves like that."""
 
     at: float  # seconds after the beginning
-    fault: Fault
+    fault: PlannedFault
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,13 @@ class SoakPlan:
         """Every other turn the model is well; it is so at the end."""
         dice, at, found = Random(f"faults {self.seed}"), 0.0, []
         while (at := at + dice.uniform(4, 12)) < self.seconds * _LAST_KILL:
-            found.append(FaultTurn(at, dice.choice((Fault.SLOW, Fault.GARBAGE, Fault.GONE))))
+            found.append(
+                FaultTurn(
+                    at, dice.choice((PlannedFault.SLOW, PlannedFault.GARBAGE, PlannedFault.GONE))
+                )
+            )
             at += dice.uniform(4, 12)
-            found.append(FaultTurn(at, Fault.WELL))
+            found.append(FaultTurn(at, PlannedFault.WELL))
         return found
 
     def disk_times(self) -> list[tuple[float, float]]:
@@ -85,7 +89,7 @@ class SoakPlan:
         return [(quarter * (n + 0.5), quarter * (n + 0.6)) for n in range(4)]
 
 
-class Script:
+class SoakScript:
     """What one player does, thrown with dice of their own."""
 
     def __init__(self, seed: int, player: int) -> None:

@@ -17,7 +17,7 @@ from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
 from game.cli.world.login import Telnet
-from game.lab.soak.plan import NAMES, Script
+from game.lab.soak.plan import NAMES, SoakScript
 from game.mind.errors import KeepsakeError
 from game.paths import Ports
 
@@ -117,7 +117,7 @@ class SoakPlayer:
         self.said: list[SaidLine] = []
         self.looks: list[tuple[float, float]] = []
         self.cut_off = 0
-        self._script, self._ports, self._agents = Script(seed, number), ports, frozenset(agents)
+        self._script, self._ports, self._agents = SoakScript(seed, number), ports, frozenset(agents)
         self._seen = ""
 
     def arrive(self) -> None:

@@ -14,7 +14,7 @@ from itertools import chain
 from game.cli.world.processes import Component
 from game.lab.soak import checks
 from game.lab.soak.fake_model import FaultyModel
-from game.lab.soak.plan import Fault, Kill, SoakPlan
+from game.lab.soak.plan import Kill, PlannedFault, SoakPlan
 from game.lab.soak.players import PATIENCE, SaidLine, SoakPlayer
 from game.lab.soak.world import Sample, SoakedWorld, until
 from game.mind.errors import KeepsakeError
@@ -238,7 +238,7 @@ class Soak:
     def _settle(self) -> None:
         """Nothing is broken any more: what waits goes into the archives, and the world ends."""
         self._take_sample()
-        self._model.become(Fault.WELL)
+        self._model.become(PlannedFault.WELL)
         self._world.fill_disk(full=False)
         self._say("stopping the world and looking at what it holds")
         if not until(lambda: not self._world.waiting(), _SETTLE_SECONDS):
