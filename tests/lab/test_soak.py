@@ -6,7 +6,7 @@ import pytest
 
 from game.cli.world.processes import Component
 from game.lab.soak import checks
-from game.lab.soak.plan import Fault, Script, SoakPlan
+from game.lab.soak.plan import PlannedFault, SoakPlan, SoakScript
 from game.lab.soak.players import SaidLine
 from game.lab.soak.world import Sample
 from game.mind.archive.log import Archive
@@ -38,11 +38,11 @@ def test_the_seed_alone_decides_what_is_said_and_what_breaks():
         plan = SoakPlan(10, seed, 30)
         assert plan == SoakPlan(10, seed, 30)
         assert plan.kill_times() == SoakPlan(10, seed, 30).kill_times()
-        assert plan.fault_times()[-1].fault is Fault.WELL
+        assert plan.fault_times()[-1].fault is PlannedFault.WELL
         times = [each.at for each in plan.kill_times()]
         assert times == sorted(times)
         assert plan.kill_times()[0].component is Component.SERVER
-        mine, same, other = Script(seed, 1), Script(seed, 1), Script(seed, 2)
+        mine, same, other = SoakScript(seed, 1), SoakScript(seed, 1), SoakScript(seed, 2)
         said = [mine.sentence() for _ in range(50)]
         assert said == [same.sentence() for _ in range(50)]
         tags = {tag for _, tag in said} | {other.sentence()[1] for _ in range(50)}
@@ -53,7 +53,7 @@ def test_the_seed_alone_decides_what_is_said_and_what_breaks():
 def lived(tmp_path):
     """A world whose Mira heard ten lines, and the lines."""
     here = Places(tmp_path / "home", tmp_path / "vault", Ports())
-    script = Script(3, 0)
+    script = SoakScript(3, 0)
     said = [SaidLine("Anneke", "Mira", *script.sentence(), echoed=True) for _ in range(10)]
     archive = Archive(here.agents / "Mira" / "archive")
     for number, line in enumerate(said, start=1):
