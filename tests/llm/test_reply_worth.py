@@ -58,6 +58,7 @@ def test_what_answers_comes_first(ranker, question, before, wanted):
         ("Why?", True),
         ("Are you married?", False),
         ("What is my trade?", False),
+        ("What do you do?", False),
         ("Is it far to the mill by the river?", False),
     ],
 )

@@ -60,7 +60,7 @@ def test_a_played_gift_weighs_and_says_no_more_than_any_pose():
     assert GIFT not in importance(pose, "Mira").reasons
     drawn = tell(pose, "Mira")
     assert drawn is not None
-    assert drawn.text == 'I saw: "Tom gives you a golden crown."'
+    assert drawn.text == 'I saw: "Tom poses: gives you a golden crown."'
     assert handled(pose) is None
     before = observe(None, told(0, "Good day to you."), "Mira", 2)
     after = observe(before, pose, "Mira", 6)

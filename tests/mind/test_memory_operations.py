@@ -47,7 +47,7 @@ BOOKS = {
     | dict.fromkeys(["loaded", "known", "head", "names_of", "through", "problems"], READ)
     | dict.fromkeys(["profile", "load", "find", "all"], READ),
     Commitments: {"follow": "noticed", "catch_up": "noticed", "add": "noticed"}
-    | {"remove": "closed", "save": BELOW}
+    | {"remove": "closed", "drop": "closed", "save": BELOW}
     | dict.fromkeys(["items", "lines", "lines_before", "refused"], READ),
     CascadeMemory: {"clear": "clear", "record_rate": "rate", "adopt_edits": "edit", "check": "edit"}
     | {"append": BELOW, "compact": BELOW, "undo": BELOW}
@@ -64,6 +64,8 @@ BOOKS = {
 
 WRITERS = {
     "archive/log.py": "lines of the archive; those who append them tell",
+    "archive/forgetting.py": "what somebody wants gone; the log of it would name them",
+    "archive/spill.py": "what no archive takes: told of when it is there",
     "summaries/files.py": "copies of what the archive has; an edit is told by summaries/copies.py",
     "records/files.py": "for the others",
     "records/store.py": "for the books",

@@ -159,9 +159,8 @@ def leans(question: str) -> bool:
     asked = _ASIDE.sub(" ", question)
     if _POINTS_BACK.search(asked):
         return True
-    says = len(telling(asked))
     about_us = _MINE.search(asked) or _YOURS.search(asked)
-    return not says or (says < _STANDS_ALONE and not about_us)
+    return not about_us and len(telling(asked)) < _STANDS_ALONE
 
 
 def without_address(question: str, name: str) -> str:
