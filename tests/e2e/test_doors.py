@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.sync.client import ClientConnection, connect
 
 from game.paths import REPOSITORY
@@ -110,10 +110,21 @@ def log_in(client: httpx.Client, name: str, password: str) -> httpx.Response:
 
 @contextmanager
 def web_socket(copy: Copy, folder: Path) -> Iterator[ClientConnection]:
-    address = f"wss://localhost:{copy.here.ports.websocket}/?&page&browser"
-    with connect(address, ssl=trust(folder), open_timeout=PATIENCE, ping_interval=None) as line:
+    with _connected(copy, folder) as line:
         read_until(line, "create")
         yield line
+
+
+def _connected(copy: Copy, folder: Path, tries: int = 5) -> ClientConnection:
+    """Reads and writes of this client are two threads on one TLS object, which Python 3.13.0 does
+    not lock: on a busy machine its request may be lost. So it is tried again."""
+    address = f"wss://localhost:{copy.here.ports.websocket}/?&page&browser"
+    try:
+        return connect(address, ssl=trust(folder), open_timeout=10, ping_interval=None)
+    except (InvalidHandshake, TimeoutError):
+        if not tries:
+            raise
+        return _connected(copy, folder, tries - 1)
 
 
 def read_until(line: ClientConnection, wanted: str) -> None:

@@ -190,6 +190,7 @@ class TestAgain:
         assert prompt.examples
         for example in prompt.examples:
             assert "example" in judge(example.answer, made, prompt, ()).fault
+        assert "example" in judge("I keep bees up on the hill.", made, prompt, ()).fault
 
     def test_that_it_does_not_know_may_be_right_though_an_example_says_so(self):
         made = asked("What is my mother called?")

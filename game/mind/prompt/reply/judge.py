@@ -167,12 +167,18 @@ def _parrots(said: str, scene: ReplyContext) -> str:
 
 def _of_the_prompt(said: str, prompt: ReplyPrompt) -> str:
     shown = (each for each in prompt.examples if not each.holds or each.who in said)
-    if any(_alike(said, example.answer) for example in shown):
-        return "it is an answer of an example"
+    lines = (line for each in shown for line in (each.answer, *map(_told, each.facts)))
+    if any(_alike(said, line) for line in lines):
+        return "it is a line of an example"
     runs = {run for line in prompt.frame for run in _runs(line)}
     if runs & set(_runs(said)):
         return "it recites the instructions"
     return ""
+
+
+def _told(fact: str) -> str:
+    """What somebody said, in a sentence of a prompt that tells of it; else the sentence."""
+    return fact.partition('"')[2] or fact
 
 
 def _of_another(said: str, scene: ReplyContext) -> str:
