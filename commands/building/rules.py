@@ -19,10 +19,10 @@ class CmdRules(RecallCommand):
       @rules <agent>         of one
       @rules/drop <person>   drop all of that person's, in every agent
 
-    A person is a name, or what stands in the column Key: a character keeps its key
-    when it is renamed. The key ends with the day and time of its making. Rules of
-    characters that were less than a day old have a quarter of the room at most,
-    all together, and give way to those of others.
+    A person is a name or a key: a character keeps its key when it is renamed.
+    A key ends with the day and time when the character was made. Rules of
+    characters that were less than a day old have a quarter of the room at
+    most, all together, and give way to those of others.
 
     See also: |whelp @memory-status|n
     """

@@ -63,7 +63,12 @@ def test_what_answers_comes_first(ranker, question, before, wanted):
     ],
 )
 def test_a_question_leans_if_it_says_too_little_by_itself(question, wanted):
-    assert leans(question) is wanted
+    assert leans(question, "What does Tobin grow?") is wanted
+
+
+def test_what_says_little_does_not_lean_on_a_statement():
+    assert not leans("Who lives here?", "Never open the cellar door.")
+    assert leans("What is wrong with her?", "My dog is called Biscuit.")
 
 
 @pytest.mark.parametrize(

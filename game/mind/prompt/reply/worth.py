@@ -84,7 +84,7 @@ class Ranker:
         unique = {each.bare.casefold(): each for each in material}  # the newest of each
         found = list(unique.values())
         worth = self._worth(question, found)
-        if before and leans(question):
+        if before and leans(question, before):
             with_before = self._worth(f"{before} {question}", found)
             worth = [
                 max(one, IN_CONTEXT * other) for one, other in zip(worth, with_before, strict=True)
@@ -154,13 +154,16 @@ def _newest_first(ranked: list[Scored]) -> list[Scored]:
     return [*first, *(each for each in ranked if each not in same)]
 
 
-def leans(question: str) -> bool:
-    """Whether a question can only be understood from what was asked before it."""
+def leans(question: str, before: str) -> bool:
+    """Whether a question can only be understood from what the same person said before it.
+
+    One that merely says little leans on a question alone: a statement would answer itself.
+    """
     asked = _ASIDE.sub(" ", question)
     if _POINTS_BACK.search(asked):
         return True
     about_us = _MINE.search(asked) or _YOURS.search(asked)
-    return not about_us and len(telling(asked)) < _STANDS_ALONE
+    return "?" in before and not about_us and len(telling(asked)) < _STANDS_ALONE
 
 
 def without_address(question: str, name: str) -> str:
