@@ -13,6 +13,7 @@ from tests.bench import (
     dashboard_bench,
     day_bench,
     events_bench,
+    faults_bench,
     importance_bench,
     index_bench,
     index_look_bench,
@@ -51,6 +52,7 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "people": people_bench.measure,
     "week": week_bench.measure,
     "talk": talk_bench.measure,
+    "faults": faults_bench.measure,
 }
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-import time
+import threading
+from dataclasses import replace
 
 import pytest
 
@@ -186,18 +187,28 @@ def test_any_text_survives(life):
     memory.close()
 
 
-def test_syncer_brings_lines_to_the_disk(tmp_path):
+def test_syncer_brings_lines_to_the_disk(tmp_path, monkeypatch):
+    on_disk = threading.Event()
+    synced = archive_module._fdatasync
+    monkeypatch.setattr(archive_module, "_fdatasync", lambda fd: (synced(fd), on_disk.set()))
     syncer = Syncer(seconds=0.01)
     archive = Archive(tmp_path)
     archive.append({"type": "note"})
-    assert archive._dirty
     syncer.add(archive)
-    deadline = time.monotonic() + 60
-    while archive._dirty and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not archive._dirty
+    assert on_disk.wait(60)
     syncer.stop()
     archive.close()
+
+
+def test_a_memory_takes_the_next_number_and_no_other(life):
+    memory = life.open()
+    live(memory, 3)
+    first, *_, last = memory.context().window
+    for wrong in (first, last, replace(last, number=5)):
+        with pytest.raises(ValueError, match=f"memory {wrong.number} does not follow 3"):
+            memory.archive.append_memory(wrong)
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+    memory.close()
 
 
 def test_opening_reads_the_tail_only(life, monkeypatch):
@@ -229,6 +240,8 @@ def test_memories_before_the_first_tier_are_a_problem(life):
     lost = MemoryContext(None, None, context.window[2:])
     assert tier_problems(context) == []
     assert tier_problems(lost) == ["the tiers begin at memory 3, not at 1"]
+    gap = MemoryContext(None, None, (*context.window[:3], *context.window[4:]))
+    assert tier_problems(gap) == ["window ends at memory 3, but window begins at 5"]
     assert check(memory.archive, lost, memory.summaries).problems == tuple(tier_problems(lost))
     assert check(memory.archive, lost, memory.summaries, cascade=False).whole
     memory.clear()
