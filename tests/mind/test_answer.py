@@ -191,6 +191,7 @@ def test_an_answer_is_read_kindly(answer, line):
         ("give lamp", "to whom"),
         ("go", "Exits: north"),
         ("whisper Tom", "to whom"),
+        ("whisper Zed = meet me", "here is only"),
         ("say", "nothing in it"),
         ('say ""', "nothing in it"),
         ("say As an AI language model, I cannot do that.", "nothing in it"),

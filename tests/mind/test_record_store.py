@@ -1,0 +1,60 @@
+"""The record store: a person's edits are told, the game's own writes are not, nothing is lost."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from game.mind.errors import NoteRefused
+from game.mind.records.store import RecordStore
+
+WORDS = st.text("ab", min_size=1, max_size=2)
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["person", "game", "away", "broken", "look"]), WORDS), max_size=12
+)
+
+
+def parse(path, source, changed):
+    if source.startswith("#"):
+        raise NoteRefused(f"{path.name} is broken", "Mend it")
+    return source
+
+
+@settings(max_examples=150, deadline=None)
+@given(STEPS)
+def test_each_edit_of_a_person_is_told_once_and_no_write_of_the_game(tmp_path_factory, steps):
+    """A look follows each step, as in the game; words of one size differ by their time alone."""
+    path = tmp_path_factory.mktemp("records") / "record.md"
+    told = []
+    store = RecordStore(parse, lambda _, before, after: told.append((before, after)))
+    store.look([path])
+    good = None  # the last good record
+    moment = 1_000_000_000
+    for step, word in steps:
+        expected, before = [], good
+        if step == "person":
+            path.write_text(word)
+            expected, good = [(before, word)], word
+        elif step == "broken":
+            path.write_text(f"#{word}")
+        elif step == "away":
+            path.unlink(missing_ok=True)
+            expected, good = [(before, None)], None
+        elif step == "game":
+            if path.exists() and path.read_text().startswith("#"):
+                with pytest.raises(NoteRefused, match="broken"):
+                    store.change(path, lambda *_, word=word: word)
+            else:
+                assert store.change(path, lambda *_, word=word: word) == (good, word)
+                good = word
+        moment += 1
+        if path.exists():
+            os.utime(path, ns=(moment, moment))
+        store.look([path])
+        assert told == [each for each in expected if each[0] != each[1]]
+        told.clear()
+        assert store.known(path) == good
+        assert bool(store.problems()) == (path.exists() and path.read_text().startswith("#"))
