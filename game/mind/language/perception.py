@@ -115,7 +115,12 @@ def _broken_off(head: str) -> str:
 
 def is_repeat(previous: str, text: str) -> bool:
     """Whether ``text`` says just what ``previous`` said, whatever its blanks and case."""
-    return " ".join(previous.split()).casefold() == " ".join(text.split()).casefold()
+    return _folded(previous) == _folded(text)
+
+
+@lru_cache(maxsize=8192)
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def repeated(text: str, count: int) -> str:

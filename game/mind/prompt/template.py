@@ -165,7 +165,7 @@ def kept_script(rendered: Callable[[Memory], RenderedMemory]) -> WindowScript:
     Args:
         rendered: How a memory is shown; it must go by the memory alone.
     """
-    return WindowScript(rendered, lambda line: _MARKS.line("window", line))
+    return WindowScript(rendered, lambda line: _MARKS.one("window", line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +213,8 @@ class PromptTemplate:
             printed = self._template.render(variables)
         except Exception as error:  # a template can raise whatever its expressions raise
             raise _refused(self._path, error) from error
-        known = context.window.known if isinstance(context.window, RenderedWindow) else {}
         # A line break is only ever the template's own or a profile's.
-        lines = _MARKS.read(printed, known)
+        lines = _MARKS.read(printed)
         return Rendered("\n".join([line.text for line in lines]), lines)
 
 
