@@ -83,13 +83,11 @@ class Ranker:
         question = without_address(question, own_name)
         unique = {each.bare.casefold(): each for each in material}  # the newest of each
         found = list(unique.values())
-        worth = self._worth(question, found)
+        worths = self._worth(question, found)
         if before and leans(question, before):
-            with_before = self._worth(f"{before} {question}", found)
-            worth = [
-                max(one, IN_CONTEXT * other) for one, other in zip(worth, with_before, strict=True)
-            ]
-        scored = [Scored(each, value) for each, value in zip(found, worth, strict=True)]
+            leaning = [IN_CONTEXT * each for each in self._worth(f"{before} {question}", found)]
+            worths = list(map(max, worths, leaning))
+        scored = list(map(Scored, found, worths))
         return _newest_first(sorted(scored, key=lambda each: -each.worth))
 
     def _worth(self, question: str, found: Sequence[Sentence]) -> list[float]:
@@ -142,16 +140,13 @@ def _newest_first(ranked: list[Scored]) -> list[Scored]:
     """
     if not ranked or not ranked[0].sentence.who:
         return ranked
-    best = ranked[0]
-    same = [
-        each
-        for each in ranked
-        if each.sentence.who == best.sentence.who and each.worth >= NEAR * best.worth
+    who, least = ranked[0].sentence.who, NEAR * ranked[0].worth
+    same = [each for each in ranked if each.sentence.who == who and each.worth >= least]
+    newest = sorted((each.sentence for each in same), key=lambda each: each.time, reverse=True)
+    return [
+        *map(Scored, newest, (each.worth for each in same)),
+        *(each for each in ranked if each not in same),
     ]
-    newest = sorted(same, key=lambda each: each.sentence.time, reverse=True)
-    worths = [each.worth for each in same]
-    first = [Scored(each.sentence, worth) for each, worth in zip(newest, worths, strict=True)]
-    return [*first, *(each for each in ranked if each not in same)]
 
 
 def leans(question: str, before: str) -> bool:
