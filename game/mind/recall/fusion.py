@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from game.mind.books.noticing import promises
-from game.mind.language.times import HINTS, tells_when
+from game.mind.language.times import tells_when
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.query import RecallQuery, family, stems
 
@@ -192,7 +192,7 @@ class _Judge:
         if not self._question.when or self._scene:
             return []
         best = heapq.nlargest(_MAY_TELL, scores, key=scores.__getitem__)
-        return [key for key in best if self._tells_when(key)]
+        return [key for key in best if tells_when(self._found.documents[key].text)]
 
     def gifts(self, scores: Mapping[str, float]) -> dict[str, float]:
         """What each raw memory gets from a line before it that asks."""
@@ -276,10 +276,6 @@ class _Judge:
             total += part * meaning[other]
             whole += part
         return total / whole
-
-    def _tells_when(self, key: str) -> bool:
-        hinted = not HINTS.isdisjoint(self._stems[key])
-        return hinted and tells_when(self._found.documents[key].text)
 
     def _person(self, document: Document, held: frozenset[str]) -> float:
         total = 0.0
