@@ -105,21 +105,14 @@ class PromptContext:
             "name": self.name,
             "profile": _paragraphs(self.profile),
             "examples": [_example(line) for line in self.examples],
-            "commands": [
-                " ".join(line.split()) for line in self.commands
-            ],  # ours: <thing> is meant
-            "pinned": _lines(self.pinned),
-            "noticed": _lines(self.noticed),
-            "journal": _lines(self.journal),
+            # Ours: <thing> is meant.
+            "commands": [" ".join(line.split()) for line in self.commands],
             "longterm_summary": _told(self.longterm_summary),
             "recent_summary": _told(self.recent_summary),
             "window": window.lines
             if isinstance(window, RenderedWindow)
             else script(window, self.name),
-            "people": _lines(self.people),
-            "related_notes": _lines(self.related_notes),
-            "related_experiences": _lines(self.related_experiences),
-            "remembered": _lines(self.remembered),
+            **{name: _lines(getattr(self, name)) for name in _LISTS},
             "situation": {
                 "place": for_prompt(here.place),
                 "description": for_prompt(here.description),
@@ -132,6 +125,11 @@ class PromptContext:
         }
 
 
+_LISTS = (
+    *("pinned", "noticed", "journal"),
+    *("people", "related_notes", "related_experiences", "remembered"),
+)
+"""Variables that are lines of their own."""
 VARIABLES = frozenset({*(field.name for field in fields(PromptContext)), "cursor"})
 """The names that a template may use."""
 

@@ -196,14 +196,13 @@ class _Judge:
 
     def gifts(self, scores: Mapping[str, float]) -> dict[str, float]:
         """What each raw memory gets from a line before it that asks."""
-        found = {}
-        for key, beside in self._beside.items():
-            for other in self._asking.intersection(beside):
-                documents = self._found.documents
-                after = documents[other].first < documents[key].first
-                if after and scores[other] > 0.0:
-                    found[key] = self._weights.answer * scores[other]
-        return found
+        documents = self._found.documents
+        return {
+            key: self._weights.answer * scores[other]
+            for key, beside in self._beside.items()
+            for other in self._asking.intersection(beside)
+            if documents[other].first < documents[key].first and scores[other] > 0.0
+        }
 
     def reasons(self, key: str, given: float) -> tuple[str, ...]:
         """Why a candidate was found, for people."""
@@ -217,11 +216,8 @@ class _Judge:
             found.append(f"said by {document.speaker}")
         if document.place and document.place.casefold() in question.names:
             found.append(f"at {document.place}")
-        if why := self._time(document)[1]:
-            found.append(why)
-        if near := self._near(key, given):
-            found.append(near)
-        return tuple(found)
+        found += [self._time(document)[1], self._near(key, given)]
+        return tuple(filter(None, found))
 
     def _near(self, key: str, given: float) -> str:
         """The neighbour that helped, if one did: it answers, or holds words that this lacks."""
@@ -254,38 +250,28 @@ class _Judge:
 
     def _worths(self) -> list[float]:
         """What each term is worth: one rarer among the candidates more; 1 in all."""
-        count, worths = len(self._stems), []
-        for wanted in self._wanted:
-            holding = sum(1 for held in self._stems.values() if wanted & held)
-            worths.append(math.log((count + 1.0) / (holding + 0.5)))
+        holding = [sum(1 for s in self._stems.values() if each & s) for each in self._wanted]
+        worths = [math.log((len(self._stems) + 1.0) / (count + 0.5)) for count in holding]
         whole = sum(worths) or 1.0
         return [worth / whole for worth in worths]
 
     def _in_context(self, meaning: Mapping[str, float]) -> dict[str, float]:
         """The likeness of each candidate, averaged with that of its neighbours."""
-        if not meaning:
-            return {}
-        lowest = min(meaning.values())
+        lowest = min(meaning.values(), default=0.0)
         found = {key: meaning.get(key, lowest) for key in self._found.documents}
         return {key: self._averaged(key, found) for key in found}
 
     def _averaged(self, key: str, meaning: Mapping[str, float]) -> float:
-        total, whole = meaning[key], 1.0
-        for other, distance in self._near_by.get(key, ()):
-            part = self._parts[distance]
-            total += part * meaning[other]
-            whole += part
-        return total / whole
+        near = [(self._parts[d], meaning[other]) for other, d in self._near_by.get(key, ())]
+        total = sum((part * likeness for part, likeness in near), meaning[key])
+        return total / sum((part for part, _ in near), 1.0)
 
     def _person(self, document: Document, held: frozenset[str]) -> float:
-        total = 0.0
-        speaker = document.speaker.casefold()
-        for name, parts in self._names:
-            if speaker == name:
-                total += self._weights.speaker
-            elif parts <= held:
-                total += self._weights.named
-        return total
+        speaker, weights = document.speaker.casefold(), self._weights
+        return sum(
+            weights.speaker if speaker == name else weights.named if parts <= held else 0.0
+            for name, parts in self._names
+        )
 
     def _time(self, document: Document) -> tuple[float, str]:
         for span in self._question.times:

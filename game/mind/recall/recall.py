@@ -7,7 +7,7 @@ When one of the two cannot be asked the other goes on alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -119,23 +119,18 @@ class MemorySearch:
         asked = _ASIDE.submit(self._by_meaning, views, wanted)
         worded = [self._by_words(question, each) for each in wanted]
         near = self._in_time(asked, seconds)
-        found = [
-            self._together(each, worded[place], near[place] if near else None)
-            for place, each in enumerate(wanted)
-        ]
         results: list[list[Hit]] = []
-        for each, candidates in zip(wanted, found, strict=True):
-            if candidates is None:
+        for place, each in enumerate(wanted):
+            found = self._together(each, worded[place], near[place] if near else None)
+            if found is None:
                 return None
-            visible = _older(candidates, math.inf if before is None else before, may)
-            limit, weights = each.limit, self._weights
             ranked = rank(
                 question,
-                visible,
+                _older(found, math.inf if before is None else before, may),
                 now,
-                limit=limit,
+                limit=each.limit,
                 scene=scene,
-                weights=weights,
+                weights=self._weights,
                 agent=self._agent,
             )
             results.append(ranked)
@@ -146,11 +141,9 @@ class MemorySearch:
     ) -> tuple[dict[str, float], dict[str, Document]] | None:
         """The scores of what was found by words, and the documents with their neighbours."""
         terms = question.forms() or question.names
-
-        def ask() -> dict[str, float]:
-            return dict(self._words.search(terms, wanted.pool, wanted.kinds))
-
-        scores = self._attempt("words", ask)
+        scores = self._attempt(
+            "words", lambda: dict(self._words.search(terms, wanted.pool, wanted.kinds))
+        )
         documents = None if scores is None else self._documents(_around(scores, wanted))
         if scores is None or documents is None:
             return None
@@ -222,17 +215,12 @@ class MemorySearch:
 
 def _around(scores: Mapping[str, float], wanted: SearchRequest) -> set[str]:
     """What was found, with the keys of the raw memories beside the best of it."""
-    if not wanted.memories:
-        return set(scores)
-    return scores.keys() | set(_beside(islice(scores, _SPREAD)))
-
-
-def _beside(keys: Iterable[str]) -> Iterable[str]:
-    """The keys of the raw memories before and after those among ``keys``."""
-    for key in keys:
+    keys = set(scores)
+    for key in islice(scores, _SPREAD) if wanted.memories else ():
         kind, _, number = key.partition(":")
         if kind == DocumentKind.MEMORY and number.isdecimal():
-            yield from (f"{kind}:{int(number) + step}" for step in (-1, 1))
+            keys |= {f"{kind}:{int(number) + step}" for step in (-1, 1)}
+    return keys
 
 
 def _older(found: Candidates, before: float, may: Callable[[Document], bool]) -> Candidates:
