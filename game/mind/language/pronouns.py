@@ -74,11 +74,8 @@ _SUBJECT_FOLLOWED_BY = re.compile(
 @lru_cache(maxsize=4096)
 def in_first_person(text: str) -> str:
     """``text``, which speaks to the agent as "you", as the agent would say it of itself."""
-    return _ALSO.sub(_agreeing, _YOU.sub(_pronoun, _FORM.sub(_form, text)))
-
-
-def _agreeing(match: re.Match[str]) -> str:
-    return f"{match[1]}{'was' if match[2] == 'were' else 'am'}"
+    turned_round = _YOU.sub(_pronoun, _FORM.sub(_form, text))
+    return _ALSO.sub(lambda also: also[1] + ("was" if also[2] == "were" else "am"), turned_round)
 
 
 def _form(match: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -238,15 +238,13 @@ class _Judge:
         """BM25 as a share of a full match: the best ones tell what their part of it is worth."""
         best = [key for key in found if key in self._found.documents][:_CALIBRATION]
         whole = sum(found[key] for key in best)
-        worths = self._worths()
-        held = sum(self._coverage(key, worths) for key in best)
+        held, worths = 0.0, list(zip(self._worths(), self._wanted, strict=True))
+        for key in best:
+            said = self._stems[key].union(*(self._stems[o] for o in self._beside.get(key, ())))
+            held += sum(worth for worth, wanted in worths if wanted & said)
         if whole <= 0.0 or held <= 0.0:
             return {}
         return {key: score * held / whole for key, score in found.items()}
-
-    def _coverage(self, key: str, worths: Sequence[float]) -> float:
-        held = self._stems[key].union(*(self._stems[o] for o in self._beside.get(key, ())))
-        return sum(w for w, wanted in zip(worths, self._wanted, strict=True) if wanted & held)
 
     def _worths(self) -> list[float]:
         """What each term is worth: one rarer among the candidates more; 1 in all."""

@@ -119,14 +119,16 @@ class MemorySearch:
         asked = _ASIDE.submit(self._by_meaning, views, wanted)
         worded = [self._by_words(question, each) for each in wanted]
         near = self._in_time(asked, seconds)
+        last = math.inf if before is None else before
         results: list[list[Hit]] = []
         for place, each in enumerate(wanted):
             found = self._together(each, worded[place], near[place] if near else None)
             if found is None:
                 return None
+            kept = {k: d for k, d in found.documents.items() if d.last < last and may(d)}
             ranked = rank(
                 question,
-                _older(found, math.inf if before is None else before, may),
+                replace(found, documents=kept),
                 now,
                 limit=each.limit,
                 scene=scene,
@@ -167,18 +169,18 @@ class MemorySearch:
 
     def _in_time[T](self, asked: Future[T], seconds: float | None) -> T | None:
         """What was asked for aside; None if it does not come in time."""
-        try:
-            result = asked.result(seconds)
-        except TimeoutError:
-            asked.cancel()  # if it has not even begun, nobody needs it any more
-            late = IndexUnavailable(
-                f"Neither embedder nor vectors answered within {seconds:.2f} seconds",
-                "Recall goes on with words; see `keepsake doctor`",
-            )
-            self._tell("time", late)
-            return None
-        self._failing.discard("time")
-        return result
+
+        def ask() -> T:
+            try:
+                return asked.result(seconds)
+            except TimeoutError:
+                asked.cancel()  # if it has not even begun, nobody needs it any more
+                raise IndexUnavailable(
+                    f"Neither embedder nor vectors answered within {seconds:.2f} seconds",
+                    "Recall goes on with words; see `keepsake doctor`",
+                ) from None
+
+        return self._attempt("time", ask)
 
     def _together(
         self,
@@ -202,15 +204,12 @@ class MemorySearch:
         try:
             result = ask()
         except (IndexUnavailable, ModelError) as error:
-            self._tell(name, error)
+            if name not in self._failing and self._complain is not None:
+                self._complain(error)
+            self._failing.add(name)
             return None
         self._failing.discard(name)
         return result
-
-    def _tell(self, name: str, error: KeepsakeError) -> None:
-        if name not in self._failing and self._complain is not None:
-            self._complain(error)
-        self._failing.add(name)
 
 
 def _around(scores: Mapping[str, float], wanted: SearchRequest) -> set[str]:
@@ -221,9 +220,3 @@ def _around(scores: Mapping[str, float], wanted: SearchRequest) -> set[str]:
         if kind == DocumentKind.MEMORY and number.isdecimal():
             keys |= {f"{kind}:{int(number) + step}" for step in (-1, 1)}
     return keys
-
-
-def _older(found: Candidates, before: float, may: Callable[[Document], bool]) -> Candidates:
-    documents = found.documents.items()
-    kept = {key: each for key, each in documents if each.last < before and may(each)}
-    return replace(found, documents=kept)

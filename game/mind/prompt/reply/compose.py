@@ -124,7 +124,8 @@ def _dialogue(scene: ReplyContext, purse: _ReplyBudget, budget: int, attempt: in
     head = purse.fit(own, int(budget * _HEAD)) or [f"I am {scene.name}."]
     chosen = _chosen(scene, budget, purse, attempt)
     examples = _shown(scene, attempt)
-    shown = purse.fit([_example_text(each, scene) for each in examples], int(budget * _EXAMPLES))
+    texts = ["\n".join([*e.facts, e.line, f"{scene.name}: {e.answer}"]) for e in examples]
+    shown = purse.fit(texts, int(budget * _EXAMPLES))
     turns = _turns(scene, purse, budget, attempt)
     lines = [
         PromptLine(" ".join(head), "profile"),
@@ -195,11 +196,6 @@ def _shown(scene: ReplyContext, attempt: int) -> list[Example]:
         return [named(each, scene) for each in general]
     spoken = [each for each in own if each.heard_words]
     return [*(named(each, scene) for each in ACKNOWLEDGED), *spoken[:2]]
-
-
-def _example_text(example: Example, scene: ReplyContext) -> str:
-    heard = f"{example.who}: {example.heard_words}" if example.heard_words else f"({example.heard})"
-    return "\n".join([*example.facts, heard, f"{scene.name}: {example.answer}"])
 
 
 def _turns(scene: ReplyContext, purse: _ReplyBudget, budget: int, attempt: int) -> list[str]:

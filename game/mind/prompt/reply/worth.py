@@ -93,9 +93,10 @@ class Ranker:
     def _worth(self, question: str, found: Sequence[Sentence]) -> list[float]:
         meant = self._meaning(question, [each.bare for each in found])
         wanted, bare = telling(question), _ASIDE.sub(" ", question)
+        shared = [len(wanted & telling(f"{each.who} {each.bare}")) for each in found]
         return [
-            cosine + _by_words(wanted, each) + _by_life(bare, each)
-            for each, cosine in zip(found, meant, strict=True)
+            cosine + A_WORD * min(words, MOST_WORDS) + _by_life(bare, each)
+            for each, cosine, words in zip(found, meant, shared, strict=True)
         ]
 
     def _meaning(self, question: str, texts: Sequence[str]) -> list[float]:
@@ -175,10 +176,6 @@ def _clauses(text: str) -> list[str]:
     found = [c for each in sentences(text) for c in _CLAUSE.split(each)]
     found = [each for each in found if len(words(each)) >= _LEAST_CLAUSE]
     return found if len(found) > 1 else []
-
-
-def _by_words(wanted: set[str], each: Sentence) -> float:
-    return A_WORD * min(len(wanted & telling(f"{each.who} {each.bare}")), MOST_WORDS)
 
 
 def is_of_asker(question: str) -> bool:
