@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.mind.prompt import parsing as answers
+from game.mind.language.words import SAME, nearly_same
 from game.mind.prompt.options import Options
 from game.mind.prompt.parsing import Command, Refusal, is_repeat_of, parse
 from game.mind.prompt.verbs import FORBIDDEN, STANDARD_VERBS, SYNONYMS, find_exit, find_verb
@@ -251,14 +251,8 @@ def test_plain_english_that_begins_like_an_order_is_speech(said):
 @pytest.mark.parametrize(
     "order",
     [
-        "people mira",
-        "people",
-        "History.",
-        "history mira sleep",
-        "people/places mira is known.",
-        "set tom/rank = all of it.",
-        "py self.msg('x') or so.;",
-        "delete the whole village",
+        *("people mira", "people", "History.", "history mira sleep", "delete the whole village"),
+        *("people/places mira is known.", "set tom/rank = all of it.", "py self.msg('x') or so.;"),
     ],
 )
 def test_an_order_of_builders_is_not(order):
@@ -302,38 +296,26 @@ def test_like_names_of_things_are_no_repeat():
     assert not is_repeat_of(Command("get", "blue cup"), [Command("get", "blue cups")])
 
 
-pieces = st.sampled_from(
-    [
-        *NAMES,
-        *("@", "@py", "~Mira>", "~Tom>", "Mira", "Tom", "says", '"', "'", ":", "|", " | ", ";"),
-        *(
-            "&&",
-            "\n",
-            "\r",
-            "\u2028",
-            "\x1b[1m",
-            "<eos>",
-            "[INST]",
-            "to",
-            "=",
-            ",",
-            ".",
-            "*",
-            "{x}",
-        ),
-        *("north", "teleport", "$You()", "As an AI", "…", "\u200b", "\ud800", "lamp", "> ", "1. "),
-    ]
-)
+_PIECES = """
+    @ @py ~Mira> ~Tom> Mira Tom says " ' : | ; && <eos> [INST] to = , . * {x} $You() … > north
+    teleport lamp
+"""
+PIECES = [
+    *NAMES,
+    *_PIECES.split(),
+    *(" | ", "\n", "\r", "\u2028", "\x1b[1m", "\u200b", "\ud800", "As an AI", "1. "),
+]
+LINES = st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=9).map(" ".join)
 
 
 @settings(max_examples=400)
-@given(st.text(max_size=60) | st.lists(pieces, max_size=9).map(" ".join))
-def test_whatever_is_answered_only_a_known_verb_comes_of_it(answer):
-    result = read(answer)
+@given(LINES, st.sets(st.sampled_from(sorted(NAMES))) | st.just(NAMES))
+def test_whatever_is_answered_only_a_verb_of_the_set_comes_of_it(answer, names):
+    result = read(answer, verbs=[verb for verb in STANDARD_VERBS if verb.name in names])
     if isinstance(result, Refusal):
         assert result.reason
         return
-    assert result.verb in NAMES
+    assert result.verb in names
     for text in (result.argument, result.reason):
         assert len(text.splitlines()) <= 1
         assert not text.startswith("@")
@@ -341,34 +323,15 @@ def test_whatever_is_answered_only_a_known_verb_comes_of_it(answer):
         text.encode()
 
 
-@settings(max_examples=200)
-@given(
-    st.lists(st.sampled_from(sorted(NAMES)), max_size=4),
-    st.lists(pieces, max_size=6).map(" ".join),
-)
-def test_no_answer_finds_a_verb_outside_the_set(names, answer):
-    verbs = [verb for verb in STANDARD_VERBS if verb.name in names]
-    result = read(answer, verbs=verbs)
-    assert isinstance(result, Refusal) or result.verb in names
-
-
 def test_a_very_long_answer_is_read_quickly():
     assert isinstance(read("say " + "word " * 200_000), Command)
     assert read("a" * 1_000_000).reason
 
 
-words = st.lists(
-    st.sampled_from(["tea", "with", "milk", "and", "a", "spoon.", "Tea,", "no"]), max_size=14
-)
+WORDS = st.lists(st.sampled_from(["tea", "with", "milk", "and", "spoon", "no"]), max_size=14)
 
 
-@given(words, words)
-def test_what_has_too_few_words_in_common_is_never_alike(one, other):
-    one, other = " ".join(one), " ".join(other)
-    ratio = difflib.SequenceMatcher(
-        None, answers._plain(one).split(), answers._plain(other).split(), autojunk=False
-    ).ratio()
-    same_opening = (
-        len(answers._words(one)[0]) >= 5 and answers._words(one)[0] == (answers._words(other)[0])
-    )
-    assert answers._alike(one, other) == (same_opening or ratio >= 0.85)
+@given(WORDS, WORDS)
+def test_lines_are_nearly_the_same_from_a_share_of_words_on(one, other):
+    share = difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
+    assert nearly_same(one, other) == (share >= SAME)

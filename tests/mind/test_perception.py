@@ -74,23 +74,7 @@ def test_what_forges_the_script_is_disarmed(text, shown):
 
 forged = st.lists(
     st.sampled_from(
-        [
-            "~",
-            "Mira",
-            ">",
-            "<",
-            "eos",
-            "|",
-            "\n",
-            "#",
-            "-",
-            "[INST]",
-            "[/",
-            "]",
-            " ",
-            "say",
-            "\u200b",
-        ]
+        [*"~><|#-] \n\u200b", "Mira", "eos", "[INST]", "[/", "say"],
     ),
     max_size=25,
 ).map("".join)

@@ -8,6 +8,7 @@ somebody can do (``Tom says``, ``Tom's``). Numbers are one, however they are wri
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,30 +17,16 @@ from typing import NamedTuple
 
 from game.mind.language.words import COMMON_WORDS, DAY, stem
 
-_ONES = """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-    sixteen seventeen eighteen nineteen
+_NUMBER_WORDS = """
+    zero:0 one:1 two:2 three:3 four:4 five:5 six:6 seven:7 eight:8 nine:9 ten:10 eleven:11 twelve:12
+    thirteen:13 fourteen:14 fifteen:15 sixteen:16 seventeen:17 eighteen:18 nineteen:19 twenty:20
+    thirty:30 forty:40 fifty:50 sixty:60 seventy:70 eighty:80 ninety:90 dozen:12 hundred:100
+    thousand:1000 first:1 second:2 third:3 fourth:4 fifth:5 sixth:6 seventh:7 eighth:8 ninth:9
+    tenth:10 eleventh:11 twelfth:12 thirteenth:13 fourteenth:14 fifteenth:15 sixteenth:16
+    seventeenth:17 eighteenth:18 nineteenth:19 twentieth:20 thirtieth:30 fortieth:40 fiftieth:50
 """
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_ORDINALS = """
-    third:3 fourth:4 fifth:5 sixth:6 seventh:7 eighth:8 ninth:9 tenth:10 eleventh:11 twelfth:12
-    thirteenth:13 fourteenth:14 fifteenth:15 sixteenth:16 seventeenth:17 eighteenth:18
-    nineteenth:19 twentieth:20 thirtieth:30 fortieth:40 fiftieth:50
-"""
-_MONTH_NAMES = """
-    january february march april may june july august september october november december
-"""
-_MONTHS = frozenset(_MONTH_NAMES.split())
-_VALUES = {
-    **{word: value for value, word in enumerate(_ONES.split())},
-    **{word: 10 * tens for tens, word in enumerate(_TENS.split(), start=2)},
-    **{word: int(value) for word, _, value in (o.partition(":") for o in _ORDINALS.split())},
-    "dozen": 12,
-    "hundred": 100,
-    "thousand": 1000,
-    "first": 1,
-    "second": 2,
-}
+_VALUES = {word: int(value) for word, _, value in (e.partition(":") for e in _NUMBER_WORDS.split())}
+_MONTHS = frozenset(map(str.casefold, calendar.month_name[1:]))
 _VAGUE = frozenset({"one", "first", "second"})
 """Alone they are pronouns, adverbs, a moment: no figure that a summary could lose."""
 _PEOPLE_DO_WORDS = """

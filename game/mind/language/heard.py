@@ -38,7 +38,8 @@ def heard(memory: Memory) -> Utterance | None:
     if memory.kind is not MemoryKind.PERCEPTION or memory.event == POSE:
         return None
     text = memory.text[:LONGEST]
-    who = memory.source or _speaker(text)
+    # Old archives do not say who caused a line, but it may name them itself.
+    who = memory.source or (named["who"] if (named := _NAMED.match(text)) else "")
     if not who or not text.startswith(who):
         return None
     said = _SAID.match(text, len(who))
@@ -77,9 +78,3 @@ def shown_words(line: str) -> str:
 def names(text: str, name: str) -> bool:
     """Whether ``text`` holds ``name`` as a word of its own, in any case."""
     return bool(name) and pattern(rf"(?<!\w){re.escape(name)}(?!\w)", re.I).search(text) is not None
-
-
-def _speaker(text: str) -> str:
-    """Whoever the line itself names, for archives that do not say who caused it."""
-    named = _NAMED.match(text)
-    return named["who"] if named else ""

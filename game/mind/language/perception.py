@@ -77,14 +77,11 @@ def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
     # Nested ones are only seen once the inner one is gone; what is left over cannot match.
     line = line.translate(_STANDINS) if _TOKEN.search(line) or _CURSOR.search(line) else line
     line = _HEADING.sub("", _INSTRUCT.sub(r"(\1)", line))
-    return _within_bytes(shorten(line, limit), limit * BYTES_PER_CHARACTER)
-
-
-def _within_bytes(line: str, limit: int) -> str:
-    coded = line.encode()
-    if len(coded) <= limit:
+    line = shorten(line, limit)
+    coded, most = line.encode(), limit * BYTES_PER_CHARACTER
+    if len(coded) <= most:
         return line
-    return _broken_off(coded[: limit - len("…".encode())].decode(errors="ignore"))
+    return _broken_off(coded[: most - len("…".encode())].decode(errors="ignore"))
 
 
 def visible(text: str) -> str:
@@ -115,7 +112,12 @@ def _broken_off(head: str) -> str:
 
 def is_repeat(previous: str, text: str) -> bool:
     """Whether ``text`` says just what ``previous`` said, whatever its blanks and case."""
-    return " ".join(previous.split()).casefold() == " ".join(text.split()).casefold()
+    return _folded(previous) == _folded(text)
+
+
+@lru_cache(maxsize=8192)
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def repeated(text: str, count: int) -> str:
@@ -133,16 +135,27 @@ def failure(
     """
     tried = f"You tried to {verb} {argument}".rstrip()
     told = perceive(message)
-    if verb == "go" or re.search(r"\b(?:no|not an?) (?:such )?exit\b", told, re.I):
-        return f"{tried}: {_why_not(told)}. {_listed('Exits', exits, 'There is no way out')}"
-    if re.search(
-        r"could not find|can't find|cannot find|not here|no such|aren't|nobody", told, re.I
-    ):
-        missing = _missing(told, argument)
-        return f"{tried}: {missing} is not here. {_listed('Here', present, 'You are alone')}"
-    if re.search(r"not available|unknown command|huh\?", told, re.I):
+    plain = told.rstrip(". ")
+    if plain[1:2].islower() or plain[1:2] == " ":
+        plain = plain[:1].lower() + plain[1:]
+    if verb == "go" or _NO_EXIT.search(told):
+        why = plain if _BARRED.search(told) else "there is no such exit"
+        ways = f"Exits: {', '.join(exits)}" if exits else "There is no way out"
+        return f"{tried}: {why}. {ways}"
+    if _MISSING.search(told):
+        named = re.search(r"['\"“‘]([^'\"”’]{1,60})['\"”’]", told)
+        missing = named[1] if named else argument or "what you meant"
+        here = f"Here: {', '.join(present)}" if present else "You are alone"
+        return f"{tried}: {missing} is not here. {here}"
+    if _UNKNOWN.search(told):
         return f"{tried}: that is not something you can do. Type help for the commands"
-    return f"{tried}: {_lowered(told) or 'nothing came of it'}"
+    return f"{tried}: {plain or 'nothing came of it'}"
+
+
+_NO_EXIT = re.compile(r"\b(?:no|not an?) (?:such )?exit\b", re.I)
+_BARRED = re.compile(r"lock|closed|shut|block|too |barred|refus", re.I)
+_MISSING = re.compile(r"could not find|can't find|cannot find|not here|no such|aren't|nobody", re.I)
+_UNKNOWN = re.compile(r"not available|unknown command|huh\?", re.I)
 
 
 def _plain_markup(match: re.Match[str]) -> str:
@@ -158,24 +171,3 @@ def _join(lines: Sequence[str]) -> str:
             joined += "."
         joined = f"{joined} {line}" if joined else line
     return joined
-
-
-def _why_not(told: str) -> str:
-    """The game's own reason for not going, if it gives one: "the door is locked"."""
-    if re.search(r"lock|closed|shut|block|too |barred|refus", told, re.I):
-        return _lowered(told)
-    return "there is no such exit"
-
-
-def _listed(label: str, names: Sequence[str], none: str) -> str:
-    return f"{label}: {', '.join(names)}" if names else none
-
-
-def _missing(told: str, argument: str) -> str:
-    quoted = re.search(r"['\"“‘]([^'\"”’]{1,60})['\"”’]", told)
-    return quoted[1] if quoted else argument or "what you meant"
-
-
-def _lowered(told: str) -> str:
-    told = told.rstrip(". ")
-    return told[:1].lower() + told[1:] if told[1:2].islower() or told[1:2] == " " else told

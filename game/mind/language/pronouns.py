@@ -8,12 +8,24 @@ agent. English has the same verb forms for both but for "are" and "were", so thi
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+
+
+def _any_of(forms: Mapping[str, str]) -> re.Pattern[str]:
+    longest_first = sorted(forms, key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(longest_first)})\b".replace("'", "['’]"), re.I)
+
+
+def _form_in(forms: Mapping[str, str], written: str) -> str:
+    """What stands for a form, with the apostrophe that it is written with."""
+    word = forms.get(written.casefold().replace("’", "'"), written)  # "İ" is no key
+    return word.replace("'", "’") if "’" in written else word
+
 
 _FORMS = {
     "you are": "I am",
     "you're": "I'm",
-    "you’re": "I’m",
     "you were": "I was",
     "you aren't": "I'm not",
     "you weren't": "I wasn't",
@@ -23,7 +35,7 @@ _FORMS = {
     "yours": "mine",
     "yourself": "myself",
 }
-_FORM = re.compile(rf"\b(?:{'|'.join(sorted(_FORMS, key=len, reverse=True))})\b", re.I)
+_FORM = _any_of(_FORMS)
 _ALSO = re.compile(r"(^I [^.;]*?\b(?:and|but) )(were|are)\b")
 """A second verb of a sentence about the agent."""
 _YOU = re.compile(r"(\w+)?(\W*)\b[Yy]ou\b(?=(\W*)(\w+)?)")
@@ -62,15 +74,12 @@ _SUBJECT_FOLLOWED_BY = re.compile(
 @lru_cache(maxsize=4096)
 def in_first_person(text: str) -> str:
     """``text``, which speaks to the agent as "you", as the agent would say it of itself."""
-    return _ALSO.sub(_agreeing, _YOU.sub(_pronoun, _FORM.sub(_form, text)))
-
-
-def _agreeing(match: re.Match[str]) -> str:
-    return f"{match[1]}{'was' if match[2] == 'were' else 'am'}"
+    turned_round = _YOU.sub(_pronoun, _FORM.sub(_form, text))
+    return _ALSO.sub(lambda also: also[1] + ("was" if also[2] == "were" else "am"), turned_round)
 
 
 def _form(match: re.Match[str]) -> str:
-    word = _FORMS.get(match[0].casefold(), match[0])
+    word = _form_in(_FORMS, match[0])
     return word[0].upper() + word[1:] if match[0][0].isupper() else word
 
 
@@ -97,22 +106,15 @@ def _is_object(before: str, gap: str, after: str, following: str) -> bool:
 _YOURS = {
     "i am": "you are",
     "i'm": "you're",
-    "i’m": "you’re",
     "i was": "you were",
     "am i": "are you",
-    "i've": "you've",
-    "i’ve": "you’ve",
-    "i'll": "you'll",
-    "i’ll": "you’ll",
-    "i'd": "you'd",
-    "i’d": "you’d",
     "my": "your",
     "mine": "yours",
     "myself": "yourself",
     "me": "you",
     "i": "you",
 }
-_MINE = re.compile(rf"\b(?:{'|'.join(sorted(_YOURS, key=len, reverse=True))})\b", re.I)
+_MINE = _any_of(_YOURS)
 _HIDDEN = re.compile("[\ue000-\uf8ff]")
 
 
@@ -121,8 +123,7 @@ def turned(text: str) -> str:
     forms: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
-        # "İ" is an "i" in any case to a pattern, but no key.
-        forms.append(_YOURS.get(match[0].casefold(), match[0]))
+        forms.append(_form_in(_YOURS, match[0]))
         return chr(0xE000 + len(forms) - 1)
 
     hidden = _MINE.sub(hide, _HIDDEN.sub("", text)[:1000])
@@ -143,28 +144,22 @@ _KEEPS = frozenset(_PAST_AND_MODAL.split())
 _AGREEING_VERBS = {"am": "is", "are": "is", "have": "has", "do": "does"}
 _THEIRS = {
     "i'm": "{} is",
-    "i’m": "{} is",
     "i've": "{} has",
-    "i’ve": "{} has",
     "i'll": "{} will",
-    "i’ll": "{} will",
     "i'd": "{} would",
-    "i’d": "{} would",
     "my": "{}'s",
     "mine": "{}'s",
     "myself": "themselves",
     "me": "{}",
     "i": "{}",
 }
-_FIRST = re.compile(rf"\b(?:{'|'.join(sorted(_THEIRS, key=len, reverse=True))})\b", re.I)
+_FIRST = _any_of(_THEIRS)
 
 
 def told_of(text: str, name: str) -> str:
     """What ``name`` said of themselves, as somebody else tells it: "Ann is a sailmaker."."""
     agreeing = _SUBJECT.sub(lambda match: f"I {_third_person(match)}", text)
-    told = _FIRST.sub(
-        lambda match: _THEIRS.get(match[0].casefold(), match[0]).format(name), agreeing
-    )
+    told = _FIRST.sub(lambda match: _form_in(_THEIRS, match[0].casefold()).format(name), agreeing)
     return _begun(in_first_person(told))
 
 

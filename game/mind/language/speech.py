@@ -47,7 +47,9 @@ def tidy_speech(text: str) -> str:
     of memories, and markup; it ends below :data:`LONGEST_SPEECH` characters, at a sentence if
     there is one.
     """
-    text = _own_part(text.strip())
+    text = text.strip()
+    went_on = (match.start() for p in (_CURSOR, _CONTINUED) if (match := p.search(text)))
+    text = text[: min(went_on, default=None)]
     if quoted := _CLOSED.match(text):
         text = quoted[1]
     text = disarm(_REFERENCE.sub("", text).strip().strip(_QUOTES).strip())
@@ -58,12 +60,6 @@ def tidy_speech(text: str) -> str:
 def disarm(text: str) -> str:
     """``text`` with nothing left that the game or a model would take for machinery."""
     return _FUNCTION.sub("", for_prompt(text, limit=4 * LONGEST_SPEECH).translate(_STANDINS))
-
-
-def _own_part(text: str) -> str:
-    """``text`` up to where the script goes on with another line."""
-    ends = [match.start() for pattern in (_CURSOR, _CONTINUED) if (match := pattern.search(text))]
-    return text[: min(ends)] if ends else text
 
 
 def _short(text: str) -> str:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
-
-from game.mind.language.words import stem, words
 
 _MONTHS = [name.casefold() for name in calendar.month_name]
 _DAYS = [name.casefold() for name in calendar.day_name]
@@ -18,7 +15,7 @@ _MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS[1:])
 _DAY = "|".join(_DAYS)
 _COUNT = rf"\d{{1,3}}|an?|{'|'.join(_NUMBERS[1:])}|a couple of|a few"
 _PATTERNS = (
-    r"(?P<iso>\b(?P<iy>\d{4})-(?P<im>\d\d)-(?P<id>\d\d)\b)",
+    r"\b(?P<y0>\d{4})-(?P<m0>\d\d)-(?P<d0>\d\d)\b",
     rf"\b(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m1>{_MONTH})\b\.?,?(?: (?P<y1>\d{{4}}))?",
     rf"\b(?P<m2>{_MONTH})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:),?(?: (?P<y2>\d{{4}}))?",
     rf"\b(?P<m3>{_MONTH})\b,?(?: of)? (?P<y3>\d{{4}})\b",
@@ -27,8 +24,9 @@ _PATTERNS = (
     rf"\b(?P<ago>{_COUNT}) (?P<unit>day|week|month|year)s? ago\b",
     r"\b(?P<which>last|this|past) (?P<span>night|week|weekend|month|year)\b",
     r"\b(?P<word>the day before yesterday|yesterday|today|tonight|this morning)\b",
-    rf"\b(?:last|on|this) (?P<day>{_DAY})\b",
+    rf"\b(?:last|on|this) (?P<weekday>{_DAY})\b",
 )
+"""A group's number tells whose day, month and year it is."""
 _TIME = re.compile("|".join(_PATTERNS), re.I)
 _ORDINALS = """
     first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
@@ -56,20 +54,12 @@ _TOLD = re.compile(
     re.I,
 )
 """What people say when they tell when something was or will be; not all of it can be dated."""
-_HINTS = f"""
-    day week weekend month year night morning afternoon evening yesterday today tonight tomorrow
-    days weeks weekends months years nights {_SEASON} {_ORDINALS} {_MONTH} {_DAY}
-    {"s ".join(_DAYS)}s
-"""
-_FIGURES = (
-    *(f"{n}{end}" for n in range(32) for end in ("", "st", "nd", "rd", "th")),
-    *map(str, range(1900, 2100)),
+_HINT = re.compile(
+    rf"\d|day|week|month|year|night|morning|afternoon|evening|tomorrow|{_SEASON}|{_MONTH}|"
+    rf"{'|'.join(_ORDINALS.split())}",
+    re.I,
 )
-HINTS = frozenset(map(stem, (*words(_HINTS), *_FIGURES)))
-"""Stems of which at least one stands in every text of which :func:`tells_when` is true.
-
-To look for them in stems that are at hand anyway is a hundred times as fast.
-"""
+"""Something of this stands wherever a time does; to look for it alone is ten times as fast."""
 _CLOCK = re.compile(r"\b(\d{1,2})(?::(\d\d))?\s*(am|pm)\b|\b(\d{1,2}):(\d\d)(?::\d\d)?\b", re.I)
 _ROUGH = {"day": 0, "week": 3, "month": 12, "year": 60}
 """Days that "two weeks ago" and the like may be off, to either side."""
@@ -106,10 +96,10 @@ def without_times(text: str) -> str:
     return _TIME.sub(" ", text)
 
 
-@lru_cache(maxsize=8192)  # a sixth of a millisecond a line, and searches meet the same ones
+@lru_cache(maxsize=8192)  # searches meet the same lines again
 def tells_when(text: str) -> bool:
     """Whether ``text`` names a time, be it one that cannot be dated: "next Friday"."""
-    return _TOLD.search(text) is not None
+    return _HINT.search(text) is not None and _TOLD.search(text) is not None
 
 
 def moment(text: str, zone: datetime) -> datetime | None:
@@ -134,32 +124,25 @@ def _hours(match: re.Match[str]) -> timedelta:
 
 def _span(match: re.Match[str], now: datetime) -> Span | None:
     """The time that a match of ``_TIME`` names; None for a date that does not exist."""
+    named = {name: value.casefold() for name, value in match.groupdict().items() if value}
+    got = {name.rstrip("012345"): value for name, value in named.items()}
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     try:
-        start, end = next(_readings(match, now))
-    except (ValueError, OverflowError, StopIteration):
+        start, end = _dated(got, today) if got.keys() & {"m", "y"} else _relative(got, today)
+    except (ValueError, OverflowError):
         return None
     return Span(start, end, " ".join(match[0].split()))
 
 
-def _readings(match: re.Match[str], now: datetime) -> Iterator[tuple[datetime, datetime]]:
-    """The one reading of a match, as start and end; nothing if it has none."""
-    got = {name: value.casefold() for name, value in match.groupdict().items() if value}
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    if "iso" in got:
-        yield _days(today.replace(year=int(got["iy"]), month=int(got["im"]), day=int(got["id"])))
-    for day, month, year in (("d1", "m1", "y1"), ("m2", "m2", "y2")):
-        if month in got:
-            number = int(got["d2"] if day == "m2" else got[day])
-            yield _date(today, number, _month(got[month]), got.get(year))
-    if "m3" in got:
-        yield _whole_month(today.replace(day=1, month=_month(got["m3"]), year=int(got["y3"])))
-    if "m4" in got:
-        yield _whole_month(_latest(today, 1, _month(got["m4"])))
-    if "y5" in got:
-        first = today.replace(year=int(got["y5"]), month=1, day=1)
-        yield first, first.replace(year=first.year + 1)
-    if got.keys() & {"unit", "span", "word", "day"}:
-        yield _relative(got, today)
+def _dated(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
+    """A day, a month or a year; without a year the latest that is not after today."""
+    day, month = int(got.get("d", 1)), _month(got.get("m", "jan"))
+    start = today.replace(year=int(got.get("y", today.year)), month=month, day=day)
+    if "y" not in got and start > today:
+        start = start.replace(year=start.year - 1)
+    if "d" in got:
+        return _days(start)
+    return _whole_month(start) if "m" in got else _whole_year(start)
 
 
 def _relative(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
@@ -171,7 +154,7 @@ def _relative(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]
     if "word" in got:
         back = {"yesterday": 1, "the day before yesterday": 2}.get(got["word"], 0)
         return _days(today - timedelta(days=back))
-    back = (today.weekday() - _DAYS.index(got["day"])) % 7
+    back = (today.weekday() - _DAYS.index(got["weekday"])) % 7
     return _days(today - timedelta(days=back or 7))
 
 
@@ -180,30 +163,23 @@ def _days(start: datetime, count: int = 1) -> tuple[datetime, datetime]:
 
 
 def _month(name: str) -> int:
+    if name.isdigit():
+        return int(name)
     return next(n for n, month in enumerate(_MONTHS) if n and month.startswith(name[:3]))
-
-
-def _date(today: datetime, day: int, month: int, year: str | None) -> tuple[datetime, datetime]:
-    if year:
-        return _days(today.replace(year=int(year), month=month, day=day))
-    return _days(_latest(today, day, month))
-
-
-def _latest(today: datetime, day: int, month: int) -> datetime:
-    this_year = today.replace(month=month, day=day)
-    return this_year if this_year <= today else this_year.replace(year=today.year - 1)
 
 
 def _whole_month(first: datetime) -> tuple[datetime, datetime]:
     return _days(first, calendar.monthrange(first.year, first.month)[1])
 
 
+def _whole_year(first: datetime) -> tuple[datetime, datetime]:
+    return first, first.replace(year=first.year + 1)
+
+
 def _count(word: str) -> int:
-    if word.isdigit():
-        return int(word)
-    if word.startswith("a"):
-        return {"a couple of": 2, "a few": 3}.get(word, 1)
-    return _NUMBERS.index(word)
+    if word in _NUMBERS:
+        return _NUMBERS.index(word)
+    return int(word) if word.isdigit() else {"a couple of": 2, "a few": 3}.get(word, 1)
 
 
 def _ago(today: datetime, count: int, unit: str) -> tuple[datetime, datetime]:
@@ -214,16 +190,14 @@ def _ago(today: datetime, count: int, unit: str) -> tuple[datetime, datetime]:
 
 
 def _recent(today: datetime, unit: str, *, this: bool) -> tuple[datetime, datetime]:
-    monday = today - timedelta(days=today.weekday())
-    if unit == "night":
-        return _days(today - timedelta(days=1))
-    if unit == "week":
-        return _days(monday if this else monday - timedelta(days=7), 7)
-    if unit == "weekend":
-        return _days(monday + timedelta(days=5 if this else -2), 2)
-    if unit == "month":
-        first = today.replace(day=1)
-        return _whole_month(first if this else (first - timedelta(days=1)).replace(day=1))
-    first = today.replace(month=1, day=1)
-    first = first if this else first.replace(year=first.year - 1)
-    return first, first.replace(year=first.year + 1)
+    monday, first = today - timedelta(days=today.weekday()), today.replace(day=1)
+    match unit:
+        case "night":
+            return _days(today - timedelta(days=1))
+        case "week":
+            return _days(monday - timedelta(days=0 if this else 7), 7)
+        case "weekend":
+            return _days(monday + timedelta(days=5 if this else -2), 2)
+        case "month":
+            return _whole_month(first if this else (first - timedelta(days=1)).replace(day=1))
+    return _whole_year(first.replace(year=first.year - (not this), month=1))

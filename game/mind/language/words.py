@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Sequence
 
 _COMMON = """
     a about after again all also am an and any are as at away back be because been before being
@@ -48,6 +50,8 @@ _DOUBLED = re.compile(r"([bdgmnprt])\1$")
 MOST_SENTENCES = 12
 """Sentences of one memory that are looked at."""
 
+SAME = 0.85
+"""The share of words in common, in their order, from which two lines are the same."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ENDINGS = re.compile(r"(?:'s|’s|ing|ied|ies|ed|es|s|y)$")
 _END = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s|$)")
@@ -62,6 +66,12 @@ def words(text: str) -> list[str]:
 def writable(text: str) -> str:
     """``text`` without halves of characters (lone surrogates), which no file or model takes."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def nearly_same(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether two lines, as words, differ in a word or two at most."""
+    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    return matcher.quick_ratio() >= SAME and matcher.ratio() >= SAME
 
 
 def stem(word: str) -> str:

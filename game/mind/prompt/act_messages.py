@@ -36,7 +36,8 @@ def act_messages(
         lead: The verb that the answer has to begin with; empty for any.
     """
     lines = rendered.lines[:-1]
-    cut = _cut(lines)
+    stable = (i for i, line in enumerate(lines) if line.section not in _CHANGING)
+    cut = max(stable, default=-1) + 1
     head, last = (_text(part) for part in (lines[:cut], lines[cut:]))
     listed = "\n".join(f"- {usage}" for usage in usages)
     recent = [line.text for line in lines if line.section == "window"][-JUST_NOW:]
@@ -50,12 +51,6 @@ def act_messages(
 def as_text(messages: Sequence[ChatMessage]) -> str:
     """The same in words, for logs."""
     return "\n\n".join(f"{each.role}: {each.text}" for each in messages)
-
-
-def _cut(lines: Sequence[PromptLine]) -> int:
-    """Where what changes begins: behind the last line of what does not."""
-    stable = (i for i, line in enumerate(lines) if line.section not in _CHANGING)
-    return max(stable, default=-1) + 1
 
 
 def _text(lines: Sequence[PromptLine]) -> str:

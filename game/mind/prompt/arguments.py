@@ -75,13 +75,12 @@ def thing_name(text: str) -> str:
     return shorten((bare or text).lstrip("@ "), LONGEST_ARGUMENT)
 
 
-def gift(rest: str, present: Sequence[str]) -> str:
-    """``lamp to Tom``, ``lamp = Tom`` and ``Tom the lamp`` as ``lamp to Tom``; or empty."""
+def gift(rest: str, present: Sequence[str]) -> tuple[str, str]:
+    """The thing and the person in ``lamp to Tom``, ``lamp = Tom`` and ``Tom the lamp``."""
     thing, sign, who = halves(rest, r"\s+to\s+|\s*=\s*")
     if not sign and (who := leading_name(rest, present)):
         thing = rest[len(who) :]
-    thing, who = thing_name(thing), thing_name(who)
-    return f"{thing} to {who}" if thing and who else ""
+    return thing_name(thing), thing_name(who)
 
 
 def own_words(text: str) -> str:

@@ -85,8 +85,9 @@ class _Talk:
             if meant_for(said, self.own_name, alone=asks):
                 turn = self.waiting.setdefault(said.who, _WaitingTurn(memory.number, memory.number))
                 turn.last = memory.number
-        elif memory.source and _left(memory):
-            self.waiting.pop(memory.source, None)
+        elif memory.source and memory.text.startswith(memory.source) and memory.event != POSE:
+            gone = _LEFT.match(memory.text, len(memory.source))
+            self.waiting.pop(memory.source if gone else "", None)
 
     def _acted(self, memory: Memory) -> None:
         answered = answers(memory, {who: turn.last for who, turn in self.waiting.items()})
@@ -100,11 +101,6 @@ class _Talk:
     def _settle(self, memory: Memory, to: str) -> None:
         for item in settled(self.promised, memory, self.own_name, to):
             del self.promised[item]
-
-
-def _left(memory: Memory) -> bool:
-    gone = memory.text.startswith(memory.source) and memory.event != POSE
-    return gone and _LEFT.match(memory.text, len(memory.source)) is not None
 
 
 def may_answer(line: str) -> bool:

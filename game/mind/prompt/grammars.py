@@ -28,6 +28,21 @@ _NAMES = {
     "carried": Takes.CARRIED,
 }
 """The rules that are lists of names."""
+_FORMS = {
+    Takes.NOTHING: "",
+    Takes.TEXT: ' " " text',
+    Takes.THING: ' " " seen',
+    Takes.MAYBE_THING: ' (" " seen)?',
+    Takes.LYING: ' " " lying',
+    Takes.CARRIED: ' " " carried',
+    Takes.EXIT: ' " " way',
+    Takes.WHISPER: ' " " who " = " text',
+    Takes.GIFT: ' " " carried " to " who',
+    Takes.ENTRY: ' " " title ": " text',
+    Takes.WORDS: ' " " text',
+    Takes.NUMBERS: ' " " number ("-" number)?',
+}
+"""What follows the verb."""
 
 
 def verbs_grammar(verbs: Sequence[Verb], options: Options) -> str:
@@ -48,8 +63,9 @@ def verbs_grammar(verbs: Sequence[Verb], options: Options) -> str:
     verb = " | ".join(f"v{i}" for i in range(len(offered)))
     lines = [f'root ::= " "? ({verb}) (" | " text)? "\\n"?']
     lines += [f"v{i} ::= {_form(verb, options)}" for i, verb in enumerate(offered)]
-    names = {rule: options.of(takes) for rule, takes in _NAMES.items()}
-    lines += [f"{rule} ::= {any_of(each)}" for rule, each in names.items() if each]
+    for rule, takes in _NAMES.items():
+        if names := options.of(takes):
+            lines.append(f"{rule} ::= {any_of(names)}")
     return "\n".join([*lines, _RULES])
 
 
@@ -82,12 +98,11 @@ def _case(verb: Verb, options: Options) -> dict[str, Any]:
 
 
 def _argument(verb: Verb, options: Options) -> dict[str, Any]:
-    if verb.takes is Takes.NOTHING:
-        return {"type": "string", "enum": [""]}
-    if verb.takes is Takes.MAYBE_THING:
-        return {"type": "string", "enum": ["", *options.of(verb.takes)]}
+    names = options.of(verb.takes)
+    if verb.takes in (Takes.NOTHING, Takes.MAYBE_THING):
+        return {"type": "string", "enum": ["", *names]}
     if verb.takes in NAMING and verb.takes is not Takes.WHISPER:
-        return {"type": "string", "enum": list(options.of(verb.takes))}
+        return {"type": "string", "enum": list(names)}
     return {"type": "string", "maxLength": _TEXT_LIMIT}
 
 
@@ -111,23 +126,8 @@ def from_json(text: str) -> str:
 
 
 def _form(verb: Verb, options: Options) -> str:
-    word = _literal(verb.name)
-    seen = options.of(verb.takes)
-    forms = {
-        Takes.NOTHING: word,
-        Takes.TEXT: f'{word} " " text',
-        Takes.THING: f'{word} " " seen',
-        Takes.MAYBE_THING: f'{word} (" " seen)?' if seen else word,
-        Takes.LYING: f'{word} " " lying',
-        Takes.CARRIED: f'{word} " " carried',
-        Takes.EXIT: f'{word} " " way',
-        Takes.WHISPER: f'{word} " " who " = " text',
-        Takes.GIFT: f'{word} " " carried " to " who',
-        Takes.ENTRY: f'{word} " " title ": " text',
-        Takes.WORDS: f'{word} " " text',
-        Takes.NUMBERS: f'{word} " " number ("-" number)?',
-    }
-    return forms[verb.takes]
+    nothing = verb.takes is Takes.MAYBE_THING and not options.of(verb.takes)
+    return f"{_literal(verb.name)}{'' if nothing else _FORMS[verb.takes]}"
 
 
 def _literal(text: str) -> str:

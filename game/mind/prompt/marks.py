@@ -8,7 +8,7 @@ are taken out again when the text is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -17,7 +17,8 @@ FRAME = "frame"
 
 _END = "\uf8ff"
 _FIRST = 0xE000
-_MOST_SEEN = 8192
+_MOST_SEEN = 32_768
+"""Lines of prompts that are remembered: the windows of some hundred agents."""
 
 
 class PromptLine(NamedTuple):
@@ -55,7 +56,7 @@ class Marks:
         self._names = {mark: name for name, mark in self._of.items()}
         self._telling = frozenset(self._of.values()) - {self._of[name] for name in anywhere}
         self._any = re.compile(f"[{''.join(self._of.values())}{_END}]")
-        # The head of a prompt stands in the next one too.
+        # Most of a prompt stands in the next one too.
         self._seen = lru_cache(maxsize=_MOST_SEEN)(self._line)
 
     def on(self, name: str, value: Any) -> Any:
@@ -79,31 +80,11 @@ class Marks:
         marked.printed = f"{self._of[name]}{text}{_END}"
         return marked
 
-    def line(self, name: str, text: str) -> tuple[MarkedText, PromptLine | None]:
-        """``text`` marked, and what :meth:`read` makes of a line that is it and nothing else.
-
-        None for a text that is no whole line, so that nothing can be said of it alone.
-        """
-        marked = self.one(name, text)
-        if text.isprintable() and self._of[name] in self._telling:  # it has no mark in it
-            return marked, PromptLine(text, name)
-        if "\n" in text:
-            return marked, None
-        line, inside = self._line(marked.printed, "")
-        return marked, None if inside else line
-
-    def read(self, printed: str, known: Mapping[str, PromptLine]) -> tuple[PromptLine, ...]:
-        """The lines of a printed text; what is blank at its very end is left out.
-
-        Args:
-            printed: A text in which marked values were printed.
-            known: What :meth:`line` said of lines that may be in it.
-        """
+    def read(self, printed: str) -> tuple[PromptLine, ...]:
+        """The lines of a text in which marked values were printed, without blanks at its end."""
         inside, lines = "", []
         for each in printed.split("\n"):
-            line = None if inside else known.get(each)
-            if line is None:
-                line, inside = self._seen(each, inside)
+            line, inside = self._seen(each, inside)
             lines.append(line)
         while len(lines) > 1 and not lines[-1].text.strip():
             lines.pop()
@@ -111,12 +92,7 @@ class Marks:
         return tuple(lines)
 
     def _line(self, printed: str, inside: str) -> tuple[PromptLine, str]:
-        """One line, and the mark of the value that goes on behind it.
-
-        Args:
-            printed: The line.
-            inside: The mark of the value in the midst of which it begins, if there is one.
-        """
+        """One line, and the mark of the value that goes on behind it; ``inside``: before it."""
         if printed.isascii():  # no mark is: a line of the template, or of a longer value
             return PromptLine(printed, self._names.get(inside, FRAME)), inside
         marks = self._any.findall(printed)

@@ -80,22 +80,13 @@ def find_named(said: str, names: Sequence[str]) -> str | None:
         names: Names of things or people.
     """
     wanted = _bare(said)
-    if not wanted:
-        return None
     known = {_bare(name): name for name in reversed(names)}
     for spelling in (wanted, _bare(_WHERE.split(wanted, maxsplit=1)[0])):
-        if spelling in known:
-            return known[spelling]
-        if found := _by_words(spelling, known):
-            return known[found]
+        having = [key for key in known if set(spelling.split()) <= set(key.split())]
+        if spelling in known or (spelling and len(having) == 1):
+            return known[spelling if spelling in known else having[0]]
     near = difflib.get_close_matches(wanted, known, 2, _TYPO)
-    return known[near[0]] if len(near) == 1 else None
-
-
-def _by_words(wanted: str, known: dict[str, str]) -> str | None:
-    words = set(wanted.split())
-    having = [key for key in known if words and words <= set(key.split())]
-    return having[0] if len(having) == 1 else None
+    return known[near[0]] if wanted and len(near) == 1 else None
 
 
 def _bare(name: str) -> str:

@@ -6,16 +6,15 @@ verbs that are handed in exist, one command a line, nothing with ``@``.
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import for_prompt, shorten, visible
 from game.mind.language.speech import disarm, tidy_speech
+from game.mind.language.words import nearly_same
 from game.mind.prompt.arguments import (
     LONGEST_ARGUMENT,
     addressed,
@@ -49,7 +48,6 @@ _SENTENCE = re.compile(r"(?:\S+\s+.*|[A-Z]\w+)[.!?…][\"”’)]*$")
 _OF_ORDERS = re.compile(r"[=/@\\*#]")
 """What stands in commands of builders, and in nobody's speech."""
 _SPOKEN = frozenset({"say", "whisper", "emote"})
-_SAME_WORDS = 0.85
 _TELLING_OPENING = 5
 _OF_NOTHING = re.compile(
     r"(?:(?:about|all) )?(?:it|that|this|those|them|me|us|him|her|you|everything)\b"
@@ -116,8 +114,7 @@ def parse(
         return _refused(answer, f"You can only act for yourself, not for {for_prompt(cursor[1])}")
     text = _without_echo(answer, own_name)
     text, reason = _split_reason(text)
-    reader = _AnswerReader(own_name, tuple(verbs), options)
-    result = reader.read(text)
+    result = _AnswerReader(own_name, {verb.name: verb for verb in verbs}, options).read(text)
     if isinstance(result, str):
         return _refused(answer, result)
     return Command(result.verb, result.argument, reason)
@@ -145,17 +142,8 @@ def _alike(said: str, before: str) -> bool:
     """Whether both begin with the same sentence, or have nearly the same words throughout."""
     opening, one = _words(said)
     opening_before, other = _words(before)
-    if len(opening) >= _TELLING_OPENING and opening == opening_before:
-        return True
-    if not _may_be_alike(one, other):
-        return False
-    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio() >= _SAME_WORDS
-
-
-def _may_be_alike(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether they have so many words in common, in whatever order; much quicker to find out."""
-    both = len(one) + len(other)
-    return 2 * (Counter(one) & Counter(other)).total() >= _SAME_WORDS * both
+    same_opening = len(opening) >= _TELLING_OPENING and opening == opening_before
+    return same_opening or nearly_same(one, other)
 
 
 @lru_cache(maxsize=1024)
@@ -170,17 +158,12 @@ class _AnswerReader:
     """Reads one cleaned line; every method gives a command, or why there is none."""
 
     own_name: str
-    verbs: tuple[Verb, ...]
+    verbs: Mapping[str, Verb]
     options: Options
-
-    @property
-    def present(self) -> tuple[str, ...]:
-        """Who is here; tells a name from the words said to it."""
-        return self.options.people
 
     def read(self, text: str) -> Command | str:
         if _VERY_STILL.match(text):
-            return self._still()
+            return Command("wait") if "wait" in self.verbs else "You did nothing"
         if "@" in text[:2] or text[0] in "/\\&;$":
             return f"You tried {_quoted(text)}: there is no such command"
         if (shortcut := self._shortcut(text)) is not None:
@@ -191,17 +174,13 @@ class _AnswerReader:
         bare, narrated = self._without_subject(text)
         return self._worded(text, bare, narrated)
 
-    def _still(self) -> Command | str:
-        wait = self._verb("wait")
-        return Command(wait.name) if wait else "You did nothing"
-
     def _shortcut(self, text: str) -> Command | str | None:
         """``"Hello``, ``:waves`` and ``*waves*``."""
-        if text[0] in f"{_QUOTE}'‘’" and (say := self._verb("say")):
-            return self._spoken(say, text.strip("'‘’") if text[0] in "'‘’" else text)
+        if text[0] in f"{_QUOTE}'‘’" and "say" in self.verbs:
+            return self._spoken("say", text.strip("'‘’") if text[0] in "'‘’" else text)
         starred = re.fullmatch(r"\*([^*]+)\*?", text)
-        if (starred or text[0] == ":") and (emote := self._verb("emote")):
-            return self._spoken(emote, starred[1] if starred else text[1:])
+        if (starred or text[0] == ":") and "emote" in self.verbs:
+            return self._spoken("emote", starred[1] if starred else text[1:])
         return None
 
     def _without_subject(self, text: str) -> tuple[str, bool]:
@@ -213,16 +192,15 @@ class _AnswerReader:
 
     def _worded(self, whole: str, text: str, narrated: bool) -> Command | str:
         word, rest = _first_word(text)
-        if not word and _CHAIN.search(text):
-            return f"You tried {_quoted(text)}: one command at a time"
         if not word:
-            return f"You tried {_quoted(text)}: that is no command"
-        if (way := self._way(text)) and not self._exactly(word):
+            why = "one command at a time" if _CHAIN.search(text) else "that is no command"
+            return f"You tried {_quoted(text)}: {why}"
+        if word.casefold() not in self.verbs and (way := self._way(text)):
             return way
-        emote = self._verb("emote")
-        if emote and not re.match(r"\s*[\"“:]", text[len(word) :]) and (act := find_gesture(word)):
-            return self._spoken(emote, f"{act} {rest}")
-        verb = find_verb(word, self.verbs)
+        says = re.match(r"\s*[\"“:]", text[len(word) :])
+        if "emote" in self.verbs and not says and (act := find_gesture(word)):
+            return self._spoken("emote", f"{act} {rest}")
+        verb = find_verb(word, [*self.verbs.values()])
         if verb is None or _is_talk(verb, text, rest, narrated):
             return self._unworded(whole, text, narrated)
         return self._with(verb, word.casefold(), rest)
@@ -231,32 +209,29 @@ class _AnswerReader:
         """A line that starts with no verb: an act told in the third person, or plain talk."""
         word = text.split(maxsplit=1)[0]
         if not (_is_order(word, text) or _CHAIN.search(text)):
-            emote, say = self._verb("emote"), self._verb("say")
-            if narrated and emote and re.match(r"[a-z]+s\b", word):
-                return self._spoken(emote, text)
-            if _SENTENCE.match(whole) and say:
-                return self._spoken(say, whole)
-        return f"You tried to {_quoted(text)}: there is no such command. You can: {self._usages()}"
+            if narrated and "emote" in self.verbs and re.match(r"[a-z]+s\b", word):
+                return self._spoken("emote", text)
+            if _SENTENCE.match(whole) and "say" in self.verbs:
+                return self._spoken("say", whole)
+        usages = ", ".join(self.options.usages([*self.verbs.values()]))
+        return f"You tried to {_quoted(text)}: there is no such command. You can: {usages}"
 
     def _with(self, verb: Verb, word: str, rest: str) -> Command | str:
         if verb.takes is Takes.TEXT:
-            return self._spoken(verb, addressed(word, rest, self.present))
+            return self._spoken(verb.name, addressed(word, rest, self.options.people))
         if verb.takes is Takes.WHISPER:
             return self._whispered(verb, rest)
         if verb.private:
             return self._kept(verb, rest)
         if _CHAIN.search(rest):
             return f"You tried {_quoted(f'{word} {rest}')}: one command at a time"
-        if verb.takes is Takes.NOTHING:
-            return Command(verb.name)
         thing = thing_name(rest)
-        if verb.takes is Takes.EXIT:
-            return self._gone(verb, thing)
-        if verb.takes is Takes.GIFT:
-            return self._given(verb, rest)
-        if verb.takes is Takes.MAYBE_THING and _plain(thing) in ("", "around", "here", "room"):
+        empty = _plain(thing) in ("", "around", "here", "room")
+        if verb.takes is Takes.NOTHING or (verb.takes is Takes.MAYBE_THING and empty):
             return Command(verb.name)
-        return self._done_to(verb, thing)
+        if verb.takes is Takes.EXIT:
+            return self._gone(verb.name, thing)
+        return self._given(verb, rest) if verb.takes is Takes.GIFT else self._done_to(verb, thing)
 
     def _done_to(self, verb: Verb, thing: str) -> Command | str:
         names = self.options.of(verb.takes)
@@ -269,26 +244,18 @@ class _AnswerReader:
         there = f"you can only {verb.name} {either(names)}"
         return f"You tried to {verb.name} {_quoted(thing)}: {there}"
 
-    def _whom(self, verb: Verb, name: str) -> str:
-        """Why nobody of that name can be spoken to or given anything."""
-        here = either(self.present) or "nobody"
-        return f"You tried to {verb.name} to {_quoted(name)}: here is only {here}"
-
-    def _spoken(self, verb: Verb, text: str) -> Command | str:
-        quoted = _SAID_IN_EMOTE.match(text) if verb.name == "emote" else None
-        if quoted and (say := self._verb("say")):
-            return self._spoken(say, quoted[1])
-        if verb.name == "emote":
+    def _spoken(self, verb: str, text: str) -> Command | str:
+        if verb == "emote":
+            if "say" in self.verbs and (quoted := _SAID_IN_EMOTE.match(text)):
+                return self._spoken("say", quoted[1])
             text = pattern(rf"^{re.escape(self.own_name)}\s+", re.I).sub("", text.strip(" *"))
         said = tidy_speech(text).lstrip("@ ")
-        if not said:
-            return f"You tried to {verb.name}, but there was nothing in it of your own"
-        return Command(verb.name, said)
+        nothing = f"You tried to {verb}, but there was nothing in it of your own"
+        return Command(verb, said) if said else nothing
 
     def _whispered(self, verb: Verb, rest: str) -> Command | str:
         rest = re.sub(r"^to\s+", "", rest.strip(), flags=re.I)
-        name = leading_name(rest, self.present)
-        if name:
+        if name := leading_name(rest, self.options.people):
             words = rest[len(name) :]
         else:
             name, _, words = (part.strip() for part in halves(rest, r"\s*[=:,]\s*|\s+(?=[\"“])"))
@@ -296,59 +263,48 @@ class _AnswerReader:
         name = thing_name(name)
         if not name or not said:
             return f"You tried to {verb.name}: say to whom, and what. Write: {verb.usage}"
-        to = find_named(name, self.present)
-        return Command(verb.name, f"{to} = {said}") if to else self._whom(verb, name)
+        to = find_named(name, self.options.people)
+        return Command(verb.name, f"{to} = {said}") if to else self._nobody(verb, name)
+
+    def _nobody(self, verb: Verb, name: str) -> str:
+        here = either(self.options.people) or "nobody"
+        return f"You tried to {verb.name} to {_quoted(name)}: here is only {here}"
 
     def _kept(self, verb: Verb, rest: str) -> Command | str:
         """What goes on in the agent's own mind: notes, searches, pins."""
         if verb.takes is Takes.NOTHING:
             return Command(verb.name)
         read = {Takes.ENTRY: entry, Takes.NUMBERS: numbers}.get(verb.takes, own_words)
-        argument = read(rest)
-        if argument:
+        if argument := read(rest):
             return Command(verb.name, argument)
-        recall = self._verb("recall")
-        if verb.takes is Takes.NUMBERS and recall and (words := own_words(rest)):
-            return Command(recall.name, words)
+        if verb.takes is Takes.NUMBERS and "recall" in self.verbs and (words := own_words(rest)):
+            return Command("recall", words)
         return f"You tried to {verb.name}: say what. Write: {verb.usage}"
 
     def _given(self, verb: Verb, rest: str) -> Command | str:
-        argument = gift(rest, self.present)
-        if not argument:
+        thing, who = gift(rest, self.options.people)
+        if not thing or not who:
             return f"You tried to {verb.name}: say what, and to whom. Write: {verb.usage}"
-        thing, _, who = argument.rpartition(" to ")
-        to = find_named(who, self.present)
-        if not to:
-            return self._whom(verb, who)
+        if not (to := find_named(who, self.options.people)):
+            return self._nobody(verb, who)
         what = self._done_to(verb, thing)
         return what if isinstance(what, str) else Command(verb.name, f"{what.argument} to {to}")
 
     def _way(self, text: str) -> Command | str | None:
-        go = self._verb("go")
-        if go is None or len(text) > LONGEST_ARGUMENT:
-            return None
-        thing = thing_name(text)
-        return self._gone(go, thing) if find_exit(thing, self.options.exits) else None
+        """An exit alone."""
+        thing = thing_name(text) if len(text) <= LONGEST_ARGUMENT else ""
+        known = "go" in self.verbs and find_exit(thing, self.options.exits)
+        return self._gone("go", thing) if known else None
 
-    def _gone(self, verb: Verb, thing: str) -> Command | str:
+    def _gone(self, verb: str, thing: str) -> Command | str:
         exits = either(self.options.exits) or "none"
         if self.options.stays:
-            return f"You tried to {verb.name}, but you stay now: somebody is here with you"
+            return f"You tried to {verb}, but you stay now: somebody is here with you"
         if not thing:
-            return f"You tried to {verb.name}: say where. Exits: {exits}"
-        way = find_exit(thing, self.options.exits)
-        if way:
-            return Command(verb.name, way)
-        return f"You tried to {verb.name} {_quoted(thing)}: there is no such exit. Exits: {exits}"
-
-    def _exactly(self, word: str) -> bool:
-        return any(verb.name == word.casefold() for verb in self.verbs)
-
-    def _verb(self, name: str) -> Verb | None:
-        return next((verb for verb in self.verbs if verb.name == name), None)
-
-    def _usages(self) -> str:
-        return ", ".join(self.options.usages(self.verbs))
+            return f"You tried to {verb}: say where. Exits: {exits}"
+        if way := find_exit(thing, self.options.exits):
+            return Command(verb, way)
+        return f"You tried to {verb} {_quoted(thing)}: there is no such exit. Exits: {exits}"
 
 
 def _first_line(answer: str) -> str:

@@ -48,19 +48,12 @@ def script(window: Sequence[RenderedMemory], name: str) -> list[str]:
     """
     lines: list[str] = []
     before: RenderedMemory | None = None
-    for memory, count in folded(window):
-        lines += told(before, memory, count, name)
+    for memory, count in _folded(window):
+        if when := time_line(before.time if before else None, memory.time):
+            lines.append(when)
+        lines.append(repeated(_line(memory, name), count))
         before = memory
     return lines
-
-
-def told(
-    before: RenderedMemory | None, memory: RenderedMemory, count: int, name: str
-) -> tuple[str, ...]:
-    """The line of a memory that happened ``count`` times in a row, and before it the time."""
-    line = repeated(_line(memory, name), count)
-    when = time_line(before.time if before else None, memory.time)
-    return (when, line) if when else (line,)
 
 
 def time_line(before: datetime | None, now: datetime) -> str:
@@ -90,7 +83,7 @@ def _line(memory: RenderedMemory, name: str) -> str:
     return f"{cursor(name)} {for_prompt(text)}"
 
 
-def folded(window: Iterable[RenderedMemory]) -> list[tuple[RenderedMemory, int]]:
+def _folded(window: Iterable[RenderedMemory]) -> list[tuple[RenderedMemory, int]]:
     """Memories that say the same in a row as one, with how often it was."""
     folded: list[tuple[RenderedMemory, int]] = []
     for memory in window:

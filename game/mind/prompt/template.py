@@ -105,21 +105,14 @@ class PromptContext:
             "name": self.name,
             "profile": _paragraphs(self.profile),
             "examples": [_example(line) for line in self.examples],
-            "commands": [
-                " ".join(line.split()) for line in self.commands
-            ],  # ours: <thing> is meant
-            "pinned": _lines(self.pinned),
-            "noticed": _lines(self.noticed),
-            "journal": _lines(self.journal),
+            # Ours: <thing> is meant.
+            "commands": [" ".join(line.split()) for line in self.commands],
             "longterm_summary": _told(self.longterm_summary),
             "recent_summary": _told(self.recent_summary),
             "window": window.lines
             if isinstance(window, RenderedWindow)
             else script(window, self.name),
-            "people": _lines(self.people),
-            "related_notes": _lines(self.related_notes),
-            "related_experiences": _lines(self.related_experiences),
-            "remembered": _lines(self.remembered),
+            **{name: _lines(getattr(self, name)) for name in _LISTS},
             "situation": {
                 "place": for_prompt(here.place),
                 "description": for_prompt(here.description),
@@ -132,6 +125,11 @@ class PromptContext:
         }
 
 
+_LISTS = (
+    *("pinned", "noticed", "journal"),
+    *("people", "related_notes", "related_experiences", "remembered"),
+)
+"""Variables that are lines of their own."""
 VARIABLES = frozenset({*(field.name for field in fields(PromptContext)), "cursor"})
 """The names that a template may use."""
 
@@ -165,7 +163,7 @@ def kept_script(rendered: Callable[[Memory], RenderedMemory]) -> WindowScript:
     Args:
         rendered: How a memory is shown; it must go by the memory alone.
     """
-    return WindowScript(rendered, lambda line: _MARKS.line("window", line))
+    return WindowScript(rendered, lambda line: _MARKS.one("window", line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +211,8 @@ class PromptTemplate:
             printed = self._template.render(variables)
         except Exception as error:  # a template can raise whatever its expressions raise
             raise _refused(self._path, error) from error
-        known = context.window.known if isinstance(context.window, RenderedWindow) else {}
         # A line break is only ever the template's own or a profile's.
-        lines = _MARKS.read(printed, known)
+        lines = _MARKS.read(printed)
         return Rendered("\n".join([line.text for line in lines]), lines)
 
 

@@ -146,11 +146,6 @@ class TokenLedger:
         return self._epoch
 
     @property
-    def known(self) -> int:
-        """Texts whose count is kept."""
-        return len(self._counts)
-
-    @property
     def waiting(self) -> int:
         """Texts that were asked for and are only estimated."""
         return len(self._uncounted)

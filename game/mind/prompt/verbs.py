@@ -34,7 +34,6 @@ class Verb:
     """One thing that an agent can do.
 
     Attributes:
-        name: The word it starts with, lower case.
         usage: How it is written, as shown in the prompt: ``get <thing>``.
         help: What it does, a few words.
         takes: What follows it.
@@ -43,51 +42,43 @@ class Verb:
             word's start or a typo, since too much plain talk begins like them.
     """
 
-    name: str
     usage: str
     help: str
     takes: Takes = Takes.NOTHING
     private: bool = False
+
+    @property
+    def name(self) -> str:
+        """The word it starts with, lower case."""
+        return self.usage.partition(" ")[0]
 
 
 COMPACT = "compact"
 """The verb with which an agent has its own memory compacted; a world can do without it."""
 
 STANDARD_VERBS: tuple[Verb, ...] = (
-    Verb("say", "say <words>", "speak so that everybody here can hear you", Takes.TEXT),
-    Verb("whisper", "whisper <name> = <words>", "speak to one person only", Takes.WHISPER),
-    Verb("emote", "emote <what you do>", "do something with your body or face", Takes.TEXT),
-    Verb("look", "look [thing]", "look around, or at one thing", Takes.MAYBE_THING),
-    Verb("go", "go <exit>", "walk through an exit", Takes.EXIT),
-    Verb("get", "get <thing>", "pick something up", Takes.LYING),
-    Verb("drop", "drop <thing>", "put something down", Takes.CARRIED),
-    Verb("give", "give <thing> to <name>", "hand something over", Takes.GIFT),
-    Verb("examine", "examine <thing>", "look at something closely", Takes.THING),
-    Verb("inventory", "inventory", "see what you carry"),
-    Verb("wait", "wait", "do nothing, let the others speak"),
+    Verb("say <words>", "speak so that everybody here can hear you", Takes.TEXT),
+    Verb("whisper <name> = <words>", "speak to one person only", Takes.WHISPER),
+    Verb("emote <what you do>", "do something with your body or face", Takes.TEXT),
+    Verb("look [thing]", "look around, or at one thing", Takes.MAYBE_THING),
+    Verb("go <exit>", "walk through an exit", Takes.EXIT),
+    Verb("get <thing>", "pick something up", Takes.LYING),
+    Verb("drop <thing>", "put something down", Takes.CARRIED),
+    Verb("give <thing> to <name>", "hand something over", Takes.GIFT),
+    Verb("examine <thing>", "look at something closely", Takes.THING),
+    Verb("inventory", "see what you carry"),
+    Verb("wait", "do nothing, let the others speak"),
+    Verb("note <title>: <text>", "write into your private notes", Takes.ENTRY, True),
+    Verb("journal <text>", "write down what mattered today", Takes.WORDS, True),
+    Verb("recall <words>", "search your memory and notes", Takes.WORDS, True),
     Verb(
-        "note", "note <title>: <text>", "write into your private notes", Takes.ENTRY, private=True
+        "remember <number>-<number>", "live those memories again in your mind", Takes.NUMBERS, True
     ),
-    Verb(
-        "journal",
-        "journal <text>",
-        "write down what mattered today",
-        Takes.WORDS,
-        private=True,
-    ),
-    Verb("recall", "recall <words>", "search your memory and notes", Takes.WORDS, private=True),
-    Verb(
-        "remember",
-        "remember <number>-<number>",
-        "live those memories again in your mind",
-        Takes.NUMBERS,
-        private=True,
-    ),
-    Verb("pin", "pin <text>", "keep a fact always before you", Takes.WORDS, private=True),
-    Verb("unpin", "unpin <number>", "let go of a pinned fact", Takes.WORDS, private=True),
-    Verb("forget", "forget <title>", "put one of your notes away", Takes.WORDS, private=True),
-    Verb("notes", "notes", "see what notes you have", private=True),
-    Verb(COMPACT, "compact", "sum up what lies behind you, to clear your mind", private=True),
+    Verb("pin <text>", "keep a fact always before you", Takes.WORDS, True),
+    Verb("unpin <number>", "let go of a pinned fact", Takes.WORDS, True),
+    Verb("forget <title>", "put one of your notes away", Takes.WORDS, True),
+    Verb("notes", "see what notes you have", private=True),
+    Verb(COMPACT, "sum up what lies behind you, to clear your mind", private=True),
 )
 """What an inhabitant can do unless the game says otherwise."""
 
@@ -133,18 +124,10 @@ _GESTURE_WORDS = """
 GESTURES = frozenset(_GESTURE_WORDS.split())
 """Verbs that small models write where they mean an emote."""
 
-COMPASS: Mapping[str, str] = {
-    "n": "north",
-    "s": "south",
-    "e": "east",
-    "w": "west",
-    "u": "up",
-    "d": "down",
-    "ne": "northeast",
-    "nw": "northwest",
-    "se": "southeast",
-    "sw": "southwest",
-}
+_COMPASS = """
+    n:north s:south e:east w:west u:up d:down ne:northeast nw:northwest se:southeast sw:southwest
+"""
+COMPASS: Mapping[str, str] = dict(entry.split(":") for entry in _COMPASS.split())
 _LETTERS = {long: short for short, long in COMPASS.items()}
 _TYPO = 0.72
 
@@ -196,14 +179,8 @@ def _bare(name: str) -> str:
 
 def _forms(word: str) -> list[str]:
     """``word`` and what it may be a form of: says, goes, carries."""
-    forms = [word]
-    if word.endswith("s"):
-        forms.append(word[:-1])
-    if word.endswith("es"):
-        forms.append(word[:-2])
-    if word.endswith("ies"):
-        forms.append(f"{word[:-3]}y")
-    return forms
+    endings = (("s", ""), ("es", ""), ("ies", "y"))
+    return [word, *(word.removesuffix(end) + e for end, e in endings if word.endswith(end))]
 
 
 def _started(word: str, known: Mapping[str, Verb]) -> Verb | None:

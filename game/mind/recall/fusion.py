@@ -11,13 +11,13 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
 from game.mind.books.noticing import promises
-from game.mind.language.times import HINTS, tells_when
+from game.mind.language.times import tells_when
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.query import RecallQuery, family, stems
 
@@ -192,18 +192,17 @@ class _Judge:
         if not self._question.when or self._scene:
             return []
         best = heapq.nlargest(_MAY_TELL, scores, key=scores.__getitem__)
-        return [key for key in best if self._tells_when(key)]
+        return [key for key in best if tells_when(self._found.documents[key].text)]
 
     def gifts(self, scores: Mapping[str, float]) -> dict[str, float]:
         """What each raw memory gets from a line before it that asks."""
-        found = {}
-        for key, beside in self._beside.items():
-            for other in self._asking.intersection(beside):
-                documents = self._found.documents
-                after = documents[other].first < documents[key].first
-                if after and scores[other] > 0.0:
-                    found[key] = self._weights.answer * scores[other]
-        return found
+        documents = self._found.documents
+        return {
+            key: self._weights.answer * scores[other]
+            for key, beside in self._beside.items()
+            for other in self._asking.intersection(beside)
+            if documents[other].first < documents[key].first and scores[other] > 0.0
+        }
 
     def reasons(self, key: str, given: float) -> tuple[str, ...]:
         """Why a candidate was found, for people."""
@@ -217,11 +216,8 @@ class _Judge:
             found.append(f"said by {document.speaker}")
         if document.place and document.place.casefold() in question.names:
             found.append(f"at {document.place}")
-        if why := self._time(document)[1]:
-            found.append(why)
-        if near := self._near(key, given):
-            found.append(near)
-        return tuple(found)
+        found += [self._time(document)[1], self._near(key, given)]
+        return tuple(filter(None, found))
 
     def _near(self, key: str, given: float) -> str:
         """The neighbour that helped, if one did: it answers, or holds words that this lacks."""
@@ -242,54 +238,38 @@ class _Judge:
         """BM25 as a share of a full match: the best ones tell what their part of it is worth."""
         best = [key for key in found if key in self._found.documents][:_CALIBRATION]
         whole = sum(found[key] for key in best)
-        worths = self._worths()
-        held = sum(self._coverage(key, worths) for key in best)
+        held, worths = 0.0, list(zip(self._worths(), self._wanted, strict=True))
+        for key in best:
+            said = self._stems[key].union(*(self._stems[o] for o in self._beside.get(key, ())))
+            held += sum(worth for worth, wanted in worths if wanted & said)
         if whole <= 0.0 or held <= 0.0:
             return {}
         return {key: score * held / whole for key, score in found.items()}
 
-    def _coverage(self, key: str, worths: Sequence[float]) -> float:
-        held = self._stems[key].union(*(self._stems[o] for o in self._beside.get(key, ())))
-        return sum(w for w, wanted in zip(worths, self._wanted, strict=True) if wanted & held)
-
     def _worths(self) -> list[float]:
         """What each term is worth: one rarer among the candidates more; 1 in all."""
-        count, worths = len(self._stems), []
-        for wanted in self._wanted:
-            holding = sum(1 for held in self._stems.values() if wanted & held)
-            worths.append(math.log((count + 1.0) / (holding + 0.5)))
+        holding = [sum(1 for s in self._stems.values() if each & s) for each in self._wanted]
+        worths = [math.log((len(self._stems) + 1.0) / (count + 0.5)) for count in holding]
         whole = sum(worths) or 1.0
         return [worth / whole for worth in worths]
 
     def _in_context(self, meaning: Mapping[str, float]) -> dict[str, float]:
         """The likeness of each candidate, averaged with that of its neighbours."""
-        if not meaning:
-            return {}
-        lowest = min(meaning.values())
+        lowest = min(meaning.values(), default=0.0)
         found = {key: meaning.get(key, lowest) for key in self._found.documents}
         return {key: self._averaged(key, found) for key in found}
 
     def _averaged(self, key: str, meaning: Mapping[str, float]) -> float:
-        total, whole = meaning[key], 1.0
-        for other, distance in self._near_by.get(key, ()):
-            part = self._parts[distance]
-            total += part * meaning[other]
-            whole += part
-        return total / whole
-
-    def _tells_when(self, key: str) -> bool:
-        hinted = not HINTS.isdisjoint(self._stems[key])
-        return hinted and tells_when(self._found.documents[key].text)
+        near = [(self._parts[d], meaning[other]) for other, d in self._near_by.get(key, ())]
+        total = sum((part * likeness for part, likeness in near), meaning[key])
+        return total / sum((part for part, _ in near), 1.0)
 
     def _person(self, document: Document, held: frozenset[str]) -> float:
-        total = 0.0
-        speaker = document.speaker.casefold()
-        for name, parts in self._names:
-            if speaker == name:
-                total += self._weights.speaker
-            elif parts <= held:
-                total += self._weights.named
-        return total
+        speaker, weights = document.speaker.casefold(), self._weights
+        return sum(
+            weights.speaker if speaker == name else weights.named if parts <= held else 0.0
+            for name, parts in self._names
+        )
 
     def _time(self, document: Document) -> tuple[float, str]:
         for span in self._question.times:

@@ -7,7 +7,7 @@ When one of the two cannot be asked the other goes on alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -119,23 +119,20 @@ class MemorySearch:
         asked = _ASIDE.submit(self._by_meaning, views, wanted)
         worded = [self._by_words(question, each) for each in wanted]
         near = self._in_time(asked, seconds)
-        found = [
-            self._together(each, worded[place], near[place] if near else None)
-            for place, each in enumerate(wanted)
-        ]
+        last = math.inf if before is None else before
         results: list[list[Hit]] = []
-        for each, candidates in zip(wanted, found, strict=True):
-            if candidates is None:
+        for place, each in enumerate(wanted):
+            found = self._together(each, worded[place], near[place] if near else None)
+            if found is None:
                 return None
-            visible = _older(candidates, math.inf if before is None else before, may)
-            limit, weights = each.limit, self._weights
+            kept = {k: d for k, d in found.documents.items() if d.last < last and may(d)}
             ranked = rank(
                 question,
-                visible,
+                replace(found, documents=kept),
                 now,
-                limit=limit,
+                limit=each.limit,
                 scene=scene,
-                weights=weights,
+                weights=self._weights,
                 agent=self._agent,
             )
             results.append(ranked)
@@ -146,11 +143,9 @@ class MemorySearch:
     ) -> tuple[dict[str, float], dict[str, Document]] | None:
         """The scores of what was found by words, and the documents with their neighbours."""
         terms = question.forms() or question.names
-
-        def ask() -> dict[str, float]:
-            return dict(self._words.search(terms, wanted.pool, wanted.kinds))
-
-        scores = self._attempt("words", ask)
+        scores = self._attempt(
+            "words", lambda: dict(self._words.search(terms, wanted.pool, wanted.kinds))
+        )
         documents = None if scores is None else self._documents(_around(scores, wanted))
         if scores is None or documents is None:
             return None
@@ -174,18 +169,18 @@ class MemorySearch:
 
     def _in_time[T](self, asked: Future[T], seconds: float | None) -> T | None:
         """What was asked for aside; None if it does not come in time."""
-        try:
-            result = asked.result(seconds)
-        except TimeoutError:
-            asked.cancel()  # if it has not even begun, nobody needs it any more
-            late = IndexUnavailable(
-                f"Neither embedder nor vectors answered within {seconds:.2f} seconds",
-                "Recall goes on with words; see `keepsake doctor`",
-            )
-            self._tell("time", late)
-            return None
-        self._failing.discard("time")
-        return result
+
+        def ask() -> T:
+            try:
+                return asked.result(seconds)
+            except TimeoutError:
+                asked.cancel()  # if it has not even begun, nobody needs it any more
+                raise IndexUnavailable(
+                    f"Neither embedder nor vectors answered within {seconds:.2f} seconds",
+                    "Recall goes on with words; see `keepsake doctor`",
+                ) from None
+
+        return self._attempt("time", ask)
 
     def _together(
         self,
@@ -209,33 +204,19 @@ class MemorySearch:
         try:
             result = ask()
         except (IndexUnavailable, ModelError) as error:
-            self._tell(name, error)
+            if name not in self._failing and self._complain is not None:
+                self._complain(error)
+            self._failing.add(name)
             return None
         self._failing.discard(name)
         return result
 
-    def _tell(self, name: str, error: KeepsakeError) -> None:
-        if name not in self._failing and self._complain is not None:
-            self._complain(error)
-        self._failing.add(name)
-
 
 def _around(scores: Mapping[str, float], wanted: SearchRequest) -> set[str]:
     """What was found, with the keys of the raw memories beside the best of it."""
-    if not wanted.memories:
-        return set(scores)
-    return scores.keys() | set(_beside(islice(scores, _SPREAD)))
-
-
-def _beside(keys: Iterable[str]) -> Iterable[str]:
-    """The keys of the raw memories before and after those among ``keys``."""
-    for key in keys:
+    keys = set(scores)
+    for key in islice(scores, _SPREAD) if wanted.memories else ():
         kind, _, number = key.partition(":")
         if kind == DocumentKind.MEMORY and number.isdecimal():
-            yield from (f"{kind}:{int(number) + step}" for step in (-1, 1))
-
-
-def _older(found: Candidates, before: float, may: Callable[[Document], bool]) -> Candidates:
-    documents = found.documents.items()
-    kept = {key: each for key, each in documents if each.last < before and may(each)}
-    return replace(found, documents=kept)
+            keys |= {f"{kind}:{int(number) + step}" for step in (-1, 1)}
+    return keys

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice, zip_longest
@@ -23,6 +23,8 @@ from game.mind.summaries import sections
 
 LONGEST_NOTE, LONGEST_SUMMARY, LONGEST_MEMORY = 300, 450, 300
 """Characters of one found thing; its number stays, so that `remember` leads to the rest."""
+_JUST_SAID = 2
+"""Lines that a thought asks by."""
 LONGEST_RESULT = 650
 """Characters of a tool result, which is one memory."""
 
@@ -127,31 +129,26 @@ def about_memory(memory: Memory) -> bool:
     Such a line repeats what stands elsewhere, and would be found in its place: an index
     leaves it out. So it does with a stock phrase, which tells nothing at all.
     """
-    if memory.is_shrug:
-        return True
-    if memory.kind is MemoryKind.RESULT:
-        return is_private_result(memory.text)
-    return memory.kind is MemoryKind.ACT and is_private_act(memory.text)
+    only = {MemoryKind.RESULT: is_private_result, MemoryKind.ACT: is_private_act}.get(memory.kind)
+    return memory.is_shrug or (only is not None and only(memory.text))
 
 
 def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:
     """What a thought asks its memory: what was just said, and where and with whom it is."""
-    said = list(_just_said(context.window))
+    said = _just_said(context.window)
     # A line each: who reads the log for what may not stand in it has to see where speech ends.
     return "\n".join([*said, place] if said else [place, *present]).strip()
 
 
-def _just_said(window: Sequence[Memory], most: int = 2) -> Iterator[str]:
+def _just_said(window: Sequence[Memory]) -> list[str]:
     """What others did or said since the agent itself last did something, newest last."""
     lines: list[str] = []
     for memory in reversed(window):
-        if memory.kind is MemoryKind.ACT and lines:
+        if (memory.kind is MemoryKind.ACT and lines) or len(lines) == _JUST_SAID:
             break
         if memory.kind is MemoryKind.PERCEPTION and memory.source:
             lines.append(spoken(memory))
-        if len(lines) == most:
-            break
-    return reversed(lines)
+    return lines[::-1]
 
 
 def spoken(memory: Memory) -> str:

@@ -8,7 +8,7 @@ messages. What was measured of both, and of the layouts that lost, is in ``docs/
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from game.mind.language.perception import for_prompt
 from game.mind.ports import ChatMessage, Tokens
@@ -65,7 +65,6 @@ class _ReplyBudget:
 
     tokens: Tokens
     left: int
-    lines: list[str] = field(default_factory=list)
 
     def spend(self, line: str) -> None:
         self.left -= self.tokens.of(line)
@@ -125,7 +124,8 @@ def _dialogue(scene: ReplyContext, purse: _ReplyBudget, budget: int, attempt: in
     head = purse.fit(own, int(budget * _HEAD)) or [f"I am {scene.name}."]
     chosen = _chosen(scene, budget, purse, attempt)
     examples = _shown(scene, attempt)
-    shown = purse.fit([_example_text(each, scene) for each in examples], int(budget * _EXAMPLES))
+    texts = ["\n".join([*e.facts, e.line, f"{scene.name}: {e.answer}"]) for e in examples]
+    shown = purse.fit(texts, int(budget * _EXAMPLES))
     turns = _turns(scene, purse, budget, attempt)
     lines = [
         PromptLine(" ".join(head), "profile"),
@@ -198,11 +198,6 @@ def _shown(scene: ReplyContext, attempt: int) -> list[Example]:
     return [*(named(each, scene) for each in ACKNOWLEDGED), *spoken[:2]]
 
 
-def _example_text(example: Example, scene: ReplyContext) -> str:
-    heard = f"{example.who}: {example.heard_words}" if example.heard_words else f"({example.heard})"
-    return "\n".join([*example.facts, heard, f"{scene.name}: {example.answer}"])
-
-
 def _turns(scene: ReplyContext, purse: _ReplyBudget, budget: int, attempt: int) -> list[str]:
     """The last turns of the talk; none in a later try, since the agent's own may be nonsense."""
     turns = scene.turns if attempt == 1 else ()
@@ -222,14 +217,16 @@ def _chat(scene: ReplyContext, purse: _ReplyBudget, budget: int, attempt: int) -
     own = [each for each in from_script(scene.examples, scene.name) if each.heard_words][:2]
     own = own if attempt == 1 else []
     turns = scene.turns if attempt == 1 else ()
-    profile = purse.fit(_profile_lines(scene), purse.left * 2 // 3)
+    profile = purse.fit(filter(str.strip, scene.profile.splitlines()), purse.left * 2 // 3)
     kept = purse.fit([t.words for t in reversed(turns)], int(budget * _TURNS), _MOST_TURNS)
     shown = purse.fit([f"{e.heard_words}\n{e.answer}" for e in own], purse.left)
+    # Beside the question: what stands in the system's message alone is lost.
+    told = f"(You remember: {' '.join(e.to_agent for e in chosen)})\n" if chosen else ""
     messages = (
         ChatMessage("system", "\n".join([*profile, _where(scene, "You are"), *frame])),
-        *_as_messages(own[: len(shown)]),
+        *(m for e in own[: len(shown)] for m in _messages(e.heard_words, e.answer)),
         *_talk(turns[len(turns) - len(kept) :]),
-        ChatMessage("user", "\n".join([*_remembered(chosen), _asked(scene)])),
+        ChatMessage("user", f"{told}{_asked(scene)}"),
     )
     sections = {"system": "profile", "assistant": "window", "user": "window"}
     lines = [PromptLine(m.text, sections[m.role]) for m in messages[:-1]]
@@ -260,10 +257,6 @@ def second_look(scene: ReplyContext) -> ReplyPrompt:
     return ReplyPrompt(Rendered(text, lines), (ChatMessage("user", text),))
 
 
-def _profile_lines(scene: ReplyContext) -> list[str]:
-    return [line for line in scene.profile.splitlines() if line.strip()]
-
-
 def _instructions(scene: ReplyContext) -> list[str]:
     return [
         f"{scene.partner} is talking to you. Answer as {scene.name} would, aloud, in one or two "
@@ -273,20 +266,12 @@ def _instructions(scene: ReplyContext) -> list[str]:
     ]
 
 
-def _remembered(chosen: Sequence[Sentence]) -> list[str]:
-    """What bears on the question, beside it: what stands in the system's message alone is lost."""
-    told = " ".join(each.to_agent for each in chosen)
-    return [f"(You remember: {told})"] if told else []
-
-
 def _asked(scene: ReplyContext) -> str:
     return " ".join(map(_cut, scene.said)) if scene.said else f"({scene.event})"
 
 
-def _as_messages(examples: Sequence[Example]) -> Iterable[ChatMessage]:
-    for example in examples:
-        yield ChatMessage("user", example.heard_words)
-        yield ChatMessage("assistant", example.answer)
+def _messages(heard: str, answer: str) -> tuple[ChatMessage, ChatMessage]:
+    return ChatMessage("user", heard), ChatMessage("assistant", answer)
 
 
 def _talk(turns: Sequence[TalkTurn]) -> Iterable[ChatMessage]:

@@ -128,40 +128,28 @@ def possible(
         options: What is there; an agent that stays neither goes nor follows.
         following: Whether the agent follows the partner already.
     """
-    deeds = [*_of_things(wishes, partner, options), *_of_ways(wishes, partner, options, following)]
+    give = [
+        Deed("give", f"{t} to {partner}", f"gives {t} to {partner}", t) for t in options.carried
+    ]
+    take = [Deed("get", thing, f"takes {thing}", thing) for thing in options.lying]
+    stop = [Deed(UNFOLLOW, partner, f"stops following {partner}")]
+    follow = [Deed(FOLLOW, partner, f"follows {partner}")]
+    go = [Deed("go", way, f"goes {way}", way) for way in options.exits]
+    here, stays = partner in options.people, options.stays
+    may = (
+        (Wish.GIVE, here, give),
+        (Wish.TAKE, True, take),
+        (Wish.STOP, following, stop),
+        (Wish.FOLLOW, here and not following and not stays, follow),
+        (Wish.GO, not stays, go),
+    )
+    deeds = [each for wish, can, found in may if wish in wishes and can for each in found]
     named = [each for each in deeds if _telling(said) & _telling(each.names)]
     return tuple((named or deeds)[:MOST])
 
 
 def _telling(text: str) -> set[str]:
     return {word.casefold() for word in words(text)} - {"the", "a", "an", "of", "to"}
-
-
-def _of_things(wishes: frozenset[Wish], partner: str, options: Options) -> list[Deed]:
-    deeds: list[Deed] = []
-    if Wish.GIVE in wishes and partner in options.people:
-        deeds += [
-            Deed("give", f"{thing} to {partner}", f"gives {thing} to {partner}", thing)
-            for thing in options.carried
-        ]
-    if Wish.TAKE in wishes:
-        deeds += [Deed("get", thing, f"takes {thing}", thing) for thing in options.lying]
-    return deeds
-
-
-def _of_ways(
-    wishes: frozenset[Wish], partner: str, options: Options, following: bool
-) -> list[Deed]:
-    deeds: list[Deed] = []
-    if following and Wish.STOP in wishes:
-        deeds.append(Deed(UNFOLLOW, partner, f"stops following {partner}"))
-    if options.stays:
-        return deeds
-    if not following and Wish.FOLLOW in wishes and partner in options.people:
-        deeds.append(Deed(FOLLOW, partner, f"follows {partner}"))
-    if Wish.GO in wishes:
-        deeds += [Deed("go", way, f"goes {way}", way) for way in options.exits]
-    return deeds
 
 
 # -- the second prompt

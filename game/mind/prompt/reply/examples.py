@@ -35,6 +35,11 @@ class Example:
     facts: tuple[str, ...] = ()
     holds: bool = False
 
+    @property
+    def line(self) -> str:
+        """What was heard, as a line of a dialogue."""
+        return f"{self.who}: {self.heard_words}" if self.heard_words else f"({self.heard})"
+
 
 KNOWN = (
     Example(

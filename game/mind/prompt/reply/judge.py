@@ -6,7 +6,6 @@ next answer is made of it.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,14 +14,12 @@ from game.mind.language.patterns import pattern
 from game.mind.language.perception import visible
 from game.mind.language.pronouns import told_of, turned
 from game.mind.language.speech import tidy_speech
-from game.mind.language.words import sentences, telling, words
+from game.mind.language.words import nearly_same, sentences, telling, words
 from game.mind.prompt.reply.compose import ReplyPrompt
 from game.mind.prompt.reply.context import ReplyContext, is_question
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin, of_profile
 from game.mind.prompt.reply.worth import is_of_asker, without_address
 
-SAME = 0.85
-"""The share of words in common, in their order, from which two lines are the same."""
 _LEAST_WORDS = 3
 _RUN = 6
 """So many words of the instructions in a row are no accident."""
@@ -89,8 +86,8 @@ def judge(
     said = _given_back(said, scene)
     fault = (
         _markup(answer, said)
-        or _repeats(said, own_lines)
-        or _parrots(said, scene)
+        or _again(said, own_lines, _REPEATED)
+        or _again(said, scene.said, "it only gives back what was said")
         or _of_the_prompt(said, prompt)
         or _of_another(said, scene)
         or _of_itself(said, scene)
@@ -111,14 +108,11 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
     best = scene.ranked[0].sentence
     if best.origin in (SentenceOrigin.SELF, SentenceOrigin.TIE) and _SECRET.search(best.text):
         return ""  # a model may keep a secret; a memory that answers by itself cannot
+    words = told_of(best.bare, best.who) if best.who else best.text
     if best.who == scene.partner:
         words = turned(best.bare)
-    elif best.who:
-        words = told_of(best.bare, best.who)
-    else:
-        words = best.text
     said = _paired(_SPEAKER.sub("", tidy_speech(words)))
-    return "" if any(_alike(said, line) for line in (*own_lines, *scene.said)) else said
+    return "" if _again(said, (*own_lines, *scene.said), _REPEATED) else said
 
 
 def spoken(answer: str, scene: ReplyContext) -> str:
@@ -153,42 +147,29 @@ def _markup(answer: str, said: str) -> str:
     return "it speaks the marks of the prompt" if found else ""
 
 
-def _repeats(said: str, own_lines: Iterable[str]) -> str:
-    if any(_alike(said, line) for line in own_lines):
-        return "it is what the agent has said already"
-    return ""
+_REPEATED = "it is what the agent has said already"
 
 
-def _parrots(said: str, scene: ReplyContext) -> str:
-    if any(_alike(said, line) for line in scene.said):
-        return "it only gives back what was said"
-    return ""
+def _again(said: str, lines: Iterable[str], fault: str) -> str:
+    """The fault of saying what stands in one of the lines; empty for none."""
+    return fault if any(_alike(said, line) for line in lines) else ""
 
 
 def _of_the_prompt(said: str, prompt: ReplyPrompt) -> str:
-    shown = (each for each in prompt.examples if not each.holds or each.who in said)
-    lines = (line for each in shown for line in (each.answer, *map(_told, each.facts)))
-    if any(_alike(said, line) for line in lines):
-        return "it is a line of an example"
+    shown = [each for each in prompt.examples if not each.holds or each.who in said]
+    # Of a fact that somebody told, what they said.
+    facts = [fact.partition('"')[2] or fact for each in shown for fact in each.facts]
     runs = {run for line in prompt.frame for run in _runs(line)}
-    if runs & set(_runs(said)):
-        return "it recites the instructions"
-    return ""
-
-
-def _told(fact: str) -> str:
-    """What somebody said, in a sentence of a prompt that tells of it; else the sentence."""
-    return fact.partition('"')[2] or fact
+    if fault := _again(said, [*(e.answer for e in shown), *facts], "it is a line of an example"):
+        return fault
+    return "it recites the instructions" if runs & set(_runs(said)) else ""
 
 
 def _of_another(said: str, scene: ReplyContext) -> str:
     """Whether it tells another's life as the agent's own."""
     own = _own_words(scene)
-    for sentence in sentences(said):
-        whose = _whose(sentence, scene, own)
-        if whose:
-            return f"it tells the life of {whose} as its own"
-    return ""
+    whose = next(filter(None, (_whose(each, scene, own) for each in sentences(said))), "")
+    return f"it tells the life of {whose} as its own" if whose else ""
 
 
 def _of_itself(said: str, scene: ReplyContext) -> str:
@@ -206,11 +187,9 @@ def _made_up(said: str, scene: ReplyContext) -> str:
     """Whether it says of itself what it is, and nothing of that is in its life or was asked."""
     given = telling(" ".join([scene.words, *(each.sentence.text for each in scene.ranked[:8])]))
     known = _own_words(scene) | given
-    for claim in _IS_A.finditer(said):
-        what = telling(claim["what"])
-        if what and not what & known:
-            return "it makes up a life of its own"
-    return ""
+    claims = (telling(claim["what"]) for claim in _IS_A.finditer(said))
+    made_up = any(what and not what & known for what in claims)
+    return "it makes up a life of its own" if made_up else ""
 
 
 def _given_back(said: str, scene: ReplyContext) -> str:
@@ -261,22 +240,17 @@ _ASKED = telling(
 
 def _others_words(scene: ReplyContext) -> Iterable[tuple[str, str]]:
     """What others said of themselves: whoever speaks now first."""
-    told = [line for line in scene.said if not is_question(line)]
-    yield from ((scene.partner, line) for line in told if _FIRST_PERSON.search(line))
-    turns = [t for t in scene.turns if t.who and not is_question(t.words)]
-    yield from ((t.who, t.words) for t in turns if _FIRST_PERSON.search(t.words))
-    for each in scene.ranked:
-        if each.sentence.who and _FIRST_PERSON.search(each.sentence.bare):
-            yield each.sentence.who, each.sentence.bare
+    spoken = [(scene.partner, line) for line in scene.said]
+    spoken += [(turn.who, turn.words) for turn in scene.turns]
+    told = [(who, line) for who, line in spoken if not is_question(line)]
+    told += [(each.sentence.who, each.sentence.bare) for each in scene.ranked]
+    return ((who, line) for who, line in told if who and _FIRST_PERSON.search(line))
 
 
 def _own_words(scene: ReplyContext) -> set[str]:
-    own = [each.text for each in of_profile(scene.profile)]
-    own += [
-        e.sentence.text
-        for e in scene.ranked
-        if e.sentence.origin in (SentenceOrigin.PLACE, SentenceOrigin.KEPT)
-    ]
+    kept = (SentenceOrigin.PLACE, SentenceOrigin.KEPT)
+    found = [each.sentence for each in scene.ranked if each.sentence.origin in kept]
+    own = [each.text for each in (*of_profile(scene.profile), *found)]
     return telling(" ".join([*own, scene.place, *scene.examples]))
 
 
@@ -290,14 +264,16 @@ def _grounded(said: str, scene: ReplyContext, chosen: Sequence[Sentence]) -> flo
 
 
 def _alike(one: str, other: str) -> bool:
-    a, b = [w.casefold() for w in words(one)], [w.casefold() for w in words(other)]
-    if min(len(a), len(b)) < _LEAST_WORDS:
-        return False
-    return difflib.SequenceMatcher(None, a, b, autojunk=False).ratio() >= SAME
+    a, b = _low(one), _low(other)
+    return min(len(a), len(b)) >= _LEAST_WORDS and nearly_same(a, b)
+
+
+def _low(line: str) -> list[str]:
+    return [word.casefold() for word in words(line)]
 
 
 def _runs(line: str) -> list[tuple[str, ...]]:
-    low = [word.casefold() for word in words(line)]
+    low = _low(line)
     return [tuple(low[i : i + _RUN]) for i in range(len(low) - _RUN + 1)]
 
 
@@ -309,6 +285,6 @@ def fault_of_act(shown: str, own_lines: Iterable[str], examples: Iterable[str]) 
         own_lines: What the agent said and played lately.
         examples: The same of the lines that show its voice.
     """
-    if any(_alike(shown, line) for line in examples):
-        return "it is a line of your examples"
-    return _markup(shown, shown) or _repeats(shown, own_lines)
+    if fault := _again(shown, examples, "it is a line of your examples"):
+        return fault
+    return _markup(shown, shown) or _again(shown, own_lines, _REPEATED)

@@ -204,13 +204,8 @@ def _of_line(line: str, partner: str, origin: SentenceOrigin) -> list[Sentence]:
 
 def without_superseded(found: Iterable[Sentence], people: Iterable[Profile]) -> list[Sentence]:
     """``found`` without what somebody has since told otherwise: a former home or work."""
-    over = [
-        (number, fact.value.casefold())
-        for profile in people
-        for fact in profile.facts
-        if not fact.holds and fact.value
-        for number in fact.numbers
-    ]
+    ended = [fact for profile in people for fact in profile.facts if not fact.holds and fact.value]
+    over = [(number, fact.value.casefold()) for fact in ended for number in fact.numbers]
     return [
         each
         for each in found
@@ -252,14 +247,8 @@ def _of_document(document: Document, partner: str, own_name: str) -> list[Senten
         return [Sentence(text, text, SentenceOrigin.KEPT, time=document.time)] if text else []
     if document.speaker == own_name:  # what it said itself is no evidence
         return []
-    memory = Memory(
-        document.first,
-        document.time,
-        MemoryKind.PERCEPTION,
-        document.text,
-        source=document.speaker,
-    )
-    return of_memory(memory, partner, own_name)
+    lived = (document.first, document.time, MemoryKind.PERCEPTION, document.text)
+    return of_memory(Memory(*lived, source=document.speaker), partner, own_name)
 
 
 def _sentences(text: str) -> list[str]:

@@ -83,21 +83,20 @@ class Ranker:
         question = without_address(question, own_name)
         unique = {each.bare.casefold(): each for each in material}  # the newest of each
         found = list(unique.values())
-        worth = self._worth(question, found)
+        worths = self._worth(question, found)
         if before and leans(question, before):
-            with_before = self._worth(f"{before} {question}", found)
-            worth = [
-                max(one, IN_CONTEXT * other) for one, other in zip(worth, with_before, strict=True)
-            ]
-        scored = [Scored(each, value) for each, value in zip(found, worth, strict=True)]
+            leaning = [IN_CONTEXT * each for each in self._worth(f"{before} {question}", found)]
+            worths = list(map(max, worths, leaning))
+        scored = list(map(Scored, found, worths))
         return _newest_first(sorted(scored, key=lambda each: -each.worth))
 
     def _worth(self, question: str, found: Sequence[Sentence]) -> list[float]:
         meant = self._meaning(question, [each.bare for each in found])
         wanted, bare = telling(question), _ASIDE.sub(" ", question)
+        shared = [len(wanted & telling(f"{each.who} {each.bare}")) for each in found]
         return [
-            cosine + _by_words(wanted, each) + _by_life(bare, each)
-            for each, cosine in zip(found, meant, strict=True)
+            cosine + A_WORD * min(words, MOST_WORDS) + _by_life(bare, each)
+            for each, cosine, words in zip(found, meant, shared, strict=True)
         ]
 
     def _meaning(self, question: str, texts: Sequence[str]) -> list[float]:
@@ -142,16 +141,13 @@ def _newest_first(ranked: list[Scored]) -> list[Scored]:
     """
     if not ranked or not ranked[0].sentence.who:
         return ranked
-    best = ranked[0]
-    same = [
-        each
-        for each in ranked
-        if each.sentence.who == best.sentence.who and each.worth >= NEAR * best.worth
+    who, least = ranked[0].sentence.who, NEAR * ranked[0].worth
+    same = [each for each in ranked if each.sentence.who == who and each.worth >= least]
+    newest = sorted((each.sentence for each in same), key=lambda each: each.time, reverse=True)
+    return [
+        *map(Scored, newest, (each.worth for each in same)),
+        *(each for each in ranked if each not in same),
     ]
-    newest = sorted(same, key=lambda each: each.sentence.time, reverse=True)
-    worths = [each.worth for each in same]
-    first = [Scored(each.sentence, worth) for each, worth in zip(newest, worths, strict=True)]
-    return [*first, *(each for each in ranked if each not in same)]
 
 
 def leans(question: str, before: str) -> bool:
@@ -180,10 +176,6 @@ def _clauses(text: str) -> list[str]:
     found = [c for each in sentences(text) for c in _CLAUSE.split(each)]
     found = [each for each in found if len(words(each)) >= _LEAST_CLAUSE]
     return found if len(found) > 1 else []
-
-
-def _by_words(wanted: set[str], each: Sentence) -> float:
-    return A_WORD * min(len(wanted & telling(f"{each.who} {each.bare}")), MOST_WORDS)
 
 
 def is_of_asker(question: str) -> bool:
