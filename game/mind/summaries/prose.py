@@ -28,8 +28,7 @@ def by_rules(source: SummarySource) -> str:
     head = ""
     for line in note_classifier.lost(source.must_keep, text):
         longer = f"{head}\n{_line(line)}".strip()
-        if len(longer) <= source.characters // 2:
-            head = longer
+        head = longer if len(longer) <= source.characters // 2 else head
     if not head:
         return text
     return f"{head}\n{_selected(source, lines, source.characters - len(head) - 1, head)}".strip()
@@ -37,7 +36,7 @@ def by_rules(source: SummarySource) -> str:
 
 def _texts(source: SummarySource) -> list[Text]:
     """The lines of a source, one of an older summary for each line of its own."""
-    known = zip(source.lines, source.judged, source.dated, strict=True)
+    known = zip(source.lines, source.importance, source.days, strict=True)
     return [Text(line, score, day) for text, score, day in known for line in sections.plain(text)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -61,17 +61,14 @@ class Rate:
 
     def to_record(self) -> dict[str, Any]:
         """Part of an archive line."""
-        return {"asked": self.asked, "prompt": self.prompt, "recalled": self.recalled}
+        return asdict(self)
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Rate:
         """Read it back."""
         recalled = record.get("recalled")
-        return cls(
-            asked=int(record["asked"]),
-            prompt=int(record["prompt"]),
-            recalled=None if recalled is None else int(recalled),
-        )
+        known = None if recalled is None else int(recalled)
+        return cls(int(record["asked"]), int(record["prompt"]), known)
 
 
 type _Marks = set[int | ToldSentence | frozenset[str]]

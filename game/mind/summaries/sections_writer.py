@@ -24,30 +24,22 @@ _LIKE_NOTICED = re.compile(r"(?:[^:]{1,48} (?:told|asked) you|you promised\b[^:]
 """How the lines of the noticed block begin."""
 
 
-def by_rules(source: SummarySource) -> Structured:
+def by_rules(source: SummarySource) -> str:
     """Every heading filled by rules, older notes among them."""
     older, lines, numbers = _split(source)
     notes = [note for summary in older for note in note_classifier.notes_in(summary)]
-    notes += note_classifier.notes_of(lines, source.agent, numbers)
-    return _fitted(source, notes)
+    return _fitted(source, [*notes, *note_classifier.notes_of(lines, source.agent, numbers)])
 
 
-def _fitted(source: SummarySource, notes: Sequence[note_classifier.ClassifiedNote]) -> Structured:
-    kept = note_classifier.with_kept(notes, source.must_keep)
-    found = _found(source)
-    return headings.fill(
-        kept,
-        source.way.headings,
-        source.agent,
-        source.fits,
-        source.characters,
-        importance=[found.importance_of(note.told, note.number) for note in kept],
-    )
+def _fitted(source: SummarySource, notes: Sequence[note_classifier.ClassifiedNote]) -> str:
+    kept, found = note_classifier.with_kept(notes, source.must_keep), _found(source)
+    matters = [found.importance_of(note.told, note.number) for note in kept]
+    return headings.fill(source, kept, matters).text
 
 
 def _found(source: SummarySource) -> SentenceMatcher:
     """Says what a note matters, by the number of its memory or by its words."""
-    lines = zip(source.numbers, source.lines, source.judged, strict=False)
+    lines = zip(source.numbers, source.lines, source.importance, strict=True)
     of_lines = [KeyMemory(number, line, score) for number, line, score in lines if number and score]
     return SentenceMatcher([*source.weighty, *of_lines], source.agent)
 
@@ -74,26 +66,24 @@ def by_model(source: SummarySource, call: Calls, part_tokens: int) -> str:
         together = structured.with_empty(structured.merge(parts, wanted))
     if source.fits(together.text):
         return together.text
-    return _fitted(source, note_classifier.notes_in(together)).text
+    return _fitted(source, note_classifier.notes_in(together))
 
 
 def _split(source: SummarySource) -> tuple[list[Structured], list[str], list[int | None]]:
     """What is notes already, and the other lines with their numbers."""
-    numbers = [number or None for number in source.numbers]
-    if len(numbers) != len(source.lines):
-        numbers = [None] * len(source.lines)
     older: list[Structured] = []
     lines: list[str] = []
-    known: list[int | None] = []
-    for line, number in zip(source.lines, numbers, strict=True):
-        kept = structured.read(line) if "\n" in line or line.startswith("## ") else None
-        if kept is not None and number is None:
+    numbers: list[int | None] = []
+    for line, number in zip(source.lines, source.numbers, strict=True):
+        noted = not number and ("\n" in line or line.startswith("## "))
+        text = line
+        if noted and (kept := structured.read(line)) is not None:
             older.append(headings.moved(kept, source.way.headings))
-            line = structured.before_headings(line)  # noqa: PLW2901 - what a person put there
-        if line := " ".join(line.split()):
-            lines.append(line)
-            known.append(number)
-    return older, lines, known
+            text = structured.before_headings(line)  # what a person put there
+        if text := " ".join(text.split()):
+            lines.append(text)
+            numbers.append(number or None)
+    return older, lines, numbers
 
 
 def _note_parts(

@@ -31,16 +31,15 @@ class SummarySource:
     Attributes:
         lines: The memories, or for the long-term summary the two summaries, oldest first.
             An own act is ``~Mira> say …``, with its private reason after `` | `` if it has one.
-        numbers: The memory number of each line, 0 for an older summary; none at all where all
-            of them are summaries.
+        numbers: The memory number of each line, 0 for an older summary.
         strategy: How it is to be written; None for the narrative way.
         limit_tokens: The most tokens that it may have; 0 for the usual.
         must_keep: Constraints and open matters that have to be in it.
-        importance: How much each line matters, 1 to 10, and 0 for an older summary; none at
-            all where nobody has judged.
+        importance: How much each line matters, 1 to 10, and 0 for an older summary.
         weighty: The memories that matter, of those that the older summaries tell.
-        days: The day of each line, as in ``4 May``, empty for an older summary; none at all
-            where it is not known.
+        days: The day of each line, as in ``4 May``, empty for an older summary.
+
+    Of ``numbers``, ``importance`` and ``days`` what is not as long as ``lines`` is not known.
     """
 
     tier: Tier
@@ -54,6 +53,11 @@ class SummarySource:
     importance: tuple[int, ...] = ()
     weighty: tuple[KeyMemory, ...] = ()
     days: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, unknown in (("numbers", 0), ("importance", 0), ("days", "")):
+            if len(getattr(self, name)) != len(self.lines):
+                object.__setattr__(self, name, (unknown,) * len(self.lines))
 
     @property
     def way(self) -> Strategy:
@@ -77,18 +81,6 @@ class SummarySource:
     def words(self) -> int:
         """About how many words that is; what a prompt asks for."""
         return max(int(self.characters / CHARACTERS_PER_TOKEN * _WORDS_PER_TOKEN), 20)
-
-    @property
-    def judged(self) -> tuple[int, ...]:
-        """How much each line matters, 0 where that is not known."""
-        known = len(self.importance) == len(self.lines)
-        return self.importance if known else (0,) * len(self.lines)
-
-    @property
-    def dated(self) -> tuple[str, ...]:
-        """The day of each line, empty where that is not known."""
-        known = len(self.days) == len(self.lines)
-        return self.days if known else ("",) * len(self.lines)
 
     def weigh(self) -> Callable[[int, ToldSentence], int]:
         """What says how much a sentence matters: of a line that matters so much, or 0.

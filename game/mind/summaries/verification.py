@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from game.mind.language.details import Detail, details, vocabulary
@@ -34,6 +34,8 @@ _MOST_SHOWN = 6
 """How many lost names and numbers are told."""
 _MOST_WORDS = 0.6
 """The share of the words of a rule or promise that tell it still."""
+
+_COUNTS, _LISTS = ("wanted", "details", "vanished", "tries"), ("put_back", "invented", "problems")
 
 type Details = Mapping[tuple[str, ...], Detail]
 
@@ -72,28 +74,14 @@ class SummaryVerdict:
 
     def to_record(self) -> dict[str, Any]:
         """Part of the compaction's archive line."""
-        return {
-            "wanted": self.wanted,
-            "put_back": list(self.put_back),
-            "details": self.details,
-            "vanished": self.vanished,
-            "invented": list(self.invented),
-            "problems": list(self.problems),
-            "tries": self.tries,
-        }
+        return asdict(self)
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> SummaryVerdict:
         """Read it back; what an older line lacks is empty."""
-        return cls(
-            wanted=int(record.get("wanted", 0)),
-            put_back=tuple(map(str, record.get("put_back", ()))),
-            details=int(record.get("details", 0)),
-            vanished=int(record.get("vanished", 0)),
-            invented=tuple(map(str, record.get("invented", ()))),
-            problems=tuple(map(str, record.get("problems", ()))),
-            tries=int(record.get("tries", 1)),
-        )
+        values: dict[str, Any] = {key: int(record[key]) for key in _COUNTS if key in record}
+        values |= {key: tuple(map(str, record[key])) for key in _LISTS if key in record}
+        return cls(**values)
 
 
 @dataclass(frozen=True, slots=True)
