@@ -7,11 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from game.mind.compaction import ladder
 from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.planning import Worth
 from game.mind.errors import CompactionError
-from game.mind.memory import CompactReason, Load, Outcome
+from game.mind.memory import CompactReason, Outcome
 from tests.mind.lives import Life, covered, live, talk
 
 COUNT, HIGH, SLEEP = CompactReason.COUNT, CompactReason.HIGH, CompactReason.SLEEP
@@ -47,43 +46,31 @@ def fill(memory, share):
         talk(memory, 1)
 
 
-# -- decisions alone
-
-
-def load_of(share):
-    return Load(0, 0, int(share * 1000), 1000)
-
-
 @pytest.mark.parametrize(
-    ("share", "full", "asleep", "reasons"),
-    [
-        (0.5, False, False, []),
-        (0.5, True, False, [COUNT]),
-        (0.72, False, False, []),
-        (0.72, False, True, [SLEEP]),
-        (0.86, False, False, [HIGH]),
-        (0.86, True, True, [HIGH, SLEEP, COUNT]),
-    ],
+    ("share", "asleep", "reason"),
+    [(0.5, False, None), (0.72, False, None), (0.72, True, SLEEP), (0.86, True, HIGH)],
 )
-def test_what_is_wanted_when(share, full, asleep, reasons):
-    found = ladder.wanted(CompactionConfig(), load_of(share), full=full, asleep=lambda: asleep)
-    assert found == reasons
+def test_the_strongest_trigger_that_holds_and_is_on(life, memory, share, asleep, reason):
+    fill(memory, share)
+    life.asleep = asleep
+    assert memory.next_turn() is reason
+    for each in (HIGH, SLEEP):
+        life.config = replace(life.config, **{f"on_{each.value}": False})
+        assert memory.next_turn() is (SLEEP if reason and each is HIGH else None)
+    life.config = replace(life.config, immediate_window=1, recent_window=1)
+    assert memory.next_turn() is COUNT
+    life.config = replace(life.config, on_count=False)
+    assert memory.next_turn() is None
 
 
-@pytest.mark.parametrize("switch", ["on_count", "on_high", "on_sleep"])
-def test_each_trigger_has_its_switch(switch):
-    off = replace(CompactionConfig(), **{switch: False})
-    reason = CompactReason(switch.removeprefix("on_"))
-    all_of_them = ladder.wanted(off, load_of(0.9), full=True, asleep=lambda: True)
-    assert reason not in all_of_them
-    assert len(all_of_them) == 2
-
-
-def test_urgent_is_over_the_emergency_mark_alone():
-    config = CompactionConfig()
-    assert not ladder.urgent(config, load_of(0.94))
-    assert ladder.urgent(config, load_of(0.95))
-    assert not ladder.urgent(replace(config, on_emergency=False), load_of(2))
+def test_the_emergency_mark_has_its_switch(life, memory):
+    life.config = replace(WIDE, on_high=False)
+    fill(memory, 0.93)
+    assert memory.before_thought() is None
+    fill(memory, 0.96)
+    assert memory.before_thought() is EMERGENCY
+    life.config = replace(WIDE, on_emergency=False)
+    assert memory.before_thought() is None
 
 
 def test_a_saving_must_be_large_enough_and_outweigh_what_it_costs():
@@ -105,18 +92,6 @@ def test_a_small_window_has_to_save_the_same_share_by_count():
     assert not Worth(5000, 0, leaving=9000).pays(
         replace(config, min_saving_tokens=100_000), reason=COUNT
     )
-
-
-def test_after_one_in_vain_only_something_new_to_save_brings_another():
-    config, left = CompactionConfig(), Load(400, 100, 450, 1000)
-    assert ladder.in_vain(HIGH, config, left)
-    assert not ladder.in_vain(HIGH, config, replace(left, window=200))
-    assert not ladder.in_vain(COUNT, config, left), "the count goes by no mark"
-    assert ladder.nothing_new(config, left, left)
-    assert ladder.nothing_new(config, left, replace(left, overhead=900)), "not to be saved"
-    assert not ladder.nothing_new(config, left, replace(left, window=750))
-    assert not ladder.nothing_new(config, left, replace(left, overhead=100))
-    assert not ladder.nothing_new(config, left, replace(left, budget=900)), "another budget"
 
 
 # -- the same in a memory
