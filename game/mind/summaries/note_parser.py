@@ -1,15 +1,13 @@
 """Reading the notes that a model wrote, whatever form it gave them.
 
-Other case and order, bold or plain headings, lists of headings, JSON, fences: all are read,
+Other case and order, bold or plain headings, lists of headings, fences: all are read,
 from the surest sign of a heading to the unsurest. Nothing here fails.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from game.mind.summaries.sections import MOST_NOTES, Structured, clean_note, match, numbered, same
 
@@ -34,8 +32,6 @@ def parse(text: str, headings: Sequence[str], *, opened: str = "") -> Structured
 
     ``opened``: The heading with which the prompt ended, so that the answer starts under it.
     """
-    if found := _from_json(text, headings):
-        return Structured(tuple(headings), found)
     plain = _TAG.sub("**", _FENCE.sub("", text)).splitlines()
     lines = [line[:_LONGEST_LINE] for line in plain[:_MOST_LINES]]
     best: dict[str, tuple[str, ...]] = {}
@@ -125,33 +121,3 @@ def _heading(
         if (parted := finder(line)) and (name := match(parted[0], headings)):
             return name, parted[1], False
     return "", line, bool(_SHARP.match(line))
-
-
-def _from_json(text: str, headings: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The sections of an answer in JSON; none if it is no JSON, or has none of the headings."""
-    start = text.find("{")
-    if start < 0 or text[:start].count("\n") > 3:
-        return {}
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text[start:])
-    except (ValueError, RecursionError):
-        return {}
-    found: dict[str, tuple[str, ...]] = {}
-    inner = [each for each in value.values() if isinstance(each, dict)]
-    for key, content in (pair for each in (value, *inner) for pair in each.items()):
-        if name := match(key, headings):
-            notes = {same(note): note for each in _texts(content) if (note := clean_note(each))}
-            found[name] = (*found.get(name, ()), *list(notes.values())[:MOST_NOTES])
-    return found
-
-
-def _texts(content: Any) -> list[str]:
-    """What stands under a key of JSON: text, a list of texts or objects, or an object."""
-    if isinstance(content, list):
-        return [
-            ", ".join(map(str, each.values())) if isinstance(each, dict) else str(each)
-            for each in content
-        ]
-    if isinstance(content, dict):
-        return [f"{key}: {value}" for key, value in content.items()]
-    return str(content).splitlines()

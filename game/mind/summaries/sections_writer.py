@@ -8,14 +8,13 @@ from collections.abc import Iterable, Sequence
 
 from game.mind.compaction import key_memories
 from game.mind.compaction.key_memories import KeyMemory, SentenceMatcher
-from game.mind.errors import SummaryRefused
 from game.mind.language.words import stem, telling, words
 from game.mind.ports import Generation
 from game.mind.summaries import draft_checks, headings, note_classifier, note_parser
 from game.mind.summaries import sections as structured
 from game.mind.summaries.retelling import ToldSentence
 from game.mind.summaries.sections import Structured
-from game.mind.summaries.source import CURE, Calls, SummarySource, cut_into_parts
+from game.mind.summaries.source import Calls, SummarySource, cut_into_parts, refused
 
 _MANY_LINES, _LEAST_WORDS = 8, 4
 """Notes of so many lines have at least so many telling words; a small model echoes the prompt."""
@@ -101,35 +100,25 @@ def _note_part(
     source: SummarySource, lines: Sequence[str], numbers: Sequence[int | None], call: Calls
 ) -> Structured:
     """Notes of one part; headings that the first answer lacks are asked for again."""
-    way = source.way
-    found = Structured(way.headings, {})
+    found = Structured(source.way.headings, {})
     mattered = _mattered(source, lines, numbers)
     said = [*lines, *source.must_keep]
     lookup = _Lookup(said, [*numbers, *[None] * len(source.must_keep)], source.agent)
     reason = ""
     for _ in range(call.tries):
         wanted = found.missing
-        prompt = way.prompt(
-            source.tier,
-            source.agent,
-            lines,
-            numbers=numbers,
-            headings=wanted,
-            must_keep=source.must_keep,
-            mattered=mattered,
-            words=source.words,
-        )
-        answer = call(prompt, way.stop)
+        prompt = source.prompt(lines, numbers, headings=wanted, mattered=mattered)
+        answer = call(prompt, source.way.stop)
         got = _understood(answer, wanted, note_parser.ends_within(prompt, wanted))
         got = got.changed(lambda note: "" if _forged(note, source.must_keep) else note)
         got = _fresh(got.changed(lookup.attributed), found)
         reason = _check(got, found, lines)
         if not reason:
-            found = structured.merge([found, got], way.headings)
+            found = structured.merge([found, got], found.headings)
             if not found.missing:
                 return found
             reason = f"it lacks {', '.join(found.missing)}"
-    raise SummaryRefused(f"the summary was refused: {reason}", CURE)
+    raise refused(reason)
 
 
 def _mattered(

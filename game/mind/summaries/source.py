@@ -8,6 +8,7 @@ from typing import Protocol
 
 from game.mind.archive.records import Tier
 from game.mind.compaction.key_memories import KeyMemory, SentenceMatcher
+from game.mind.errors import SummaryRefused
 from game.mind.ports import Generation
 from game.mind.prompt.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
 from game.mind.summaries.retelling import ToldSentence
@@ -15,9 +16,6 @@ from game.mind.summaries.strategy import NARRATIVE, Layout, Strategy
 
 MAX_CHARACTERS = {Tier.RECENT: 1200, Tier.LONGTERM: 1800}
 """How long a summary of each tier may get that nobody set a limit for."""
-
-CURE = "Set another model, or `extractive`, for the summarizer profile in llm.md"
-"""What to do about a model that cannot summarise."""
 
 _SHARE, _LEAST_CHARACTERS = 0.9, 240
 """The share of a few memories that their summary may have, and what it may have in any case."""
@@ -91,6 +89,26 @@ class SummarySource:
         found = SentenceMatcher(self.weighty, self.agent)
         return lambda importance, told: importance or found.importance_of(told)
 
+    def prompt(
+        self,
+        lines: Sequence[str],
+        numbers: Sequence[int | None] = (),
+        *,
+        headings: Sequence[str] | None = None,
+        mattered: Sequence[tuple[int, str]] = (),
+    ) -> str:
+        """What a model goes on with for some of the lines; see :meth:`Strategy.prompt`."""
+        return self.way.prompt(
+            self.tier,
+            self.agent,
+            lines,
+            numbers=numbers,
+            headings=headings,
+            must_keep=self.must_keep,
+            mattered=mattered,
+            words=self.words,
+        )
+
     def fits(self, text: str) -> bool:
         """Whether a summary is short enough."""
         if self.limit_tokens:
@@ -123,6 +141,12 @@ class Summarizer(Protocol):
             ConfigError: The strategy's template fails on these memories.
         """
         ...
+
+
+def refused(reason: str) -> SummaryRefused:
+    """The error for a model that cannot summarise, and what to do about it."""
+    cure = "Set another model, or `extractive`, for the summarizer profile in llm.md"
+    return SummaryRefused(f"the summary was refused: {reason}", cure)
 
 
 class Calls:

@@ -73,10 +73,8 @@ class SummaryWriter:
     def held_by(self, lines: tuple[str, ...]) -> tuple[str, ...]:
         """Those constraints and open loops that ``lines`` tell and nothing else does."""
         wanted = tuple(line for line in self.must_keep if line not in self.standing)
-        if not wanted:
-            return ()
-        told = verification.judge(summaries=(), sources=(), visible=lines, must_keep=wanted)
-        return tuple(line for line in wanted if line not in told.put_back)
+        missing = verification.lost(wanted, lines) if wanted else ()
+        return tuple(line for line in wanted if line not in missing)
 
     def _problems(self, draft: Draft, source: SummarySource) -> tuple[str, ...]:
         judged = verification.judge(
