@@ -104,17 +104,13 @@ def test_the_high_mark_starts_one_that_ends_under_the_low_mark(life, memory):
     assert memory.load().share <= WIDE.low
     assert result.tokens_before > result.tokens_after > 0
     assert memory.load().share > 0.4, "down to the low mark, and no further"
-    assert memory.next_turn() is None
-    assert covered(memory.context()) == list(range(1, memory.status().total + 1))
-
-
-def test_an_agent_that_sleeps_compacts_earlier(life, memory):
-    fill(memory, 0.72)
-    assert memory.next_turn() is None
     life.asleep = True
-    assert memory.next_turn() is SLEEP
+    fill(memory, 0.72)
+    assert memory.next_turn() is SLEEP, "an agent that sleeps compacts earlier"
     memory.compact(SLEEP)
     assert memory.load().share <= WIDE.low
+    assert memory.next_turn() is None
+    assert covered(memory.context()) == list(range(1, memory.status().total + 1))
 
 
 def test_an_emergency_is_seen_before_a_thought_and_logged_as_one(life, memory):
@@ -161,16 +157,16 @@ def test_without_a_model_calls_cost_nothing(tmp_path):
 
 
 def test_a_load_that_walks_around_the_mark_compacts_seldom(life, memory):
-    """The hysteresis: up and down around the high mark, 400 memories long."""
+    """The hysteresis: up and down around the high mark, 200 memories long."""
     made = []
-    for step in range(400):
+    for step in range(200):
         memory.weigh(0 if step % 2 else 120)
         talk(memory, 1)
         if reason := memory.next_turn():
             result = memory.compact(reason)
             made.append((step, result.tokens_before - result.tokens_after))
     # A line costs 21 of the 250 between both marks; the wobble of 120 takes half of that.
-    assert 400 * 21 / 250 / 3 < len(made) <= 400 * 21 / 130 + 1
+    assert 200 * 21 / 250 / 3 < len(made) <= 200 * 21 / 130 + 1
     assert all(saved >= WIDE.min_saving_tokens for _, saved in made)
     gaps = [b - a for (a, _), (b, _) in pairwise(made)]
     assert min(gaps) >= 5
