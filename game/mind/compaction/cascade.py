@@ -104,7 +104,9 @@ class CascadeMemory(AgentMemory):
             detail = f"the strategy {strategy.name} makes no summaries"
             return CompactionResult(reason, Outcome.NOTHING, detail, kept=self.status().window)
         with self._alone():
-            if emergency and self._exhausted():
+            with self._lock:
+                exhausted = emergency and self._triggers.exhausted()
+            if exhausted:
                 raise nothing_left(self.agent, self.load())
             began = self._outside.ticks()
             with self._maker.failing_safely():
@@ -128,10 +130,6 @@ class CascadeMemory(AgentMemory):
             elif emergency and load.used > load.budget:
                 raise nothing_left(self.agent, load)
             return result
-
-    def _exhausted(self) -> bool:
-        with self._lock:
-            return self._triggers.exhausted()
 
     def undo(self) -> Undone:
         """Take the newest compaction back; see :meth:`game.mind.agent_memory.AgentMemory.undo`."""

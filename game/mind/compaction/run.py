@@ -26,7 +26,7 @@ from game.mind.summaries import roundtrip
 from game.mind.summaries.copies import VaultCopies
 from game.mind.summaries.roundtrip import RoundtripQuestion
 from game.mind.summaries.strategy import Layout
-from game.mind.summaries.summarizer import ExtractiveSummarizer, Summarizer
+from game.mind.summaries.summarizer import Draft, ExtractiveSummarizer, Summarizer
 from game.mind.summaries.writing import SummaryWriter
 
 RETRY_SECONDS = 30.0
@@ -227,6 +227,7 @@ def _result(run: LadderRun, seconds: float) -> CompactionResult:
         detail += f", {longterm.first}-{longterm.last} the long-term one" if longterm else ""
     if any(step.rung is Rung.TRUNCATE for step in run.steps):
         detail += "; what did not fit was cut, the archive has it"
+    cost = Draft("", "").with_costs(run.written)
     return CompactionResult(
         reason=plan.reason,
         outcome=outcome,
@@ -237,9 +238,9 @@ def _result(run: LadderRun, seconds: float) -> CompactionResult:
         tokens_after=run.counter.summaries(longterm, recent) + plan.staying_tokens,
         seconds=seconds,
         model=recent.model,
-        calls=sum(each.calls for each in run.written),
-        prompt_tokens=sum(each.prompt_tokens for each in run.written),
-        completion_tokens=sum(each.completion_tokens for each in run.written),
+        calls=cost.calls,
+        prompt_tokens=cost.prompt_tokens,
+        completion_tokens=cost.completion_tokens,
         steps=tuple(run.steps),
         verdict=run.verdict,
     )

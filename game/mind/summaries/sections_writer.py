@@ -12,7 +12,6 @@ from game.mind.language.words import stem, telling, words
 from game.mind.ports import Generation
 from game.mind.summaries import draft_checks, headings, note_classifier, note_parser
 from game.mind.summaries import sections as structured
-from game.mind.summaries.retelling import ToldSentence
 from game.mind.summaries.sections import Structured
 from game.mind.summaries.source import Calls, SummarySource, cut_into_parts, refused
 
@@ -101,9 +100,15 @@ def _note_part(
 ) -> Structured:
     """Notes of one part; headings that the first answer lacks are asked for again."""
     found = Structured(source.way.headings, {})
-    mattered = _mattered(source, lines, numbers)
-    said = [*lines, *source.must_keep]
-    lookup = _Lookup(said, [*numbers, *[None] * len(source.must_keep)], source.agent)
+    # Older notes carry the number of the memory that they came from.
+    bare = map(structured.number_of, lines)
+    known = [number or noted for number, noted in zip(numbers, bare, strict=True)]
+    matters = _found(source)
+    mattered = key_memories.named(
+        lines, lambda at, told: matters.importance_of(told, known[at]), source.agent
+    )
+    kept = map(structured.number_of, source.must_keep)
+    lookup = _Lookup([*lines, *source.must_keep], [*known, *kept], source.agent)
     reason = ""
     for _ in range(call.tries):
         wanted = found.missing
@@ -121,19 +126,6 @@ def _note_part(
     raise refused(reason)
 
 
-def _mattered(
-    source: SummarySource, lines: Sequence[str], numbers: Sequence[int | None]
-) -> list[tuple[int, str]]:
-    """What of these lines matters most: position and words."""
-    found = _found(source)
-
-    def importance(position: int, told: ToldSentence) -> int:
-        bare = structured.number_of(lines[position])
-        return found.importance_of(told, numbers[position] or bare)
-
-    return key_memories.named(lines, importance, source.agent)
-
-
 def _understood(answer: Generation, wanted: Sequence[str], opened: str) -> Structured:
     text = draft_checks.without_tokens(answer.text)
     if answer.finish_reason == "length" and "\n" in text:
@@ -148,12 +140,12 @@ def _fresh(got: Structured, before: Structured) -> Structured:
     A heading that had nothing but such notes was not answered.
     """
     there = {structured.same(note) for _, note in before.notes}
-    sections = {}
-    for heading, notes in got.sections.items():
-        fresh = tuple(note for note in notes if structured.same(note) not in there)
-        if fresh or not notes:
-            sections[heading] = fresh
-    return Structured(got.headings, sections)
+    fresh = {
+        heading: tuple(note for note in notes if structured.same(note) not in there)
+        for heading, notes in got.sections.items()
+    }
+    answered = {h: notes for h, notes in fresh.items() if notes or not got.sections[h]}
+    return Structured(got.headings, answered)
 
 
 def _check(got: Structured, before: Structured, lines: Sequence[str]) -> str:
@@ -184,11 +176,7 @@ class _Lookup:
 
     def __init__(self, lines: Sequence[str], numbers: Sequence[int | None], agent: str) -> None:
         self._terms = [telling(structured.unnumbered(line)) for line in lines]
-        # Older notes carry the number of the memory that they came from.
-        self._numbers = [
-            number or structured.number_of(line)
-            for line, number in zip(lines, numbers, strict=True)
-        ]
+        self._numbers = numbers
         self._spread = Counter(term for terms in self._terms for term in terms)
         self._known = self._spread.keys() | telling(agent)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from game.mind.archive.records import Tier
@@ -128,6 +128,17 @@ class Draft:
     seconds: float = 0.0
     tries: int = 1
 
+    def with_costs(self, others: Sequence[Draft]) -> Draft:
+        """The same, with what ``others`` took as well."""
+        every = (self, *others)
+        return replace(
+            self,
+            calls=sum(each.calls for each in every),
+            prompt_tokens=sum(each.prompt_tokens for each in every),
+            completion_tokens=sum(each.completion_tokens for each in every),
+            seconds=sum(each.seconds for each in every),
+        )
+
 
 class Summarizer(Protocol):
     """Writes summaries; called from worker threads, two at a time."""
@@ -159,15 +170,9 @@ class Calls:
 
     def __call__(self, prompt: str, stop: tuple[str, ...]) -> Generation:
         """Have ``prompt`` continued; see :class:`game.mind.ports.LanguageModel`."""
-        answer, cost = self._generate(prompt, stop), self.cost
-        self.cost = Draft(
-            text="",
-            model=answer.model,
-            calls=cost.calls + 1,
-            prompt_tokens=cost.prompt_tokens + answer.prompt_tokens,
-            completion_tokens=cost.completion_tokens + answer.completion_tokens,
-            seconds=cost.seconds + answer.seconds,
-        )
+        answer = self._generate(prompt, stop)
+        took = (1, answer.prompt_tokens, answer.completion_tokens, answer.seconds)
+        self.cost = Draft("", answer.model, *took).with_costs([self.cost])
         return answer
 
 

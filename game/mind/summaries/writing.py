@@ -92,11 +92,5 @@ class SummaryWriter:
 
 def _written(drafts: list[Draft]) -> Draft:
     """The last of ``drafts``, with what all of them took."""
-    return replace(
-        drafts[-1],
-        text=truncation.unmarked(drafts[-1].text),
-        tries=len(drafts),
-        calls=sum(draft.calls for draft in drafts),
-        prompt_tokens=sum(draft.prompt_tokens for draft in drafts),
-        completion_tokens=sum(draft.completion_tokens for draft in drafts),
-    )
+    text = truncation.unmarked(drafts[-1].text)
+    return replace(drafts[-1], text=text, tries=len(drafts)).with_costs(drafts[:-1])
