@@ -138,7 +138,7 @@ class LadderWorld(AgentsWorld):
 class TestBudget(LadderWorld):
     """A prompt never passes its budget."""
 
-    def test_the_memory_is_told_what_the_rest_of_the_prompt_costs(self):
+    def test_the_memory_is_told_what_the_rest_costs_and_the_servers_count_corrects_ours(self):
         self.budget()
         assert self.load().overhead == 0
         prompt = self.thinks("Good day.")[-1]
@@ -146,35 +146,28 @@ class TestBudget(LadderWorld):
         assert true == self.words(prompt)
         assert 0 < load.overhead < load.used
         assert abs(ours - load.used) <= 0.25 * ours + load.window
-
-    def test_the_servers_count_corrects_ours(self):
-        self.budget()
-        for line in "Good day.", "And you?", "Well.", "Nice fire.", "Long day.":
+        for line in "And you?", "Well.", "Nice fire.", "Long day.":
             self.thinks(line)
-        factor = self.services.tokens.estimate.factor
-        exact = sum(map(self.words, self.fake.prompts()))
         assert self.services.tokens.of("one two three four five") < 8
+        factor = self.services.tokens.estimate.factor
         assert factor < 1.0, "a token a word is less than there was thought to be"
-        assert exact
 
-    def test_sections_have_names_and_add_up(self):
+    def test_sections_have_names_and_add_up_and_blank_lines_cost_nothing(self):
         self.budget()
-        self.mind.keeper.pinned.add("Tom keeps bees.")
+        mind, tokens = self.mind, self.services.tokens
+        mind.keeper.pinned.add("Tom keeps bees.")
         self.mira.db.examples = ["~Mira> say Well met!"]
         self.char1.execute_cmd("say Fine weather.")
-        names = [section.name for section in self.costs().sections]
+        costs = self.costs()
+        names = [section.name for section in costs.sections]
         assert names[:4] == ["who it is", "headings", "commands", "pinned"]
         assert {"examples", "window", "situation"} <= set(names)
         assert FRAME not in names
-        assert self.costs().used == sum(section.tokens for section in self.costs().sections)
-
-    def test_blank_lines_cost_nothing_as_with_the_server(self):
-        self.budget()
-        mind, tokens = self.mind, self.services.tokens
+        assert costs.used == sum(section.tokens for section in costs.sections)
         kept = kept_by(self.mira, mind)
         prompt = prompt_for(self.mira, mind.memory.context(), self.services, kept)
         assert "" in [line for line, _ in prompt.lines]
-        assert self.costs().used == sum(tokens.of(line) for line, _ in prompt.lines if line)
+        assert costs.used == sum(tokens.of(line) for line, _ in prompt.lines if line)
 
     def test_what_a_thought_can_do_without_goes_in_its_order(self):
         kept = PromptExtras(
@@ -221,22 +214,20 @@ class TestBudget(LadderWorld):
         assert self.thinks("And now?", "say Here I am.")
         assert any("keeps within its budget again" in line for line in self.logged)
         assert "~say Here I am." in self.lines()
-
-    def test_players_are_not_told_of_budgets(self):
         self.account.is_superuser = False
-        self.account.permissions.clear()
-        self.char1.permissions.clear()
-        heard = self.hears(self.char1)
+        for each in (self.account, self.char1):
+            each.permissions.clear()
+        heard.clear()
         self.mira.db.profile = "You are Mira. " + "You love barley bread. " * 300
-        self.budget(context_tokens=900)
         self.thinks("Good day.")
-        assert "budget" not in " ".join(heard)
-        assert "tokens" not in " ".join(heard)
-        assert "Mira seems far away" in strip_ansi("\n".join(heard))
+        shown = strip_ansi("\n".join(heard))
+        assert "Mira seems far away" in shown
+        assert "budget" not in shown, "players are not told of budgets"
+        assert "tokens" not in shown
 
     def test_no_prompt_of_a_long_talk_passes_the_budget(self):
         self.budget(context_tokens=1400, immediate_window=12, recent_window=12)
-        for number in range(60):
+        for number in range(40):
             self.thinks(f"Ship {number} brought {number} casks of salt from Ostrey to Bram.")
             self.compacted()
         budget = self.services.compaction.current.budget
@@ -247,13 +238,18 @@ class TestBudget(LadderWorld):
 class TestEmergency(LadderWorld):
     """Over the emergency mark a thought waits for room, and then goes on."""
 
-    def test_a_thought_makes_room_first_and_then_goes_on(self):
-        self.fill(0.97, context_tokens=1600)
-        self.budget(context_tokens=1600, on_high=False)
-        prompt = self.thinks("What did ship 3 bring?", "say Casks.")[0]
+    def test_a_thought_makes_room_first_without_any_model_and_then_goes_on(self):
+        self.fill(1.3, context_tokens=1600)
+        assert self.thinks("Well?") == [], "switched off, what is too large is not sent"
+        assert self.past() == []
+        assert any("cannot think" in line for line in self.logged)
+        self.budget(context_tokens=1600, on_high=False, fallback_after=0)
+        self.summarizer(lambda _: Dead())
+        prompts = self.thinks("What did ship 3 bring?", "say Casks.")
         assert [past.reason for past in self.past()] == ["emergency"]
-        assert "## Recent Past (Summary)" in prompt
-        assert self.words(prompt) <= 1600 - 256
+        assert self.mind.memory.context().recent.model == "extractive"
+        assert "## Recent Past (Summary)" in prompts[0]
+        assert all(self.words(prompt) <= 1600 - 256 for prompt in prompts)
         assert "~say Casks." in self.lines()
         warned = next(line for line in self.logged if "compacting before the thought" in line)
         assert "of 1,344 tokens" in warned
@@ -276,22 +272,6 @@ class TestEmergency(LadderWorld):
         assert len(self.fake.prompts()) > asked
         assert self.past()[0].reason == "manual"
         assert self.words(self.fake.prompts()[-1]) <= 1344
-
-    def test_where_no_model_answers_the_words_themselves_are_selected(self):
-        self.fill(0.96, context_tokens=1600)
-        self.budget(context_tokens=1600, on_high=False, fallback_after=0)
-
-        self.summarizer(lambda _: Dead())
-        prompts = self.thinks("Well?", "say Hm.")
-        assert all(self.words(prompt) <= 1344 for prompt in prompts)
-        assert [past.reason for past in self.past()] == ["emergency"]
-        assert self.mind.memory.context().recent.model == "extractive"
-
-    def test_switched_off_nothing_is_compacted_and_nothing_too_large_is_sent(self):
-        self.fill(1.3, context_tokens=1600)
-        assert self.thinks("Well?") == []
-        assert self.past() == []
-        assert any("cannot think" in line for line in self.logged)
 
 
 class TestTriggers(LadderWorld):
@@ -351,7 +331,7 @@ class TestVerb(LadderWorld):
         self.chatter(count)
         self.mira.attributes.remove("paused")
 
-    def test_compact_is_a_tool_call_with_a_result(self):
+    def test_compact_is_a_tool_call_with_a_result_and_again_at_once_is_refused(self):
         self.lives(12)
         heard = self.hears(self.char1)
         self.thinks("Clear your mind.", "compact | so much salt")
@@ -362,10 +342,6 @@ class TestVerb(LadderWorld):
         assert result.kind.value == "result"
         assert result.text.startswith(SUMMED_UP)
         assert not any("compact" in line or "mind:" in line for line in heard)
-
-    def test_again_at_once_is_refused_in_words(self):
-        self.lives(12)
-        self.thinks("Clear your mind.", "compact")
         self.thinks("Say hello.", "say Hello there, Tom, how are you?")
         self.mind.actor._recent.clear()
         self.thinks("Again.", "compact")
@@ -381,13 +357,10 @@ class TestVerb(LadderWorld):
         assert "- compact: " not in prompt
         assert self.past() == []
         assert not any(line.startswith("~compact") for line in self.lines())
-
-    def test_a_failure_is_told_to_the_agent(self):
-        self.lives(12)
-
+        self.budget(immediate_window=4, recent_window=40, preserve_memories=4)
         self.summarizer(lambda _: Dead())
         self.thinks("Clear your mind.", "compact")
-        assert self.lines()[-1].startswith("You tried to compact:")
+        assert self.lines()[-1].startswith("You tried to compact:"), "a failure is told to it"
 
     def test_a_thought_does_not_wait_for_ever(self):
         self.lives(12)
@@ -424,45 +397,31 @@ class TestNoticed(LadderWorld):
         self.settle(lambda: path.exists() and word in path.read_text())
         return path
 
-    def test_a_rule_outlives_every_compaction(self):
+    def test_a_rule_outlives_every_compaction_until_somebody_takes_it_out_of_the_file(self):
+        self.mind.keeper.pinned.add("Tom keeps bees.")
         self.says("You must never open the cellar door.")
-        self.noticed("cellar door")
+        path = self.noticed("cellar door")
         self.says(chatter=40)
         assert len(self.past()) >= 2
-        prompt = self.thinks("Who are you?", "say Mira.")[0]
-        head = prompt.split("\n---\n")[0]
-        assert TOLD in head
+        assert self.past()[-1].verdict.wanted >= 2, "a compaction is told what it must keep"
+        head = self.thinks("Who are you?", "say Mira.")[0].split("\n---\n")[0]
         rule = head.split(TOLD)[1].splitlines()[0]
         assert rule.startswith("- Tom told you: ")
         assert "never open the cellar door" in rule
         assert "(memory 2)" in rule
+        path.write_text("\n".join(x for x in path.read_text().splitlines() if "cellar" not in x))
+        assert TOLD not in self.thinks("And who am I?", "say Tom.")[0]
 
-    def test_the_number_of_a_memory_is_not_said_aloud(self):
+    def test_a_promise_is_kept_too_and_no_number_of_a_memory_is_said_aloud(self):
         heard = self.hears(self.char1)
         self.thinks("What did I tell you?", "say Never open the cellar door (memory 17).")
         said = next(line for line in map(strip_ansi, heard) if "cellar door" in line)
         assert "memory" not in said
-
-    def test_a_promise_is_kept_too(self):
         self.thinks("Will you keep my key?", "say I will keep your key safe, Tom.")
         self.noticed("key safe")
         self.says(chatter=40)
         prompt = self.thinks("Who are you?", "say Mira.")[0]
         assert "- You promised Tom: " in prompt.split("\n---\n")[0]
-
-    def test_a_compaction_is_told_what_it_must_keep(self):
-        self.says("You must never open the cellar door.")
-        self.noticed("cellar door")
-        self.mind.keeper.pinned.add("Tom keeps bees.")
-        self.says(chatter=30)
-        assert self.past()[-1].verdict.wanted >= 2
-
-    def test_what_people_take_out_of_the_file_is_gone(self):
-        self.says("You must never open the cellar door.")
-        path = self.noticed("cellar door")
-        self.says(chatter=40)
-        path.write_text("\n".join(x for x in path.read_text().splitlines() if "cellar" not in x))
-        assert TOLD not in self.thinks("Who are you?", "say Mira.")[0]
 
 
 class TestRate(RecallWorld):
@@ -518,16 +477,25 @@ class TestBuilders(Building, LadderWorld):
         self.char1.execute_cmd("say The mark is |rred|n.")
         self.chatter(count - 1)
 
-    def compact(self):
-        return self.type("@compact-memories Mira", "ompact")
-
-    def test_the_result_has_all_figures(self):
+    def test_the_result_and_the_status_have_all_figures(self):
         self.talk(9)
         shown = self.type("@compact-memories Mira", "Compacted")
         for wanted in ("Tokens:", "saved)", "Rungs:", "summarise", "Cost:", "Check:", "Archive:"):
             assert wanted in shown, shown
         assert "@compaction Mira 1" in shown
         assert max(map(len, shown.splitlines()[2:])) < 80
+        shown = self.type("@memory-status Mira", "Integrity")
+        for wanted in ("of 3,840 tokens", "Counted by:", "heuristic", "its check:", "its rate:"):
+            assert wanted in shown
+        assert "Load" in self.type("@memory-status", "Integrity")
+        shown = self.type("@memory-status/tokens Mira", "Budget")
+        for section in ("who it is", "commands", "window", "situation", "together"):
+            line = next(line for line in shown.splitlines() if line.startswith(section))
+            assert line.rstrip().endswith("%")
+        assert "Budget 3,840 tokens" in shown
+        assert "counted by: heuristic" in shown
+        assert max(map(len, shown.splitlines())) < 80
+        assert "Budget" in self.type("@memory-status/tokens", "Budget")
 
     def test_the_list_and_one_of_them(self):
         assert "has not been compacted yet" in self.type("@compaction Mira", "yet")
@@ -566,22 +534,9 @@ class TestBuilders(Building, LadderWorld):
         assert "undone" in self.type("@compaction Mira", "stand")
         assert "Nothing was taken back" in self.type("@compact-memories/undo Mira", "Nothing")
         self.settle()
-        assert "whole" in self.type("@memory-status Mira", "Integrity")
-
-    def test_the_status_has_the_load_and_the_last_verdict(self):
-        self.talk(9)
-        self.type("@compact-memories Mira", "Compacted")
-        shown = self.type("@memory-status Mira", "Integrity")
-        assert "of 3,840 tokens" in shown
-        assert "Counted by:" in shown
-        assert "heuristic" in shown
-        assert "its check:" in shown
-        assert "its rate:" in shown
-        table = self.type("@memory-status", "Integrity")
-        assert "Load" in table
-
-    def test_the_status_tells_of_rules_without_room(self):
-        assert "No room" not in self.type("@memory-status Mira", "Integrity")
+        shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
+        assert "whole" in shown
+        assert "No room" not in shown
         self.mira.db.paused = True
         for place in ("attic", "boathouse", "cellar", "dairy", "eel trap"):
             self.char1.execute_cmd(f"talk Mira Never open the {place}.")
@@ -589,18 +544,7 @@ class TestBuilders(Building, LadderWorld):
         shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
         assert "No room for 1, the first: Tom told you: Never open the eel trap." in shown
 
-    def test_the_tokens_of_a_prompt_as_bars(self):
-        self.talk(9)
-        shown = self.type("@memory-status/tokens Mira", "Budget")
-        for section in ("who it is", "commands", "window", "situation", "together"):
-            line = next(line for line in shown.splitlines() if line.startswith(section))
-            assert line.rstrip().endswith("%")
-        assert "Budget 3,840 tokens" in shown
-        assert "counted by: heuristic" in shown
-        assert max(map(len, shown.splitlines())) < 80
-        assert "Budget" in self.type("@memory-status/tokens", "Budget")
-
-    def test_what_cannot_be_is_told_with_its_cure(self):
+    def test_errors_have_cures_commands_their_help_and_agents_none_of_them(self):
         for line, cure in (
             ("@compaction Nobody", "There are: Mira"),
             ("@compaction Mira 7", "There are none yet"),
@@ -610,14 +554,10 @@ class TestBuilders(Building, LadderWorld):
         ):
             shown = self.type(line, "work")
             assert cure in shown, (line, shown)
-
-    def test_each_has_its_help(self):
         for command in ("@compaction", "@compact-memories", "@memory-status"):
             shown = self.type(f"help {command}", "Usage")
             assert "/undo" in shown or "/tokens" in shown
             assert len(shown.splitlines()) < 45
-
-    def test_agents_know_none_of_it(self):
         from commands.default_cmdsets import BUILDER_COMMANDS  # noqa: PLC0415 - needs Evennia
 
         names = {

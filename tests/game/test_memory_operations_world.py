@@ -73,14 +73,13 @@ class VerbsTest(OperationsWorld):
             assert self.acts(line) == [(op, "", title, "agent")], line
         assert self.acts("journal The cup is cracked.") == [("journal", "journal", "", "agent")]
 
-    def test_what_it_may_not_do_is_told_with_the_reason(self):
         self.acts("forget the moon")
         refused = next(e for e in reversed(self.logged("memory")) if e["op"] == "unnote")
-        assert "no note called" in refused["problem"]
+        assert "no note called" in refused["problem"], "what it may not do, with the reason"
 
 
 class PeopleTest(OperationsWorld):
-    def test_what_it_learns_of_people_and_how_that_changes(self):
+    def test_what_it_learns_of_people_is_told_once(self):
         self.says("I work as a miller, Mira.")
         assert ("met", "person", "Tom", "rules") in (told := self.ops())
         assert ("learned", "work", "Tom", "rules") in told
@@ -95,8 +94,7 @@ class PeopleTest(OperationsWorld):
         assert {(each["of"], each["by"]) for each in profiles} >= {("person", "rules")}
         assert "miller" not in "".join(map(str, self.logged("memory")))
 
-    def test_a_restart_tells_nothing_again(self):
-        self.says("I work as a miller, Mira.", PROMISE, "Never sell the mill, Mira.")
+        self.says(PROMISE, "Never sell the mill, Mira.")
         self.mind.keeper.write_note("mill", "It is Tom's.", place="", by="builder")
         self.settle()
         assert self.ops()
@@ -104,7 +102,7 @@ class PeopleTest(OperationsWorld):
         self.mind.acquaintances.settle()
         self.mind.look()
         self.settle()
-        assert self.ops() == []
+        assert self.ops() == [], "a restart tells nothing again"
 
 
 class NightTest(OperationsWorld):
@@ -129,7 +127,7 @@ class NightTest(OperationsWorld):
 
 
 class HandsTest(OperationsWorld):
-    def test_what_a_person_changes_in_the_files(self):
+    def test_what_a_person_changes_in_the_files_is_looked_for_every_few_minutes(self):
         self.says("I work as a miller, Mira.", "Never sell the mill, Mira.")
         keeper, folder = self.mind.keeper, self.mind.memory.folder
         keeper.write_note("mill", "It is Tom's.", place="", by="builder")
@@ -160,14 +158,9 @@ class HandsTest(OperationsWorld):
         self.mind.look()
         assert self.ops() == []
 
-    def test_somebody_looks_every_few_minutes(self):
-        keeper = self.mind.keeper
-        note = keeper.write_note("mill", "It is Tom's.", place="", by="builder")
-        keeper.look()
-        self.ops()
-        note.path.unlink()
+        note.unlink()
         self.clock.pump([30.0] * 12)
-        self.settle(lambda: ("unnote", "", "mill", "hand") in self.ops())
+        self.settle(lambda: ("unnote", "", "forge", "hand") in self.ops())
 
     def test_a_torn_line_is_mended(self):
         archive = self.mind.memory.memory.archive
@@ -184,7 +177,7 @@ class HandsTest(OperationsWorld):
 
 
 class BuildersTest(Building, OperationsWorld):
-    def test_notes_and_pins(self):
+    def test_notes_pins_and_the_life_of_an_agent(self):
         self.ops()
         self.type("@note Mira/well = It is deep.", "Written")
         self.type("@pin Mira = The mill is ours.", "Pinned")
@@ -199,7 +192,6 @@ class BuildersTest(Building, OperationsWorld):
         ]
         assert refused["problem"] == "That is pinned already"
 
-    def test_an_agent_begins_is_renamed_and_ends(self):
         ada = create_agent("Ada", location=self.room1, profile="You are Ada.")
         assert self.ops("Ada", "builder") == [("begins", "agent", "", "builder")]
         ada.key = "Nora"

@@ -139,8 +139,11 @@ class TestCounts(LoggedWorld):
         assert row["failed"] == outcomes["refused"]
         assert (row["recent_ended"], row["recent_failed"]) == (row["ended"], row["failed"])
         assert row["thoughts"] == row["ended"]
+        self.problems()
+        self.rights()
 
-    def test_a_problem_is_one_line_of_one_sentence(self):
+    def problems(self):
+        """One line of one sentence each."""
         for problem in (HELP, "a" * 500, "The disk is full. Free some space. Then wait"):
             self.mind.memory.problem = None
             for _ in range(3):
@@ -151,6 +154,15 @@ class TestCounts(LoggedWorld):
             assert len(found) <= 160
         assert found == "The disk is full."
 
+    def rights(self):
+        """Who may act is told so."""
+        assert self.get("/agents")["may_act"] is True
+        assert self.get(self.of_mira())["may_act"] is True
+        self.web = self.client_of(self.account_named("Stan", "Player", is_staff=True))
+        found = self.get("/agents")
+        assert (found["may_act"], found["agents"][0]["may_act"]) == (False, False)
+        assert self.get(self.of_mira())["may_act"] is False
+
     def test_refused_answers_are_a_problem_only_when_nothing_else_comes(self):
         self.talks("juggle", "say Here I am.", "juggle", "say So.")
         assert self.get(self.of_mira())["problem"] == ""
@@ -159,14 +171,6 @@ class TestCounts(LoggedWorld):
         self.char1.execute_cmd("talk Mira Good evening.")
         self.pass_time(20)
         assert "juggle" in self.get(self.of_mira())["problem"]
-
-    def test_who_may_act_is_told_so(self):
-        assert self.get("/agents")["may_act"] is True
-        assert self.get(self.of_mira())["may_act"] is True
-        self.web = self.client_of(self.account_named("Stan", "Player", is_staff=True))
-        found = self.get("/agents")
-        assert (found["may_act"], found["agents"][0]["may_act"]) == (False, False)
-        assert self.get(self.of_mira())["may_act"] is False
 
 
 class TestStates(LoggedWorld):
@@ -208,6 +212,10 @@ class TestStates(LoggedWorld):
         assert self.about() == ("paused", True, False, False)
         self.clock.advance(60)
         assert not self.mira.is_asleep
+        self.said_of("resume")
+        self.said_of("sleep")
+        assert self.said_of("sleep", here=True) == "Mira sleeps"
+        assert self.about() == ("asleep", False, True, False), "made to lie down on its way"
 
     def test_the_command_in_the_game_says_the_same(self):
         self.char1.account.permissions.add("Builder")
@@ -220,12 +228,6 @@ class TestStates(LoggedWorld):
         self.said_of("wake")
         self.char1.execute_cmd("@agent/resume Mira")
         assert heard[-1] == "Mira thinks again."
-
-    def test_on_its_way_it_can_be_made_to_lie_down_at_once(self):
-        self.mira.home = self.room2
-        self.said_of("sleep")
-        assert self.said_of("sleep", here=True) == "Mira sleeps"
-        assert self.about() == ("asleep", False, True, False)
 
 
 class TestStatesAsMetrics(MetricsWorld):
@@ -266,14 +268,10 @@ class TestReload(LoggedWorld):
         assert whole["text"] == self.fake.prompts()[-1]
         costs = [(each["name"], each["tokens"]) for each in found["sections"]]
         assert costs == [(each["name"], each["tokens"]) for each in prompt["sections"]]
-
-    def test_what_comes_after_goes_before_it(self):
-        self.talks("say Good evening, Tom.")
-        self.reload()
         self.talks("say Good night, Tom.")
         row = self.get(self.of_mira())
         assert row["last_act"] == "say Good night, Tom."
-        assert (row["ended"], row["recent_ended"]) == (1, 2)
+        assert (row["ended"], row["recent_ended"]) == (1, 3), "what comes after goes before it"
         assert len(self.get(self.of_mira("/prompt"))["sent"]) > 1
 
     def test_a_log_that_cannot_be_read_keeps_nobody_from_living(self):
@@ -329,7 +327,7 @@ class TestRenamed(LoggedWorld):
         taken = [each for each in records if wanted.takes(StreamRecord(_written(each), hub), names)]
         return [each["command"] for each in taken if each["command"] != "wait"]
 
-    def test_its_counts_go_on(self):
+    def test_its_counts_charts_and_reasons_go_on_and_outlive_a_reload(self):
         row = self.get(self.of_mira())
         assert row["name"] == "Mirabel"
         assert (row["thoughts"], row["ended"], row["recent_ended"]) == (1, 1, 1)
@@ -337,7 +335,6 @@ class TestRenamed(LoggedWorld):
         assert row["used"] > 0
         assert self.get(self.of_mira("/prompt"))["tokens"] == row["used"]
 
-    def test_its_charts_and_reasons_and_stream_go_on(self):
         self.talks("say Good night, Tom.", agent="Mirabel")
         assert self.thoughts_of(self.mira) == 2
         old = self.why(2)
@@ -347,7 +344,6 @@ class TestRenamed(LoggedWorld):
         assert self.shown_to(self.mira) == ["say Good evening, Tom.", "say Good night, Tom."]
         assert next(each.number for each in _window_of("Mira")) == 1
 
-    def test_at_why_finds_it_too(self):
         self.char1.account.permissions.add("Builder")
         self.char1.permissions.add("Builder")
         heard = self.hears(self.char1)
@@ -357,12 +353,10 @@ class TestRenamed(LoggedWorld):
         shown = strip_ansi("\n".join(heard))
         assert "Mirabel's last act" in shown
         assert "addressed by Tom" in shown
-
-    def test_it_outlives_a_reload(self):
         self.reload()
-        assert self.get(self.of_mira())["last_act"] == "say Good evening, Tom."
+        assert self.get(self.of_mira())["last_act"] == "say Good night, Tom."
         assert self.get(self.of_mira("/prompt"))["at"]
-        assert self.thoughts_of(self.mira) == 1
+        assert self.thoughts_of(self.mira) == 2
 
     def test_whoever_has_the_name_next_gets_nothing_of_its_past_and_gives_it_nothing(self):
         oswin = self.another_agent("Oswin")
@@ -379,32 +373,28 @@ class TestRenamed(LoggedWorld):
         self.reload()
         assert [self.get(each)["last_act"] for each in whose] == before
 
-    def test_nor_does_one_who_is_made_with_a_name_that_somebody_bore(self):
+    def test_nor_does_a_new_one_or_a_copy_and_odd_names_change_nothing(self):
         oswin = self.another_agent("Oswin")
         oswin.key = "Rook"
         oswin.key = "Piet"
         rook = self.another_agent("Rook")
         assert names_of(rook).called[0].since is not None
         assert names_of(self.another_agent("Ada")).called[0].since is None
-
-    def test_a_copy_has_a_past_of_its_own(self):
         copy = self.mira.copy("Ilse")
         assert names_of(copy).each == ("Ilse",)
         assert self.shown_to(copy) == []
-
-    def test_a_name_that_it_may_not_have_changes_nothing(self):
         self.mira.key = "Tom"
         assert self.mira.key == "Mirabel"
         assert names_of(self.mira).each == ("Mirabel", "Mira")
         assert self.get(self.of_mira())["thoughts"] == 1
+        self.oddities()
 
-    def test_whatever_a_builder_wrote_there_it_lives_on(self):
+    def oddities(self):
+        """Whatever a builder wrote there it lives on; so many names are kept and no more."""
         for value in (7, "Mira", [1, ("Mira",), ("Mira", "yesterday"), (3, NOW.isoformat())]):
             self.mira.attributes.add(FORMER, value)
             assert names_of(self.mira).now == "Mirabel"
         assert self.get(self.of_mira("/series"))["points"]
-
-    def test_so_many_names_are_kept_and_no_more(self):
         for number in range(MOST + 5):
             keep_former(self.mira, f"Name{number}")
         names = names_of(self.mira)

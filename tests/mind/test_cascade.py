@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import replace
 
 import frontmatter
@@ -18,6 +19,7 @@ from game.mind.summaries.files import SummaryFolder
 from tests.mind.lives import SMALL, Life, covered, live
 
 COUNT, MANUAL = CompactReason.COUNT, CompactReason.MANUAL
+BY_HAND = "I met Tom, who is a baker."
 
 
 @pytest.fixture
@@ -32,72 +34,82 @@ def memory(life):
     memory.close()
 
 
-def live_until_due(memory, limit=1000):
-    """Add memories one by one until a compaction is due; returns the memory number."""
-    for _ in range(limit):
-        if memory.next_turn():
-            return memory.status().total
-        live(memory, 1)
-    raise AssertionError("never due")
+def compacted(memory, *counts):
+    """Live so many memories and compact, again and again; the last result."""
+    for count in counts:
+        live(memory, count)
+        result = memory.compact(COUNT)
+    return result
+
+
+@contextmanager
+def under_way(life, memory):
+    """While a compaction waits for its model."""
+    life.summarizer.gate = threading.Event()
+    life.summarizer.entered.clear()
+    worker = threading.Thread(target=memory.compact, args=(COUNT,))
+    worker.start()
+    assert life.summarizer.entered.wait(60)
+    yield
+    life.summarizer.gate.set()
+    worker.join()
+
+
+def edit(life, name, body):
+    path = life.folder / "summaries" / name
+    post = frontmatter.load(path)
+    post.content = body
+    path.write_text(frontmatter.dumps(post))
+    return path
 
 
 def test_default_sizes_compact_at_129_193_257(life):
-    life.config = CompactionConfig(min_saving_tokens=0)
+    life.config = CompactionConfig(immediate_window=64, recent_window=64, min_saving_tokens=0)
     memory = life.open()
     due = []
     for _ in range(3):
-        due.append(live_until_due(memory))
+        while not memory.next_turn():
+            live(memory, 1)
+        due.append(memory.status().total)
         memory.compact(COUNT)
+    context = memory.context()
     assert due == [129, 193, 257]
-    assert (memory.context().longterm.first, memory.context().longterm.last) == (1, 129)
-    assert (memory.context().recent.first, memory.context().recent.last) == (130, 193)
-    assert len(memory.context().window) == 64
+    assert (context.longterm.first, context.longterm.last) == (1, 129)
+    assert (context.recent.first, context.recent.last) == (130, 193)
+    assert len(context.window) == 64
+    assert life.log[0] == (
+        "[Memory] Mira: Starting compaction (129 memories, 64 immediate, 65 recent)"
+    )
+    assert life.log[1].startswith("[Memory] Mira: Short-term summary updated (")
+    assert life.log[2] == "[Memory] Mira: Compaction complete (first summary)"
+    assert life.log[-3:] == [
+        f"[Memory] Mira: Long-term summary updated ({len(context.longterm.text)} chars)",
+        f"[Memory] Mira: Short-term summary updated ({len(context.recent.text)} chars)",
+        "[Memory] Mira: Compaction complete (waterfall)",
+    ]
     memory.close()
 
 
-def test_first_cycle_makes_only_the_short_term_summary(life, memory):
-    live(memory, 8)
-    result = memory.compact(COUNT)
-    assert result.outcome is Outcome.FIRST
-    assert [source.tier for source in life.summarizer.sources] == [Tier.RECENT]
-    assert memory.context().longterm is None
-    assert (memory.context().recent.first, memory.context().recent.last) == (1, 4)
-
-
-def test_the_first_memory_is_in_the_first_summary(life, memory):
-    live(memory, 8)
-    memory.compact(COUNT)
-    assert life.summarizer.sources[0].lines[0] == "Thing 1 happened."
-
-
-def test_waterfall_feeds_the_old_short_term_summary_into_the_long_term_one(life, memory):
-    live(memory, 8)
-    memory.compact(COUNT)
-    old = memory.context().recent.text
-    live(memory, 3)
-    result = memory.compact(COUNT)
-    longterm = next(s for s in life.summarizer.sources if s.tier is Tier.LONGTERM)
-    assert result.outcome is Outcome.WATERFALL
-    assert longterm.lines == (old,)
-    live(memory, 3)
-    before = memory.context()
-    memory.compact(COUNT)
-    longterm = [s for s in life.summarizer.sources if s.tier is Tier.LONGTERM][-1]
-    assert longterm.lines == (before.longterm.text, before.recent.text)
-    assert covered(memory.context()) == list(range(1, 15))
-
-
-def test_own_acts_reach_the_summarizer_behind_the_cursor(life, memory):
+def test_the_old_short_term_summary_flows_into_the_long_term_one(life, memory):
+    sources = life.summarizer.sources
     memory.append("say good evening", MemoryKind.ACT, reason="he looks cold")
-    live(memory, 7)
-    memory.compact(COUNT)
-    assert life.summarizer.sources[0].lines[0] == "~Mira> say good evening | he looks cold"
+    assert compacted(memory, 7).outcome is Outcome.FIRST
+    assert [source.tier for source in sources] == [Tier.RECENT]
+    assert sources[0].lines[:2] == ("~Mira> say good evening | he looks cold", "Thing 2 happened.")
+    first = memory.context()
+    assert (first.longterm, first.recent.first, first.recent.last) == (None, 1, 4)
+    assert compacted(memory, 3).outcome is Outcome.WATERFALL
+    assert next(s for s in sources if s.tier is Tier.LONGTERM).lines == (first.recent.text,)
+    before = memory.context()
+    compacted(memory, 3)
+    longterm = [s for s in sources if s.tier is Tier.LONGTERM][-1]
+    assert longterm.lines == (before.longterm.text.strip(), before.recent.text)
+    assert covered(memory.context()) == list(range(1, 15))
 
 
 @pytest.mark.parametrize("tier", list(Tier))
 def test_a_failed_call_changes_nothing_and_backs_off(life, memory, tier):
-    live(memory, 8)
-    memory.compact(COUNT)
+    compacted(memory, 8)
     live(memory, 3)
     before = memory.context()
     life.summarizer.failing = {tier}
@@ -113,8 +125,7 @@ def test_a_failed_call_changes_nothing_and_backs_off(life, memory, tier):
     assert memory.next_turn() is None, "the second wait is longer than the first"
     life.clock.advance(31)
     life.summarizer.failing = set()
-    live(memory, 2)
-    memory.compact(COUNT)
+    compacted(memory, 2)
     assert covered(memory.context()) == list(range(1, 14))
     assert memory.status().failures == 0
 
@@ -125,151 +136,90 @@ def test_after_repeated_failures_the_extractive_summary_steps_in(life, memory):
     for _ in range(life.config.fallback_after):
         with pytest.raises(CompactionError):
             memory.compact(COUNT)
-    result = memory.compact(COUNT)
-    assert result.model == "extractive"
+    assert memory.compact(COUNT).model == "extractive"
     assert "Thing" in memory.context().recent.text
 
 
-def test_memories_that_arrive_during_a_compaction_are_kept(life, memory):
-    life.summarizer.gate = threading.Event()
-    live(memory, 8)
-    worker = threading.Thread(target=memory.compact, args=(COUNT,))
-    worker.start()
-    assert life.summarizer.entered.wait(60)
-    live(memory, 5)
-    assert memory.next_turn() is None
-    with pytest.raises(CompactionRunning):
-        memory.compact(MANUAL)
-    life.summarizer.gate.set()
-    worker.join()
-    assert covered(memory.context()) == list(range(1, 14))
-    assert [m.number for m in memory.context().window] == list(range(5, 14))
-
-
-def test_a_second_compaction_refused_does_not_count_as_a_failure(life, memory):
-    life.summarizer.gate = threading.Event()
-    live(memory, 8)
-    worker = threading.Thread(target=memory.compact, args=(COUNT,))
-    worker.start()
-    assert life.summarizer.entered.wait(60)
-    with pytest.raises(CompactionRunning):
-        memory.compact(MANUAL)
-    life.summarizer.gate.set()
-    worker.join()
-    assert memory.status().failures == 0
+def test_what_happens_during_a_compaction(life, memory):
+    """Memories are kept, a second one is refused, and an edit is set aside."""
+    compacted(memory, 8)
+    live(memory, 3)
+    with under_way(life, memory):
+        live(memory, 5)
+        assert memory.next_turn() is None
+        with pytest.raises(CompactionRunning):
+            memory.compact(MANUAL)
+        edit(life, "recent.md", "Written by a person in the meantime.")
+        assert memory.adopt_edits() == []
+    assert covered(memory.context()) == list(range(1, 17))
+    assert [m.number for m in memory.context().window] == list(range(8, 17))
+    assert memory.status().failures == 0, "a refused second one is no failure"
+    (aside,) = (life.folder / "summaries").glob("recent-edited-*.md")
+    assert "Written by a person" in aside.read_text()
 
 
 def test_the_two_calls_run_side_by_side(life, memory):
-    live(memory, 8)
-    memory.compact(COUNT)
-    live(memory, 3)
+    compacted(memory, 8)
     barrier = threading.Barrier(2, timeout=60)
     plain = life.summarizer.summarize
     life.summarizer.summarize = lambda source: (barrier.wait(), plain(source))[1]
-    memory.compact(COUNT)
+    compacted(memory, 3)
 
 
-def test_nothing_to_compact_says_so(memory):
+def test_a_manual_one_works_below_the_threshold_unless_nothing_can_leave(memory):
     live(memory, 4)
     result = memory.compact(MANUAL)
     assert result.outcome is Outcome.NOTHING
     assert "immediate window of 4" in result.detail
-
-
-def test_manual_compaction_works_below_the_threshold(memory):
-    live(memory, 5)
+    live(memory, 1)
     assert memory.next_turn() is None
     assert memory.compact(MANUAL).covered == (1, 1)
 
 
-def test_log_lines(life, memory):
-    life.config = CompactionConfig(immediate_window=64, recent_window=64)
-    live(memory, 129)
-    memory.compact(COUNT)
-    live(memory, 64)
-    memory.compact(COUNT)
-    recent, longterm = memory.context().recent, memory.context().longterm
-    assert life.log[0] == (
-        "[Memory] Mira: Starting compaction (129 memories, 64 immediate, 65 recent)"
-    )
-    assert life.log[1].startswith("[Memory] Mira: Short-term summary updated (")
-    assert life.log[2:] == [
-        "[Memory] Mira: Compaction complete (first summary)",
-        "[Memory] Mira: Starting compaction (193 memories, 64 immediate, 64 recent)",
-        f"[Memory] Mira: Long-term summary updated ({len(longterm.text)} chars)",
-        f"[Memory] Mira: Short-term summary updated ({len(recent.text)} chars)",
-        "[Memory] Mira: Compaction complete (waterfall)",
-    ]
-
-
 def test_files_in_the_vault(life, memory):
-    live(memory, 8)
-    memory.compact(COUNT)
-    live(memory, 3)
-    memory.compact(COUNT)
+    compacted(memory, 8, 3)
     folder = life.folder / "summaries"
     post = frontmatter.load(folder / "recent.md")
     assert post.content == memory.context().recent.text
     assert (post["memory_range_start"], post["memory_range_end"]) == (5, 7)
-    assert post["kind"] == "short-term summary"
-    assert post["model"] == "scripted"
+    assert (post["kind"], post["model"]) == ("short-term summary", "scripted")
     assert post["tokens_before"] > post["tokens_after"] > 0
     segment, line = post["archive"].split(":")
     lines = (life.folder / "archive" / segment).read_text().splitlines()
     assert '"type":"compaction"' in lines[int(line) - 1]
     assert frontmatter.load(folder / "longterm.md")["memory_range_end"] == 4
-
-
-def test_two_summaries_in_one_second_both_stay(life, memory):
-    live(memory, 8)
-    memory.compact(COUNT)
-    live(memory, 3)
-    memory.compact(COUNT)
     names = [path.name for path in memory.summaries.stamped()]
-    assert names == ["recent-20260501-120000-2.md", "recent-20260501-120000.md"]
+    assert names == ["recent-20260501-120000-2.md", "recent-20260501-120000.md"], "of one second"
 
 
-def test_restart_finds_everything(life):
+def test_restart_finds_everything_and_writes_lost_files_again(life):
     memory = life.open()
-    live(memory, 8)
-    memory.compact(COUNT)
-    live(memory, 3)
-    memory.compact(COUNT)
-    live(memory, 2)
-    before, status = memory.context(), memory.status()
-    memory.close()
-    memory = life.open()
-    assert memory.context() == before
-    assert memory.status() == status
-    live(memory, 1)
-    assert memory.context().window[-1].number == 14
-    memory.close()
-
-
-def test_consecutive_repeats_fold_and_survive_a_restart(life):
-    memory = life.open()
+    compacted(memory, 8, 3)
     for _ in range(3):
         memory.append("The clock ticks.")
-    assert [m.line for m in memory.context().window] == ["The clock ticks. (repeated 3×)"]
-    memory.append("It strikes.")
-    memory.append("The clock ticks.")
+    memory.append("say hello", MemoryKind.ACT)
+    memory.append("say hello", MemoryKind.ACT)
+    before, status = memory.context(), memory.status()
+    assert [m.line for m in before.window[-3:]] == [
+        "The clock ticks. (repeated 3×)",
+        *["say hello"] * 2,  # the same act twice is two memories
+    ]
     memory.close()
+    path = life.folder / "summaries" / "recent.md"
+    text = path.read_text()
+    path.unlink()
     memory = life.open()
-    assert [m.repeats for m in memory.context().window] == [3, 1, 1]
-    assert memory.archive.read(1, 3)[0].repeats == 3
+    assert (memory.context(), memory.status()) == (before, status)
+    assert memory.archive.read(12, 12)[0].repeats == 3
+    assert frontmatter.loads(path.read_text()).content == frontmatter.loads(text).content
+    live(memory, 1)
+    assert memory.context().window[-1].number == 15
     memory.close()
-
-
-def test_the_same_act_twice_is_two_memories(memory):
-    memory.append("say hello", MemoryKind.ACT)
-    memory.append("say hello", MemoryKind.ACT)
-    assert memory.status().total == 2
 
 
 @pytest.mark.parametrize(("immediate", "recent"), [(2, 1), (12, 20), (1, 1)])
 def test_changed_sizes_keep_every_memory_in_one_tier(life, memory, immediate, recent):
-    live(memory, 8)
-    memory.compact(COUNT)
+    compacted(memory, 8)
     life.config = replace(SMALL, immediate_window=immediate, recent_window=recent)
     for _ in range(40):
         live(memory, 1)
@@ -280,8 +230,7 @@ def test_changed_sizes_keep_every_memory_in_one_tier(life, memory, immediate, re
 
 def test_clear_empties_the_prompt_and_numbers_go_on(life):
     memory = life.open()
-    live(memory, 8)
-    memory.compact(COUNT)
+    compacted(memory, 8)
     memory.clear()
     assert memory.is_empty()
     memory.close()
@@ -299,76 +248,27 @@ def test_clear_empties_the_prompt_and_numbers_go_on(life):
 # -- summaries that people edit
 
 
-def edit(life, name, body):
-    path = life.folder / "summaries" / name
-    post = frontmatter.load(path)
-    post.content = body
-    path.write_text(frontmatter.dumps(post))
-
-
-def test_an_edited_summary_is_adopted_and_covers_the_same(life):
+def test_an_edited_summary_is_adopted_and_flows_on(life):
     memory = life.open()
-    live(memory, 8)
-    memory.compact(COUNT)
-    edit(life, "recent.md", "I met Tom, who is a baker.")
+    compacted(memory, 8)
+    edit(life, "recent.md", BY_HAND)
     memory.adopt_edits()
-    assert memory.context().recent.text == "I met Tom, who is a baker."
+    assert memory.context().recent.text == BY_HAND
     assert covered(memory.context()) == list(range(1, 9))
     memory.close()
     memory = life.open()
-    assert memory.context().recent.text == "I met Tom, who is a baker."
+    assert memory.context().recent.text == BY_HAND
     assert check(memory.archive, memory.context(), memory.summaries).whole
-    memory.close()
-
-
-def test_an_edit_is_what_flows_into_the_long_term_summary(life, memory):
-    live(memory, 8)
-    memory.compact(COUNT)
-    edit(life, "recent.md", "I met Tom, who is a baker.")
-    live(memory, 3)
-    memory.compact(COUNT)
+    edit(life, "recent.md", f"{BY_HAND} He sings.")
+    compacted(memory, 3)
     longterm = next(s for s in life.summarizer.sources if s.tier is Tier.LONGTERM)
-    assert longterm.lines == ("I met Tom, who is a baker.",)
-
-
-def test_an_edit_made_during_a_compaction_is_set_aside_not_lost(life, memory):
-    live(memory, 8)
-    memory.compact(COUNT)
-    live(memory, 3)
-    life.summarizer.gate = threading.Event()
-    life.summarizer.entered.clear()
-    worker = threading.Thread(target=memory.compact, args=(COUNT,))
-    worker.start()
-    assert life.summarizer.entered.wait(60)
-    edit(life, "recent.md", "Written by a person in the meantime.")
-    life.summarizer.gate.set()
-    worker.join()
-    aside = list((life.folder / "summaries").glob("recent-edited-*.md"))
-    assert len(aside) == 1
-    assert "Written by a person" in aside[0].read_text()
-
-
-def test_an_edit_is_not_adopted_into_texts_that_a_compaction_is_replacing(life, memory):
-    live(memory, 8)
-    memory.compact(COUNT)
-    live(memory, 3)
-    life.summarizer.gate = threading.Event()
-    life.summarizer.entered.clear()
-    worker = threading.Thread(target=memory.compact, args=(COUNT,))
-    worker.start()
-    assert life.summarizer.entered.wait(60)
-    edit(life, "recent.md", "Written by a person in the meantime.")
-    assert memory.adopt_edits() == []
-    life.summarizer.gate.set()
-    worker.join()
-    (aside,) = (life.folder / "summaries").glob("recent-edited-*.md")
-    assert "Written by a person" in aside.read_text()
+    assert longterm.lines == (f"{BY_HAND} He sings.",)
+    memory.close()
 
 
 @pytest.mark.parametrize("garbage", ["", "---\n: [\n---\nhello", "no front matter", b"\xff\xfe"])
 def test_a_malformed_summary_file_is_reported_and_left_alone(life, memory, garbage):
-    live(memory, 8)
-    memory.compact(COUNT)
+    compacted(memory, 8)
     path = life.folder / "summaries" / "recent.md"
     data = garbage if isinstance(garbage, bytes) else garbage.encode()
     path.write_bytes(data)
@@ -378,30 +278,14 @@ def test_a_malformed_summary_file_is_reported_and_left_alone(life, memory, garba
     assert memory.context().recent.text == text
 
 
-def test_lost_files_are_written_again_at_the_next_start(life):
-    memory = life.open()
-    live(memory, 8)
-    memory.compact(COUNT)
-    memory.close()
-    path = life.folder / "summaries" / "recent.md"
-    text = path.read_text()
-    path.unlink()
-    memory = life.open()
-    assert frontmatter.loads(path.read_text()).content == frontmatter.loads(text).content
-    memory.close()
-
-
 def test_a_vault_that_cannot_take_the_summary_loses_only_the_copy(life, memory):
-    live(memory, 8)
     (life.folder / "summaries").write_text("a file where the folder should be")
-    memory.compact(COUNT)
+    compacted(memory, 8)
     assert memory.context().recent is not None
     assert any("could not be written" in line for line in life.log)
 
 
-def test_a_check_between_a_commit_and_its_files_waits_for_them(tmp_path, monkeypatch):
-    life = Life(tmp_path / "Mira")
-    memory = life.open()
+def test_a_check_between_a_commit_and_its_files_waits_for_them(life, memory, monkeypatch):
     live(memory, 8)
     writing, go_on = threading.Event(), threading.Event()
     write = SummaryFolder.write
@@ -413,12 +297,11 @@ def test_a_check_between_a_commit_and_its_files_waits_for_them(tmp_path, monkeyp
 
     monkeypatch.setattr(SummaryFolder, "write", slowly)
     with ThreadPoolExecutor(2) as pool:
-        compacted = pool.submit(memory.compact, CompactReason.MANUAL)
+        made = pool.submit(memory.compact, MANUAL)
         assert writing.wait(60)
         assert memory.context().recent is not None, "it is committed, and its file is not there"
         report = pool.submit(memory.check)
         assert not wait([report], timeout=0.2).done
         go_on.set()
-        assert compacted.result(60).number == 1
+        assert made.result(60).number == 1
         assert report.result(60).problems == ()
-    memory.close()

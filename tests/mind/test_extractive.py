@@ -76,9 +76,6 @@ def test_sentences_stand_in_order_of_time_and_in_the_first_person():
         "- I went north.\n"
         "- I hum a tune from Arden."
     )
-
-
-def test_what_was_said_in_a_row_stands_in_one_pair_of_quotes():
     told = retell('Tom says, "It rains. The river is high."', "Mira")
     assert join(told) == 'Tom said, "It rains. The river is high."'
     assert retell(join(told), "Mira") == told
@@ -128,19 +125,14 @@ RULE = 'Ada says to you, "Never let the goose into the loft."'
 PROMISE = "~Mira> say I promise to keep the jar for you, Tom."
 
 
-def test_what_binds_outweighs_what_is_new():
+def test_what_binds_outweighs_what_is_new_and_nobody_fills_a_summary_with_rules():
     news = [f'Joss says, "Ship {n} of Harl{n} brought {n} casks of wine{n}."' for n in range(60)]
-    lines = [RULE, PROMISE, *news]
-    summary = summarize(lines, max_chars=500, own_name="Mira")
+    summary = summarize([RULE, PROMISE, *news], max_chars=500, own_name="Mira")
     assert "Never let the goose into the loft" in summary
     assert "I promise to keep the jar for you, Tom" in summary
-
-
-def test_nobody_fills_a_summary_with_rules():
     flood = [f'Tom says to you, "Never sell barrel{n} to Harl{n}."' for n in range(200)]
     others = 'Ada says to you, "My brother Edric sails on the Grey Gull of Merrow."'
-    summary = summarize([*flood, others], max_chars=900, own_name="Mira")
-    assert "Edric" in summary
+    assert "Edric" in summarize([*flood, others], max_chars=900, own_name="Mira")
 
 
 # -- lines
@@ -164,12 +156,9 @@ def test_a_line_says_when_and_who_told_whom_and_stays_as_it_is():
     ]
     for _ in range(4):
         assert summarize(sections.plain(first), max_chars=900, own_name="Mira") == first
-
-
-def test_what_was_said_at_different_moments_stands_apart():
     lines = ['Tom says, "The weir of Harl broke."', 'Tom says, "Bram has forty eels."']
-    summary = summarize(lines, max_chars=400, own_name="Mira")
-    assert summary.count("Tom said") == 2
+    apart = summarize(lines, max_chars=400, own_name="Mira")
+    assert apart.count("Tom said") == 2, "what was said at different moments"
 
 
 def test_no_number_of_a_memory_stands_as_prose():

@@ -7,11 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from game.mind.compaction import ladder
 from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.planning import Worth
 from game.mind.errors import CompactionError
-from game.mind.memory import CompactReason, Load, Outcome
+from game.mind.memory import CompactReason, Outcome
 from tests.mind.lives import Life, covered, live, talk
 
 COUNT, HIGH, SLEEP = CompactReason.COUNT, CompactReason.HIGH, CompactReason.SLEEP
@@ -47,43 +46,31 @@ def fill(memory, share):
         talk(memory, 1)
 
 
-# -- decisions alone
-
-
-def load_of(share):
-    return Load(0, 0, int(share * 1000), 1000)
-
-
 @pytest.mark.parametrize(
-    ("share", "full", "asleep", "reasons"),
-    [
-        (0.5, False, False, []),
-        (0.5, True, False, [COUNT]),
-        (0.72, False, False, []),
-        (0.72, False, True, [SLEEP]),
-        (0.86, False, False, [HIGH]),
-        (0.86, True, True, [HIGH, SLEEP, COUNT]),
-    ],
+    ("share", "asleep", "reason"),
+    [(0.5, False, None), (0.72, False, None), (0.72, True, SLEEP), (0.86, True, HIGH)],
 )
-def test_what_is_wanted_when(share, full, asleep, reasons):
-    found = ladder.wanted(CompactionConfig(), load_of(share), full=full, asleep=lambda: asleep)
-    assert found == reasons
+def test_the_strongest_trigger_that_holds_and_is_on(life, memory, share, asleep, reason):
+    fill(memory, share)
+    life.asleep = asleep
+    assert memory.next_turn() is reason
+    for each in (HIGH, SLEEP):
+        life.config = replace(life.config, **{f"on_{each.value}": False})
+        assert memory.next_turn() is (SLEEP if reason and each is HIGH else None)
+    life.config = replace(life.config, immediate_window=1, recent_window=1)
+    assert memory.next_turn() is COUNT
+    life.config = replace(life.config, on_count=False)
+    assert memory.next_turn() is None
 
 
-@pytest.mark.parametrize("switch", ["on_count", "on_high", "on_sleep"])
-def test_each_trigger_has_its_switch(switch):
-    off = replace(CompactionConfig(), **{switch: False})
-    reason = CompactReason(switch.removeprefix("on_"))
-    all_of_them = ladder.wanted(off, load_of(0.9), full=True, asleep=lambda: True)
-    assert reason not in all_of_them
-    assert len(all_of_them) == 2
-
-
-def test_urgent_is_over_the_emergency_mark_alone():
-    config = CompactionConfig()
-    assert not ladder.urgent(config, load_of(0.94))
-    assert ladder.urgent(config, load_of(0.95))
-    assert not ladder.urgent(replace(config, on_emergency=False), load_of(2))
+def test_the_emergency_mark_has_its_switch(life, memory):
+    life.config = replace(WIDE, on_high=False)
+    fill(memory, 0.93)
+    assert memory.before_thought() is None
+    fill(memory, 0.96)
+    assert memory.before_thought() is EMERGENCY
+    life.config = replace(WIDE, on_emergency=False)
+    assert memory.before_thought() is None
 
 
 def test_a_saving_must_be_large_enough_and_outweigh_what_it_costs():
@@ -107,18 +94,6 @@ def test_a_small_window_has_to_save_the_same_share_by_count():
     )
 
 
-def test_after_one_in_vain_only_something_new_to_save_brings_another():
-    config, left = CompactionConfig(), Load(400, 100, 450, 1000)
-    assert ladder.in_vain(HIGH, config, left)
-    assert not ladder.in_vain(HIGH, config, replace(left, window=200))
-    assert not ladder.in_vain(COUNT, config, left), "the count goes by no mark"
-    assert ladder.nothing_new(config, left, left)
-    assert ladder.nothing_new(config, left, replace(left, overhead=900)), "not to be saved"
-    assert not ladder.nothing_new(config, left, replace(left, window=750))
-    assert not ladder.nothing_new(config, left, replace(left, overhead=100))
-    assert not ladder.nothing_new(config, left, replace(left, budget=900)), "another budget"
-
-
 # -- the same in a memory
 
 
@@ -129,17 +104,13 @@ def test_the_high_mark_starts_one_that_ends_under_the_low_mark(life, memory):
     assert memory.load().share <= WIDE.low
     assert result.tokens_before > result.tokens_after > 0
     assert memory.load().share > 0.4, "down to the low mark, and no further"
-    assert memory.next_turn() is None
-    assert covered(memory.context()) == list(range(1, memory.status().total + 1))
-
-
-def test_an_agent_that_sleeps_compacts_earlier(life, memory):
-    fill(memory, 0.72)
-    assert memory.next_turn() is None
     life.asleep = True
-    assert memory.next_turn() is SLEEP
+    fill(memory, 0.72)
+    assert memory.next_turn() is SLEEP, "an agent that sleeps compacts earlier"
     memory.compact(SLEEP)
     assert memory.load().share <= WIDE.low
+    assert memory.next_turn() is None
+    assert covered(memory.context()) == list(range(1, memory.status().total + 1))
 
 
 def test_an_emergency_is_seen_before_a_thought_and_logged_as_one(life, memory):
@@ -186,16 +157,16 @@ def test_without_a_model_calls_cost_nothing(tmp_path):
 
 
 def test_a_load_that_walks_around_the_mark_compacts_seldom(life, memory):
-    """The hysteresis: up and down around the high mark, 400 memories long."""
+    """The hysteresis: up and down around the high mark, 200 memories long."""
     made = []
-    for step in range(400):
+    for step in range(200):
         memory.weigh(0 if step % 2 else 120)
         talk(memory, 1)
         if reason := memory.next_turn():
             result = memory.compact(reason)
             made.append((step, result.tokens_before - result.tokens_after))
     # A line costs 21 of the 250 between both marks; the wobble of 120 takes half of that.
-    assert 400 * 21 / 250 / 3 < len(made) <= 400 * 21 / 130 + 1
+    assert 200 * 21 / 250 / 3 < len(made) <= 200 * 21 / 130 + 1
     assert all(saved >= WIDE.min_saving_tokens for _, saved in made)
     gaps = [b - a for (a, _), (b, _) in pairwise(made)]
     assert min(gaps) >= 5

@@ -18,7 +18,7 @@ from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.importance_cache import ImportanceCache, picked, remembered, staying
 from game.mind.compaction.planning import make_plan
 from game.mind.memory import CompactReason, Rung
-from game.mind.summaries.strategy import NARRATIVE, Layout
+from game.mind.summaries.strategy import NARRATIVE
 from game.mind.summaries.summarizer import ExtractiveSummarizer
 from tests.mind.lives import REPLACE, SLIDING, STRUCTURED, Life, covered, talk
 
@@ -225,8 +225,8 @@ def test_several_people_move_it_by_a_quarter_at_most(tmp_path):
         memory.append(f"Person{number} " + "word " * 18 + f"{number}.", source=f"Person{number}")
     config = replace(CONFIG, preserve_memories=1)
     now = memory._view.snapshot()
-    least = make_plan(HIGH, Layout.CASCADE, config, replace(now, importance=lambda _: 1))
-    most = make_plan(HIGH, Layout.CASCADE, config, now)
+    least = make_plan(HIGH, NARRATIVE, config, replace(now, importance=lambda _: 1))
+    most = make_plan(HIGH, NARRATIVE, config, now)
     memory.close()
     assert least is not None
     assert most is not None

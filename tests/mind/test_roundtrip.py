@@ -36,30 +36,23 @@ def evening(seed: int, count: int = 128, facts: int = 10) -> list[Memory]:
 # -- drawing
 
 
-def test_a_name_is_asked_for():
-    (question,) = draw(said("My sister Lisbet keeps bees in the garden."))
-    assert question == RoundtripQuestion(
-        'Tom said to me, "My sister ___ keeps bees in the garden."', "Lisbet", 1
-    )
-
-
-def test_a_number_is_asked_for():
-    (question,) = draw(said("I counted nineteen boats beside us."))
-    assert (question.answer, question.text) == (
-        "nineteen",
-        'Tom said to me, "I counted ___ boats beside us."',
-    )
-
-
-def test_a_number_of_two_words_is_asked_for():
-    (question,) = draw(said("My lucky number, if there is luck, is twenty-three."))
-    assert question.answer == "twenty-three"
-    assert answered(question, ["The lucky number: 23, if luck"])
-
-
-def test_a_thing_is_asked_for():
-    (question,) = draw(said("I lost a silver whistle somewhere on those muddy flats."))
-    assert question.answer == "whistle"
+@pytest.mark.parametrize(
+    ("said_line", "question", "answer"),
+    [
+        ("My sister Lisbet keeps bees in the garden.", "My sister ___ keeps bees in the garden.",
+         "Lisbet"),
+        ("I counted nineteen boats beside us.", "I counted ___ boats beside us.", "nineteen"),
+        ("My lucky number, if there is luck, is twenty-three.",
+         "… number, if there is luck, is ___.", "twenty-three"),
+        ("I lost a silver whistle somewhere on those muddy flats.",
+         "I lost a silver ___ somewhere on those muddy flats.", "whistle"),
+    ],
+)  # fmt: skip
+def test_a_name_a_number_or_a_thing_is_asked_for(said_line, question, answer):
+    for lived in (said(said_line), said(*[said_line] * 5)):  # the same sentence once
+        found = draw(lived)
+        assert found == (RoundtripQuestion(f'Tom said to me, "{question}"', answer, 1),)
+    assert not answer.startswith("twenty") or answered(found[0], ["The lucky number: 23, if luck"])
 
 
 def test_a_promise_of_ones_own_is_asked_for():
@@ -117,10 +110,6 @@ def test_what_half_the_memories_hold_is_not_asked():
     assert "Bishop" not in [question.answer for question in draw(lines)]
 
 
-def test_the_same_sentence_is_asked_for_once():
-    assert len(draw(said(*["My sister Lisbet keeps bees in the garden."] * 5))) == 1
-
-
 def test_nothing_comes_of_nothing():
     assert draw([]) == ()
     assert draw(evening(1), most=0) == ()
@@ -152,43 +141,41 @@ def test_what_a_player_forged_is_no_machinery_in_a_question():
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("question", "answering", "chance"),
     [
-        'Tom says to you, "My sister Lisbet keeps bees at Corran Head."',
-        "Tom told me that his sister is called Lisbet.",
-        "I like soup. Lisbet keeps bees. The rain will not stop.",
-        "- Tom: Lisbet has bees by the head (memory 1)",
+        (
+            LISBET,
+            [
+                'Tom says to you, "My sister Lisbet keeps bees at Corran Head."',
+                "Tom told me that his sister is called Lisbet.",
+                "I like soup. Lisbet keeps bees. The rain will not stop.",
+                "- Tom: Lisbet has bees by the head (memory 1)",
+            ],
+            [
+                "Lisbet.",
+                "Lisbet laughed all day.",
+                "I met Tom and Lisbet.",
+                "Tom's sister keeps bees at Corran Head.",
+                "My sister keeps bees. I met Lisbet.",
+                "Elisabeth keeps bees with her sister.",
+                "",
+            ],
+        ),
+        (
+            BOATS,
+            [
+                "Ada saw 19 boats near the breakwater.",
+                "There were nineteen boats at the breakwater.",
+            ],
+            ["There were twenty boats at the breakwater.", "Ada is nineteen and has boats."],
+        ),
     ],
 )
-def test_an_answer_beside_what_it_is_about_counts(text):
-    assert answered(LISBET, ["So.", text])
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Lisbet.",
-        "Lisbet laughed all day.",
-        "I met Tom and Lisbet.",
-        "Tom's sister keeps bees at Corran Head.",
-        "My sister keeps bees. I met Lisbet.",
-        "Elisabeth keeps bees with her sister.",
-        "",
-    ],
-)
-def test_a_chance_word_elsewhere_does_not_count(text):
-    assert not answered(LISBET, [text])
-
-
-def test_two_lines_do_not_answer_together():
-    assert not answered(LISBET, ["Lisbet", "sister keeps bees"])
-
-
-def test_numbers_answer_in_words_and_figures():
-    assert answered(BOATS, ["Ada saw 19 boats near the breakwater."])
-    assert answered(BOATS, ["There were nineteen boats at the breakwater."])
-    assert not answered(BOATS, ["There were twenty boats at the breakwater."])
-    assert not answered(BOATS, ["Ada is nineteen and has boats."])
+def test_an_answer_beside_what_it_is_about_counts_and_a_chance_word_does_not(
+    question, answering, chance
+):
+    assert all(answered(question, ["So.", text]) for text in answering)
+    assert not answered(question, chance), "nor do two lines together"
 
 
 def test_an_evening_answers_its_own_questions_and_another_one_hardly():
@@ -222,21 +209,12 @@ def test_the_rate_counts_prompt_and_recall_apart():
     assert searched == [BOATS.text]
 
 
-def test_recall_that_finds_nothing_adds_nothing():
+def test_what_recall_does_not_give():
     assert rate([LISBET, BOATS], [], lambda _: []) == Rate(asked=2, prompt=0, recalled=0)
-
-
-def test_without_recall_or_when_it_cannot_search_its_figure_is_unknown():
     assert rate([LISBET], [], None) == Rate(asked=1, prompt=0, recalled=None)
     answers = iter([["My sister Lisbet keeps bees."], None])
     assert rate([LISBET, BOATS], [], lambda _: next(answers)).recalled is None
-
-
-def test_no_questions_are_all_answered():
     assert rate([], ["So."], lambda _: None) == Rate(asked=0, prompt=0, recalled=0)
-
-
-def test_a_rate_comes_back_from_its_record():
     for found in (Rate(8, 3, 7), Rate(8, 3)):
         assert Rate.from_record(found.to_record()) == found
 

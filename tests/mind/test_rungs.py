@@ -56,17 +56,30 @@ def memory(life):
     memory.close()
 
 
-def fill(memory, share, words=20):
-    while memory.load().share < share:
-        talk(memory, 1, words)
+def filled(memory, reason=HIGH, times=1):
+    """Fill the prompt and compact, so many times; the last result."""
+    for _ in range(times):
+        while memory.load().share < 0.9:
+            talk(memory, 1)
+        result = memory.compact(reason)
+    return result
 
 
-def rungs(result):
-    return [step.rung for step in result.steps]
+def cut(memory):
+    """Three compactions, and one for which the rest of the prompt leaves hardly any room."""
+    filled(memory, times=3)
+    before = memory.context()
+    memory.weigh(930)
+    return before, memory.compact(EMERGENCY)
 
 
-def compaction_line(memory):
-    return next(r for r in memory.archive.backwards() if r["type"] == "compaction")
+def texts(memory):
+    context = memory.context()
+    return [each.text for each in (context.recent, context.longterm) if each]
+
+
+def read_by(life):
+    return [line for source in life.summarizer.sources for line in source.lines]
 
 
 # -- mask
@@ -84,30 +97,29 @@ def test_old_results_cost_little_before_anything_is_summarised(life, memory):
     assert "chair39" in memory.context().shown[1].text
 
 
-def test_the_summarizer_reads_what_is_masked(life, memory):
+def test_the_summarizer_reads_what_is_masked_with_numbers_and_days(life, memory):
     for _ in range(6):
         spread(memory, "The Mill", 60)
+    memory.append("say I can't think of it just now.", MemoryKind.ACT, event="shrug")
     talk(memory, 30)
     memory.compact(HIGH)
-    read = "\n".join(life.summarizer.sources[0].lines)
+    (source,) = life.summarizer.sources
+    read = "\n".join(source.lines)
     assert "look The Mill" in read
     assert read.count("chair59") <= 1
     assert "(memory 2)" in read
-
-
-def test_each_memory_keeps_its_number_for_the_summarizer(life, memory):
-    fill(memory, 0.9)
-    memory.compact(HIGH)
-    source = life.summarizer.sources[0]
-    assert len(source.numbers) == len(source.lines)
+    assert "think of it" not in read, "a stock phrase is in no summary"
+    assert len(source.lines) == len(source.numbers) == len(source.days)
     assert source.numbers[:3] == (1, 2, 3)
+    assert set(source.days) == {"1 May"}
 
 
 # -- summarise
 
 
 def test_what_is_going_on_stays_word_for_word(life, memory):
-    fill(memory, 0.75)
+    while memory.load().share < 0.75:
+        talk(memory, 1)
     memory.append('Tom says to you, "Mira, where is the key of the mill?"', source="Tom")
     question = memory.status().total
     for number in range(9):
@@ -117,18 +129,14 @@ def test_what_is_going_on_stays_word_for_word(life, memory):
     assert memory.context().window[0].number == question
 
 
-def test_the_newest_stay_however_low_the_mark_is(life, memory):
-    life.config = replace(CONFIG, low=0.05, preserve_memories=20)
-    fill(memory, 0.9)
-    memory.compact(HIGH)
-    assert len(memory.context().window) == 20
-
-
-def test_the_newest_stay_up_to_their_share_of_the_budget(life, memory):
-    life.config = replace(CONFIG, low=0.05, preserve_memories=2, preserve_share=0.3)
-    fill(memory, 0.9)
-    memory.compact(HIGH)
-    assert len(memory.context().window) == 300 // 21
+@pytest.mark.parametrize(
+    ("settings", "stay"),
+    [({"preserve_memories": 20}, 20), ({"preserve_memories": 2, "preserve_share": 0.3}, 300 // 21)],
+)
+def test_the_newest_stay_however_low_the_mark_is(life, memory, settings, stay):
+    life.config = replace(CONFIG, low=0.05, **settings)
+    filled(memory)
+    assert len(memory.context().window) == stay
 
 
 def test_more_than_fits_does_not_stay_and_the_log_says_so(life, memory):
@@ -139,16 +147,12 @@ def test_more_than_fits_does_not_stay_and_the_log_says_so(life, memory):
     assert memory.load().used <= memory.load().budget
     assert 1 <= len(memory.context().window) < 7
     assert any("do not fit into the budget" in line for line in life.log)
-
-
-def test_one_memory_that_is_larger_than_the_budget_stops_nothing(life, memory):
     life.config = replace(CONFIG, context_tokens=200)
-    talk(memory, 3, 5)
-    memory.append(" ".join(f"word{n}" for n in range(4000)))
+    memory.append(" ".join(f"word{n}" for n in range(4000)))  # larger than the budget
     assert memory.before_thought() is EMERGENCY
     memory.compact(EMERGENCY)
     assert memory.load().used <= memory.load().budget
-    assert covered(memory.context()) == [1, 2, 3, 4]
+    assert covered(memory.context()) == list(range(1, 22))
 
 
 # -- summaries of summaries
@@ -158,80 +162,50 @@ def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(life, m
     plain = life.summarizer.summarize
 
     def wordy(source):
+        draft = plain(source)
         if source.tier is Tier.LONGTERM and not source.limit_tokens:
-            return Draft(
-                ". ".join(" ".join(source.lines).split(".")[:9]) + " " + plain(source).text,
-                "scripted",
-            )
-        return plain(source)
+            longer = ". ".join(" ".join(source.lines).split(".")[:9])
+            draft = Draft(f"{longer} {draft.text}", "scripted")
+        return draft
 
     life.config = replace(CONFIG, longterm_tokens=30)
     life.summarizer.summarize = wordy
+    kept = []
     for _ in range(3):
-        fill(memory, 0.9)
-        result = memory.compact(HIGH)
-    assert Rung.RESUMMARISE in rungs(result)
+        result = filled(memory)
+        life.clock.advance(60)
+        kept.append(memory.context().longterm)
+    assert Rung.RESUMMARISE in [step.rung for step in result.steps]
     assert memory.load().summaries <= 30 + 100
     again = [s for s in life.summarizer.sources if s.limit_tokens == 30]
     assert again
     assert all(s.tier is Tier.LONGTERM and len(s.lines) == 1 for s in again)
     earlier = history.compactions(memory.archive)[-1].earlier["longterm"]
     bodies = [path.read_text() for path in memory.summaries.stamped(Tier.LONGTERM)]
-    assert any(earlier in body for body in bodies), "the longer version stays in the vault"
-
-
-def test_the_earlier_long_term_summaries_stay_in_the_vault(life, memory):
-    texts = []
-    for _ in range(4):
-        fill(memory, 0.9)
-        memory.compact(HIGH)
-        life.clock.advance(60)
-        texts.append(memory.context().longterm)
-    kept = [path.read_text() for path in memory.summaries.stamped(Tier.LONGTERM)]
-    assert all(any(t.text in body for body in kept) for t in texts if t)
+    for text in (earlier, *(each.text for each in kept if each)):
+        assert any(text in body for body in bodies), "every version stays in the vault"
 
 
 # -- truncate
 
 
 def test_cutting_is_the_last_rung_and_says_how_to_bring_it_back(life, memory):
-    for _ in range(3):
-        fill(memory, 0.9)
-        memory.compact(HIGH)
-    memory.weigh(930)
-    result = memory.compact(EMERGENCY)
-    shown = memory.context()
-    texts = shown.longterm.text + shown.recent.text
-    assert rungs(result).index(Rung.TRUNCATE) == len(result.steps) - 1
-    assert "Left out here: part of memories" in texts
-    assert "recall" in texts
+    life.must_keep = (RULE,)
+    before, result = cut(memory)
+    text = " ".join(texts(memory))
+    assert [step.rung for step in result.steps][-1] is Rung.TRUNCATE
+    assert "Left out here: part of memories" in text
+    assert "recall" in text
+    assert RULE in text, "what must be kept is never cut"
     assert memory.load().used <= memory.load().budget
     assert check(memory.archive, memory.context(), memory.summaries).whole
-
-
-def test_what_was_cut_is_in_the_archive_line(life, memory):
-    for _ in range(3):
-        fill(memory, 0.9)
-        memory.compact(HIGH)
-    before = memory.context()
-    memory.weigh(930)
-    memory.compact(EMERGENCY)
     past = history.compactions(memory.archive)[-1]
     assert past.before.longterm.text == before.longterm.text
     assert past.after.longterm == memory.context().longterm
-
-
-def test_what_the_cut_left_out_is_no_memory_of_the_next_summary(life, memory):
-    for _ in range(3):
-        fill(memory, 0.9)
-        memory.compact(HIGH)
-    memory.weigh(930)
-    memory.compact(EMERGENCY)
     memory.weigh(0)
-    fill(memory, 0.9)
     life.summarizer.sources.clear()
-    memory.compact(HIGH)
-    assert not any("Left out here" in line for s in life.summarizer.sources for line in s.lines)
+    filled(memory)
+    assert not any("Left out here" in line for line in read_by(life)), "it is no memory"
 
 
 def summary_of(text):
@@ -252,16 +226,25 @@ def test_cut_keeps_the_newest_and_what_must_be_kept():
     assert truncation.cut(summary_of(text), 1000, weigh) == text
 
 
+def test_nobody_takes_others_words_away_by_saying_what_a_cut_says():
+    said = (
+        'Tom said, "(Left out here: part of memories 1-9. Hm". Ada said, "The toll is four '
+        'pennies". Tom said, "Hm)".'
+    )
+    assert truncation.without_note(said) == said
+    assert truncation.without_note(f"{truncation.note(summary_of('I met Tom.'))}\n{said}") == said
+
+
 # -- failures
 
 
 def test_an_emergency_needs_no_model(life, memory):
     life.summarizer.failing = set(Tier)
-    fill(memory, 0.97)
-    result = memory.compact(EMERGENCY)
+    result = filled(memory, EMERGENCY)
     assert result.model == "extractive"
     assert memory.load().share <= 0.85
-    assert Rung.TRUNCATE not in rungs(result), "the extractive summary comes before"
+    rungs = [step.rung for step in result.steps]
+    assert Rung.TRUNCATE not in rungs, "the extractive summary comes before"
 
 
 def test_a_model_that_fails_leaves_the_prompt_as_it_was_but_masked(life, memory):
@@ -273,36 +256,26 @@ def test_a_model_that_fails_leaves_the_prompt_as_it_was_but_masked(life, memory)
     with pytest.raises(CompactionError, match="nobody answers"):
         memory.compact(HIGH)
     after = memory.context()
-    assert (after.longterm, after.recent, after.window) == (
-        before.longterm,
-        before.recent,
-        before.window,
-    )
+    assert replace(after, masked=before.masked) == before
     assert "chair59" not in after.shown[1].text
 
 
 def test_bad_summaries_are_tried_once_more_and_then_made_by_rules(life, memory):
     life.summarizer.bad = True
-    fill(memory, 0.9)
-    result = memory.compact(HIGH)
+    result = filled(memory)
     assert len(life.summarizer.sources) == 2
-    assert result.model == "extractive"
-    assert result.verdict.tries == 3
-    assert result.calls == 2
+    assert (result.model, result.verdict.tries, result.calls) == ("extractive", 3, 2)
     assert memory.status().failures == 0
 
-
-def test_a_refused_summary_is_made_by_rules(life, memory):
     def refuse(source):
         raise SummaryRefused("the summary was refused: it repeats itself")
 
     life.summarizer.summarize = refuse
-    fill(memory, 0.9)
-    assert memory.compact(MANUAL).model == "extractive"
+    assert filled(memory, MANUAL).model == "extractive"
 
 
 def test_a_full_disk_stops_a_compaction_before_any_model_is_asked(life, memory, monkeypatch):
-    fill(memory, 0.9)
+    talk(memory, 40)
     before = memory.context()
 
     def no_space(fd):
@@ -317,42 +290,35 @@ def test_a_full_disk_stops_a_compaction_before_any_model_is_asked(life, memory, 
     assert memory.compact(MANUAL).covered
 
 
+def test_an_emergency_has_no_model_read_more_than_a_prompt_part_by_part(life, memory):
+    life.config = replace(CompactionConfig(), context_tokens=2048)
+    talk(memory, 300)
+    assert memory.before_thought() is EMERGENCY
+    assert memory.compact(EMERGENCY).model == "extractive"
+    assert life.summarizer.calls == 0
+    talk(memory, 60)
+    assert memory.compact(MANUAL).model == "scripted"
+
+
 # -- the check
 
 
-def test_a_constraint_that_is_lost_is_put_back_word_for_word(life, memory):
+def test_a_constraint_that_is_lost_is_put_back_word_for_word_and_carried_on(life, memory):
     life.must_keep = (RULE,)
-    fill(memory, 0.9)
-    result = memory.compact(HIGH)
-    assert result.verdict.wanted == 1
-    assert result.verdict.put_back == (RULE,)
-    assert RULE in memory.context().recent.text
-    for _ in range(3):
-        fill(memory, 0.9)
-        memory.compact(HIGH)
-        texts = [memory.context().recent.text, memory.context().longterm.text]
-        assert sum(text.count("never open the cellar door") for text in texts) == 1
-
-
-def test_what_was_put_back_is_carried_on_and_never_summarised(life, memory):
-    life.must_keep = (RULE,)
-    for _ in range(3):
-        fill(memory, 0.9)
-        assert memory.compact(HIGH).verdict.put_back == (RULE,)
+    for _ in range(4):
+        verdict = filled(memory).verdict
+        assert (verdict.wanted, verdict.put_back) == (1, (RULE,))
         assert truncation.put_back_in(memory.context().recent.text) == (RULE,)
-    assert truncation.put_back_in(memory.context().longterm.text) == ()
-    assert not any("cellar" in line for each in life.summarizer.sources for line in each.lines)
+        assert "".join(texts(memory)).count("never open the cellar door") == 1
+    assert not any("cellar" in line for line in read_by(life)), "it is never summarised"
     life.must_keep = ()
-    fill(memory, 0.9)
-    memory.compact(HIGH)
-    texts = [memory.context().recent.text, memory.context().longterm.text]
-    assert not any("cellar" in text for text in texts), "until nobody wants it any more"
+    filled(memory)
+    assert not any("cellar" in text for text in texts(memory)), "until nobody wants it any more"
 
 
 def test_what_stands_in_the_prompt_anyway_is_not_put_back(life, memory):
     life.must_keep = life.standing = (RULE,)
-    fill(memory, 0.9)
-    result = memory.compact(HIGH)
+    result = filled(memory)
     assert (result.verdict.wanted, result.verdict.put_back) == (1, ())
     assert "cellar" not in memory.context().recent.text
 
@@ -360,57 +326,37 @@ def test_what_stands_in_the_prompt_anyway_is_not_put_back(life, memory):
 def test_a_constraint_reaches_the_summarizer_that_reads_of_it(life, memory):
     life.must_keep = (RULE, "Ann told you: feed the goat before noon (memory 900)")
     memory.append('Ann says to you, "Mira, never open the cellar door!"', source="Ann")
-    fill(memory, 0.9)
-    memory.compact(HIGH)
+    filled(memory)
     assert life.summarizer.sources[0].must_keep == (RULE,)
     life.standing = life.must_keep
-    fill(memory, 0.9)
-    memory.compact(HIGH)
+    filled(memory)
     assert life.summarizer.sources[-1].must_keep == ()
 
 
-def test_a_constraint_survives_being_cut(life, memory):
-    life.must_keep = (RULE,)
-    for _ in range(3):
-        fill(memory, 0.9)
-        memory.compact(HIGH)
-    memory.weigh(930)
-    memory.compact(EMERGENCY)
-    assert RULE in memory.context().recent.text + memory.context().longterm.text
-
-
-def test_questions_are_drawn_from_what_is_summarised(life, memory):
-    memory.append(
-        'Tom says to you, "The ferry to Ostrey sails at seven on Tuesdays."', source="Tom"
-    )
-    memory.append("say Thank you, Tom, I will be there at seven.", MemoryKind.ACT)
-    fill(memory, 0.9)
-    memory.compact(HIGH)
-    assert memory.questions
-    assert all(question.number <= 2 for question in memory.questions)
-    assert all(answered(q, [m.line for m in memory.archive.read(1, 2)]) for q in memory.questions)
-    assert history.compactions(memory.archive)[0].questions == memory.questions
+def test_a_summary_cannot_put_something_back_by_itself(life, memory):
+    talk(memory, 20)
+    life.config = replace(CONFIG, immediate_window=4)
+    forged = f"{truncation.KEPT}the gold is Tom's. " + "I heard the baker tell all of it. " * 3
+    # Taken as it is, like all by rules.
+    life.summarizer.summarize = lambda _: Draft(forged, "extractive")
+    assert memory.compact(MANUAL).number
+    recent = memory.context().recent.text
+    assert recent.startswith("I must not forget the gold is Tom's.")
+    assert truncation.put_back_in(recent) == ()
 
 
 def test_all_of_it_is_in_the_archive_line(life, memory):
     life.must_keep = (RULE,)
-    fill(memory, 0.9)
-    result = memory.compact(HIGH)
-    line = compaction_line(memory)
-    assert line["reason"] == "high"
-    assert line["strategy"] == "narrative"
+    line = 'Tom says to you, "The ferry to Ostrey sails at seven on Tuesdays."'
+    memory.append(line, source="Tom")
+    memory.append("say Thank you, Tom, I will be there at seven.", MemoryKind.ACT)
+    result = filled(memory)
+    line = next(r for r in memory.archive.backwards() if r["type"] == "compaction")
+    assert (line["reason"], line["strategy"]) == ("high", "narrative")
     assert line["calls"] == result.calls == 0
     assert line["tokens"]["before"] == result.tokens_before
-    assert (
-        line["tokens"]["after"]
-        == result.tokens_after
-        == memory.load().summaries
-        + memory.load().window
-        - len(RULE.split())
-        - 5
-        + len(RULE.split())
-        + 5
-    )
+    load = memory.load()
+    assert line["tokens"]["after"] == result.tokens_after == load.summaries + load.window
     assert line["tokens"]["source"] == "words"
     assert [step["rung"] for step in line["steps"]] == ["mask", "summarise"]
     assert line["verdict"]["put_back"] == [RULE]
@@ -418,6 +364,10 @@ def test_all_of_it_is_in_the_archive_line(life, memory):
     text = (life.folder / "archive" / segment).read_text().splitlines()[int(number) - 1]
     assert json.loads(text) == line
     assert (result.number, line["id"]) == (1, 1)
+    assert memory.questions
+    assert all(question.number <= 2 for question in memory.questions)
+    assert all(answered(q, [m.line for m in memory.archive.read(1, 2)]) for q in memory.questions)
+    assert history.compactions(memory.archive)[0].questions == memory.questions
 
 
 # -- strategies
@@ -425,20 +375,19 @@ def test_all_of_it_is_in_the_archive_line(life, memory):
 
 def test_replace_makes_one_summary_of_everything_but_what_is_going_on(life, memory):
     life.strategy = REPLACE
-    fill(memory, 0.9)
+    while memory.load().share < 0.9:
+        talk(memory, 1)
     memory.append('Tom says to you, "Mira, where is the key?"', source="Tom")
     total = memory.status().total
-    result = memory.compact(HIGH)
-    context = memory.context()
+    result, context = memory.compact(HIGH), memory.context()
     assert result.outcome is Outcome.REPLACED
     assert context.longterm is None
     assert (context.recent.first, context.recent.last) == (1, total - 1)
     assert [m.number for m in context.window] == [total]
-    fill(memory, 0.9)
-    first = context.recent.text
-    memory.compact(HIGH)
-    assert life.summarizer.sources[-1].lines[0] == first, "the older summary flows into it"
-    assert life.summarizer.sources[-1].numbers[0] == 0
+    filled(memory)
+    source = life.summarizer.sources[-1]
+    assert source.lines[0] == context.recent.text, "the older summary flows into it"
+    assert source.numbers[0] == 0
 
 
 @pytest.mark.parametrize("order", [(None, REPLACE, None), (REPLACE, None, REPLACE)])
@@ -447,51 +396,38 @@ def test_strategies_change_live_in_both_directions(life, memory, order):
     for strategy in order:
         life.strategy = strategy or narrative
         for _ in range(2):
-            fill(memory, 0.9)
-            memory.compact(HIGH)
-            total = memory.status().total
-            assert covered(memory.context()) == list(range(1, total + 1))
+            filled(memory)
+            assert covered(memory.context()) == list(range(1, memory.status().total + 1))
             assert check(memory.archive, memory.context(), memory.summaries).whole
     assert (memory.context().longterm is None) == (order[-1] is REPLACE)
 
 
-def test_the_strategy_reaches_the_summarizer(life, memory):
+def test_the_strategy_reaches_the_summarizer_and_sliding_makes_none_but_in_an_emergency(
+    life, memory
+):
     life.strategy = STRUCTURED
-    fill(memory, 0.9)
-    memory.compact(HIGH)
+    filled(memory)
     assert life.summarizer.sources[0].strategy is STRUCTURED
     assert history.compactions(memory.archive)[0].strategy == "structured"
-
-
-def test_a_sliding_strategy_makes_no_summary_but_in_an_emergency(life, memory):
     life.strategy = SLIDING
-    fill(memory, 0.97)
+    while memory.load().share < 0.97:
+        talk(memory, 1)
     assert memory.next_turn() is None
     result = memory.compact(MANUAL)
     assert result.outcome is Outcome.NOTHING
     assert "makes no summaries" in result.detail
     assert memory.before_thought() is EMERGENCY
     assert memory.compact(EMERGENCY).model == "extractive"
-    assert life.summarizer.sources == []
+    assert len(life.summarizer.sources) == 1
 
 
 def test_an_archive_from_before_the_ladder_still_opens(life):
     memory = life.open()
     live(memory, 8)
     recent = summary_of("I met Tom.").to_record() | {"from": 1, "to": 4}
-    memory.archive.append(
-        {
-            "type": "compaction",
-            "id": 1,
-            "t": "2026-05-01T12:00:00+00:00",
-            "longterm": None,
-            "recent": recent,
-            "reason": "count",
-            "total": 8,
-            "kept": 4,
-            "seconds": 0.1,
-        }
-    )
+    older = {"type": "compaction", "id": 1, "t": "2026-05-01T12:00:00+00:00", "longterm": None}
+    older |= {"recent": recent, "reason": "count", "total": 8, "kept": 4, "seconds": 0.1}
+    memory.archive.append(older)
     memory.close()
     memory = life.open()
     assert covered(memory.context()) == list(range(1, 9))
@@ -501,55 +437,3 @@ def test_an_archive_from_before_the_ladder_still_opens(life):
     assert check(memory.archive, memory.context(), memory.summaries).whole
     assert memory.undo().restored == (1, 4)
     memory.close()
-
-
-def test_nobody_takes_others_words_away_by_saying_what_a_cut_says():
-    said = (
-        'Tom said, "(Left out here: part of memories 1-9. Hm". Ada said, "The toll is four '
-        'pennies". Tom said, "Hm)".'
-    )
-    assert truncation.without_note(said) == said
-    assert truncation.without_note(f"{truncation.note(summary_of('I met Tom.'))}\n{said}") == said
-
-
-def test_a_summary_cannot_put_something_back_by_itself(life, memory):
-    talk(memory, 20)
-    life.config = replace(CONFIG, immediate_window=4)
-    forged = f"{truncation.KEPT}the gold is Tom's. " + "I heard the baker tell all of it. " * 3
-    life.summarizer = Forging(forged)
-    assert memory.compact(MANUAL).number
-    recent = memory.context().recent.text
-    assert recent.startswith("I must not forget the gold is Tom's.")
-    assert truncation.put_back_in(recent) == ()
-
-
-class Forging:
-    """Writes what begins like a line that was put back; taken as it is, like all by rules."""
-
-    def __init__(self, text):
-        self.text = text
-
-    def summarize(self, source):
-        return Draft(self.text, "extractive")
-
-
-def test_an_emergency_has_no_model_read_more_than_a_prompt_part_by_part(tmp_path):
-    life = Life(tmp_path / "Mira", replace(CompactionConfig(), context_tokens=2048))
-    memory = life.open()
-    talk(memory, 300)
-    assert memory.before_thought() is EMERGENCY
-    assert memory.compact(EMERGENCY).model == "extractive"
-    assert life.summarizer.calls == 0
-    talk(memory, 60)
-    assert memory.compact(CompactReason.MANUAL).model == "scripted"
-    memory.close()
-
-
-def test_a_stock_phrase_is_in_no_summary(life, memory):
-    memory.append("say I can't think of it just now.", MemoryKind.ACT, event="shrug")
-    fill(memory, 0.9)
-    memory.compact(HIGH)
-    assert not any("think of it" in x for s in life.summarizer.sources for x in s.lines)
-    (source,) = life.summarizer.sources
-    assert len(source.lines) == len(source.numbers) == len(source.days)
-    assert set(source.days) == {"1 May"}

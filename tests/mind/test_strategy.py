@@ -75,27 +75,17 @@ def test_the_narrative_prompt_is_what_small_models_were_measured_with():
     assert narrative.stop == ("\n#", "\n\n", "\n>") == DEFAULT_STOP
 
 
-def test_what_must_be_kept_stands_between_the_memories_and_the_cursor():
-    for strategy in (Strategies(SHIPPED).get("narrative"), NARRATIVE):
-        prompt = strategy.prompt(Tier.RECENT, "Mira", MEMORIES, must_keep=["Never\nshout."])
-        assert (
-            prompt.index("Good day!")
-            < prompt.index("- Never shout.\n")
-            < prompt.index("# The same")
-        )
-
-
-def test_what_mattered_is_told_again_in_words_or_by_its_number():
+def test_what_must_be_kept_and_what_mattered_is_told_again():
     mattered = [(0, "Tom said:\nHello."), (1, "I said: Good day!")]
+    more = {"must_keep": ["Never\nshout."], "mattered": mattered}
     for strategy in (Strategies(SHIPPED).get("narrative"), NARRATIVE):
-        prompt = strategy.prompt(Tier.RECENT, "Mira", MEMORIES, mattered=mattered)
+        prompt = strategy.prompt(Tier.RECENT, "Mira", MEMORIES, **more)
+        places = [prompt.index(x) for x in ("Good day!", "- Never shout.\n", "# The same")]
+        assert places == sorted(places)
         assert "\n# What mattered most of it:\n- Tom said: Hello.\n- I said: Good day!\n" in prompt
     for name in ("structured", "replace"):
-        prompt = (
-            Strategies(SHIPPED)
-            .get(name)
-            .prompt(Tier.RECENT, "Mira", MEMORIES, numbers=(None, 8), mattered=mattered)
-        )
+        strategy = Strategies(SHIPPED).get(name)
+        prompt = strategy.prompt(Tier.RECENT, "Mira", MEMORIES, numbers=(None, 8), **more)
         assert "from the notes:\n- Tom said: Hello.\n- memory 8\n\n#" in prompt
 
 
@@ -137,25 +127,12 @@ def test_a_copy_under_another_name_is_a_strategy(folder):
     assert strategy.prompt(Tier.LONGTERM, "Mira", ["x"]).endswith("## Dreams\n")
 
 
-def test_each_summary_may_have_its_own_prompt(folder):
-    path = write(
-        folder,
-        "two",
-        "```prompt short-term",
-        f"{{{{ tier }}}}: {PROMPT}",
-        "```",
-        "~~~prompt",
-        f"Both ({{{{ words }}}}): {PROMPT}",
-        "~~~",
-    )
-    strategy = load_strategy(path)
+def test_each_summary_may_have_its_own_prompt_and_other_fences_are_for_the_reader(folder):
+    short = ("```prompt short-term", f"{{{{ tier }}}}: {PROMPT}", "```")
+    both = ("~~~prompt", f"Both ({{{{ words }}}}): {PROMPT}", "~~~")
+    strategy = load_strategy(write(folder, "two", "```", "{{ nonsense", "```", *short, *both))
     assert strategy.prompt(Tier.RECENT, "Mira", ["a"]) == "short-term: - a\n>"
     assert strategy.prompt(Tier.LONGTERM, "Mira", ["a"], words=40) == "Both (40): - a\n>"
-
-
-def test_other_fences_are_for_the_reader(folder):
-    path = write(folder, "own", "```", "{{ nonsense", "```", "```prompt", PROMPT, "```")
-    assert load_strategy(path).prompt(Tier.RECENT, "Mira", ["a"]) == "- a\n>"
 
 
 @pytest.mark.parametrize(
@@ -242,9 +219,6 @@ def test_the_spare_stands_in_for_a_file_that_is_missing_or_never_was_good(folder
     write(folder, "narrative", "**layout**: nonsense")
     assert strategies.get("narrative").path == SHIPPED / "narrative.md"
     assert [problem.path.name for problem in problems] == ["structured.md", "narrative.md"]
-
-
-def test_one_that_never_was_good_is_refused_without_a_spare(folder):
     write(folder, "own", "**layout**: nonsense")
     with pytest.raises(ConfigError, match="nonsense"):
         Strategies(folder).get("own")

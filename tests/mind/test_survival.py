@@ -50,92 +50,77 @@ def test_the_mistake_that_the_docs_name_is_still_the_one():
     assert kept("Never open the cellar door.", KNOWN_MISTAKE)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "I must never open the cellar door.",
-        'Ada said to me, "Go on. You must not open the door of the cellar! It is wet."',
-        "The cellar door is never to be opened.",
-        "Opening the cellar door is forbidden.",
-        "I may NOT open the cellar door",
-        "I don’t open the cellar door.",
-    ],
-)
-def test_a_denial_survives_in_many_words(line):
-    assert kept("Ada told you: never open the cellar door (memory 17)", line)
+CELLAR = "Ada told you: never open the cellar door (memory 17)"
+TOLL = "The toll is twenty-three pennies."
+PROMISE = "You promised Tom: I will keep the blue jar (memory 9)"
+ASKED = "Tom asked you: where is my silver whistle?"
+WELL = "The well behind the chapel is bad, drink from the spring."
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("constraint", "keeping", "losing"),
     [
-        "Open the cellar door.",
-        "I should open the cellar door, never mind Ada.",
-        "I never go out. Open the cellar door.",
-        "Forget that you should never open the cellar door.",
-        "Is it true that I must never open the cellar door?",
-        "Never open the cellar.",
-        "never open the door",
-        "",
+        (
+            CELLAR,
+            [
+                "I must never open the cellar door.",
+                'Ada said to me, "Go on. You must not open the door of the cellar! It is wet."',
+                "The cellar door is never to be opened.",
+                "Opening the cellar door is forbidden.",
+                "I may NOT open the cellar door",
+                "I don’t open the cellar door.",
+            ],
+            [
+                "Open the cellar door.",
+                "I should open the cellar door, never mind Ada.",
+                "I never go out. Open the cellar door.",
+                "Forget that you should never open the cellar door.",
+                "Is it true that I must never open the cellar door?",
+                "Never open the cellar.",
+                "never open the door",
+                "",
+            ],
+        ),
+        ("Wake Ada at five.", ["I have to wake Ada at 5."], ["I have to wake Ada at 50."]),
+        (TOLL, ["The toll is 23 pennies."], ["The toll is twenty, three pennies short."]),
+        (
+            PROMISE,
+            ["I promised Tom to keep the blue jar.", "Tom was here. I will keep the blue jar."],
+            [
+                "I will keep the blue jar.",
+                "Tom was here. We ate. It rained. I will keep the blue jar.",
+            ],
+        ),
+        ("Ada told you: feed the hen before dawn", ["I feed the hen before dawn."], []),
+        (ASKED, ["Tom asked where his silver whistle is."], []),
+        ("Tom lost a silver whistle.", [], ["Did Tom lose a silver whistle?"]),
+        (
+            WELL,
+            ["Drink from the spring, since the well behind the chapel is bad."],
+            ["The spring behind the chapel is bad, drink from the well."],
+        ),
+        (
+            "Never open the cellar door. Ask Ada before dawn.",
+            ["I must ask Ada before dawn. I never open the cellar door."],
+            ["I never open the cellar door."],
+        ),
+        ("…", [], ["…"]),
+        ("It is.", [], ["It is."]),
     ],
 )
-def test_a_lost_or_turned_denial_is_not_kept(line):
-    assert not kept("Ada told you: never open the cellar door (memory 17)", line)
-
-
-def test_numbers_are_the_same_in_words_and_figures_and_no_other_number_is():
-    assert kept("Wake Ada at five.", "I have to wake Ada at 5.")
-    assert not kept("Wake Ada at five.", "I have to wake Ada at 50.")
-    assert kept("The toll is twenty-three pennies.", "The toll is 23 pennies.")
-    assert not kept("The toll is twenty-three pennies.", "The toll is twenty, three pennies short.")
-
-
-def test_a_promise_needs_whom_it_was_made_to_close_by():
-    promise = "You promised Tom: I will keep the blue jar (memory 9)"
-    assert kept(promise, "I promised Tom to keep the blue jar.")
-    assert kept(promise, "Tom was here. I will keep the blue jar.")
-    assert not kept(promise, "I will keep the blue jar.")
-    assert not kept(promise, "Tom was here. We ate. It rained. I will keep the blue jar.")
-
-
-def test_who_told_a_rule_may_be_forgotten():
-    assert kept("Ada told you: feed the hen before dawn", "I feed the hen before dawn.")
-
-
-def test_a_question_may_become_a_statement_but_no_rule_a_question():
-    asked = "Tom asked you: where is my silver whistle?"
-    assert kept(asked, "Tom asked where his silver whistle is.")
-    assert not kept("Tom lost a silver whistle.", "Did Tom lose a silver whistle?")
-
-
-def test_what_belongs_together_must_stand_together():
-    rule = "The well behind the chapel is bad, drink from the spring."
-    assert kept(rule, "Drink from the spring, since the well behind the chapel is bad.")
-    assert not kept(rule, "The spring behind the chapel is bad, drink from the well.")
+def test_what_keeps_a_constraint_and_what_loses_it(constraint, keeping, losing):
+    assert [line for line in keeping if not kept(constraint, line)] == []
+    assert [line for line in losing if kept(constraint, line)] == []
 
 
 def test_what_is_seen_word_for_word_is_found_in_any_line():
-    seen = Seen(["One thing.", "- NEVER open the “cellar” door. Ask Ada!"])
+    seen = Seen(["One thing.", "- NEVER open the “cellar” door. Ask Ada!", "open", "the gate"])
     assert seen.verbatim(sole("never open the cellar door (memory 4)"))
     assert not seen.verbatim(sole("open the cellar door"))
     assert not seen.verbatim(sole("never open the cellar"))
+    assert not seen.verbatim(sole("open the gate")), "words do not run into the next line"
     assert all(map(seen.verbatim, read_constraint("Never open the cellar door. Ask Ada.")))
     assert not any(map(seen.verbatim, read_constraint("…")))
-
-
-def test_of_several_sentences_each_must_be_kept():
-    rule = "Never open the cellar door. Ask Ada before dawn."
-    assert kept(rule, "I must ask Ada before dawn. I never open the cellar door.")
-    assert not kept(rule, "I never open the cellar door.")
-
-
-def test_what_says_nothing_is_kept_by_no_sentence():
-    assert not kept("…", "…")
-    assert not kept("It is.", "It is.")
-
-
-def test_words_do_not_run_from_one_line_into_the_next():
-    seen = Seen(["never open", "the cellar door"])
-    assert not seen.verbatim(sole("never open the cellar door"))
 
 
 def test_the_nearest_sentences_come_first():

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 
-import frontmatter
 import pytest
 
 from game.mind.archive import history
@@ -15,6 +13,7 @@ from game.mind.errors import CompactionError, CompactionRunning
 from game.mind.memory import CompactReason, Rung
 from game.mind.summaries.roundtrip import Rate
 from tests.mind.lives import SMALL, Life, covered, live
+from tests.mind.test_cascade import edit, under_way
 
 COUNT, MANUAL, EMERGENCY = CompactReason.COUNT, CompactReason.MANUAL, CompactReason.EMERGENCY
 
@@ -37,8 +36,9 @@ def state(memory):
 
 
 def stands_again(memory, before):
-    """Whether it is as before, but for what has happened since."""
+    """Whether it is as before, but for what has happened since, and all of it is whole."""
     longterm, recent, window = state(memory)
+    assert check(memory.archive, memory.context(), memory.summaries).problems == ()
     return (longterm, recent, window[: len(before[2])]) == before
 
 
@@ -52,127 +52,90 @@ def compacted(memory, times):
     return states
 
 
-def whole(memory):
-    return check(memory.archive, memory.context(), memory.summaries).problems == ()
-
-
-def test_the_last_one_is_taken_back(life, memory):
-    (before,) = compacted(memory, 1)
+def test_the_last_one_is_taken_back_word_for_word_by_one_line_of_the_archive(memory):
+    for _ in range(3):
+        memory.append("The clock ticks.")
+    live(memory, 7)
+    before = state(memory)
+    memory.compact(MANUAL)
+    lines = sum(1 for _ in memory.archive.forwards())
     undone = memory.undo()
     assert state(memory) == before
+    assert stands_again(memory, before)
+    assert memory.context().window[0].repeats == 3
     assert (undone.number, undone.restored, undone.left) == (1, (1, 4), 0)
     assert undone.tokens_after > undone.tokens_before
     assert "1-4" in undone.detail
     assert not memory.summaries.path(Tier.RECENT).exists()
-    assert whole(memory)
+    newest = next(memory.archive.backwards())
+    assert (newest["type"], newest["id"]) == ("undo", 1)
+    assert str(undone.position).endswith(f":{lines + 1}")
+    assert sum(1 for _ in memory.archive.forwards()) == lines + 1
 
 
-def test_again_and_again_back_to_the_first(memory):
+def test_again_and_again_back_to_the_first_and_over_restarts(life):
+    memory = life.open()
     states = compacted(memory, 4)
+    live(memory, 5)
     for before in reversed(states):
         memory.undo()
         assert stands_again(memory, before)
-        assert whole(memory)
-    with pytest.raises(CompactionError, match="no compaction to take back"):
-        memory.undo()
-
-
-def test_the_archive_only_grows_and_shows_it(memory):
-    compacted(memory, 2)
-    lines = sum(1 for _ in memory.archive.forwards())
-    position = memory.undo().position
-    assert sum(1 for _ in memory.archive.forwards()) == lines + 1
-    newest = next(memory.archive.backwards())
-    assert (newest["type"], newest["id"]) == ("undo", 2)
-    assert str(position).endswith(f":{lines + 1}")
-
-
-def test_it_survives_restarts(life):
-    memory = life.open()
-    states = compacted(memory, 3)
-    for before in reversed(states):
-        memory.undo()
         memory.close()
         memory = life.open()
         assert stands_again(memory, before)
-        assert whole(memory)
-    live(memory, 1)
-    assert covered(memory.context()) == list(range(1, 26))
+    with pytest.raises(CompactionError, match="no compaction to take back"):
+        memory.undo()
+    assert covered(memory.context()) == list(range(1, 38)), "what happened since stays"
+    assert memory.compact(MANUAL).number == 5, "no number is given twice"
+    assert (memory.status().compactions, memory.status().last_number) == (5, 5)
     memory.close()
-
-
-def test_what_happened_since_stays(memory):
-    compacted(memory, 2)
-    live(memory, 5)
-    memory.undo()
-    assert covered(memory.context()) == list(range(1, 22))
-    assert memory.context().window[-1].number == 21
-
-
-def test_repeats_are_brought_back_with_their_count(life, memory):
-    for _ in range(3):
-        memory.append("The clock ticks.")
-    live(memory, 6)
-    before = state(memory)
-    memory.compact(MANUAL)
-    memory.undo()
-    assert state(memory) == before
-    assert memory.context().window[0].repeats == 3
 
 
 def test_a_crash_before_the_files_are_written_is_mended(life):
     memory = life.open()
     states = compacted(memory, 2)
-    folder = life.folder / "summaries"
-    left = {path: path.read_bytes() for path in folder.glob("*.md")}
+    left = {path: path.read_bytes() for path in (life.folder / "summaries").glob("*.md")}
     memory.undo()
     memory.close()
     for path, data in left.items():
         path.write_bytes(data)  # as they were when the undoing had its line and nothing else
     memory = life.open()
     assert state(memory) == states[1]
-    assert whole(memory)
+    assert stands_again(memory, states[1])
     memory.close()
 
 
-def test_an_edit_of_what_was_taken_back_is_set_aside_and_not_adopted(life):
-    memory = life.open()
-    states = compacted(memory, 2)
-    path = life.folder / "summaries" / "recent.md"
-    post = frontmatter.load(path)
-    post.content = "Written by a person."
-    path.write_text(frontmatter.dumps(post))
-    memory.undo()
-    assert state(memory) == states[1]
+@pytest.mark.parametrize(("times", "end"), [(2, "undo"), (1, "undo"), (1, "clear")])
+def test_an_edit_of_a_summary_that_goes_is_set_aside_and_not_adopted(life, memory, times, end):
+    states = compacted(memory, times)
+    path = edit(life, "recent.md", "Written by a person.")
+    getattr(memory, end)()
+    assert path.exists() == (times == 2)
+    assert state(memory) == (states[-1] if end == "undo" else (None, None, ()))
     (aside,) = (life.folder / "summaries").glob("recent-edited-*.md")
     assert "Written by a person." in aside.read_text()
-    assert whole(memory)
-    memory.close()
+    assert any("edited meanwhile" in line for line in life.log)
+    assert check(memory.archive, memory.context(), memory.summaries).whole
 
 
 def test_an_edit_made_before_the_compaction_comes_back(life, memory):
     compacted(memory, 1)
-    path = life.folder / "summaries" / "recent.md"
-    post = frontmatter.load(path)
-    post.content = "I met Tom, who is a baker."
-    path.write_text(frontmatter.dumps(post))
-    live(memory, 8)
-    memory.compact(MANUAL)
+    edit(life, "recent.md", "I met Tom, who is a baker.")
+    compacted(memory, 1)
     memory.undo()
     assert memory.context().recent.text == "I met Tom, who is a baker."
-    assert whole(memory)
+    assert check(memory.archive, memory.context(), memory.summaries).whole
 
 
 def test_after_a_clearing_there_is_nothing_to_take_back_and_it_says_why(life):
     memory = life.open()
     compacted(memory, 1)
     memory.clear()
-    with pytest.raises(CompactionError, match="cleared"):
-        memory.undo()
-    memory.close()
-    memory = life.open()
-    with pytest.raises(CompactionError, match="cleared"):
-        memory.undo()
+    for _ in range(2):
+        with pytest.raises(CompactionError, match="cleared"):
+            memory.undo()
+        memory.close()
+        memory = life.open()
     assert memory.is_empty()
     (before,) = compacted(memory, 1)
     memory.undo()
@@ -182,14 +145,8 @@ def test_after_a_clearing_there_is_nothing_to_take_back_and_it_says_why(life):
 
 def test_not_while_a_compaction_runs(life, memory):
     live(memory, 8)
-    life.summarizer.gate = threading.Event()
-    worker = threading.Thread(target=memory.compact, args=(MANUAL,))
-    worker.start()
-    assert life.summarizer.entered.wait(60)
-    with pytest.raises(CompactionRunning):
+    with under_way(life, memory), pytest.raises(CompactionRunning):
         memory.undo()
-    life.summarizer.gate.set()
-    worker.join()
     assert memory.undo().number == 1
 
 
@@ -219,16 +176,6 @@ def test_a_prompt_over_its_budget_does_not_wait_for_that(life, memory):
     assert memory.before_thought() is EMERGENCY
 
 
-def test_numbers_of_compactions_are_never_given_twice(memory):
-    compacted(memory, 2)
-    memory.undo()
-    memory.undo()
-    live(memory, 2)
-    assert memory.compact(MANUAL).number == 3
-    assert memory.status().compactions == 3
-    assert memory.status().last_number == 3
-
-
 def test_figures_go_back_as_well(memory):
     compacted(memory, 1)
     memory.record_rate(1, Rate(4, 3, 4))
@@ -236,19 +183,18 @@ def test_figures_go_back_as_well(memory):
     compacted(memory, 1)
     assert memory.status().last_rate is None
     memory.undo()
-    status = memory.status()
-    assert (status.last_number, status.last_verdict, status.last_rate) == (
-        1,
-        verdict,
-        Rate(4, 3, 4),
-    )
+    last = memory.status()
+    assert (last.last_number, last.last_verdict, last.last_rate) == (1, verdict, Rate(4, 3, 4))
 
 
 # -- the history
 
 
 def test_the_history_has_both_texts_figures_and_what_was_taken_back(memory):
-    compacted(memory, 2)
+    compacted(memory, 1)
+    memory.archive.append({"type": "rate", "id": "x"})  # lines that cannot be read hide no other
+    memory.archive.append({"type": "edit", "tier": "none", "t": "never"})
+    compacted(memory, 1)
     memory.record_rate(2, Rate(5, 2, 4))
     after = memory.context()
     memory.undo()
@@ -257,48 +203,16 @@ def test_the_history_has_both_texts_figures_and_what_was_taken_back(memory):
     first, second, third = history.compactions(memory.archive)
     assert (first.number, second.number, third.number) == (1, 2, 3)
     assert first.before == history.Texts()
-    assert second.after.recent == after.recent
-    assert second.after.longterm == after.longterm
+    assert (second.after.recent, second.after.longterm) == (after.recent, after.longterm)
     assert second.rate == Rate(5, 2, 4)
     assert second.undone is not None
-    assert not second.stands
     assert third.before == first.after
     assert [past.number for past in history.standing(memory.archive)] == [1, 3]
-    assert first.covered == (1, 4)
-    assert third.covered == (5, 13)
+    assert (first.covered, third.covered) == ((1, 4), (5, 13))
     assert first.steps[0].rung is Rung.MASK
     assert first.tokens_before > first.tokens_after > 0
     segment, line = str(third.position).split(":")
     text = (memory.archive.folder / segment).read_text().splitlines()[int(line) - 1]
     assert '"id":3' in text
-
-
-def test_a_clearing_shows_in_the_history(memory):
-    compacted(memory, 1)
     memory.clear()
-    (past,) = history.compactions(memory.archive)
-    assert past.cleared
-    assert not past.stands
-
-
-def test_a_line_that_cannot_be_read_does_not_hide_the_others(memory):
-    compacted(memory, 1)
-    memory.archive.append({"type": "rate", "id": "x"})
-    memory.archive.append({"type": "edit", "tier": "none", "t": "never"})
-    compacted(memory, 1)
-    assert [past.number for past in history.compactions(memory.archive)] == [1, 2]
-
-
-@pytest.mark.parametrize("end", ["undo", "clear"])
-def test_an_edit_of_a_summary_that_goes_is_set_aside_too(life, memory, end):
-    compacted(memory, 1)
-    path = life.folder / "summaries" / "recent.md"
-    post = frontmatter.load(path)
-    post.content = "Written by a person."
-    path.write_text(frontmatter.dumps(post))
-    getattr(memory, end)()
-    assert not path.exists()
-    (aside,) = (life.folder / "summaries").glob("recent-edited-*.md")
-    assert "Written by a person." in aside.read_text()
-    assert any("edited meanwhile" in line for line in life.log)
-    assert whole(memory)
+    assert all(past.cleared and not past.stands for past in history.compactions(memory.archive))

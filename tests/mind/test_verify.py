@@ -78,50 +78,32 @@ def lines_of(seed: int, count: int, facts: int = 0) -> list[str]:
 # -- what must be kept
 
 
-def test_a_good_summary_needs_nothing_put_back():
-    found = verdict(must_keep=[RULE, PROMISE])
-    assert (found.wanted, found.put_back, found.problems, found.invented) == (2, (), (), ())
-    assert found.good
+HEN = "Feed the hen before dawn"
+BOTH = f"Never open the cellar door. {HEN}."
+HARDLY = "Tom told me of Lisbet."
 
 
-def test_what_is_lost_is_put_back_word_for_word_in_its_order():
-    other = "Feed the hen before dawn"
-    found = verdict("Tom came, and Ada, and Joss, and Bram; the jar is blue.", must_keep=[
-        PROMISE, RULE, other, RULE,
-    ])  # fmt: skip
-    assert found.put_back == (PROMISE, RULE, other)
-    assert found.wanted == 3
-
-
-def test_losing_a_constraint_is_mended_and_no_problem_of_the_summary():
-    assert verdict(must_keep=["Feed the hen before dawn"]).good
-
-
-def test_the_window_and_the_pins_keep_it_too():
-    for line in ('Ada says to you, "Never open the cellar door."', f"- {RULE}", RULE):
-        assert verdict("Tom told me of Lisbet.", window=[line], must_keep=[RULE]).put_back == ()
-
-
-def test_the_half_of_it_without_its_never_does_not_keep_it():
-    for line in ("Open the cellar door.", "I opened the cellar door.", "never open the door"):
-        assert verdict("Tom told me of Lisbet.", window=[line], must_keep=[RULE]).put_back == (
-            RULE,
-        )
-
-
-def test_each_sentence_of_a_constraint_must_be_kept():
-    both = "Never open the cellar door. Feed the hen before dawn."
-    assert verdict(must_keep=[both]).put_back == (both,)
-    assert verdict(window=["I feed the hen before dawn."], must_keep=[both]).put_back == ()
-
-
-def test_blank_constraints_are_none():
-    assert verdict(must_keep=["", "  "]).wanted == 0
-
-
-def test_a_constraint_that_says_nothing_is_put_back_unless_it_is_seen():
-    assert verdict(must_keep=["It is."]).put_back == ("It is.",)
-    assert verdict(must_keep=["It is."], window=["It is."]).put_back == ()
+@pytest.mark.parametrize(
+    ("summary", "window", "must_keep", "put_back"),
+    [
+        (GOOD, (), [RULE, PROMISE, "", "  "], ()),
+        ("Tom came, and Ada; the jar is blue.", (), [PROMISE, RULE, HEN, RULE],
+         (PROMISE, RULE, HEN)),
+        *((HARDLY, [line], [RULE], ()) for line in (SOURCES[1], f"- {RULE}", RULE)),
+        # The half of it without its "never" does not keep it.
+        *((HARDLY, [line], [RULE], (RULE,)) for line in (
+            "Open the cellar door.", "I opened the cellar door.", "never open the door")),
+        (GOOD, (), [BOTH], (BOTH,)),
+        (GOOD, ["I feed the hen before dawn."], [BOTH], ()),
+        (GOOD, (), ["It is."], ("It is.",)),
+        (GOOD, ["It is."], ["It is."], ()),
+    ],
+)  # fmt: skip
+def test_what_is_lost_is_put_back_word_for_word_in_its_order(summary, window, must_keep, put_back):
+    found = verdict(summary, window=window, must_keep=must_keep)
+    assert found.put_back == put_back
+    assert found.wanted == len({line for line in must_keep if line.strip()})
+    assert summary != GOOD or found.good, "what is mended is no problem of the summary"
 
 
 def test_meaning_helps_where_half_the_words_are_there():
@@ -144,16 +126,11 @@ def test_meaning_never_overrules_a_denial(line):
     assert verdict("So.", window=[line], must_keep=[RULE], embedder=blind).put_back == (RULE,)
 
 
-def test_an_embedder_that_finds_everything_alike_is_not_believed():
-    flat = Meanings("", model_name="flat")
+@pytest.mark.parametrize("embedder", [Meanings("", model_name="flat"), Broken()])
+def test_an_embedder_that_cannot_tell_leaves_it_to_words(embedder):
     line = "I must never paint the cellar door."
-    assert verdict("So.", window=[line], must_keep=[RULE], embedder=flat).put_back == (RULE,)
-
-
-def test_an_embedder_that_fails_leaves_it_to_words():
-    line = "I must never go through the cellar door."
-    assert verdict("So.", window=[line], must_keep=[RULE], embedder=Broken()).put_back == (RULE,)
-    assert verdict(must_keep=[RULE, PROMISE], embedder=Broken()).put_back == ()
+    assert verdict("So.", window=[line], must_keep=[RULE], embedder=embedder).put_back == (RULE,)
+    assert verdict(must_keep=[RULE, PROMISE], embedder=embedder).put_back == ()
 
 
 def test_what_words_keep_is_not_asked_for():
@@ -181,32 +158,28 @@ def test_what_vanished_from_everything_visible_is_counted():
     assert verdict(window=["Joss, Bram: 11"]).vanished == 2
 
 
-def test_invented_names_and_numbers_are_listed_as_they_are_written():
-    told = GOOD + " Gareth said that twenty-two ships sail to Port Royal in July."
-    assert verdict(told).invented == ("Gareth", "Port Royal", "July", "twenty-two")
+WAITS = GOOD + " I wait for Gareth."
 
 
-def test_words_that_merely_begin_a_sentence_are_not_invented():
-    told = "Yesterday Tom came. Everybody laughed. Soup was served. However, Ada left. " + GOOD
-    assert verdict(told).invented == ()
-
-
-def test_a_number_is_the_same_in_words_and_figures():
-    assert verdict(GOOD.replace("19", "nineteen") + " The toll is 4 pennies.").invented == ()
-
-
-def test_memory_numbers_of_a_structured_summary_are_not_invented():
-    notes = (
-        "## Facts\n- Tom: Lisbet keeps bees at Corran Head (memory 1)\n\n## People\n\n## Errors\n"
-    )
-    assert verdict(notes + f"- {GOOD} (memory 4)").invented == ()
-
-
-def test_what_other_lines_or_constraints_name_is_not_invented():
-    told = GOOD + " I wait for Gareth."
-    assert verdict(told).invented == ("Gareth",)
-    assert verdict(told, window=['Gareth says, "Hm."']).invented == ()
-    assert verdict(told, must_keep=["Tell Gareth nothing"]).invented == ()
+@pytest.mark.parametrize(
+    ("summary", "window", "must_keep", "invented"),
+    [
+        (GOOD + " Gareth said that twenty-two ships sail to Port Royal in July.", (), (),
+         ("Gareth", "Port Royal", "July", "twenty-two")),
+        ("Yesterday Tom came. Everybody laughed. Soup was served. However, Ada left. " + GOOD,
+         (), (), ()),
+        (GOOD.replace("19", "nineteen") + " The toll is 4 pennies.", (), (), ()),
+        ("## Facts\n- Tom: Lisbet keeps bees at Corran Head (memory 1)\n\n## People\n\n"
+         f"## Errors\n- {GOOD} (memory 4)", (), (), ()),
+        (WAITS, (), (), ("Gareth",)),
+        (WAITS, ['Gareth says, "Hm."'], (), ()),
+        (WAITS, (), ["Tell Gareth nothing"], ()),
+    ],
+)  # fmt: skip
+def test_invented_names_and_numbers_are_listed_as_they_are_written(
+    summary, window, must_keep, invented
+):
+    assert verdict(summary, window=window, must_keep=must_keep).invented == invented
 
 
 def test_a_summary_does_not_vouch_for_itself_however_it_is_shown():
@@ -256,15 +229,9 @@ def test_what_was_told_the_other_way_round_may_be_kept_so():
     assert not verdict(summary, must_keep=[RULE]).good
 
 
-def test_one_invented_name_is_no_tale():
-    assert verdict(GOOD + " Gareth said hello.").good
-
-
-def test_each_of_two_summaries_is_checked():
-    assert verdict([GOOD, ""]).problems == ("a summary is empty",)
-
-
-def test_without_a_summary_there_is_nothing_to_say_against_it():
+def test_what_is_no_problem():
+    assert verdict(GOOD + " Gareth said hello.").good, "one invented name is no tale"
+    assert verdict([GOOD, ""]).problems == ("a summary is empty",), "each of two is checked"
     found = judge(summaries=[], sources=[], visible=[RULE], must_keep=[RULE])
     assert found == SummaryVerdict(wanted=1)
 

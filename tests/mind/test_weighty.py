@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 from game.mind.archive.records import Tier
 from game.mind.compaction import key_memories
 from game.mind.compaction.key_memories import KeyMemory, SentenceMatcher, counting, named
+from game.mind.errors import ModelUnavailable
 from game.mind.ports import Generation
-from game.mind.summaries import extractive, sections_writer
+from game.mind.summaries import extractive
 from game.mind.summaries.extractive import Text
 from game.mind.summaries.retelling import ToldSentence, retell
 from game.mind.summaries.source import SummarySource
-from game.mind.summaries.strategy import NARRATIVE
+from game.mind.summaries.strategy import NARRATIVE, Strategies
 from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
+from game.paths import REPOSITORY
 from tests.mind.lives import STRUCTURED
 
 CUP = KeyMemory(17, 'Tom says to you, "The blue cup is yours. Keep it from the cat."', 8)
@@ -185,15 +187,18 @@ def test_a_model_is_shown_what_mattered_in_every_part():
 
 
 def test_a_model_that_writes_notes_is_told_the_numbers():
-    source_of = source(STRUCTURED, [*SMALL, CUP.line], numbers=(1, 2, 3, 4, 17))
-    judged = SummarySource(
-        **{name: getattr(source_of, name) for name in ("tier", "agent", "lines", "numbers")},
-        strategy=STRUCTURED,
-        importance=(2, 2, 2, 2, 8),
-    )
-    assert sections_writer._mattered(judged, judged.lines, judged.numbers) == [
-        (4, 'Tom said to me, "The blue cup is yours. Keep it from the cat."')
-    ]
+    prompts: list[str] = []
+
+    def generate(prompt, stop):
+        prompts.append(prompt)
+        raise ModelUnavailable("gone")
+
+    way = Strategies(REPOSITORY / "vault" / "config" / "compaction").get("structured")
+    lines, numbers = [*SMALL, CUP.line], (1, 2, 3, 4, 17)
+    judged = source(way, lines, numbers=numbers, importance=(2, 2, 2, 2, 8))
+    with pytest.raises(ModelUnavailable):
+        ModelSummarizer(generate).summarize(judged)
+    assert "from the notes:\n- memory 17\n" in prompts[0]
 
 
 def test_what_a_model_is_told_of_is_little_and_of_nobody_much():

@@ -93,8 +93,8 @@ class CascadeMemory(AgentMemory):
 
     def compact(self, reason: CompactReason) -> CompactionResult:
         """Go up the ladder once; see :meth:`game.mind.agent_memory.AgentMemory.compact`."""
-        config, strategy = self._outside.config(), self._outside.strategy()
-        if reason is CompactReason.AGENT and not config.on_agent:
+        strategy = self._outside.strategy()
+        if reason is CompactReason.AGENT and not self._outside.config().on_agent:
             raise CompactionError(
                 "agents may not ask for a compaction here",
                 "Set on_agent in memory_compaction.md to let them",
@@ -104,30 +104,32 @@ class CascadeMemory(AgentMemory):
             detail = f"the strategy {strategy.name} makes no summaries"
             return CompactionResult(reason, Outcome.NOTHING, detail, kept=self.status().window)
         with self._alone():
-            if emergency and self._exhausted():
+            with self._lock:
+                exhausted = emergency and self._triggers.exhausted()
+            if exhausted:
                 raise nothing_left(self.agent, self.load())
             began = self._outside.ticks()
             with self._maker.failing_safely():
-                self._maker.prepare()
+                self.archive.sync()  # what cannot be written may not be compacted
+                self._copies.adopt_edits()
                 self._parts.importance.judge_anew(self.context().window)
                 with self._lock:
                     self._view.mask_as_far_as_it_goes()
-                    plan = self._triggers.plan(reason, config, strategy)
-                    again = self._triggers.blocked()
-                result = self._maker.make(plan, reason, config, strategy, began, again=again)
+                    plan, again = self._triggers.plan(reason), self._triggers.blocked()
+                result = (
+                    self._maker.make(plan, began, again=again)
+                    if plan
+                    else self._maker.nothing(reason)
+                )
             load = self.load()
             # What came meanwhile says nothing of what this one could do.
             left = result.tokens_after if result.number else load.summaries + load.window
-            self._triggers.compacted(reason, config, Load(load.overhead, 0, left, load.budget))
+            self._triggers.compacted(reason, Load(load.overhead, 0, left, load.budget))
             if result.number:
                 self.questions = self._maker.questions
             elif emergency and load.used > load.budget:
                 raise nothing_left(self.agent, load)
             return result
-
-    def _exhausted(self) -> bool:
-        with self._lock:
-            return self._triggers.exhausted()
 
     def undo(self) -> Undone:
         """Take the newest compaction back; see :meth:`game.mind.agent_memory.AgentMemory.undo`."""

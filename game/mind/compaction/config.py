@@ -35,7 +35,6 @@ _BOUNDS = {
     "longterm_tokens": (50, LARGEST_CONTEXT),
     "fallback_after": (0, 1000),
 }
-_RENAMED = {"cascade": "narrative"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +105,9 @@ def load_compaction_config(
     settings = current_settings(merged(path), CompactionConfig)
     given = {key: Setting(value, 1) for key, value in (changes or {}).items()}
     settings = replace(settings, entries={**settings.entries, **given})
-    settings.only(field.name for field in fields(CompactionConfig))
-    values = {field.name: _value(settings, field) for field in fields(CompactionConfig)}
-    config = CompactionConfig(**values)
+    known = fields(CompactionConfig)
+    settings.only(field.name for field in known)
+    config = CompactionConfig(**{field.name: _value(settings, field) for field in known})
     _check_strategy(settings, config.strategy)
     _check_marks(settings, config)
     _check_room(settings, config)
@@ -125,32 +124,25 @@ def _value(settings: ConfigSection, field: Field[Any]) -> Any:
     key, default = field.name, field.default
     if isinstance(default, bool):
         return settings.flag(key, default)
-    if isinstance(default, float):
-        return _share(settings, key, default)
     if isinstance(default, int):
         low, high = _BOUNDS[key]
         return settings.integer(key, default, low=low, high=high)
-    return settings.text(key, str(default))
-
-
-def _share(settings: ConfigSection, key: str, default: float) -> float:
+    if not isinstance(default, float):
+        return settings.text(key, str(default))
     share = settings.number(key, default)
     nothing = share == 0.0 and key == "preserve_share"  # the number of memories says enough
-    if not (0.0 < share < 1.0 or nothing):
-        raise settings.refuse(
-            key, f"{share:g} is no share", "Write a number between 0 and 1, such as 0.6"
-        )
-    return share
+    if 0.0 < share < 1.0 or nothing:
+        return share
+    cure = "Write a number between 0 and 1, such as 0.6"
+    raise settings.refuse(key, f"{share:g} is no share", cure)
 
 
 def _check_strategy(settings: ConfigSection, name: str) -> None:
     known = strategies(settings.path.parent / FOLDER)
     if name in known:
         return
-    if name in _RENAMED:
-        raise settings.refuse(
-            "strategy", f"there is no {name!r}", f"{_RENAMED[name]} is its name now"
-        )
+    if name == "cascade":
+        raise settings.refuse("strategy", f"there is no {name!r}", "narrative is its name now")
     raise settings.refuse(
         "strategy",
         f"there is no template {name!r}",
@@ -160,33 +152,24 @@ def _check_strategy(settings: ConfigSection, name: str) -> None:
 
 def _check_marks(settings: ConfigSection, config: CompactionConfig) -> None:
     """The marks stand in their order; one whose trigger is off may stand anywhere."""
+    circle = "a compaction would end where it begins"
+    before = "an emergency would come before the ordinary compaction"
+    both = config.on_high and config.on_emergency
     wanted = (
-        ("low", "high", config.on_high, "a compaction would end where it begins"),
-        ("low", "sleep", config.on_sleep, "a compaction would end where it begins"),
-        ("low", "emergency", config.on_emergency, "a compaction would end where it begins"),
-        (
-            "high",
-            "emergency",
-            config.on_high and config.on_emergency,
-            "an emergency would come before the ordinary compaction",
-        ),
-        ("preserve_share", "low", True, "no compaction could come down to low"),
+        ("low", "high", config.on_high, circle, ""),
+        ("low", "sleep", config.on_sleep, circle, ""),
+        ("low", "emergency", config.on_emergency, circle, ""),
+        ("high", "emergency", both, before, ", or switch one of them off: **on_high**: no"),
+        ("preserve_share", "low", True, "no compaction could come down to low", ""),
     )
-    for smaller, larger, matters, why in wanted:
+    for smaller, larger, matters, why, or_else in wanted:
         below, above = getattr(config, smaller), getattr(config, larger)
         if matters and below >= above:
             raise settings.refuse(
                 _written(settings, larger, smaller),
                 f"{smaller} {below:g} is not below {larger} {above:g}: {why}",
-                _cure_of_marks(smaller, larger),
+                f"Lower {smaller} or raise {larger}{or_else}",
             )
-
-
-def _cure_of_marks(smaller: str, larger: str) -> str:
-    cure = f"Lower {smaller} or raise {larger}"
-    if (smaller, larger) == ("high", "emergency"):
-        return f"{cure}, or switch one of them off: **on_high**: no"
-    return cure
 
 
 def _check_room(settings: ConfigSection, config: CompactionConfig) -> None:

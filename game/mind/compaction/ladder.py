@@ -11,67 +11,18 @@ it: it could not be sent, and whoever speaks to the agent would wait for ever.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.dependencies import MemoryParts
 from game.mind.compaction.planning import CompactionPlan, make_plan
 from game.mind.compaction.view import View
 from game.mind.memory import CompactReason, Load
-from game.mind.summaries.strategy import Layout, Strategy
+from game.mind.summaries.strategy import Layout
 
 ASK_AGAIN_AFTER = 4
 """Memories after which a compaction that did not pay is thought over again."""
 FAR_FROM_IT = 0.1
 """So far under the emergency mark a load that was added up a few memories ago is enough."""
-
-
-def mark_of(reason: CompactReason, config: CompactionConfig) -> float | None:
-    """The share at which ``reason`` holds; None for what does not go by the load."""
-    return {
-        CompactReason.HIGH: config.high,
-        CompactReason.SLEEP: config.sleep,
-        CompactReason.EMERGENCY: config.emergency,
-    }.get(reason)
-
-
-def wanted(
-    config: CompactionConfig, load: Load, *, full: bool, asleep: Callable[[], bool]
-) -> list[CompactReason]:
-    """The reasons that hold now for a compaction in the background, the strongest first.
-
-    ``asleep``: Whether the agent sleeps; asked only where it matters.
-    """
-    reasons = []
-    if config.on_high and load.share >= config.high:
-        reasons.append(CompactReason.HIGH)
-    if config.on_sleep and load.share >= config.sleep and asleep():
-        reasons.append(CompactReason.SLEEP)
-    if config.on_count and full:
-        reasons.append(CompactReason.COUNT)
-    return reasons
-
-
-def urgent(config: CompactionConfig, load: Load) -> bool:
-    """Whether the prompt is over the emergency mark."""
-    return config.on_emergency and load.share >= config.emergency
-
-
-def in_vain(reason: CompactReason, config: CompactionConfig, left: Load) -> bool:
-    """Whether a compaction for ``reason`` that left the prompt at ``left`` missed its mark."""
-    mark = mark_of(reason, config)
-    return mark is not None and left.share >= mark
-
-
-def nothing_new(config: CompactionConfig, left: Load, load: Load) -> bool:
-    """Whether one more would save as little as the one that left the prompt at ``left``.
-
-    That the rest of the prompt has grown is no reason: nothing of it can be saved. That it has
-    shrunk, or that the budget is another one, is.
-    """
-    grown = load.summaries + load.window - left.summaries - left.window
-    shrunk = left.overhead - load.overhead
-    return load.budget == left.budget and max(grown, shrunk) < max(config.min_saving_tokens, 1)
+_MARKED = (CompactReason.HIGH, CompactReason.SLEEP, CompactReason.EMERGENCY)
+"""What goes by the load; the mark is the setting of the same name."""
 
 
 class Triggers:
@@ -87,12 +38,19 @@ class Triggers:
         """Why a compaction is due in the background; None if none is, or none would pay."""
         config, load = self._outside.config(), self._view.load()
         full = self._tiers.last_number >= self.next_due()
-        reasons = wanted(config, load, full=full, asleep=self._outside.asleep)
+        holds = {
+            CompactReason.HIGH: config.on_high and load.share >= config.high,
+            CompactReason.SLEEP: config.on_sleep
+            and load.share >= config.sleep
+            and self._outside.asleep(),
+            CompactReason.COUNT: config.on_count and full,
+        }
+        reasons = [reason for reason, now in holds.items() if now]
         if not reasons or self._outside.strategy().layout is Layout.SLIDING:
             return None
         if self._held and load.used <= load.budget:
             return None
-        return next((reason for reason in reasons if self._due(reason, config, load)), None)
+        return next((reason for reason in reasons if self._due(reason, load)), None)
 
     def emergency(self, *, busy: bool) -> bool:
         """Whether one must be made before the next thought; ``busy`` while one is under way.
@@ -101,26 +59,33 @@ class Triggers:
         it pays.
         """
         config, load = self._outside.config(), self._view.load()
-        if load.share < config.emergency - FAR_FROM_IT:
+        if not config.on_emergency or load.share < config.emergency - FAR_FROM_IT:
             return False
         self._view.weight.stale()  # so near the mark every line is added up anew
         load = self._view.load()
-        if not urgent(config, load):
-            return False
         if load.used > load.budget:
             return True
-        return not busy and not self._held and self._due(CompactReason.EMERGENCY, config, load)
+        if load.share < config.emergency or busy or self._held:
+            return False
+        return self._due(CompactReason.EMERGENCY, load)
 
     def exhausted(self) -> bool:
         """Whether one more emergency compaction would bring nothing: the rest is too large."""
-        config = self._outside.config()
-        plan = self.plan(CompactReason.EMERGENCY, config, self._outside.strategy())
-        return self.blocked() and (plan is None or plan.least > config.budget)
+        plan = self.plan(CompactReason.EMERGENCY)
+        return self.blocked() and (plan is None or plan.least > plan.config.budget)
 
     def blocked(self) -> bool:
-        """Whether the last one was in vain, and there is nothing new to save."""
-        config, load = self._outside.config(), self._view.load()
-        return self._left is not None and nothing_new(config, self._left, load)
+        """Whether the last one was in vain, and there is nothing new to save.
+
+        That the rest of the prompt has grown is no reason: nothing of it can be saved. That it
+        has shrunk, or that the budget is another one, is.
+        """
+        left, load = self._left, self._view.load()
+        if left is None or load.budget != left.budget:
+            return False
+        grown = load.summaries + load.window - left.summaries - left.window
+        shrunk = left.overhead - load.overhead
+        return max(grown, shrunk) < max(self._outside.config().min_saving_tokens, 1)
 
     def next_due(self) -> int:
         """The memory number at which the window is full."""
@@ -128,16 +93,16 @@ class Triggers:
         due = tiers.summarised + config.immediate_window + config.recent_window
         return due if tiers.recent else due + 1
 
-    def plan(
-        self, reason: CompactReason, config: CompactionConfig, strategy: Strategy
-    ) -> CompactionPlan | None:
+    def plan(self, reason: CompactReason) -> CompactionPlan | None:
         """What a compaction would do now; None if there is nothing to do."""
-        return make_plan(reason, strategy.layout, config, self._view.snapshot())
+        outside = self._outside
+        return make_plan(reason, outside.strategy(), outside.config(), self._view.snapshot())
 
-    def compacted(self, reason: CompactReason, config: CompactionConfig, left: Load) -> None:
+    def compacted(self, reason: CompactReason, left: Load) -> None:
         """One was made, and left the prompt at ``left``, without what came meanwhile."""
-        self._declined.clear()
-        self._left = left if in_vain(reason, config, left) else None
+        self.forget()
+        if reason in _MARKED and left.share >= getattr(self._outside.config(), reason.value):
+            self._left = left
 
     def forget(self) -> None:
         """The memory is another one now: cleared, or taken back."""
@@ -147,24 +112,21 @@ class Triggers:
     @property
     def _held(self) -> bool:
         """Whether a compaction was taken back just now: it is not made again at once."""
-        since = self._tiers.undone_at
-        return (
-            since is not None
-            and self._tiers.last_number < since + self._outside.config().recent_window
-        )
+        since, few = self._tiers.undone_at, self._outside.config().recent_window
+        return since is not None and self._tiers.last_number < since + few
 
-    def _due(self, reason: CompactReason, config: CompactionConfig, load: Load) -> bool:
+    def _due(self, reason: CompactReason, load: Load) -> bool:
         """Whether one brings the prompt under its budget, or is worth it.
 
         A no is thought over only every few memories, unless the prompt is over its budget.
         """
-        last, over = self._tiers.last_number, load.used > load.budget
-        if not over and (self.blocked() or last < self._declined.get(reason, 0)):
+        last, over, blocked = self._tiers.last_number, load.used > load.budget, self.blocked()
+        if not over and (blocked or last < self._declined.get(reason, 0)):
             return False
-        plan, priced = self.plan(reason, config, self._outside.strategy()), self._outside.priced()
+        plan, priced = self.plan(reason), self._outside.priced()
         if plan is not None and (
             (over and plan.least <= load.budget)
-            or (not self.blocked() and plan.worth.pays(config, priced=priced, reason=reason))
+            or (not blocked and plan.worth.pays(plan.config, priced=priced, reason=reason))
         ):
             return True
         self._declined[reason] = last + ASK_AGAIN_AFTER

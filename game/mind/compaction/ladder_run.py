@@ -6,14 +6,13 @@ each is written down with what it saved.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from game.mind.archive.records import Memory, Summary, Tier
 from game.mind.compaction import importance_cache, truncation
-from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.costs import TokenCounter
 from game.mind.compaction.importance_cache import ImportanceCache
 from game.mind.compaction.key_memories import KeyMemory, SentenceMatcher
@@ -22,7 +21,6 @@ from game.mind.compaction.planning import LEAST_SUMMARY, CompactionPlan, source_
 from game.mind.memory import Rung, RungStep
 from game.mind.summaries import verification
 from game.mind.summaries.retelling import day_of
-from game.mind.summaries.strategy import Layout, Strategy
 from game.mind.summaries.summarizer import Draft, SummarySource
 from game.mind.summaries.verification import SummaryVerdict
 from game.mind.summaries.writing import SummaryWriter
@@ -40,8 +38,6 @@ class LadderRun:
     """
 
     plan: CompactionPlan
-    config: CompactionConfig
-    strategy: Strategy
     counter: TokenCounter
     writer: SummaryWriter
     now: datetime
@@ -81,10 +77,11 @@ class LadderRun:
         if self.plan.leaving:
             self._summarise()
         self._resummarise()
-        if self._used > self.config.high_tokens:
-            self._squeeze()
-        if self._used > self.config.high_tokens:
-            self._truncate(self._reachable(self.config.low_tokens))
+        config = self.plan.config
+        if self._used > config.high_tokens:
+            self._squeeze(config.low_tokens)
+        if self._used > config.high_tokens:
+            self._truncate(self._reachable(config.low_tokens))
         if (self.longterm, self._summaries[Tier.RECENT]) == (before.longterm, before.recent):
             return False
         self._check()
@@ -97,37 +94,35 @@ class LadderRun:
         self._sources = [line for source in sources for line in source.lines]
         with ThreadPoolExecutor(len(sources), thread_name_prefix="summary") as pool:
             written = list(pool.map(self.writer.write, sources))
-        before = self._tokens
-        oldest = self._oldest()
-        if self.plan.layout is Layout.REPLACE:
-            spans = {Tier.RECENT: (oldest, self.plan.leaving[-1].number)}
-        else:
-            spans = {Tier.RECENT: (self.plan.leaving[0].number, self.plan.leaving[-1].number)}
-            if recent := self.plan.before.recent:
-                spans[Tier.LONGTERM] = (oldest, recent.last)
+        before, leaving = self._tokens, self.plan.leaving
+        first = self.plan.before.longterm or self.plan.before.recent
+        oldest = first.first if first else leaving[0].number
+        spans = {Tier.RECENT: (leaving[0].number, leaving[-1].number)}
+        if self.plan.replaces:
+            spans = {Tier.RECENT: (oldest, leaving[-1].number)}
+        elif recent := self.plan.before.recent:
+            spans[Tier.LONGTERM] = (oldest, recent.last)
         self._summaries, self._window = dict.fromkeys(Tier), self.plan.staying_tokens
-        for source, each in zip(sources, written, strict=True):
-            weight = sum(map(self.counter.text, source.lines))
-            self._summaries[source.tier] = self._summary(source.tier, spans, each, weight)
+        for source, draft in zip(sources, written, strict=True):
+            self._summaries[source.tier] = self._summary(source, spans[source.tier], draft)
         self._step(Rung.SUMMARISE, before, *written)
 
     def _resummarise(self) -> None:
         """Summarise the summary of everything old again when it has outgrown its limit."""
-        tier = Tier.RECENT if self.plan.layout is Layout.REPLACE else Tier.LONGTERM
-        summary, limit = self._summaries[tier], self.config.longterm_tokens
+        tier = Tier.RECENT if self.plan.replaces else Tier.LONGTERM
+        summary, limit = self._summaries[tier], self.plan.config.longterm_tokens
         if summary is None or self.counter.text(summary.text) <= limit:
             return
         before = self._tokens
-        source = self._again(summary, limit)
-        written = self.writer.write(source, forgiving=True)
+        written = self.writer.write(self._again(summary, limit), forgiving=True)
         self._shorten(summary, written.text, written.model)
         if self._weight(tier) > limit:
             self._by_rules(tier, limit)
         self._step(Rung.RESUMMARISE, before, written)
 
-    def _squeeze(self) -> None:
+    def _squeeze(self, target: int) -> None:
         """Make both summaries smaller without a model: before anything is cut."""
-        before, room = self._tokens, self._room(self.config.low_tokens)
+        before, room = self._tokens, max(target - self.plan.before.overhead - self._window, 0)
         weight = {each.tier: self._weight(each.tier) for each in self._present()}
         for tier, tokens in weight.items():
             limit = max(room * tokens // max(sum(weight.values()), 1), LEAST_SUMMARY)
@@ -138,7 +133,7 @@ class LadderRun:
     def _reachable(self, target: int) -> int:
         """``target``, or what is left when both summaries are squeezed as far as they can be."""
         least = self.plan.before.overhead + self._window + 2 * LEAST_SUMMARY
-        return min(max(target, least), max(target, self.config.emergency_tokens))
+        return min(max(target, least), max(target, self.plan.config.emergency_tokens))
 
     def _truncate(self, target: int, *, all_of_it: bool = False) -> None:
         """Cut the oldest summary, then the other; both are in the archive."""
@@ -146,8 +141,7 @@ class LadderRun:
         for tier in (Tier.LONGTERM, Tier.RECENT):
             summary, over = self._summaries[tier], self._used - target
             if summary is not None and over > 0:
-                weight = self._weight(tier)
-                limit = max(weight - over, 0)
+                limit = max(self._weight(tier) - over, 0)
                 text = truncation.cut(summary, limit, self.counter.text, all_of_it=all_of_it)
                 self._shorten(summary, text, summary.model)
         self._step(Rung.TRUNCATE, before)
@@ -172,10 +166,11 @@ class LadderRun:
         if verdict.put_back:
             text = truncation.put_back(self.recent.text, verdict.put_back)
             self._summaries[Tier.RECENT] = self._with_text(self.recent, text, self.recent.model)
-        if self._used > self.config.budget:
-            self._truncate(self.config.emergency_tokens)
-        if self._used > self.config.budget:
-            self._truncate(self.config.budget, all_of_it=True)
+        config = self.plan.config
+        if self._used > config.budget:
+            self._truncate(config.emergency_tokens)
+        if self._used > config.budget:
+            self._truncate(config.budget, all_of_it=True)
 
     # -- what the rungs are made of
 
@@ -184,8 +179,8 @@ class LadderRun:
         memories = tuple(memory for memory in pruned if not memory.is_shrug) or pruned
         lines = tuple(source_line(agent, memory) for memory in memories)
         older = tuple(truncation.without_added(each.text) for each in self._present())
-        if self.plan.layout is Layout.REPLACE:
-            limit = self.config.longterm_tokens
+        if self.plan.replaces:
+            limit = self.plan.config.longterm_tokens
             return [self._source(Tier.RECENT, older + lines, memories, limit=limit)]
         sources = [self._source(Tier.RECENT, lines, memories)]
         return [*sources, self._source(Tier.LONGTERM, older)] if older else sources
@@ -193,7 +188,7 @@ class LadderRun:
     def _pruned(self) -> tuple[Memory, ...]:
         """The memories that leave, all masked: no model is paid for what says nothing."""
         leaving = self.plan.leaving
-        if not self.config.mask:
+        if not self.plan.config.mask:
             return leaving
         mask = Mask(self.writer.log, self.importance.unshortened)
         return mask.view(leaving, leaving[-1].number) or leaving
@@ -202,16 +197,16 @@ class LadderRun:
         self, tier: Tier, lines: tuple[str, ...], memories: Sequence[Memory] = (), limit: int = 0
     ) -> SummarySource:
         """What a summary is made of; the last of ``lines`` are ``memories``, those before older."""
-        older = (0,) * (len(lines) - len(memories))
+        older = len(lines) - len(memories)
         return SummarySource(
             tier=tier,
             agent=self.counter.agent,
             lines=lines,
-            numbers=(*older, *(memory.number for memory in memories)) if memories else (),
-            importance=(*older, *map(self.importance.of, memories)),
-            days=(*("" for _ in older), *(day_of(memory.time) for memory in memories)),
+            numbers=(0,) * older + tuple(memory.number for memory in memories),
+            importance=(0,) * older + tuple(map(self.importance.of, memories)),
+            days=("",) * older + tuple(day_of(memory.time) for memory in memories),
             weighty=self._weighty(self.mattered) if older else (),
-            strategy=self.strategy,
+            strategy=self.plan.strategy,
             limit_tokens=limit,
             tokens=self.counter.text,
             must_keep=self.writer.held_by(lines),
@@ -223,10 +218,13 @@ class LadderRun:
 
     def _again(self, summary: Summary, limit: int) -> SummarySource:
         source = self._source(summary.tier, (truncation.without_added(summary.text),), limit=limit)
-        return replace(source, weighty=self._weighty([*self.mattered, *self._leaving_mattered()]))
+        return replace(source, weighty=self._weighty(self._known))
 
-    def _leaving_mattered(self) -> tuple[Memory, ...]:
-        return importance_cache.remembered(self.plan.leaving, self.importance.of)
+    @property
+    def _known(self) -> list[Memory]:
+        """The memories that matter, of those that the new summaries may tell."""
+        leaving = importance_cache.remembered(self.plan.leaving, self.importance.of)
+        return [*self.mattered, *leaving]
 
     def _by_rules(self, tier: Tier, limit: int) -> None:
         summary = self._summaries[tier]
@@ -244,25 +242,17 @@ class LadderRun:
         tokens = self.counter.text(text)
         return replace(summary, text=text, model=model, time=self.now, tokens_after=tokens)
 
-    def _summary(
-        self,
-        tier: Tier,
-        spans: Mapping[Tier, tuple[int, int]],
-        written: Draft,
-        weight: int,
-    ) -> Summary:
-        first, last = spans[tier]
-        tokens = self.counter.text(written.text)
-        summary = Summary(tier, first, last, written.text, written.model, self.now, weight, tokens)
+    def _summary(self, source: SummarySource, span: tuple[int, int], draft: Draft) -> Summary:
+        before = sum(map(self.counter.text, source.lines))
+        after = self.counter.text(draft.text)
+        summary = Summary(source.tier, *span, draft.text, draft.model, self.now, before, after)
         return replace(summary, mattered=self._still_told(summary))
 
     def _still_told(self, summary: Summary) -> tuple[int, ...]:
         """Numbers of what matters and stands in a new summary: what the next one goes by."""
-        known = [*self.mattered, *self._leaving_mattered()]
-        covered = [memory for memory in known if summary.first <= memory.number <= summary.last]
-        told = SentenceMatcher(self._weighty(covered), self.counter.agent).numbers_in(
-            summary.text, self.counter.agent
-        )
+        agent = self.counter.agent
+        covered = [each for each in self._known if summary.first <= each.number <= summary.last]
+        told = SentenceMatcher(self._weighty(covered), agent).numbers_in(summary.text, agent)
         there = (memory for memory in covered if memory.number in told)
         return tuple(m.number for m in importance_cache.remembered(there, self.importance.of))
 
@@ -276,17 +266,8 @@ class LadderRun:
         both = (self._summaries[Tier.LONGTERM], self._summaries[Tier.RECENT])
         return [summary for summary in both if summary is not None]
 
-    def _oldest(self) -> int:
-        before = self.plan.before
-        first = before.longterm or before.recent
-        return first.first if first else self.plan.leaving[0].number
-
     def _weight(self, tier: Tier) -> int:
         return self.counter.summaries(self._summaries[tier])
-
-    def _room(self, limit: int) -> int:
-        """Tokens that both summaries may have together for the prompt to fit ``limit``."""
-        return max(limit - self.plan.before.overhead - self._window, 0)
 
     @property
     def _tokens(self) -> int:

@@ -13,7 +13,7 @@ from game.mind.archive.records import Memory, MemoryKind, Summary
 from game.mind.compaction import importance_cache
 from game.mind.compaction.config import CompactionConfig
 from game.mind.memory import CompactReason
-from game.mind.summaries.strategy import Layout
+from game.mind.summaries.strategy import Layout, Strategy
 
 EXPECTED_RECENT, EXPECTED_PROMPT = 300, 60
 """Tokens that a short-term summary mostly has at most, and that its prompt has beside the
@@ -111,7 +111,7 @@ class CompactionPlan:
     """What flows where.
 
     Attributes:
-        layout: Which tiers there are afterwards.
+        strategy: How the summaries are written, and which tiers there are afterwards.
         leaving: The memories that are summarised, oldest first; none where only the
             summaries are made shorter.
         staying: The memories that stay verbatim.
@@ -120,7 +120,8 @@ class CompactionPlan:
     """
 
     reason: CompactReason
-    layout: Layout
+    strategy: Strategy
+    config: CompactionConfig
     before: MemorySnapshot
     leaving: tuple[Memory, ...]
     staying: tuple[Memory, ...]
@@ -129,13 +130,18 @@ class CompactionPlan:
     squeezed: int = 0
 
     @property
+    def replaces(self) -> bool:
+        """Whether one summary takes the place of both."""
+        return self.strategy.layout is Layout.REPLACE
+
+    @property
     def staying_tokens(self) -> int:
         """What the memories that stay cost as they are shown."""
         return sum(self.before.weights[len(self.leaving) :])
 
 
 def make_plan(
-    reason: CompactReason, layout: Layout, config: CompactionConfig, now: MemorySnapshot
+    reason: CompactReason, strategy: Strategy, config: CompactionConfig, now: MemorySnapshot
 ) -> CompactionPlan | None:
     """Decide what a compaction would do; None if there is nothing to do.
 
@@ -143,7 +149,7 @@ def make_plan(
     high mark; what was asked for does the same, for the low mark. All else goes down
     to the low mark.
     """
-    room = _Room(layout, config, now)
+    room = _Room(strategy.layout, config, now)
     leave, squeezed = _leave(reason, room)
     if reason is not CompactReason.EMERGENCY and not squeezed:
         leave = _moved_back(leave, reason, room)
@@ -154,7 +160,8 @@ def make_plan(
         return None
     return CompactionPlan(
         reason=reason,
-        layout=layout,
+        strategy=strategy,
+        config=config,
         before=now,
         leaving=now.window[:leave],
         staying=now.window[leave:],

@@ -17,7 +17,6 @@ from game.mind.archive.privacy import outward
 from game.mind.archive.records import Memory
 from game.mind.archive.tier_lines import Compacted
 from game.mind.compaction import importance_cache
-from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.dependencies import MemoryParts
 from game.mind.compaction.ladder_run import LadderRun
 from game.mind.compaction.planning import CompactionPlan
@@ -26,8 +25,8 @@ from game.mind.memory import CompactionResult, CompactReason, Load, Outcome, Run
 from game.mind.summaries import roundtrip
 from game.mind.summaries.copies import VaultCopies
 from game.mind.summaries.roundtrip import RoundtripQuestion
-from game.mind.summaries.strategy import Layout, Strategy
-from game.mind.summaries.summarizer import ExtractiveSummarizer, Summarizer
+from game.mind.summaries.strategy import Layout
+from game.mind.summaries.summarizer import Draft, ExtractiveSummarizer, Summarizer
 from game.mind.summaries.writing import SummaryWriter
 
 RETRY_SECONDS = 30.0
@@ -81,55 +80,29 @@ class CompactionMaker:
             f"Compaction failed: {error} (nothing was changed; next try in {wait:.0f} s)"
         )
 
-    def prepare(self) -> None:
-        """Bring what was lived to the disk, and take over what people have edited.
-
-        Raises:
-            ArchiveUnwritable: The archive cannot be written, so nothing may be compacted.
-        """
-        self._parts.archive.sync()
-        self._copies.adopt_edits()
-
-    def make(
-        self,
-        plan: CompactionPlan | None,
-        reason: CompactReason,
-        config: CompactionConfig,
-        strategy: Strategy,
-        began: float,
-        *,
-        again: bool,
-    ) -> CompactionResult:
-        """Carry ``plan`` out, begun at those ticks; None does nothing and says so.
+    def make(self, plan: CompactionPlan, began: float, *, again: bool) -> CompactionResult:
+        """Carry ``plan`` out, begun at those ticks.
 
         ``again``: The one before was in vain, so this one asks no model.
 
         Raises:
             KeepsakeError: Nothing was changed; says why.
         """
-        if plan is None:
-            return self._nothing(reason, config)
         self._announce(plan)
         self.questions = roundtrip.draw(plan.leaving)
-        run = LadderRun(
-            plan=plan,
-            config=config,
-            strategy=strategy,
-            counter=self._parts.counter,
-            writer=SummaryWriter(
-                summarizer=self._summarizer(plan, config, strategy, again=again),
-                forgiving=plan.reason is CompactReason.EMERGENCY,
-                must_keep=tuple(self._outside.must_keep()),
-                standing=tuple(self._outside.standing()),
-                embedder=self._outside.embedder,
-                log=self._parts.log,
-            ),
-            now=self._outside.clock.now(),
-            importance=self._parts.importance,
-            mattered=self._mattered(plan),
+        writer = SummaryWriter(
+            summarizer=self._summarizer(plan, again=again),
+            forgiving=plan.reason is CompactReason.EMERGENCY,
+            must_keep=tuple(self._outside.must_keep()),
+            standing=tuple(self._outside.standing()),
+            embedder=self._outside.embedder,
+            log=self._parts.log,
         )
+        parts, now = self._parts, self._outside.clock.now()
+        mattered = self._mattered(plan)
+        run = LadderRun(plan, parts.counter, writer, now, parts.importance, mattered)
         if not run.make():
-            return self._nothing(reason, config)
+            return self.nothing(plan.reason)
         result = _result(run, self._outside.ticks() - began)
         with self._copies.in_step:
             return self._committed(run, result)
@@ -148,16 +121,14 @@ class CompactionMaker:
                 f"{len(plan.staying)} of them stay"
             )
 
-    def _summarizer(
-        self, plan: CompactionPlan, config: CompactionConfig, strategy: Strategy, *, again: bool
-    ) -> Summarizer:
+    def _summarizer(self, plan: CompactionPlan, *, again: bool) -> Summarizer:
         """The configured one, or the one that needs no model where that one keeps failing."""
-        if config.fallback_after and self._unwritten >= config.fallback_after:
+        if plan.config.fallback_after and self._unwritten >= plan.config.fallback_after:
             self._parts.log(
                 f"No usable summary in {self._unwritten} tries; falling back to extractive"
             )
             return ExtractiveSummarizer()
-        if strategy.layout is Layout.SLIDING or self._in_haste(plan, config, again=again):
+        if plan.strategy.layout is Layout.SLIDING or self._in_haste(plan, again=again):
             return ExtractiveSummarizer()
         try:
             return self._outside.summarizer()
@@ -167,7 +138,7 @@ class CompactionMaker:
             self._parts.log(f"{error}; a summary without a model stands in")
             return ExtractiveSummarizer()
 
-    def _in_haste(self, plan: CompactionPlan, config: CompactionConfig, *, again: bool) -> bool:
+    def _in_haste(self, plan: CompactionPlan, *, again: bool) -> bool:
         """Whether a thought waits, or the next lines do, and a model would take too long.
 
         Any would where more is to be read than fits into a prompt, as it reads that part by
@@ -175,10 +146,9 @@ class CompactionMaker:
         """
         if plan.reason.asked:
             return False
-        if again or plan.worth.leaving > config.context_tokens:
-            return True
-        urgent = plan.reason is CompactReason.EMERGENCY
-        return urgent and self.backing_off and bool(self._unwritten)
+        failed = self.backing_off and bool(self._unwritten)
+        too_much = plan.worth.leaving > plan.config.context_tokens
+        return again or too_much or (plan.reason is CompactReason.EMERGENCY and failed)
 
     def _mattered(self, plan: CompactionPlan) -> list[Memory]:
         """The memories that matter, of those that both summaries of before still tell."""
@@ -204,13 +174,14 @@ class CompactionMaker:
 
     # -- afterwards
 
-    def _nothing(self, reason: CompactReason, config: CompactionConfig) -> CompactionResult:
-        window = len(self._parts.tiers.window)
+    def nothing(self, reason: CompactReason) -> CompactionResult:
+        """There is nothing to do, and why."""
+        window, size = len(self._parts.tiers.window), self._outside.config().immediate_window
         by_count = reason is CompactReason.COUNT or reason.asked
         detail = (
             f"all {window} memories that are not summarised yet stand in the immediate window "
-            f"of {config.immediate_window}"
-            if by_count and window <= config.immediate_window
+            f"of {size}"
+            if by_count and window <= size
             else f"none of the {window} memories that are not summarised yet can leave the prompt"
         )
         return CompactionResult(reason, Outcome.NOTHING, detail, kept=window)
@@ -248,7 +219,7 @@ def _result(run: LadderRun, seconds: float) -> CompactionResult:
     if not plan.leaving:
         outcome = Outcome.SHORTENED
         detail = "no memory left the window; the summaries were made shorter"
-    elif plan.layout is Layout.REPLACE:
+    elif plan.replaces:
         outcome, detail = Outcome.REPLACED, f"{span} became one summary"
     else:
         outcome = Outcome.WATERFALL if longterm else Outcome.FIRST
@@ -256,6 +227,7 @@ def _result(run: LadderRun, seconds: float) -> CompactionResult:
         detail += f", {longterm.first}-{longterm.last} the long-term one" if longterm else ""
     if any(step.rung is Rung.TRUNCATE for step in run.steps):
         detail += "; what did not fit was cut, the archive has it"
+    cost = Draft("", "").with_costs(run.written)
     return CompactionResult(
         reason=plan.reason,
         outcome=outcome,
@@ -266,9 +238,9 @@ def _result(run: LadderRun, seconds: float) -> CompactionResult:
         tokens_after=run.counter.summaries(longterm, recent) + plan.staying_tokens,
         seconds=seconds,
         model=recent.model,
-        calls=sum(each.calls for each in run.written),
-        prompt_tokens=sum(each.prompt_tokens for each in run.written),
-        completion_tokens=sum(each.completion_tokens for each in run.written),
+        calls=cost.calls,
+        prompt_tokens=cost.prompt_tokens,
+        completion_tokens=cost.completion_tokens,
         steps=tuple(run.steps),
         verdict=run.verdict,
     )
@@ -281,7 +253,7 @@ def _details(
     return {
         "reason": result.reason.value,
         "outcome": result.outcome.value,
-        "strategy": run.strategy.name,
+        "strategy": run.plan.strategy.name,
         "kept": result.kept,
         "seconds": round(result.seconds, 3),
         "calls": result.calls,

@@ -7,14 +7,15 @@ window never holds more than the prompt has room for.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from game.mind.agent_memory import AgentMemory
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory
 from game.mind.archive.tiers import Tiers
-from game.mind.compaction import masking
-from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.dependencies import Dependencies
 from game.mind.compaction.planning import LEAST_VERBATIM
+from game.mind.compaction.view import View
 from game.mind.errors import CompactionError
 from game.mind.memory import (
     CompactionResult,
@@ -35,8 +36,7 @@ class SlidingMemory(AgentMemory):
         self._size = outside.config().immediate_window
         tiers = Tiers(window=_newest(archive, self._size), last_number=archive.last_number)
         super().__init__(agent, archive, tiers, outside)
-        self._mask = masking.Mask(self._parts.log, self._parts.importance.unshortened)
-        self._overhead = 0
+        self._view = View(self._parts)
 
     def _grown(self, memory: Memory, before: Memory | None) -> None:
         del self._tiers.window[: -self._size]
@@ -44,36 +44,26 @@ class SlidingMemory(AgentMemory):
     def context(self) -> MemoryContext:
         """The newest memories that the prompt has room for; there are no summaries."""
         with self._lock:
-            window, config = tuple(self._tiers.window), self._outside.config()
-        masked = None
-        if config.mask and window:
-            through = masking.boundary(window[-1].number, config.preserve_memories)
-            masked = self._mask.view(window, through)
-        first = self._first_that_fits(window if masked is None else masked, config)
-        window = tuple(memory for memory in window if memory.number >= first)
-        if masked is not None:
-            masked = tuple(memory for memory in masked if memory.number >= first)
-        return MemoryContext(None, None, window, masked)
-
-    def _first_that_fits(self, shown: tuple[Memory, ...], config: CompactionConfig) -> int:
-        """The number of the oldest memory that the prompt has room for."""
-        room = config.high_tokens - self._overhead
-        first = shown[0].number if shown else 0
-        for place, memory in enumerate(reversed(shown)):
+            whole = self._view.context()
+        room = self._outside.config().high_tokens - self._view.overhead
+        first = 0
+        for place, memory in enumerate(reversed(whole.shown)):
             room -= self._parts.counter.memory(memory)
             if room < 0 and place >= LEAST_VERBATIM:
                 break
             first = memory.number
-        return first
+        window = tuple(memory for memory in whole.window if memory.number >= first)
+        shown = tuple(memory for memory in whole.shown if memory.number >= first)
+        return replace(whole, window=window, masked=None if whole.masked is None else shown)
 
     def weigh(self, overhead: int) -> None:
         """Take what the last prompt cost beside the window."""
-        self._overhead = max(overhead, 0)
+        self._view.overhead = max(overhead, 0)
 
     def load(self) -> Load:
         """What the prompt costs now."""
         window = self._parts.counter.memories(self.context().shown)
-        return Load(self._overhead, 0, window, self._outside.config().budget)
+        return Load(self._view.overhead, 0, window, self._outside.config().budget)
 
     def next_turn(self) -> None:
         """Never due."""

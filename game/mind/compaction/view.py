@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import is_
-
 from game.mind.archive.privacy import outward
 from game.mind.compaction import masking
 from game.mind.compaction.config import CompactionConfig
@@ -27,8 +25,6 @@ class View:
         self._through = 0
         self._context: MemoryContext | None = None
         self._made_of: tuple[object, ...] = ()
-        """What that context was made of: none of it changes, but the list grows at its end."""
-        self._counts = (0, 0, 0)
         self._looked: tuple[int, int, CompactionConfig] | None = None
         """For which window and settings the boundary was looked for last."""
 
@@ -38,13 +34,15 @@ class View:
         if config.mask:
             self._look_for_boundary(config)
         window = tiers.window
-        newest = window[-1] if window else None
-        made_of = (window, newest, tiers.longterm, tiers.recent, config.mask)
-        counts = (len(window), self._through, tiers.standing)
-        # A thought asks for the context six times, and it is the same each time.
-        if self._context is None or counts != self._counts or not _all_same(made_of, self._made_of):
+        # None of it changes, but the list grows at its end. A thought asks for the context six
+        # times, and it is the same each time.
+        made_of = (
+            *(window, len(window), window[-1] if window else None, self._through, config.mask),
+            *(tiers.longterm, tiers.recent, tiers.standing),
+        )
+        if self._context is None or made_of != self._made_of:
             masked = self._mask.view(window, self._through) if config.mask else None
-            self._made_of, self._counts = made_of, counts
+            self._made_of = made_of
             self._context = MemoryContext(
                 tiers.longterm, tiers.recent, tuple(window), masked, tiers.standing
             )
@@ -107,7 +105,3 @@ class View:
             open_from=exchange.open_exchange(context.window, scale.agent),
             importance=self._importance.of,
         )
-
-
-def _all_same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    return all(map(is_, one, other))

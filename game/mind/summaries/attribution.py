@@ -96,15 +96,11 @@ def swapped(summary: str, sources: Sequence[str], own_name: str) -> tuple[str, .
     for line in summary.splitlines():
         if line.startswith("#"):
             continue
-        for sentence in retell(_unlisted(line), own_name):
+        for sentence in retell(line, own_name):
             for claim in _claims(sentence, strictly=True):
                 if rival := _rival(claim, said, known, own_name):
                     found[_described(claim, rival, own_name)] = None
     return tuple(found)[:_MOST]
-
-
-def _unlisted(line: str) -> str:
-    return re.sub(r"^\s*[-*•]\s+(?=\D)", "", line)
 
 
 def _described(claim: _Claim, rival: _Claim, own_name: str) -> str:

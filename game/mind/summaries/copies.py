@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from game.mind.archive.records import Position, Summary, Tier
 from game.mind.compaction.dependencies import MemoryParts
@@ -20,50 +22,50 @@ class VaultCopies:
         self.in_step = threading.Lock()
         """Held from a commit until the files have followed it."""
 
-    def write(self, summary: Summary, position: Position | None, *, keep: bool = False) -> None:
-        """Put a summary into its file; a vault that cannot be written is only logged.
-
-        The archive has the summary already, so only the copy for people is lost; the next
-        start writes it.
-        """
-        number, step = self._tiers.standing, self._tiers.step
-        try:
-            for note in self._folder.write(summary, number, position, step=step, keep=keep):
-                self._set_aside(summary.tier, note)
-        except OSError as error:
-            self._log(f"{self._folder.path(summary.tier)} could not be written: {error}")
-
     def keep_version(self, summary: Summary, position: Position) -> None:
         """Keep a version that a later rung made shorter as a time-stamped file."""
-        try:
+        with self._only_logged("A longer version of the summary"):
             self._folder.keep_version(summary, self._tiers.standing, position)
-        except OSError as error:
-            self._log(f"A longer version of the summary could not be written: {error}")
 
     def write_both(self, position: Position | None, *, keep: bool = False) -> None:
         """Put both summaries into their files, and take away the file of one that is not."""
         for tier in Tier:
-            try:
-                if (summary := self._tiers.summary(tier)) is None:
-                    self._remove(tier)
-                else:
-                    self.write(summary, position, keep=keep)
-            except OSError as error:
-                self._log(f"{self._folder.path(tier)} could not be removed: {error}")
+            self._follow(tier, position, keep=keep)
 
-    def _remove(self, tier: Tier) -> None:
-        for note in self._folder.remove(tier, self._tiers.step):
-            self._set_aside(tier, note)
+    def _follow(self, tier: Tier, position: Position | None, *, keep: bool = False) -> None:
+        """Make the file what the tier is.
 
-    def _set_aside(self, tier: Tier, note: str) -> None:
-        self._log(note)
-        self._edited(tier, 0, note)
+        The archive has the summary already, so in a vault that cannot be written only the copy
+        for people is lost; the next start writes it.
+        """
+        summary, number, step = self._tiers.summary(tier), self._tiers.standing, self._tiers.step
+        with self._only_logged(str(self._folder.path(tier))):
+            if summary is None:
+                notes = self._folder.remove(tier, step)
+            else:
+                notes = self._folder.write(summary, number, position, step=step, keep=keep)
+            for note in notes:
+                self._log(note)
+                self._edited(tier, 0, note)
+
+    @contextmanager
+    def _only_logged(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._log(f"{what} could not be written: {error}")
 
     def adopt_edits(self) -> list[str]:
         """Take over what a person changed; see :meth:`CascadeMemory.adopt_edits`."""
-        notes = [note for tier in Tier if (note := self._adopt_from_file(tier))]
-        for note in notes:
-            self._log(note)
+        notes = []
+        for tier in Tier:
+            try:
+                note = self._adopt_edit(tier, self._folder.read(tier))
+            except ValueError as error:
+                note = _left_alone(error)
+            if note:
+                self._log(note)
+                notes.append(note)
         return notes
 
     def mend(self) -> None:
@@ -71,31 +73,20 @@ class VaultCopies:
         # Each file is read once: its front matter is most of what opening an agent costs.
         for tier in Tier:
             try:
-                self._mend_file(tier, self._folder.read(tier))
+                file = self._folder.read(tier)
+                if note := self._adopt_edit(tier, file):
+                    self._log(note)
+                gone = self._tiers.summary(tier) is None
+                if gone or file is None or file.step != self._tiers.step:
+                    self._follow(tier, None, keep=True)
             except ValueError as error:
                 self._log(_left_alone(error))
-            except (ArchiveUnwritable, OSError) as error:
+            except ArchiveUnwritable as error:
                 self._log(f"{self._folder.path(tier).name} could not be mended: {error}")
-
-    def _mend_file(self, tier: Tier, file: SummaryFile | None) -> None:
-        if note := self._adopt_edit(tier, file):
-            self._log(note)
-        summary = self._tiers.summary(tier)
-        if summary is None:
-            self._remove(tier)
-        elif file is None or file.step != self._tiers.step:
-            self.write(summary, None, keep=True)
-
-    def _adopt_from_file(self, tier: Tier) -> str | None:
-        try:
-            file = self._folder.read(tier)
-        except ValueError as error:
-            return _left_alone(error)
-        return self._adopt_edit(tier, file)
 
     def _adopt_edit(self, tier: Tier, file: SummaryFile | None) -> str | None:
         with self._parts.lock:
-            summary, tiers = self._tiers.summary(tier), self._tiers
+            tiers, summary = self._tiers, self._tiers.summary(tier)
             if file is None or summary is None or not file.edited:
                 return None
             if file.step != tiers.step or not file.text:
@@ -107,10 +98,8 @@ class VaultCopies:
                 {"type": "edit", "tier": tier.value, "text": file.text, "t": now.isoformat()}
             )
             tiers.edited(tier, file.text, now)
-            changed = tiers.summary(tier)
         self._edited(tier, len(file.text))
-        if changed is not None:
-            self.write(changed, position)
+        self._follow(tier, position)
         return f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
 
     def _edited(self, tier: Tier, size: int, problem: str = "") -> None:

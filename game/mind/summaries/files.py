@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import tempfile
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import frontmatter
 import yaml
 
 from game.mind.archive.records import Position, Summary, Tier
+from game.mind.records.files import names_beside
 
 _KIND = {Tier.LONGTERM: "long-term summary", Tier.RECENT: "short-term summary"}
 
@@ -89,14 +89,7 @@ class SummaryFolder:
         self._keep(summary, self._render(summary, compaction, position, compaction))
 
     def remove(self, tier: Tier, step: int) -> list[str]:
-        """The tier is empty now, after that compaction, undoing or clearing.
-
-        Returns:
-            Notes for the log: what was set aside first.
-
-        Raises:
-            OSError: The vault cannot be written.
-        """
+        """The tier is empty now, after that compaction, undoing or clearing; as :meth:`write`."""
         notes = self._set_edit_aside(tier, "", step)
         self.path(tier).unlink(missing_ok=True)
         return notes
@@ -125,7 +118,7 @@ class SummaryFolder:
         return sorted(self.folder.glob(f"{tier.value}-[0-9]*.md"))
 
     def _keep(self, summary: Summary, text: str) -> None:
-        stamped = self._stamped(summary)
+        stamped = self.folder / f"{summary.tier.value}-{summary.time:%Y%m%d-%H%M%S}.md"
         end = f"---\n\n{summary.text.strip()}\n".encode("utf-8", "replace")
         # A start that mends the files must not double what lies there already.
         same = self.folder.glob(f"{stamped.stem}*.md")
@@ -135,13 +128,8 @@ class SummaryFolder:
     def _render(
         self, summary: Summary, compaction: int, position: Position | None, step: int
     ) -> str:
-        post = frontmatter.Post(summary.text.strip(), **self._metadata(summary, compaction, step))
-        if position is not None:
-            post["archive"] = str(position)
-        return frontmatter.dumps(post, sort_keys=False) + "\n"
-
-    def _metadata(self, summary: Summary, compaction: int, step: int) -> dict[str, Any]:
-        return {
+        text = summary.text.strip()
+        metadata: dict[str, Any] = {
             "agent": self.agent,
             "kind": _KIND[summary.tier],
             "memory_range_start": summary.first,
@@ -153,43 +141,28 @@ class SummaryFolder:
             "time": summary.time.isoformat(timespec="seconds"),
             "compaction": compaction,
             "step": step,
-            "digest": _digest(summary.text.strip()),
+            "digest": _digest(text),
         }
+        if position is not None:
+            metadata["archive"] = str(position)
+        return frontmatter.dumps(frontmatter.Post(text, **metadata), sort_keys=False) + "\n"
 
     def _set_edit_aside(self, tier: Tier, text: str, step: int) -> list[str]:
         """Keep what a person wrote meanwhile under another name before ``text`` replaces it."""
         path = self.path(tier)
         try:
             there = self.read(tier)
+            if there is None or not there.edited or there.text == text:
+                return []
         except ValueError:
-            unread = True
-        else:
-            unread = there is not None and there.edited and there.text != text
-        if not unread:
-            return []
-        aside = _free_name(path.with_name(f"{path.stem}-edited-before-{step}.md"))
-        path.rename(aside)
+            pass  # what cannot be read is a person's too
+        names = names_beside(path.with_name(f"{path.stem}-edited-before-{step}.md"))
+        aside = path.rename(next(name for name in names if not name.exists()))
         return [f"{path.name} had been edited meanwhile; kept as {aside.name}"]
-
-    def _stamped(self, summary: Summary) -> Path:
-        stamp = summary.time.strftime("%Y%m%d-%H%M%S")
-        return self.folder / f"{summary.tier.value}-{stamp}.md"
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def _names(path: Path) -> Iterator[Path]:
-    yield path
-    number = 2
-    while True:
-        yield path.with_name(f"{path.stem}-{number}{path.suffix}")
-        number += 1
-
-
-def _free_name(path: Path) -> Path:
-    return next(name for name in _names(path) if not name.exists())
 
 
 def _temporary(path: Path, text: str) -> Path:
@@ -220,15 +193,9 @@ def _create_beside(path: Path, text: str) -> None:
     """Write a file that must not replace another: a second one gets ``-2``."""
     temporary = _temporary(path, text)
     try:
-        for name in _names(path):
-            try:
+        for name in names_beside(path):
+            with suppress(FileExistsError):
                 os.link(temporary, name)
-            except FileExistsError:
-                continue
-            except OSError:  # a file system without hard links
-                if name.exists():
-                    continue
-                shutil.copyfile(temporary, name)
-            return
+                return
     finally:
         temporary.unlink()

@@ -6,12 +6,13 @@ Notes are taken until the space is used up, rules and open matters first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from game.mind.summaries import extractive
 from game.mind.summaries import sections as structured
 from game.mind.summaries.note_classifier import ClassifiedNote, NoteKind, kind_of
 from game.mind.summaries.sections import Structured
+from game.mind.summaries.source import SummarySource
 
 _SHARE = {
     NoteKind.CONSTRAINTS: 0.30,
@@ -21,51 +22,38 @@ _SHARE = {
     NoteKind.DECISIONS: 0.12,
     NoteKind.PEOPLE: 1.0,
     NoteKind.FACTS: 1.0,
+    None: 0.5,
 }
-"""The share of the space that notes of a kind may have at most."""
-_KEPT_SHARE = 0.5
-"""The share of the space that lines which must be kept may have."""
+"""The share of the space that notes of a kind may have at most; None for what must be kept."""
 _MOST_OF_ONE, _MOST_ASKED = 6, 3
 """Rules of one person, and questions, that come before what merely tells much."""
 
 
 def fill(
-    notes: Sequence[ClassifiedNote],
-    headings: Sequence[str],
-    own_name: str,
-    fits: Callable[[str], bool],
-    characters: int,
-    *,
-    importance: Sequence[int] = (),
+    source: SummarySource, notes: Sequence[ClassifiedNote], importance: Sequence[int]
 ) -> Structured:
-    """The notes that tell most, under their headings, in order of time.
+    """The notes that tell most, under their headings, in order of time; they fit ``source``.
 
-    ``fits``: Whether a text is short enough; decides in the end.
-    ``characters``: About how many characters that is.
-    ``importance``: How much each note matters, 1 to 10 or 0; or none at all.
+    ``importance``: How much each note matters, 1 to 10 or 0.
     """
+    characters, headings = source.characters, source.way.headings
     places = _places(headings)
-    order = _order(notes, own_name, characters, importance)
     room = characters - sum(len(heading) + 5 for heading in headings)
-    left = {kind: int(room * share) for kind, share in _SHARE.items()}
-    left_kept = int(room * _KEPT_SHARE)
+    # A purse for each kind, and one for what must be kept.
+    left: dict[NoteKind | None, int] = {k: int(room * share) for k, share in _SHARE.items()}
     chosen: list[int] = []
     seen: set[str] = set()
-    for position in order:
+    for position in _order(notes, source.agent, characters, importance):
         note = notes[position]
         cost, key = len(note.line) + 3, structured.same(note.text)
-        purse = left_kept if note.kept else left[note.kind]
-        if key in seen or cost > room or cost > purse:
-            continue
-        chosen.append(position)
-        seen.add(key)
-        room -= cost
-        if note.kept:
-            left_kept -= cost
-        else:
-            left[note.kind] -= cost
+        purse = None if note.kept else note.kind
+        if key not in seen and cost <= min(room, left[purse]):
+            chosen.append(position)
+            seen.add(key)
+            room -= cost
+            left[purse] -= cost
     filled = _written(notes, chosen, headings, places)
-    while chosen and not fits(filled.text):
+    while chosen and not source.fits(filled.text):
         chosen.pop()
         filled = _written(notes, chosen, headings, places)
     return filled
@@ -87,10 +75,10 @@ def _written(
     headings: Sequence[str],
     places: dict[NoteKind, str],
 ) -> Structured:
-    sections: dict[str, list[str]] = {heading: [] for heading in headings}
-    for position in sorted(chosen):
-        sections[places[notes[position].kind]].append(notes[position].line)
-    return Structured(tuple(headings), {name: tuple(lines) for name, lines in sections.items()})
+    sections: dict[str, tuple[str, ...]] = dict.fromkeys(headings, ())
+    for note in (notes[position] for position in sorted(chosen)):
+        sections[places[note.kind]] += (note.line,)
+    return Structured(tuple(headings), sections)
 
 
 def _places(headings: Sequence[str]) -> dict[NoteKind, str]:
@@ -108,11 +96,9 @@ def _order(
 ) -> list[int]:
     """Positions, those first that should be kept first."""
     told = [note.told for note in notes]
+    kept = [i for i, note in enumerate(notes) if note.kept]
     ranked = extractive.ranking(told, own_name, 2 * characters, importance)
-    rank = {position: place for place, position in enumerate(ranked)}
-    first = [i for i, note in enumerate(notes) if note.kept]
-    rest = sorted(rank, key=lambda position: rank[position])
-    return list(dict.fromkeys([*first, *_binding(notes), *rest]))
+    return list(dict.fromkeys([*kept, *_binding(notes), *ranked]))
 
 
 def _binding(notes: Sequence[ClassifiedNote]) -> list[int]:

@@ -117,9 +117,10 @@ def notes_of(
     ``lines``: Oldest first; own acts as ``~Mira> say … | a reason``.
     """
     known: Sequence[int | None] = numbers if len(numbers) == len(lines) else [None] * len(lines)
-    answered = _answered(lines)
+    spoke = [_SPOKE.match(line) is not None for line in lines]
     notes: dict[str, ClassifiedNote] = {}
-    for line, number, settled in zip(lines, known, answered, strict=True):
+    for position, (line, number) in enumerate(zip(lines, known, strict=True), start=1):
+        settled = any(spoke[position : position + _ANSWERED_WITHIN])
         for note in _of_line(line, own_name, number, settled):
             notes.setdefault(f"{note.kind} {sections.same(note.text)}", note)
     return list(notes.values())
@@ -132,22 +133,13 @@ def notes_in(summary: Structured) -> list[ClassifiedNote]:
         for text in notes:
             bare = sections.unnumbered(text)
             speaker = _PREFIX.match(bare)
-            told = (
-                ToldSentence(bare[speaker.end() :], speaker["who"])
-                if speaker
-                else ToldSentence(bare)
-            )
+            end, who = (speaker.end(), speaker["who"]) if speaker else (0, "")
+            told = ToldSentence(bare[end:], who)
             kind = kind_of(heading) or NoteKind.FACTS
             # What an older summary still has as a rule or as open was sure when it was new.
             sure = kind in (NoteKind.CONSTRAINTS, NoteKind.OPEN)
             found.append(ClassifiedNote(kind, bare, told, sections.number_of(text), sure))
     return found
-
-
-def lost(must_keep: Sequence[str], text: str) -> tuple[str, ...]:
-    """Those of ``must_keep`` that ``text`` does not say."""
-    judged = verification.judge(summaries=(), sources=(), visible=(text,), must_keep=must_keep)
-    return judged.put_back
 
 
 def with_kept(notes: Sequence[ClassifiedNote], must_keep: Iterable[str]) -> list[ClassifiedNote]:
@@ -160,7 +152,7 @@ def with_kept(notes: Sequence[ClassifiedNote], must_keep: Iterable[str]) -> list
         if not wanted:
             continue
         near = (i for i, have in enumerate(terms) if wanted <= have)
-        there = next((i for i in near if not lost((line,), found[i].line)), None)
+        there = next((i for i in near if not verification.lost((line,), (found[i].line,))), None)
         if there is not None:
             found[there] = replace(found[there], kept=True)
         else:
@@ -170,15 +162,6 @@ def with_kept(notes: Sequence[ClassifiedNote], must_keep: Iterable[str]) -> list
                 ClassifiedNote(kind, bare, ToldSentence(bare), number, sure=True, kept=True)
             )
     return added + found
-
-
-def _answered(lines: Sequence[str]) -> list[bool]:
-    """For each line, whether the agent said or did something to somebody soon afterwards."""
-    answered = []
-    for position in range(len(lines)):
-        after = lines[position + 1 : position + 1 + _ANSWERED_WITHIN]
-        answered.append(any(_SPOKE.match(line) for line in after))
-    return answered
 
 
 def _of_line(

@@ -1,15 +1,13 @@
 """Reading the notes that a model wrote, whatever form it gave them.
 
-Other case and order, bold or plain headings, lists of headings, JSON, fences: all are read,
+Other case and order, bold or plain headings, lists of headings, fences: all are read,
 from the surest sign of a heading to the unsurest. Nothing here fails.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from game.mind.summaries.sections import MOST_NOTES, Structured, clean_note, match, numbered, same
 
@@ -17,13 +15,15 @@ _LONGEST_LINE, _MOST_LINES = 2000, 2000
 _FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.M)
 _TAG = re.compile(r"</?(?:b|strong|h[1-6])>", re.I)
 _SHARP = re.compile(r"^\s{0,3}#{1,6}\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^#].*?)\s*#*$")
-_BOLD = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<sign>\*\*|__)(?P<name>.+?)(?P=sign)(?P<rest>.*)$")
-_COLON = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^\W_][^:*#\"“]{0,60}?)\s*:(?P<rest>.*)$")
-_BARE = re.compile(r"^\s*(?:\d{1,2}[.)]\s*)?(?P<name>[^\W_][^:*#\"“]{0,60}?)\s*$")
+_BARE = re.compile(
+    r"^\s*(?:\d{1,2}[.)]\s*)?"
+    r"(?:(?P<sign>\*\*|__)(?P<bold>.+?)(?P=sign)[ :\-–]*"
+    r"|(?P<name>[^\W_][^:*#\"“]{0,60}?)\s*(?::|$))(?P<rest>.*)$"
+)
 _NUMBER_FIRST = re.compile(r"^\(?memory (?P<number>\d{1,12})(?:\)[:,.]?|:)\s+(?=\S)", re.I)
-_LISTED = re.compile(r"^\s*[-*•–+]\s+(?P<rest>.+)$")
+_LISTED = re.compile(r"^\s*[-*•–+]\s+(?=.)")
 
-Finder = Callable[[str], tuple[str, str] | None]
+type Finder = Callable[[str], tuple[str, str] | None]
 """Finds in a line the name of a heading and what follows it; None if there is none."""
 
 
@@ -32,8 +32,6 @@ def parse(text: str, headings: Sequence[str], *, opened: str = "") -> Structured
 
     ``opened``: The heading with which the prompt ended, so that the answer starts under it.
     """
-    if found := _from_json(text, headings):
-        return Structured(tuple(headings), found)
     plain = _TAG.sub("**", _FENCE.sub("", text)).splitlines()
     lines = [line[:_LONGEST_LINE] for line in plain[:_MOST_LINES]]
     best: dict[str, tuple[str, ...]] = {}
@@ -64,31 +62,22 @@ def _sharp(line: str) -> tuple[str, str] | None:
     return name.strip("*_ "), rest
 
 
-def _bold(line: str) -> tuple[str, str] | None:
-    found = _BOLD.match(line)
-    return (found["name"].rstrip(": "), found["rest"].lstrip(" :-–")) if found else None
-
-
-def _colon(line: str) -> tuple[str, str] | None:
-    found = _COLON.match(line)
-    return (found["name"], found["rest"]) if found else None
-
-
-def _bare(line: str) -> tuple[str, str] | None:
+def _plain(line: str) -> tuple[str, str] | None:
+    """A heading in bold, with a colon, or alone."""
     found = _BARE.match(line)
-    return (found["name"], "") if found else None
+    return ((found["bold"] or found["name"]).rstrip(": "), found["rest"]) if found else None
 
 
 def _listed(line: str) -> tuple[str, str] | None:
     """A heading that is itself an entry of a list."""
     found = _LISTED.match(line)
-    return (_bold(found["rest"]) or _colon(found["rest"])) if found else None
+    return _plain(line[found.end() :]) if found else None
 
 
 _WAYS: tuple[tuple[Finder, ...], ...] = (
     (_sharp,),
-    (_sharp, _bold, _colon, _bare),
-    (_sharp, _bold, _colon, _bare, _listed),
+    (_sharp, _plain),
+    (_sharp, _plain, _listed),
 )
 """A note can look like a heading ("- People: Tom says"): the unsure ways come last."""
 
@@ -132,42 +121,3 @@ def _heading(
         if (parted := finder(line)) and (name := match(parted[0], headings)):
             return name, parted[1], False
     return "", line, bool(_SHARP.match(line))
-
-
-def _from_json(text: str, headings: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The sections of an answer in JSON; none if it is no JSON, or has none of the headings."""
-    start = text.find("{")
-    if start < 0 or text[:start].count("\n") > 3:
-        return {}
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text[start:])
-    except (ValueError, RecursionError):
-        return {}
-    found: dict[str, tuple[str, ...]] = {}
-    for key, content in _pairs(value):
-        if name := match(key, headings):
-            notes = {same(note): note for each in _texts(content) if (note := clean_note(each))}
-            found[name] = (*found.get(name, ()), *list(notes.values())[:MOST_NOTES])
-    return found
-
-
-def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
-    """Keys and values, also where one more object stands around them."""
-    if isinstance(value, dict):
-        for key, content in value.items():
-            yield key, content
-            if isinstance(content, dict):
-                yield from content.items()
-
-
-def _texts(content: Any) -> Iterator[str]:
-    if isinstance(content, str):
-        yield from content.splitlines()
-    elif isinstance(content, list):
-        for each in content:
-            if isinstance(each, dict):
-                yield ", ".join(str(v) for v in each.values() if isinstance(v, str | int | float))
-            elif isinstance(each, str | int | float):
-                yield str(each)
-    elif isinstance(content, dict):
-        yield from (f"{k}: {v}" for k, v in content.items() if isinstance(v, str | int | float))

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from game.mind.compaction import key_memories
-from game.mind.errors import SummaryRefused
 from game.mind.language.perception import for_prompt
 from game.mind.language.words import telling
-from game.mind.summaries import draft_checks, extractive, note_classifier, sections
+from game.mind.summaries import draft_checks, extractive, sections, verification
 from game.mind.summaries.extractive import Text
 from game.mind.summaries.retelling import as_list, day_in, without_day
-from game.mind.summaries.source import CURE, Calls, SummarySource, cut_into_parts
+from game.mind.summaries.source import Calls, SummarySource, cut_into_parts, refused
 
 _SHOWN = 1.2
 """How many times the room of its summary a model is shown."""
@@ -26,10 +25,9 @@ def by_rules(source: SummarySource) -> str:
     lines = _texts(source)
     text = _selected(source, lines, source.characters)
     head = ""
-    for line in note_classifier.lost(source.must_keep, text):
+    for line in verification.lost(source.must_keep, (text,)):
         longer = f"{head}\n{_line(line)}".strip()
-        if len(longer) <= source.characters // 2:
-            head = longer
+        head = longer if len(longer) <= source.characters // 2 else head
     if not head:
         return text
     return f"{head}\n{_selected(source, lines, source.characters - len(head) - 1, head)}".strip()
@@ -37,7 +35,7 @@ def by_rules(source: SummarySource) -> str:
 
 def _texts(source: SummarySource) -> list[Text]:
     """The lines of a source, one of an older summary for each line of its own."""
-    known = zip(source.lines, source.judged, source.dated, strict=True)
+    known = zip(source.lines, source.importance, source.days, strict=True)
     return [Text(line, score, day) for text, score, day in known for line in sections.plain(text)]
 
 
@@ -100,24 +98,17 @@ def _together(source: SummarySource) -> str:
 
 
 def _part(source: SummarySource, texts: Sequence[Text], lines: Sequence[str], call: Calls) -> str:
-    way = source.way
-    prompt = way.prompt(
-        source.tier,
-        source.agent,
-        lines,
-        must_keep=source.must_keep,
-        mattered=key_memories.named(lines, lambda at, _: texts[at].importance, source.agent),
-        words=source.words,
-    )
+    mattered = key_memories.named(lines, lambda at, _: texts[at].importance, source.agent)
+    prompt = source.prompt(lines, mattered=mattered)
     # A prompt may end with the sign of the first line.
     opened = "- " if prompt.endswith("\n- ") else ""
     reason = ""
     for _ in range(call.tries):
-        text = draft_checks.clean(opened + call(prompt, way.stop).text)
+        text = draft_checks.clean(opened + call(prompt, source.way.stop).text)
         reason = draft_checks.check(text, [f"- {line}" for line in lines]) or ""
         if not reason:
             return text
-    raise SummaryRefused(f"the summary was refused: {reason}", CURE)
+    raise refused(reason)
 
 
 def _dated(written: str, shown: Sequence[Text]) -> str:

@@ -31,9 +31,7 @@ _SPEECH = re.compile(
     re.S,
 )
 _PAST = {"say": "said", "ask": "asked", "whisper": "whispered", "shout": "shouted"} | {
-    "reply": "replied",
-    "answer": "answered",
-    "replie": "replied",
+    **{"reply": "replied", "replie": "replied", "answer": "answered"}
 }
 _DID = {"go": "went", "get": "took", "drop": "put down", "give": "gave", "look": "looked at"} | {
     "examine": "examined",
@@ -159,25 +157,20 @@ def _one(sentence: str) -> list[ToldSentence]:
         to = speech["to"] or ""
         if to.endswith((" you", " me")):
             to = " me" if how.startswith("ask") else " to me"
-        how = _PAST.get(how.removesuffix("s"), how)
-        return [
-            ToldSentence(_closed(words).replace('"', "'"), f"{who} {how}{to}")
-            for words in sentences(speech["words"].strip())
-        ]
+        return _spoken(speech["words"], f"{who} {_PAST.get(how.removesuffix('s'), how)}{to}")
     return [ToldSentence(_closed(_first_person(sentence)))]
+
+
+def _spoken(said: str, speaker: str) -> list[ToldSentence]:
+    return [ToldSentence(_closed(s).replace('"', "'"), speaker) for s in sentences(said.strip())]
 
 
 def _act(verb: str, rest: str) -> list[ToldSentence]:
     if verb in ("say", "shout", "ask"):
-        return [
-            ToldSentence(_closed(s).replace('"', "'"), f"I {_PAST[verb]}") for s in sentences(rest)
-        ]
+        return _spoken(rest, f"I {_PAST[verb]}")
     if verb == "whisper" and "=" in rest:
         name, _, said = (part.strip() for part in rest.partition("="))
-        return [
-            ToldSentence(_closed(s).replace('"', "'"), f"I whispered to {name}")
-            for s in sentences(said)
-        ]
+        return _spoken(said, f"I whispered to {name}")
     if verb in ("emote", "pose"):
         first, _, others = rest.partition(" ")
         return [ToldSentence(_closed(f"I {_plain_form(first)} {others}".rstrip()))] if rest else []

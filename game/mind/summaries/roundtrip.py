@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -61,17 +61,14 @@ class Rate:
 
     def to_record(self) -> dict[str, Any]:
         """Part of an archive line."""
-        return {"asked": self.asked, "prompt": self.prompt, "recalled": self.recalled}
+        return asdict(self)
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Rate:
         """Read it back."""
         recalled = record.get("recalled")
-        return cls(
-            asked=int(record["asked"]),
-            prompt=int(record["prompt"]),
-            recalled=None if recalled is None else int(recalled),
-        )
+        known = None if recalled is None else int(recalled)
+        return cls(int(record["asked"]), int(record["prompt"]), known)
 
 
 type _Marks = set[int | ToldSentence | frozenset[str]]
@@ -119,8 +116,12 @@ def answered(question: RoundtripQuestion, texts: Iterable[str]) -> bool:
     Two words of the question must stand beside the answer; for a name or a thing, one of
     them may be who said it.
     """
-    asked = _asked(question)
-    return any(asked.in_sentence(terms) for text in texts for terms in _by_sentence(text))
+    answer, context, speaker = _asked(question)
+    for terms in (terms for text in texts for terms in _by_sentence(text)):
+        beside = len(context & terms) if answer <= terms else 0
+        if beside and beside + bool(speaker & terms) >= min(2, len(context)):
+            return True
+    return False
 
 
 def rate(
@@ -146,35 +147,15 @@ def rate(
     return Rate(len(questions), prompt, recalled)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question as texts are searched for its answer."""
-
-    answer: frozenset[str]
-    context: frozenset[str]
-    speaker: frozenset[str]
-    number: bool
-
-    def in_sentence(self, terms: frozenset[str]) -> bool:
-        if not self.answer <= terms:
-            return False
-        beside = len(self.context & terms)
-        named = bool(self.speaker & terms) and not self.number
-        return beside > 0 and beside + named >= min(2, len(self.context))
-
-
 @lru_cache(maxsize=256)
-def _asked(question: RoundtripQuestion) -> _Asked:
+def _asked(question: RoundtripQuestion) -> tuple[frozenset[str], ...]:
+    """The terms of its answer, of what it is about, and of who may vouch for it."""
     speaker, quote, said = question.text.partition(', "')
     if not quote:
         speaker, said = "", question.text
     answer = _terms(question.answer)
-    return _Asked(
-        answer=answer,
-        context=_terms(said) - answer,
-        speaker=_terms(speaker) - answer,
-        number=bool(numbers(question.answer)),
-    )
+    who = frozenset[str]() if numbers(question.answer) else _terms(speaker) - answer
+    return answer, _terms(said) - answer, who
 
 
 def _sentences(memory: Memory) -> list[ToldSentence]:

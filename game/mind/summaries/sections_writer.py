@@ -8,14 +8,12 @@ from collections.abc import Iterable, Sequence
 
 from game.mind.compaction import key_memories
 from game.mind.compaction.key_memories import KeyMemory, SentenceMatcher
-from game.mind.errors import SummaryRefused
 from game.mind.language.words import stem, telling, words
 from game.mind.ports import Generation
 from game.mind.summaries import draft_checks, headings, note_classifier, note_parser
 from game.mind.summaries import sections as structured
-from game.mind.summaries.retelling import ToldSentence
 from game.mind.summaries.sections import Structured
-from game.mind.summaries.source import CURE, Calls, SummarySource, cut_into_parts
+from game.mind.summaries.source import Calls, SummarySource, cut_into_parts, refused
 
 _MANY_LINES, _LEAST_WORDS = 8, 4
 """Notes of so many lines have at least so many telling words; a small model echoes the prompt."""
@@ -24,30 +22,22 @@ _LIKE_NOTICED = re.compile(r"(?:[^:]{1,48} (?:told|asked) you|you promised\b[^:]
 """How the lines of the noticed block begin."""
 
 
-def by_rules(source: SummarySource) -> Structured:
+def by_rules(source: SummarySource) -> str:
     """Every heading filled by rules, older notes among them."""
     older, lines, numbers = _split(source)
     notes = [note for summary in older for note in note_classifier.notes_in(summary)]
-    notes += note_classifier.notes_of(lines, source.agent, numbers)
-    return _fitted(source, notes)
+    return _fitted(source, [*notes, *note_classifier.notes_of(lines, source.agent, numbers)])
 
 
-def _fitted(source: SummarySource, notes: Sequence[note_classifier.ClassifiedNote]) -> Structured:
-    kept = note_classifier.with_kept(notes, source.must_keep)
-    found = _found(source)
-    return headings.fill(
-        kept,
-        source.way.headings,
-        source.agent,
-        source.fits,
-        source.characters,
-        importance=[found.importance_of(note.told, note.number) for note in kept],
-    )
+def _fitted(source: SummarySource, notes: Sequence[note_classifier.ClassifiedNote]) -> str:
+    kept, found = note_classifier.with_kept(notes, source.must_keep), _found(source)
+    matters = [found.importance_of(note.told, note.number) for note in kept]
+    return headings.fill(source, kept, matters).text
 
 
 def _found(source: SummarySource) -> SentenceMatcher:
     """Says what a note matters, by the number of its memory or by its words."""
-    lines = zip(source.numbers, source.lines, source.judged, strict=False)
+    lines = zip(source.numbers, source.lines, source.importance, strict=True)
     of_lines = [KeyMemory(number, line, score) for number, line, score in lines if number and score]
     return SentenceMatcher([*source.weighty, *of_lines], source.agent)
 
@@ -74,26 +64,24 @@ def by_model(source: SummarySource, call: Calls, part_tokens: int) -> str:
         together = structured.with_empty(structured.merge(parts, wanted))
     if source.fits(together.text):
         return together.text
-    return _fitted(source, note_classifier.notes_in(together)).text
+    return _fitted(source, note_classifier.notes_in(together))
 
 
 def _split(source: SummarySource) -> tuple[list[Structured], list[str], list[int | None]]:
     """What is notes already, and the other lines with their numbers."""
-    numbers = [number or None for number in source.numbers]
-    if len(numbers) != len(source.lines):
-        numbers = [None] * len(source.lines)
     older: list[Structured] = []
     lines: list[str] = []
-    known: list[int | None] = []
-    for line, number in zip(source.lines, numbers, strict=True):
-        kept = structured.read(line) if "\n" in line or line.startswith("## ") else None
-        if kept is not None and number is None:
+    numbers: list[int | None] = []
+    for line, number in zip(source.lines, source.numbers, strict=True):
+        noted = not number and ("\n" in line or line.startswith("## "))
+        text = line
+        if noted and (kept := structured.read(line)) is not None:
             older.append(headings.moved(kept, source.way.headings))
-            line = structured.before_headings(line)  # noqa: PLW2901 - what a person put there
-        if line := " ".join(line.split()):
-            lines.append(line)
-            known.append(number)
-    return older, lines, known
+            text = structured.before_headings(line)  # what a person put there
+        if text := " ".join(text.split()):
+            lines.append(text)
+            numbers.append(number or None)
+    return older, lines, numbers
 
 
 def _note_parts(
@@ -111,48 +99,31 @@ def _note_part(
     source: SummarySource, lines: Sequence[str], numbers: Sequence[int | None], call: Calls
 ) -> Structured:
     """Notes of one part; headings that the first answer lacks are asked for again."""
-    way = source.way
-    found = Structured(way.headings, {})
-    mattered = _mattered(source, lines, numbers)
-    said = [*lines, *source.must_keep]
-    lookup = _Lookup(said, [*numbers, *[None] * len(source.must_keep)], source.agent)
+    found = Structured(source.way.headings, {})
+    # Older notes carry the number of the memory that they came from.
+    bare = map(structured.number_of, lines)
+    known = [number or noted for number, noted in zip(numbers, bare, strict=True)]
+    matters = _found(source)
+    mattered = key_memories.named(
+        lines, lambda at, told: matters.importance_of(told, known[at]), source.agent
+    )
+    kept = map(structured.number_of, source.must_keep)
+    lookup = _Lookup([*lines, *source.must_keep], [*known, *kept], source.agent)
     reason = ""
     for _ in range(call.tries):
         wanted = found.missing
-        prompt = way.prompt(
-            source.tier,
-            source.agent,
-            lines,
-            numbers=numbers,
-            headings=wanted,
-            must_keep=source.must_keep,
-            mattered=mattered,
-            words=source.words,
-        )
-        answer = call(prompt, way.stop)
+        prompt = source.prompt(lines, numbers, headings=wanted, mattered=mattered)
+        answer = call(prompt, source.way.stop)
         got = _understood(answer, wanted, note_parser.ends_within(prompt, wanted))
         got = got.changed(lambda note: "" if _forged(note, source.must_keep) else note)
         got = _fresh(got.changed(lookup.attributed), found)
         reason = _check(got, found, lines)
         if not reason:
-            found = structured.merge([found, got], way.headings)
+            found = structured.merge([found, got], found.headings)
             if not found.missing:
                 return found
             reason = f"it lacks {', '.join(found.missing)}"
-    raise SummaryRefused(f"the summary was refused: {reason}", CURE)
-
-
-def _mattered(
-    source: SummarySource, lines: Sequence[str], numbers: Sequence[int | None]
-) -> list[tuple[int, str]]:
-    """What of these lines matters most: position and words."""
-    found = _found(source)
-
-    def importance(position: int, told: ToldSentence) -> int:
-        bare = structured.number_of(lines[position])
-        return found.importance_of(told, numbers[position] or bare)
-
-    return key_memories.named(lines, importance, source.agent)
+    raise refused(reason)
 
 
 def _understood(answer: Generation, wanted: Sequence[str], opened: str) -> Structured:
@@ -169,12 +140,12 @@ def _fresh(got: Structured, before: Structured) -> Structured:
     A heading that had nothing but such notes was not answered.
     """
     there = {structured.same(note) for _, note in before.notes}
-    sections = {}
-    for heading, notes in got.sections.items():
-        fresh = tuple(note for note in notes if structured.same(note) not in there)
-        if fresh or not notes:
-            sections[heading] = fresh
-    return Structured(got.headings, sections)
+    fresh = {
+        heading: tuple(note for note in notes if structured.same(note) not in there)
+        for heading, notes in got.sections.items()
+    }
+    answered = {h: notes for h, notes in fresh.items() if notes or not got.sections[h]}
+    return Structured(got.headings, answered)
 
 
 def _check(got: Structured, before: Structured, lines: Sequence[str]) -> str:
@@ -205,11 +176,7 @@ class _Lookup:
 
     def __init__(self, lines: Sequence[str], numbers: Sequence[int | None], agent: str) -> None:
         self._terms = [telling(structured.unnumbered(line)) for line in lines]
-        # Older notes carry the number of the memory that they came from.
-        self._numbers = [
-            number or structured.number_of(line)
-            for line, number in zip(lines, numbers, strict=True)
-        ]
+        self._numbers = numbers
         self._spread = Counter(term for terms in self._terms for term in terms)
         self._known = self._spread.keys() | telling(agent)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from game.mind.archive.records import Tier
 from game.mind.compaction.key_memories import KeyMemory, SentenceMatcher
+from game.mind.errors import SummaryRefused
 from game.mind.ports import Generation
 from game.mind.prompt.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
 from game.mind.summaries.retelling import ToldSentence
@@ -15,9 +16,6 @@ from game.mind.summaries.strategy import NARRATIVE, Layout, Strategy
 
 MAX_CHARACTERS = {Tier.RECENT: 1200, Tier.LONGTERM: 1800}
 """How long a summary of each tier may get that nobody set a limit for."""
-
-CURE = "Set another model, or `extractive`, for the summarizer profile in llm.md"
-"""What to do about a model that cannot summarise."""
 
 _SHARE, _LEAST_CHARACTERS = 0.9, 240
 """The share of a few memories that their summary may have, and what it may have in any case."""
@@ -31,16 +29,15 @@ class SummarySource:
     Attributes:
         lines: The memories, or for the long-term summary the two summaries, oldest first.
             An own act is ``~Mira> say …``, with its private reason after `` | `` if it has one.
-        numbers: The memory number of each line, 0 for an older summary; none at all where all
-            of them are summaries.
+        numbers: The memory number of each line, 0 for an older summary.
         strategy: How it is to be written; None for the narrative way.
         limit_tokens: The most tokens that it may have; 0 for the usual.
         must_keep: Constraints and open matters that have to be in it.
-        importance: How much each line matters, 1 to 10, and 0 for an older summary; none at
-            all where nobody has judged.
+        importance: How much each line matters, 1 to 10, and 0 for an older summary.
         weighty: The memories that matter, of those that the older summaries tell.
-        days: The day of each line, as in ``4 May``, empty for an older summary; none at all
-            where it is not known.
+        days: The day of each line, as in ``4 May``, empty for an older summary.
+
+    Of ``numbers``, ``importance`` and ``days`` what is not as long as ``lines`` is not known.
     """
 
     tier: Tier
@@ -54,6 +51,11 @@ class SummarySource:
     importance: tuple[int, ...] = ()
     weighty: tuple[KeyMemory, ...] = ()
     days: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, unknown in (("numbers", 0), ("importance", 0), ("days", "")):
+            if len(getattr(self, name)) != len(self.lines):
+                object.__setattr__(self, name, (unknown,) * len(self.lines))
 
     @property
     def way(self) -> Strategy:
@@ -78,18 +80,6 @@ class SummarySource:
         """About how many words that is; what a prompt asks for."""
         return max(int(self.characters / CHARACTERS_PER_TOKEN * _WORDS_PER_TOKEN), 20)
 
-    @property
-    def judged(self) -> tuple[int, ...]:
-        """How much each line matters, 0 where that is not known."""
-        known = len(self.importance) == len(self.lines)
-        return self.importance if known else (0,) * len(self.lines)
-
-    @property
-    def dated(self) -> tuple[str, ...]:
-        """The day of each line, empty where that is not known."""
-        known = len(self.days) == len(self.lines)
-        return self.days if known else ("",) * len(self.lines)
-
     def weigh(self) -> Callable[[int, ToldSentence], int]:
         """What says how much a sentence matters: of a line that matters so much, or 0.
 
@@ -98,6 +88,26 @@ class SummarySource:
         """
         found = SentenceMatcher(self.weighty, self.agent)
         return lambda importance, told: importance or found.importance_of(told)
+
+    def prompt(
+        self,
+        lines: Sequence[str],
+        numbers: Sequence[int | None] = (),
+        *,
+        headings: Sequence[str] | None = None,
+        mattered: Sequence[tuple[int, str]] = (),
+    ) -> str:
+        """What a model goes on with for some of the lines; see :meth:`Strategy.prompt`."""
+        return self.way.prompt(
+            self.tier,
+            self.agent,
+            lines,
+            numbers=numbers,
+            headings=headings,
+            must_keep=self.must_keep,
+            mattered=mattered,
+            words=self.words,
+        )
 
     def fits(self, text: str) -> bool:
         """Whether a summary is short enough."""
@@ -118,6 +128,17 @@ class Draft:
     seconds: float = 0.0
     tries: int = 1
 
+    def with_costs(self, others: Sequence[Draft]) -> Draft:
+        """The same, with what ``others`` took as well."""
+        every = (self, *others)
+        return replace(
+            self,
+            calls=sum(each.calls for each in every),
+            prompt_tokens=sum(each.prompt_tokens for each in every),
+            completion_tokens=sum(each.completion_tokens for each in every),
+            seconds=sum(each.seconds for each in every),
+        )
+
 
 class Summarizer(Protocol):
     """Writes summaries; called from worker threads, two at a time."""
@@ -133,6 +154,12 @@ class Summarizer(Protocol):
         ...
 
 
+def refused(reason: str) -> SummaryRefused:
+    """The error for a model that cannot summarise, and what to do about it."""
+    cure = "Set another model, or `extractive`, for the summarizer profile in llm.md"
+    return SummaryRefused(f"the summary was refused: {reason}", cure)
+
+
 class Calls:
     """The model, which is asked for an answer ``tries`` times, and what it has cost so far."""
 
@@ -143,15 +170,9 @@ class Calls:
 
     def __call__(self, prompt: str, stop: tuple[str, ...]) -> Generation:
         """Have ``prompt`` continued; see :class:`game.mind.ports.LanguageModel`."""
-        answer, cost = self._generate(prompt, stop), self.cost
-        self.cost = Draft(
-            text="",
-            model=answer.model,
-            calls=cost.calls + 1,
-            prompt_tokens=cost.prompt_tokens + answer.prompt_tokens,
-            completion_tokens=cost.completion_tokens + answer.completion_tokens,
-            seconds=cost.seconds + answer.seconds,
-        )
+        answer = self._generate(prompt, stop)
+        took = (1, answer.prompt_tokens, answer.completion_tokens, answer.seconds)
+        self.cost = Draft("", answer.model, *took).with_costs([self.cost])
         return answer
 
 

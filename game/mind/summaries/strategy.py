@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import re
 import threading
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from jinja2 import meta, nodes
@@ -34,8 +36,12 @@ DEFAULT_STOP = ("\n#", "\n\n", "\n>")
 VARIABLES = frozenset({"agent", "tier", "memories", "headings", "must_keep", "mattered", "words"})
 """The names that a template may use."""
 
-_SETTINGS = ("layout", "headings", "stop")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_FENCE = re.compile(
+    r"^[ \t]*(?P<mark>```|~~~)[`~]*(?P<info>[^\n]*)\n"
+    r"(?P<body>.*?)(?:^[ \t]*(?P<end>(?P=mark))[^\n]*\n|\Z)",
+    re.M | re.S,
+)
 _ENVIRONMENT = ImmutableSandboxedEnvironment(
     undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
 )
@@ -167,17 +173,12 @@ def load_strategy(path: Path) -> Strategy:
         ConfigError: It cannot be read or used; names file, line and cure.
     """
     settings = merged(path)
-    settings.only(_SETTINGS)
+    settings.only(("layout", "headings", "stop"))
     layout = Layout(settings.choice("layout", list(Layout), Layout.CASCADE))
     prompts = _prompts(path, _read(path))
-    strategy = Strategy(
-        name=path.stem,
-        layout=layout,
-        headings=_headings(settings),
-        path=path,
-        stop=_stop(settings),
-        templates={tier: _template(path, prompt) for tier, prompt in prompts.items()},
-    )
+    templates = {tier: _template(path, prompt) for tier, prompt in prompts.items()}
+    headings, stop = _headings(settings), _stop(settings)
+    strategy = Strategy(path.stem, layout, headings, path, stop, templates)
     if layout is not Layout.SLIDING:
         _try_out(strategy, prompts)
     return strategy
@@ -262,41 +263,23 @@ def _read(path: Path) -> str:
 
 def _prompts(path: Path, text: str) -> dict[Tier, _Prompt]:
     """The prompts of a file by tier; one without a tier holds where there is no other."""
-    by_name: dict[str, _Prompt] = {}
-    lines = text.splitlines()
-    opened: tuple[str, str, int] | None = None
-    for number, line in enumerate(lines, start=1):
-        mark = line.lstrip()[:3]
-        if opened is None and mark in ("```", "~~~"):
-            opened = (mark, line.strip().strip("`~").strip(), number)
-        elif opened is not None and mark == opened[0]:
-            _take(path, by_name, opened, lines[opened[2] : number - 1])
-            opened = None
-    if opened is not None and opened[1].split()[:1] == ["prompt"]:
-        raise ConfigError(path, opened[2], "the prompt has no end", f"End it with {opened[0]}")
-    return {
-        tier: prompt
-        for tier, name in TIER_NAMES.items()
-        if (prompt := by_name.get(name) or by_name.get(""))
-    }
-
-
-def _take(
-    path: Path, prompts: dict[str, _Prompt], opened: tuple[str, str, int], lines: Sequence[str]
-) -> None:
-    _, info, number = opened
-    kind, _, tier = info.partition(" ")
-    if kind != "prompt":
-        return
-    tier = tier.strip()
-    if tier not in ("", SHORT_TERM, LONG_TERM):
-        cure = f"Write prompt, prompt {SHORT_TERM} or prompt {LONG_TERM}"
-        raise ConfigError(path, number, f"there is no summary {tier!r}", cure)
-    if tier in prompts:
-        raise ConfigError(
-            path, number, f"line {prompts[tier].line} has that prompt already", "Keep one of them"
-        )
-    prompts[tier] = _Prompt("\n".join(lines), number)
+    found: dict[str, _Prompt] = {}
+    for fence in _FENCE.finditer(text + "\n"):
+        kind, _, tier = fence["info"].strip().partition(" ")
+        if kind != "prompt":
+            continue
+        line, tier = text.count("\n", 0, fence.start()) + 1, tier.strip()
+        if fence["end"] is None:
+            raise ConfigError(path, line, "the prompt has no end", f"End it with {fence['mark']}")
+        if tier not in ("", *TIER_NAMES.values()):
+            cure = f"Write prompt, prompt {SHORT_TERM} or prompt {LONG_TERM}"
+            raise ConfigError(path, line, f"there is no summary {tier!r}", cure)
+        if tier in found:
+            what = f"line {found[tier].line} has that prompt already"
+            raise ConfigError(path, line, what, "Keep one of them")
+        found[tier] = _Prompt(fence["body"].removesuffix("\n"), line)
+    both = {tier: found.get(name) or found.get("") for tier, name in TIER_NAMES.items()}
+    return {tier: prompt for tier, prompt in both.items() if prompt}
 
 
 def _template(path: Path, prompt: _Prompt) -> jinja2.Template:
@@ -322,14 +305,8 @@ def _try_out(strategy: Strategy, prompts: Mapping[Tier, _Prompt]) -> None:
             raise ConfigError(strategy.path, 1, f"it has no prompt for the {name} summary", cure)
         line = prompts[tier].line
         strategy.prompt(tier, "Mira", _TRIED)
-        shown = strategy.prompt(
-            tier,
-            "Mira",
-            _TRIED,
-            numbers=(1, 2),
-            must_keep=("Trial.",),
-            mattered=[(0, _TRIED[0])],
-        )
+        more: dict[str, Any] = {"must_keep": ("Trial.",), "mattered": [(0, _TRIED[0])]}
+        shown = strategy.prompt(tier, "Mira", _TRIED, numbers=(1, 2), **more)
         if not all(text in shown for text in _TRIED):
             cure = "Go through them: {% for memory in memories %} … {{ memory }} … {% endfor %}"
             raise ConfigError(strategy.path, line, "the prompt does not show the memories", cure)
@@ -341,8 +318,7 @@ def _try_out(strategy: Strategy, prompts: Mapping[Tier, _Prompt]) -> None:
 def _headings(settings: ConfigSection) -> tuple[str, ...]:
     if "headings" not in settings.entries:
         return ()
-    written = settings.text("headings")
-    headings = tuple(part for each in written.split(";") if (part := _one_line(each)))
+    headings = tuple(filter(None, map(_one_line, settings.text("headings").split(";"))))
     for heading in headings:
         if len(heading) > LONGEST_NAME or not re.fullmatch(r"[^\W_][\w '’/&-]*", heading):
             cure = "A heading is letters, digits and blanks; headings are parted by ;"
@@ -371,20 +347,13 @@ def _stop(settings: ConfigSection) -> tuple[str, ...]:
 
 
 def _failed(path: Path, error: BaseException) -> ConfigError:
-    line = getattr(error, "lineno", None) or _line_in_template(error)
+    # Jinja keeps the line of the template in the traceback, unless the error itself has it.
+    frames = traceback.walk_tb(error.__traceback__)
+    lines = [line for frame, line in frames if frame.f_code.co_filename == "<template>"]
+    line = getattr(error, "lineno", None) or (lines or [1])[-1]
     reason = getattr(error, "message", None) or str(error) or type(error).__name__
     cure = "Mend the template, or put it back from the committed vault"
     return ConfigError(path, line, f"the prompt fails: {reason}", cure)
-
-
-def _line_in_template(error: BaseException) -> int:
-    """The line of the template in which ``error`` was raised; Jinja keeps it in the traceback."""
-    line, step = 1, error.__traceback__
-    while step is not None:
-        if step.tb_frame.f_code.co_filename == "<template>":
-            line = step.tb_lineno
-        step = step.tb_next
-    return line
 
 
 def _one_line(text: str) -> str:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.ports import Generation
@@ -46,9 +47,8 @@ class ExtractiveSummarizer:
         """Summarise ``source`` without a model, as its strategy wants it."""
         began = time.perf_counter()
         source = _relevant(source)
-        text = (
-            sections_writer.by_rules(source).text if source.way.headings else prose.by_rules(source)
-        )
+        write = sections_writer.by_rules if source.way.headings else prose.by_rules
+        text = write(source)
         return Draft(text, EXTRACTIVE, seconds=time.perf_counter() - began)
 
 
@@ -93,14 +93,11 @@ def _relevant(source: SummarySource) -> SummarySource:
     kept = [i for i, line in enumerate(lines) if not _about_memory(line, source.agent)]
     if not kept or len(kept) == len(lines):
         return source
-    numbers = source.numbers if len(source.numbers) == len(lines) else ()
-    return replace(
-        source,
-        lines=tuple(lines[i] for i in kept),
-        numbers=tuple(numbers[i] for i in kept) if numbers else (),
-        importance=tuple(source.judged[i] for i in kept),
-        days=tuple(source.dated[i] for i in kept),
-    )
+    fields: dict[str, Any] = {
+        name: tuple(getattr(source, name)[i] for i in kept)
+        for name in ("lines", "numbers", "importance", "days")
+    }
+    return replace(source, **fields)
 
 
 def _about_memory(line: str, agent: str) -> bool:

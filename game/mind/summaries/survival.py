@@ -11,39 +11,35 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from game.mind.language.details import counts, details, key, numbers
 from game.mind.recall.query import family
 from game.mind.summaries.retelling import without_day
 
-_EMPTY_WORDS = """
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_EMPTY = _words("""
     a an the this that these those i me my mine you your yours he him his she her hers it its we us
     our ours they them their theirs is are was were be been being am do does did have has had will
     would shall should must may might can could of in on at by for with from as to into onto and or
     so here there just please very also too always now who which what let lets mr mrs ever any
     anybody anyone anything everybody everyone everything somebody someone something some such
     still yet if remember remembers memory
-"""
-_EMPTY = frozenset(_EMPTY_WORDS.split())
+""")
 """Words that a constraint can lose and still say the same."""
-_DENIALS_WORDS = """
+_DENIALS = _words("""
     never not no nobody none nothing nowhere neither nor cannot cant dont wont mustnt shouldnt
     without forbid forbids forbidden forbade ban bans banned prohibit prohibits prohibited avoid
     avoids avoided refuse refuses refused forget forgets forgot forgotten fail fails failed
-"""
-_DENIALS = frozenset(_DENIALS_WORDS.split())
-_FIRM_WORDS = """
+""")
+_FIRM_WORDS = _words("""
     before after until unless except without only left right north south east west more less
-"""
-_FIRM_SET = frozenset(_FIRM_WORDS.split())
+""")
 """Small words that turn a rule into another one."""
-_OPPOSITES = """
-    open:close open:lock lock:unlock quietly:loudly quiet:loud early:late day:night in:out buy:sell
-    push:pull start:stop arrive:leave remember:forget light:dark hot:cold first:last high:low
-    upstairs:downstairs inside:outside love:hate friend:enemy accept:refuse allow:forbid
-    morning:evening full:empty true:false alive:dead take:return win:lose
-"""
 _SPLIT = re.compile(
     r"[,;:—–()\[\]\"“”]|\b(?:but|because|unless|until|without|except|while|whereas|although|though)\b"
     r"|\b(?:and|or|then)\b(?=\s+(?:\w+\s+)?(?:never|not|do not|don['’]t|no)\b)",
@@ -51,13 +47,6 @@ _SPLIT = re.compile(
 )
 _APART = 0.8
 """The least share of the words that must stand beside the ones they stood beside."""
-_ROLES_WORDS = "ask tell owe give lend pay sell"
-"""What one does to another: it matters who comes before it."""
-_DATES_WORDS = """
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june
-    july august september october november december
-"""
-_KEEPS = frozenset({"unless", "until", "without", "except"})
 _AWAY = re.compile(
     r"\b(?:stay|stays|keep|keeps|kept|stayed)\b((?:\s+\w+){0,2}?)\s+(?:out|away|clear|off)\b"
     r"|\boff[- ]limits\b|\bleave\b(?=[^.!?]{1,40}\balone\b)",
@@ -72,10 +61,33 @@ _HEAD = re.compile(
     r"[^:.!?\"“]{0,40}):\s*(?P<body>.+)$",
     re.S,
 )
-_IRREGULAR = {
-    **{"told": "tell", "fed": "feed", "led": "lead", "let": "let", "lit": "light", "lent": "lend"},
-    **{"shut": "close", "shuts": "close", "kept": "keep"},
-}
+
+
+@lru_cache(maxsize=32_768)
+def canon(word: str) -> str:
+    """One form for all of a word's: promise, promised; give, gave; stop, stopped."""
+    short = key(word)
+    for form in (word, short, f"{short}e"):
+        forms = family(form)
+        if len(forms) > 1:
+            short = min(forms)
+            break
+    return short.removesuffix("e") if len(short) > 3 else short
+
+
+_FIRM = frozenset(map(canon, _FIRM_WORDS))
+_ROLES = frozenset(map(canon, _words("ask tell owe give lend pay sell")))
+"""What one does to another: it matters who comes before it."""
+_PAIRS = """
+    open:close open:lock lock:unlock quietly:loudly quiet:loud early:late day:night in:out buy:sell
+    push:pull start:stop arrive:leave remember:forget light:dark hot:cold first:last high:low
+    upstairs:downstairs inside:outside love:hate friend:enemy accept:refuse allow:forbid
+    morning:evening full:empty true:false alive:dead take:return win:lose
+"""
+_OPPOSITES: dict[str, set[str]] = defaultdict(set)
+for _one, _two in (map(canon, _pair.split(":")) for _pair in _PAIRS.split()):
+    _OPPOSITES[_one].add(_two)
+    _OPPOSITES[_two].add(_one)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +188,8 @@ def read_constraint(text: str) -> tuple[Constraint, ...]:
         person = _names(f"so {head['head']}")
     found: list[Constraint] = []
     for part in split_sentences(head["body"] if head else bare):
-        unit = _unit(part, named - _dates() | _roles())
-        firm = {s for s in unit.signs if s in _firm() or s in named or s[0].isdigit()}
+        unit = _unit(part, named | _ROLES)
+        firm = {s for s in unit.signs if s in _FIRM or s in named or s[0].isdigit()}
         if unit.signs:
             found.append(Constraint(text, unit, frozenset(firm), frozenset() if found else person))
     return tuple(found) or (Constraint(text, _unit(""), frozenset()),)
@@ -222,7 +234,7 @@ def _firmly(constraint: Constraint, unit: Unit, agreed: set[str]) -> bool:
     if _together(agreed, constraint.unit, unit) < _APART * len(agreed):
         return False
     missing = constraint.unit.signs.keys() - agreed
-    if any(_opposites().get(stem, frozenset()) & unit.signs.keys() for stem in missing):
+    if any(_OPPOSITES.get(stem, set()) & unit.signs.keys() for stem in missing):
         return False
     order = constraint.unit.order
     return len(order) < 2 or order == _order(unit.text, frozenset(order))
@@ -238,20 +250,6 @@ def _together(agreed: set[str], wanted: Unit, unit: Unit) -> int:
         return len(agreed)
     best = (max(len(agreed & part & other) for other in unit.clauses) for part in wanted.clauses)
     return min(sum(best), len(agreed))
-
-
-@lru_cache(maxsize=32_768)
-def canon(word: str) -> str:
-    """One form for all of a word's: promise, promised; give, gave; stop, stopped."""
-    word = _IRREGULAR.get(word, word)
-    short = key(word)
-    for form in (word, short, f"{short}e"):
-        forms = family(form)
-        if len(forms) > 1:
-            short = min(forms)
-            break
-    short = short.removesuffix("e") if len(short) > 3 else short
-    return short[:-1] if len(short) > 3 and short[-1] == short[-2] else short
 
 
 def _unit(text: str, names: frozenset[str] = frozenset()) -> Unit:
@@ -276,8 +274,7 @@ def _clauses(text: str) -> Iterator[str]:
     start = 0
     for match in _SPLIT.finditer(text):
         yield text[start : match.start()]
-        # "without a lamp", "until dawn": the word belongs to what follows it.
-        start = match.start() if match[0].casefold() in _KEEPS else match.end()
+        start = match.end()
     yield text[start:]
 
 
@@ -286,7 +283,7 @@ def _denies(word: str) -> bool:
 
 
 def _tells(word: str) -> bool:
-    if word in _FIRM_SET:
+    if word in _FIRM_WORDS:
         return True
     empty = word in _EMPTY or word.partition("'")[0] in _EMPTY
     return not (empty or _denies(word) or (word != "second" and counts(word)))
@@ -295,31 +292,6 @@ def _tells(word: str) -> bool:
 def _names(text: str) -> frozenset[str]:
     found = details([text]).values()
     return frozenset(canon(part) for each in found if not each.number for part in each.keys)
-
-
-@cache
-def _firm() -> frozenset[str]:
-    return frozenset(map(canon, _FIRM_WORDS.split()))
-
-
-@cache
-def _dates() -> frozenset[str]:
-    return frozenset(map(canon, _DATES_WORDS.split()))
-
-
-@cache
-def _roles() -> frozenset[str]:
-    return frozenset(map(canon, _ROLES_WORDS.split()))
-
-
-@cache
-def _opposites() -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for pair in _OPPOSITES.split():
-        one, two = map(canon, pair.split(":"))
-        found[one] = found.get(one, frozenset()) | {two}
-        found[two] = found.get(two, frozenset()) | {one}
-    return found
 
 
 def _order(text: str, names: frozenset[str]) -> tuple[str, ...]:

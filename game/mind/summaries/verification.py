@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from game.mind.language.details import Detail, details, vocabulary
@@ -34,6 +34,8 @@ _MOST_SHOWN = 6
 """How many lost names and numbers are told."""
 _MOST_WORDS = 0.6
 """The share of the words of a rule or promise that tell it still."""
+
+_COUNTS, _LISTS = ("wanted", "details", "vanished", "tries"), ("put_back", "invented", "problems")
 
 type Details = Mapping[tuple[str, ...], Detail]
 
@@ -72,49 +74,14 @@ class SummaryVerdict:
 
     def to_record(self) -> dict[str, Any]:
         """Part of the compaction's archive line."""
-        return {
-            "wanted": self.wanted,
-            "put_back": list(self.put_back),
-            "details": self.details,
-            "vanished": self.vanished,
-            "invented": list(self.invented),
-            "problems": list(self.problems),
-            "tries": self.tries,
-        }
+        return asdict(self)
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> SummaryVerdict:
         """Read it back; what an older line lacks is empty."""
-        return cls(
-            wanted=int(record.get("wanted", 0)),
-            put_back=tuple(map(str, record.get("put_back", ()))),
-            details=int(record.get("details", 0)),
-            vanished=int(record.get("vanished", 0)),
-            invented=tuple(map(str, record.get("invented", ()))),
-            problems=tuple(map(str, record.get("problems", ()))),
-            tries=int(record.get("tries", 1)),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """Summaries before their checks.
-
-    Attributes:
-        texts: The summaries without headings, list signs and references.
-        constraints: What must be kept, taken apart.
-        there: Names, places and numbers of the sources.
-        own: How many names and numbers the summaries have, of which ``invented`` are new.
-    """
-
-    summaries: Sequence[str]
-    texts: Sequence[str]
-    sources: Sequence[str]
-    constraints: Sequence[Constraint]
-    there: Details
-    own: int
-    invented: int
-    agent: str
+        values: dict[str, Any] = {key: int(record[key]) for key in _COUNTS if key in record}
+        values |= {key: tuple(map(str, record[key])) for key in _LISTS if key in record}
+        return cls(**values)
 
 
 def judge(
@@ -160,15 +127,25 @@ def judge(
     kept = vocabulary(visible)
     invented = _invented(own, summaries, [*sources, *wanted], visible)
     texts = [_FURNITURE.sub("", summary).strip() for summary in summaries]
-    case = _Case(summaries, texts, sources, constraints, there, len(own), len(invented), agent)
+    problems = [*_refusals(texts, sources), *_emptiness(texts, sources, there)]
+    if len(invented) >= max(_MOST_INVENTED, _MOST_INVENTED_SHARE * len(own)):
+        problems.append(f"{len(invented)} of {len(own)} names and numbers are invented")
+    problems += _turned_round(constraints, texts, sources)
+    if agent:
+        problems += (swap for text in summaries for swap in swapped(text, sources, agent))
     return SummaryVerdict(
         wanted=len(wanted),
         put_back=_lost(constraints, Seen(visible), embedder),
         details=len(there),
         vanished=sum(not kept.issuperset(found.keys) for found in there.values()),
         invented=invented,
-        problems=tuple(problem for check in CHECKS for problem in check(case)),
+        problems=tuple(problems),
     )
+
+
+def lost(must_keep: Sequence[str], visible: Sequence[str]) -> tuple[str, ...]:
+    """Those of ``must_keep`` that ``visible`` does not say, by words."""
+    return judge(summaries=(), sources=(), visible=visible, must_keep=must_keep).put_back
 
 
 def falls_short(summary: str, extract: str, sources: Sequence[str], agent: str) -> tuple[str, ...]:
@@ -257,55 +234,37 @@ def _bare(line: str) -> str:
 # -- what is wrong with the summaries
 
 
-def _refusals(case: _Case) -> Iterator[str]:
+def _refusals(texts: Sequence[str], sources: Sequence[str]) -> Iterator[str]:
     # Told in the first person, with who said it, four short lines can grow by a word.
-    slack = " " * (sum(map(len, case.sources)) // 4)
-    for text in case.texts:
-        if reason := draft_checks.check(text, [*case.sources, slack]):
+    slack = " " * (sum(map(len, sources)) // 4)
+    for text in texts:
+        if reason := draft_checks.check(text, [*sources, slack]):
             yield f"a summary {reason}"
 
 
-def _emptiness(case: _Case) -> Iterator[str]:
+def _emptiness(texts: Sequence[str], sources: Sequence[str], there: Details) -> Iterator[str]:
     """Whether the summaries hold next to nothing of what they stand for."""
-    if not case.texts:
+    if not texts:
         return
-    written, before = sum(map(len, case.texts)), sum(map(len, case.sources))
+    written, before = sum(map(len, texts)), sum(map(len, sources))
     if written < min(_LEAST_SHARE * before, _LEAST_CHARACTERS):
         yield f"the summaries have {written} characters for {before:,}"
-    words, there = vocabulary(case.texts), case.there
+    words = vocabulary(texts)
     kept = sum(words.issuperset(found.keys) for found in there.values())
     least = min(_LEAST_DETAIL_SHARE * len(there), _LEAST_DETAILS)
     if len(there) >= _FEW_DETAILS and kept < least:
         yield f"the summaries hold {kept} of {len(there)} names and numbers"
 
 
-def _tales(case: _Case) -> Iterator[str]:
-    if case.invented >= max(_MOST_INVENTED, _MOST_INVENTED_SHARE * case.own):
-        yield f"{case.invented} of {case.own} names and numbers are invented"
-
-
-def _turned_round(case: _Case) -> Iterator[str]:
+def _turned_round(
+    constraints: Sequence[Constraint], texts: Sequence[str], sources: Sequence[str]
+) -> Iterator[str]:
     """Constraints of which a summary says the opposite, unless it was told so."""
-    written = Seen(case.texts)
-    if turned := [each for each in case.constraints if _denied(each, written)]:
-        told = Seen(case.sources)
+    written = Seen(texts)
+    if turned := [each for each in constraints if _denied(each, written)]:
+        told = Seen(sources)
         for text in dict.fromkeys(each.text for each in turned if not _denied(each, told)):
             yield f"says the opposite of: {shorten(text, 120)}"
-
-
-def _swapped(case: _Case) -> Iterator[str]:
-    for text in case.summaries if case.agent else ():
-        yield from swapped(text, case.sources, case.agent)
-
-
-CHECKS: tuple[Callable[[_Case], Iterator[str]], ...] = (
-    _refusals,
-    _emptiness,
-    _tales,
-    _turned_round,
-    _swapped,
-)
-"""Each gives what is wrong with the summaries, one sentence for each problem."""
 
 
 def _denied(constraint: Constraint, seen: Seen) -> bool:

@@ -73,10 +73,8 @@ class SummaryWriter:
     def held_by(self, lines: tuple[str, ...]) -> tuple[str, ...]:
         """Those constraints and open loops that ``lines`` tell and nothing else does."""
         wanted = tuple(line for line in self.must_keep if line not in self.standing)
-        if not wanted:
-            return ()
-        told = verification.judge(summaries=(), sources=(), visible=lines, must_keep=wanted)
-        return tuple(line for line in wanted if line not in told.put_back)
+        missing = verification.lost(wanted, lines) if wanted else ()
+        return tuple(line for line in wanted if line not in missing)
 
     def _problems(self, draft: Draft, source: SummarySource) -> tuple[str, ...]:
         judged = verification.judge(
@@ -94,11 +92,5 @@ class SummaryWriter:
 
 def _written(drafts: list[Draft]) -> Draft:
     """The last of ``drafts``, with what all of them took."""
-    return replace(
-        drafts[-1],
-        text=truncation.unmarked(drafts[-1].text),
-        tries=len(drafts),
-        calls=sum(draft.calls for draft in drafts),
-        prompt_tokens=sum(draft.prompt_tokens for draft in drafts),
-        completion_tokens=sum(draft.completion_tokens for draft in drafts),
-    )
+    text = truncation.unmarked(drafts[-1].text)
+    return replace(drafts[-1], text=text, tries=len(drafts)).with_costs(drafts[:-1])
