@@ -6,14 +6,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from unittest import mock
 
 from evennia.utils import create
 
 from game.agent import services
 from game.agent.memory.acquaintances import GATHER_SECONDS
 from game.agent.surroundings import identity_of
-from game.mind.books.profiles import files as profile_files
 from game.mind.books.profiles.config import PeopleConfig
 from game.mind.books.profiles.profile import Closeness, ProfileKind
 from tests.game.agents_world import AgentsWorld, Building
@@ -166,14 +164,6 @@ class TestKnowing(PeopleWorld):
         numbers = [each.number for each in after.observations]
         assert sorted(set(numbers)) == sorted(numbers)
         assert after.exchanges == before.exchanges + 1
-
-    def test_a_profile_that_is_not_in_ram_is_loaded_before_the_thought(self):
-        with mock.patch.object(profile_files, "MOST_PAGES", 1):
-            self.says(self.char1, "I work as a miller, Mira.")
-            self.says(self.comes("Piet"), "Good day to all.")
-            self.known.settle()
-        assert self.known.book.loaded(identity_of(self.char1)) is None
-        assert "miller" in " ".join(self.here(self.asks("Good day!")[0]))
 
     def test_what_is_known_is_in_the_first_prompt_after_a_restart(self):
         self.says(self.char1, "I work as a miller, Mira.")
@@ -402,7 +392,5 @@ class TestBuilders(Building, PeopleWorld):
     def test_closeness_and_feeling_are_told(self):
         self.befriended()
         assert "friend (warmth" in self.type("@people Mira Tom")
-        light = next(
-            x for x in self.known.book.all(self.time.now()) if x.kind is ProfileKind.PERSON
-        )
+        light = next(x for x in self.known.book.all() if x.kind is ProfileKind.PERSON)
         assert light.closeness is Closeness.FRIEND

@@ -12,8 +12,7 @@ import pytest
 
 from game.mind.books.journal.book import Journal, local_day
 from game.mind.books.journal.config import JournalConfig, load_journal_config
-from game.mind.books.journal.entries import EntryOrigin, Importance, Judge
-from game.mind.books.journal.folding import GATHERED
+from game.mind.books.journal.entries import GATHERED, EntryOrigin, Importance, Judge
 from game.mind.books.journal.wording import LONGEST
 from game.mind.errors import ConfigError, NoteRefused
 from game.mind.records import files as vault_files

@@ -11,16 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.commitments import (
-    LIMIT,
-    PATIENCE,
-    PERSON_LIMIT,
-    PERSON_MOST,
-    Commitments,
-    Noticed,
-    NoticedKind,
-)
-from game.mind.books.commitments_room import admit, same
+from game.mind.books.commitments import PATIENCE, Commitments
+from game.mind.books.commitments_room import LIMIT, PERSON_LIMIT, PERSON_MOST, admit, same
+from game.mind.books.noticing import Noticed, NoticedKind
 from game.mind.errors import NoteRefused
 from game.mind.prompt.tokens import estimate_tokens
 from game.mind.records import files as vault_files
@@ -123,13 +116,6 @@ def test_only_once(block):
     assert block.items == (DOOR,)
 
 
-@pytest.mark.parametrize("which", [2, "2", "soup", "You promised Tom"])
-def test_one_is_taken_out(block, which):
-    block.add([DOOR, SOUP, CAT])
-    assert block.remove(which) == SOUP
-    assert block.items == (DOOR, CAT)
-
-
 def test_what_is_taken_out_is_what_was_shown_also_before_it_is_saved(day, block):
     for rule in ("Never open the cellar door.", "Never sell the boat.", "Always lock the gate."):
         day.says("Ada", rule)
@@ -138,36 +124,10 @@ def test_what_is_taken_out_is_what_was_shown_also_before_it_is_saved(day, block)
     day.says("Tom", "Never feed the goose.")
     shown = [item.text for item in block.items]
     assert shown == ["Never sell the boat.", "Always lock the gate.", "Never feed the goose."]
-    assert block.remove(3).text == "Never feed the goose."  # only noticed, not written yet
-    assert block.remove(1).text == "Never sell the boat."
+    assert block.drop(lambda item: item.who == "Tom") == 1  # only noticed, not written yet
+    assert block.drop(lambda item: "boat" in item.text) == 1
     assert [item.text for item in block.items] == ["Always lock the gate."]
     assert Commitments(block.path).items == block.items
-
-
-def test_what_cannot_be_taken_out_stays(day, block):
-    day.says("Ada", "Never sell the boat.")
-    block.path.mkdir()
-    with pytest.raises(NoteRefused):
-        block.remove(1)
-    assert [item.text for item in block.items] == ["Never sell the boat."]
-    block.path.rmdir()
-    assert day.kept == ["Never sell the boat."]
-    assert block.remove(1).who == "Ada"
-    assert Commitments(block.path).items == ()
-
-
-@pytest.mark.parametrize(
-    ("which", "why"), [("you", "may be several"), (9, "none of"), ("", "none")]
-)
-def test_taking_out_says_what_there_is(block, which, why):
-    block.add([DOOR, SOUP])
-    with pytest.raises(NoteRefused, match=f"{why}.*1. Ada told you.*2. You promised"):
-        block.remove(which)
-
-
-def test_nothing_to_take_out(block):
-    with pytest.raises(NoteRefused, match="Nothing"):
-        block.remove(1)
 
 
 def test_a_file_that_is_no_text_stops_no_thought(block, tmp_path):
@@ -332,7 +292,7 @@ def test_who_gave_a_rule_can_take_it_back_and_nobody_else(day):
 def test_an_agent_that_is_restarted_catches_up_once(day, block):
     day.says("Ada", "Never open the cellar door.")
     block.save()
-    block.remove(1)
+    block.drop(lambda item: item.who == "Ada")
     day.says("Ada", "Always feed the cat.")  # not saved: killed here
     again = Commitments(block.path)
     assert again.catch_up(day.lived, "Mira")

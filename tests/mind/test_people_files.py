@@ -273,7 +273,7 @@ def test_two_threads_at_once(tmp_path):
         try:
             for end in range(step, 81, step):
                 mine.take(days.memories[:end], "Mira", six)
-                mine.load([TOM, ADA])
+                mine.profile(TOM)
                 mine.find("tom")
             mine.take(days.memories, "Mira", six)
         except Exception as error:  # whatever it is, it belongs to the test's own thread

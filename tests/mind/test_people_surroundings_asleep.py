@@ -9,15 +9,19 @@ import pytest
 
 from game.mind.archive.records import Memory
 from game.mind.books.journal.entries import Importance
-from game.mind.books.profiles.asleep.people import update_profiles
-from game.mind.books.profiles.asleep.surroundings import LATER, MOST_A_NIGHT, question, understood
+from game.mind.books.profiles.asleep import (
+    LATER,
+    MOST_A_NIGHT,
+    question,
+    understood,
+    update_profiles,
+)
 from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.company import MOST_COMPANY
 from game.mind.books.profiles.config import PeopleConfig
 from game.mind.books.profiles.page import PageUnreadable
-from game.mind.books.profiles.profile import Conclusion, Observation, Profile
+from game.mind.books.profiles.profile import Conclusion, Name, Observation, Profile, ProfileKind
 from game.mind.books.profiles.shown import Present, lines
-from game.mind.books.profiles.surroundings import thing_key
+from game.mind.books.profiles.surroundings import MOST_COMPANY, thing_key
 from game.mind.errors import ModelTimeout
 from game.mind.language.deeds import POSE
 from tests.mind.acquaintances import ADA, RUAN, START, TOM, Days
@@ -130,9 +134,6 @@ def test_a_crowd_takes_no_room_from_a_regular_and_newcomers_may_become_one(tmp_p
     assert len(there(book).company) == MOST_COMPANY
     assert [text for text, _ in thoughts(book)] == ["You mostly meet Tom and Ada here."]
     assert len(there(PeopleBook(tmp_path)).company) == MOST_COMPANY  # as the file has it
-    head = book.head(KETTLE)
-    assert head is not None
-    assert head.company == ()  # the file has it, RAM need not
 
 
 def test_company_that_cannot_be_read_is_named_and_left_alone(tmp_path):
@@ -328,6 +329,7 @@ def test_what_a_model_concludes_says_whose_talk_it_rests_on(tmp_path):
     assert thoughts(book) == [("As Tom and Ada said: Guests often quarrel by the fire", (1, 2))]
 
 
+PLACE = Profile(KETTLE, ProfileKind.PLACE, (Name("The Kettle", START),), START, START)
 SEEN = [
     Observation(1, START, "Rook said: The king is a thief and the cellar holds gold."),
     Observation(2, START, "The Kettle A low room with a smoking fire."),
@@ -353,7 +355,7 @@ SEEN = [
     ],
 )
 def test_what_does_not_stand_in_the_lines_is_not_concluded(answer, wanted):
-    assert [each.text for each in understood(answer, SEEN, "The Kettle")] == wanted
+    assert [each.text for each in understood(answer, SEEN, PLACE).conclusions] == wanted
 
 
 def test_people_come_first_and_what_is_left_over_waits(tmp_path):

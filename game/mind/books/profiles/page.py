@@ -19,8 +19,8 @@ import yaml
 
 from game.mind.books.journal.entries import EntryOrigin
 from game.mind.books.profiles.changes import by_time
-from game.mind.books.profiles.company import as_records, from_records
 from game.mind.books.profiles.profile import (
+    Company,
     Conclusion,
     Fact,
     Name,
@@ -170,7 +170,17 @@ def _profile(meta: Mapping[str, Any], read: Mapping[str, list[Any]], changed: da
         through=max(int(meta.get("through", 0)), 0),
         studied=max(int(meta.get("studied", 0)), 0),
         formerly=tuple(str(each) for each in meta.get("formerly") or ()),
-        company=from_records(meta.get("company") or ()),
+        company=tuple(map(_company, meta.get("company") or ())),
+    )
+
+
+def _company(given: Mapping[str, Any]) -> Company:
+    return Company(
+        key=str(given["who"]),
+        meetings=max(int(given["meetings"]), 1),
+        days=max(int(given["days"]), 1),
+        last=time_of(given["last"], None),
+        numbers=tuple(sorted({int(number) for number in given["memories"]})),
     )
 
 
@@ -265,7 +275,17 @@ def _meta(profile: Profile) -> dict[str, Any]:
         "through": profile.through,
         "studied": profile.studied,
         **({"formerly": list(profile.formerly)} if profile.formerly else {}),
-        **({"company": as_records(profile.company)} if profile.company else {}),
+        **({"company": [_met_there(each) for each in profile.company]} if profile.company else {}),
+    }
+
+
+def _met_there(each: Company) -> dict[str, Any]:
+    return {
+        "who": each.key,
+        "meetings": each.meetings,
+        "days": each.days,
+        "last": _stamp(each.last),
+        "memories": list(each.numbers),
     }
 
 
