@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.books.journal import blocks, day_file, fields, wording
+from game.mind.books.journal import day_file, fields, wording
 from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge
 from game.mind.books.journal.standing import line
 from game.mind.errors import NoteRefused
@@ -91,7 +91,7 @@ def test_any_texts_can_be_read_back(given_texts: list[str]):
     again = day_file.parse(DAY, file.text)
     assert again.entries == tuple(written)
     assert again.problems == ()
-    assert again.last == (blocks.entry_number(written[-1].id) if written else 0)
+    assert again.last == (day_file.entry_number(written[-1].id) if written else 0)
     assert all(line(each, NOON).count("\n") == 0 for each in written)
 
 
@@ -189,16 +189,16 @@ def test_any_file_can_be_read_and_nothing_of_it_is_lost(source: str):
     shorter = day_file.parse(DAY, read.without([new.id]).text)
     assert shorter.entries == file.entries
     for old in file.entries:
-        changed = entry(blocks.entry_number(old.id), "Changed.")
+        changed = entry(day_file.entry_number(old.id), "Changed.")
         after = day_file.parse(DAY, file.replaced(changed).text)
         assert after.entry(old.id) == changed
         assert len(after.entries) == len(file.entries)
 
 
 def test_an_id_says_its_day():
-    assert blocks.entry_day("20261121-3") == date(2026, 11, 21)
+    assert day_file.entry_day("20261121-3") == date(2026, 11, 21)
     for wrong in ("", "20261121", "20261121-0", "20261321-1", "20261121-3, 10:00", "x\n20261121-3"):
-        assert blocks.entry_day(wrong) is None
+        assert day_file.entry_day(wrong) is None
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,8 @@ from datetime import date, datetime
 from pathlib import Path
 
 from game.mind.books.journal import day_file, fields, merging, wording
-from game.mind.books.journal.blocks import entry_day
 from game.mind.books.journal.config import JournalConfig
-from game.mind.books.journal.day_file import DayFile
+from game.mind.books.journal.day_file import DayFile, entry_day
 from game.mind.books.journal.entries import (
     LEAST,
     MOST,

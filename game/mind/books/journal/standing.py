@@ -8,9 +8,9 @@ from datetime import date, datetime
 from functools import lru_cache
 
 from game.mind.books.journal import fields
-from game.mind.books.journal.blocks import entry_number
 from game.mind.books.journal.book import Journal, local_day
 from game.mind.books.journal.config import JournalConfig
+from game.mind.books.journal.day_file import entry_number
 from game.mind.books.journal.entries import EntryOrigin, JournalEntry, is_gathered
 from game.mind.language.perception import for_prompt
 from game.mind.ports import Tokens
