@@ -78,10 +78,6 @@ class RecordStore[T]:
         file = self._files.get(path)
         return file.record if file else None
 
-    def seen(self, path: Path) -> bool:
-        """Whether a file was looked at, readable or not; quick."""
-        return path in self._files
-
     def records(self, *, broken: bool = False) -> dict[Path, T]:
         """What can be read; with ``broken`` also the last good state of what cannot any more."""
         with self.lock:

@@ -8,6 +8,7 @@ bound there as well.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -17,6 +18,7 @@ from game.mind.books.profiles.profile import Closeness, Fact, Profile
 from game.mind.language import deeds
 from game.mind.language.facts import promised
 from game.mind.language.heard import heard, meant_for, names
+from game.mind.language.patterns import pattern
 from game.mind.language.statements import is_real, stated
 from game.mind.language.words import telling
 
@@ -85,66 +87,37 @@ def feeling(profile: Profile) -> str:
 
 # -- warmth
 
-type _Steps = tuple[tuple[float, re.Pattern[str]], ...]
-
 _NAME_CALLED = (
     r"idiot|fool|liar|thief|cheat|coward|pig|swine|rat|witch|hag|bastard|bitch|cow|moron|scum|worm"
     r"|traitor|trash|dog"
 )
-_SAID: _Steps = (
-    (
-        -0.25,
-        re.compile(
-            r"\bI(?:['’]ll| will| am going to|['’]m going to) (?:\w+ )?(?:kill|hurt|burn|beat|break"
-            r"|destroy|murder|stab|strangle|drown|end) (?:you|your|this)\b|\byou(?:['’]ll"
-            r"| will) (?:pay for|regret|be sorry|die)\b|\bor I(?:['’]ll| will) \w+ you\b",
-            re.I,
-        ),
+_SAID = {
+    -0.25: (
+        r"\bI(?:['’]ll| will| am going to|['’]m going to) (?:\w+ )?(?:kill|hurt|burn|beat|break"
+        r"|destroy|murder|stab|strangle|drown|end) (?:you|your|this)\b|\byou(?:['’]ll"
+        r"| will) (?:pay for|regret|be sorry|die)\b|\bor I(?:['’]ll| will) \w+ you\b"
     ),
-    (
-        -0.12,
-        re.compile(
-            rf"\byou(?:['’]re| are)?,? (?:an? |just an? |nothing but an? |such an? )?(?:\w+ )?"
-            rf"(?:{_NAME_CALLED})\b|\bshut up\b|\bI (?:hate|despise) you\b|\bgo to hell\b"
-            r"|\bget lost\b|\bdamn you\b|\bcurse you\b"
-            r"|\byou(?:['’]re| are) (?:so |very |just )?(?:stupid|ugly|useless|worthless|disgusting"
-            r"|pathetic|dumb|boring)\b",
-            re.I,
-        ),
+    -0.12: (
+        rf"\byou(?:['’]re| are)?,? (?:an? |just an? |nothing but an? |such an? )?(?:\w+ )?"
+        rf"(?:{_NAME_CALLED})\b|\bI (?:hate|despise) you\b"
+        r"|\b(?:shut up|go to hell|get lost|damn you|curse you)\b"
+        r"|\byou(?:['’]re| are) (?:so |very |just )?(?:stupid|ugly|useless|worthless|disgusting"
+        r"|pathetic|dumb|boring)\b"
     ),
-    (
-        0.05,
-        re.compile(
-            r"\b(?:thank you|thanks|many thanks|I(?:['’]m| am) grateful|I owe you|well done)\b"
-            r"|\bI (?:love|missed|trust|adore) you\b|\bmy (?:dear )?friend\b"
-            r"|\bI(?:['’]m| am) (?:so )?glad (?:you|to see you)\b"
-            r"|\byou(?:['’]re| are) (?:so |very |too |really )?(?:kind|good|sweet|wonderful|lovely"
-            r"|clever|brave|a (?:good|dear|true|great|real) \w+)\b",
-            re.I,
-        ),
+    0.05: (
+        r"\b(?:thank you|thanks|many thanks|I(?:['’]m| am) grateful|I owe you|well done)\b"
+        r"|\bI (?:love|missed|trust|adore) you\b|\bmy (?:dear )?friend\b"
+        r"|\bI(?:['’]m| am) (?:so )?glad (?:you|to see you)\b"
+        r"|\byou(?:['’]re| are) (?:so |very |too |really )?(?:kind|good|sweet|wonderful|lovely"
+        r"|clever|brave|a (?:good|dear|true|great|real) \w+)\b"
     ),
-    (
-        0.03,
-        re.compile(
-            r"\b(?:I(?:['’]m| am) (?:so |very |truly )?sorry|forgive me|I apologi[sz]e)\b", re.I
-        ),
-    ),
-)
-_DONE: _Steps = (
-    (
-        -0.2,
-        re.compile(
-            r"\b(?:hits|kicks|slaps|punches|spits|pushes|shoves|stabs|trips|strikes|attacks)\b",
-            re.I,
-        ),
-    ),
-    (
-        0.03,
-        re.compile(
-            r"\b(?:hugs|embraces|bows|smiles|waves|nods|kisses|winks|toasts|comforts)\b", re.I
-        ),
-    ),
-)
+    0.03: r"\b(?:I(?:['’]m| am) (?:so |very |truly )?sorry|forgive me|I apologi[sz]e)\b",
+}
+"""How far words move warmth, the first that are found."""
+_DONE = {
+    -0.2: r"\b(?:hits|kicks|slaps|punches|spits|pushes|shoves|stabs|trips|strikes|attacks)\b",
+    0.03: r"\b(?:hugs|embraces|bows|smiles|waves|nods|kisses|winks|toasts|comforts)\b",
+}
 
 
 def warmed_by(profile: Profile, memory: Memory, own_name: str) -> Profile:
@@ -166,8 +139,9 @@ def _by_deed(memory: Memory, own_name: str) -> float:
     return _step(_DONE, rest) if names(rest, own_name) or names(rest, "you") else 0.0
 
 
-def _step(steps: _Steps, text: str) -> float:
-    return next((step for step, way in steps if way.search(text)), 0.0)
+def _step(steps: Mapping[float, str], text: str) -> float:
+    found = (step for step, way in steps.items() if pattern(way, re.I).search(text))
+    return next(found, 0.0)
 
 
 def _moved(profile: Profile, step: float) -> Profile:
