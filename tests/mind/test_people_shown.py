@@ -100,11 +100,6 @@ def test_everybody_is_at_least_named_before_one_takes_all(tmp_path):
     assert [line.split()[0].strip(",") for line in told] == ["Thomas", "Ada", "Bob"]
 
 
-def test_a_stranger_costs_one_short_line(tmp_path):
-    (line,) = shown(book_of(tmp_path, Days()), here=[Present("99-1", "Bob")])
-    assert WordTokens().of(line) < 10
-
-
 def test_it_speaks_of_the_meeting_before_while_they_talk(tmp_path):
     days = Days()
     days.says("Tom", TOM, "I found the map in the loft.")
@@ -228,15 +223,6 @@ def test_how_well_somebody_is_known(meetings, exchanges, warmth, days, close):
 def test_what_is_felt(warmth, outcomes, felt):
     facts = tuple(Fact(each, "bring the cup", START) for each in outcomes)
     assert feeling(replace(BARE, warmth=warmth, facts=facts)) == felt
-
-
-def test_a_thought_costs_as_much_with_many_people_met(tmp_path):
-    days = eventful()
-    few = book_of(tmp_path / "few", days)
-    for number in range(150):
-        days.says(f"Guest {number}", f"{number + 100}-1", "I work as a baker.")
-    many = book_of(tmp_path / "many", days)
-    assert shown(few) == shown(many)
 
 
 def test_nobody_by_another_account_is_shown_as_them(tmp_path):

@@ -12,17 +12,15 @@ from game.mind.books.journal.entries import Importance
 from game.mind.books.profiles.asleep import (
     LATER,
     MOST_A_NIGHT,
-    question,
     understood,
     update_profiles,
 )
 from game.mind.books.profiles.book import PeopleBook
 from game.mind.books.profiles.config import PeopleConfig
-from game.mind.books.profiles.page import PageUnreadable
 from game.mind.books.profiles.profile import Conclusion, Name, Observation, Profile, ProfileKind
 from game.mind.books.profiles.shown import Present, lines
 from game.mind.books.profiles.surroundings import MOST_COMPANY, thing_key
-from game.mind.errors import ModelTimeout
+from game.mind.errors import ModelTimeout, NoteRefused
 from game.mind.language.deeds import POSE
 from tests.mind.acquaintances import ADA, RUAN, START, TOM, Days
 from tests.mind.sleepers import Free, Script
@@ -143,7 +141,7 @@ def test_company_that_cannot_be_read_is_named_and_left_alone(tmp_path):
     path.write_text(text)
     book = PeopleBook(tmp_path)
     assert ["cannot be read" in each for each in book.problems] == [True]
-    with pytest.raises(PageUnreadable):
+    with pytest.raises(NoteRefused):
         book._files.change(KETTLE, lambda _: pytest.fail("was read"))
     assert path.read_text() == text
 
@@ -396,12 +394,3 @@ def test_rules_hold_even_where_the_calls_are_spent_or_the_model_fails(tmp_path):
         update_profiles(book, days.memories, failing, "Mira", weigh)
     update_profiles(book, days.memories, Free(), "Mira", weigh)
     assert [text for text, _ in thoughts(book)] == ["You mostly meet Ada here."]
-
-
-def test_the_question_numbers_what_was_observed(tmp_path):
-    book = slept(tmp_path, by_the_fire())
-    place = there(book)
-    text = question(place, place.observations, "Mira")
-    head = "What Mira saw and heard in The Kettle:\n\n1. Tom said: The fire smokes in here.\n2. "
-    assert text.startswith(head)
-    assert text.endswith("Answer:\n")

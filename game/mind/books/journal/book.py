@@ -72,7 +72,7 @@ class Journal:
         self.folder = folder
         self._config, self._report = config, report
         self._agent, self._emit = agent, tell
-        self._store = RecordStore(self._parse, self._edited, report, too_big=_too_big)
+        self._store = RecordStore(self._parse, self._edited, report)
         self._current = JournalSnapshot()
         self._ranked: tuple[date, Rank, tuple[JournalEntry, ...]] | None = None
         self._oldest = folder
@@ -104,8 +104,8 @@ class Journal:
             return None
         try:  # an older day than those that are looked at
             source = vault_files.read(self._path(day)) or ""
-            return self._parsed(self._path(day), source).entry(entry_id)
-        except (NoteRefused, OSError, UnicodeDecodeError):
+            return day_file.parse(day, source).entry(entry_id)
+        except (OSError, UnicodeDecodeError):
             return None  # as it is for the days that are looked at, where it is reported
 
     def resting_on(self, number: int) -> JournalEntry | None:
@@ -276,7 +276,10 @@ class Journal:
         def text(_: str | None, file: DayFile | None) -> str:
             changed = make(file or day_file.new_day(day))
             if len(changed.text) > day_file.LONGEST_FILE:
-                raise _too_long(path)
+                raise NoteRefused(
+                    f"{path} is longer than {day_file.LONGEST_FILE:,} characters",
+                    "Move a part of it into another file",
+                )
             self._last[day] = max(changed.last, self._last.get(day, 0))
             return changed.text
 
@@ -339,15 +342,10 @@ class Journal:
         return self._current
 
     def _parse(self, path: Path, source: str, _: datetime) -> DayFile:
-        file = self._parsed(path, source)
+        file = day_file.parse(date.fromisoformat(path.stem), source)
         for each in _problems(path, file):
             self._report(each)
         return file
-
-    def _parsed(self, path: Path, source: str) -> DayFile:
-        if len(source) > day_file.LONGEST_FILE:
-            raise _too_long(path)
-        return day_file.parse(date.fromisoformat(path.stem), source)
 
     # -- for the event log
 
@@ -450,14 +448,3 @@ def _day_of(path: Path) -> date | None:
 
 def _problems(path: Path, file: DayFile) -> list[str]:
     return [f"{path}, {each}. Mend it; until then it is left alone" for each in file.problems]
-
-
-def _too_long(path: Path) -> NoteRefused:
-    return NoteRefused(
-        f"{path} is longer than {day_file.LONGEST_FILE:,} characters",
-        "Move a part of it into another file",
-    )
-
-
-def _too_big(path: Path, size: int) -> NoteRefused | None:
-    return _too_long(path) if size > 4 * day_file.LONGEST_FILE else None

@@ -30,7 +30,7 @@ from game.mind.books.journal import fields
 from game.mind.books.journal.entries import JournalEntry
 
 LONGEST_FILE = 1_000_000
-"""Characters of one day; a longer file is not read."""
+"""Characters of one day; nothing is added to a longer file."""
 
 _FENCES = ("```", "~~~")
 """How lines begin between which nothing is read."""

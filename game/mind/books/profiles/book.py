@@ -20,10 +20,10 @@ from game.mind.books.journal.entries import Importance
 from game.mind.books.profiles.config import PeopleConfig
 from game.mind.books.profiles.files import ProfileFiles
 from game.mind.books.profiles.observing import within
-from game.mind.books.profiles.page import PageUnreadable
 from game.mind.books.profiles.profile import Profile, ProfileKind
 from game.mind.books.profiles.profile_events import ProfileEvents
 from game.mind.books.profiles.sorting import Edit, Sorter, SortingContext, Unknown, there
+from game.mind.errors import NoteRefused
 from game.mind.events.types import MemoryChange
 from game.mind.language.fit import name as fit_name
 from game.mind.records import files as vault_files
@@ -267,7 +267,9 @@ class PeopleBook:
             changed = self._files.change(key, lambda old: self._edited(key, old, edits))
         except Unknown:  # somebody threw the file away meanwhile
             return False
-        except PageUnreadable:
+        except NoteRefused:
+            if not self._files.broken(key):  # it is the disk that refuses
+                raise
             behind[key] = min(cursor.through, through)
             return False
         behind.pop(key, None)
@@ -317,8 +319,10 @@ class PeopleBook:
             events = ProfileEvents(self._agent, "rules", memory.number)
             try:
                 self._files.change(old, lambda known: _with_events(events, known, identified))
-            except PageUnreadable:
-                return  # it stays by name until somebody mends it
+            except NoteRefused:
+                if not self._files.broken(old):
+                    raise
+                return  # it stays by name until somebody mends the file
             self._learn_names()
         else:
             work[old].append((memory.number, identified))

@@ -100,8 +100,7 @@ class ProfileFiles:
             edit: It may be called again if a person saves the file meanwhile.
 
         Raises:
-            PageUnreadable: There is a file and it cannot be read; it stays as it is.
-            NoteRefused: It could not be written.
+            NoteRefused: There is a file that cannot be read, or it could not be written.
         """
         with self._lock:
             page = self.page(key)

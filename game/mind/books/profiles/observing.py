@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from game.mind.archive.privacy import is_private
 from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.profiles.changes import is_single, with_fact
+from game.mind.books.profiles.changes import SINGLE, with_fact
 from game.mind.books.profiles.config import PeopleConfig
 from game.mind.books.profiles.feelings import settled, warmed_by
 from game.mind.books.profiles.profile import (
@@ -196,6 +196,6 @@ def _facts(facts: tuple[Fact, ...], most: int) -> tuple[Fact, ...]:
     """At most ``most``: first the oldest past ones go, then the oldest that gather."""
     if len(facts) <= most:
         return facts
-    order = sorted(facts, key=lambda f: (f.holds, f.holds and is_single(f.attribute), f.since))
+    order = sorted(facts, key=lambda f: (f.holds, f.holds and f.attribute in SINGLE, f.since))
     gone = {id(fact) for fact in order[: len(facts) - most]}
     return tuple(fact for fact in facts if id(fact) not in gone)
