@@ -12,8 +12,8 @@ from commands.building.base import ago, plain, shortened, table
 from commands.building.recall import RecallCommand
 from game.agent.memory.acquaintances import Acquaintances
 from game.agent.services import services
-from game.mind.books.profiles.acquaintance import closeness, feeling
-from game.mind.books.profiles.book import Light, PeopleBook
+from game.mind.books.profiles.book import PeopleBook
+from game.mind.books.profiles.feelings import closeness, feeling
 from game.mind.books.profiles.profile import Fact, Profile, ProfileKind
 from game.mind.errors import KeepsakeError
 
@@ -67,7 +67,7 @@ def _shown(name: str, known: Acquaintances, kind: ProfileKind, who: str, now: da
 
 
 def _all(name: str, book: PeopleBook, kind: ProfileKind, now: datetime) -> str:
-    found = [each for each in book.all(now) if each.kind is kind]
+    found = [each for each in book.all() if each.kind is kind]
     if not found:
         return f"{name} knows no {_NOUNS[kind]} yet."
     cut = f", the {MOST} met last" if len(found) > MOST else ""
@@ -75,13 +75,13 @@ def _all(name: str, book: PeopleBook, kind: ProfileKind, now: datetime) -> str:
     return f"|w{name} knows {len(found)} {noun}|n{cut}\n{_table(found[:MOST], kind, now)}"
 
 
-def _table(found: Sequence[Light], kind: ProfileKind, now: datetime) -> str:
+def _table(found: Sequence[Profile], kind: ProfileKind, now: datetime) -> str:
     person = kind is ProfileKind.PERSON
     rows = table("Who" if person else "What", "Was called", "Last met", *["Is"] * person)
     for each in found:
         earlier = ", ".join(name.name for name in each.names[:-1])
-        cells = [plain(each.names[-1].name), plain(shortened(earlier, 30)) or "-"]
-        rows.add_row(*cells, ago(each.last_met, now), *[each.closeness.value] * person)
+        cells = [plain(each.name), plain(shortened(earlier, 30)) or "-"]
+        rows.add_row(*cells, ago(each.last_met, now), *[closeness(each, now).value] * person)
     return str(rows)
 
 

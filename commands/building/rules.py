@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from commands.building.base import plain, shortened, table
 from commands.building.recall import RecallCommand
-from game.mind.books.commitments import Commitments, Noticed, NoticedKind
+from game.mind.books.commitments import Commitments
+from game.mind.books.noticing import Noticed, NoticedKind
 from game.mind.errors import KeepsakeError
 from typeclasses.agents import Agent, all_agents
 

@@ -10,7 +10,8 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.commitments import Commitments, Noticed, NoticedKind, notice
+from game.mind.books.commitments import Commitments
+from game.mind.books.noticing import Noticed, NoticedKind, notice
 from game.mind.compaction.masking import STEP, Mask, boundary, mask
 from game.mind.prompt.exchange import open_exchange
 from game.mind.prompt.script import RenderedMemory, script

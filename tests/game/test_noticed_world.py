@@ -175,7 +175,7 @@ class TestRefused(ModelWorld):
         assert sum(len(self.LINE.findall(text)) for text in texts) == len(lines)
         return len(lines)
 
-    def test_it_is_put_back_word_for_word_and_the_verdict_says_so(self):
+    def test_each_compaction_carries_it_on_word_for_word_until_it_is_taken_back(self):
         self.told()
         put_back = [line for past in self.past() for line in past.verdict.put_back]
         assert put_back
@@ -184,22 +184,11 @@ class TestRefused(ModelWorld):
         assert self.carried() == 1
         prompt = self.thinks("Who are you?", "say Mira.")[0]
         assert self.LINE.search(prompt.split("\n---\n")[0])
-
-    def test_each_compaction_after_that_carries_it_on_even_over_a_restart(self):
-        self.told()
-        before = len(self.past())
-        self.says(chatter=30)
-        assert len(self.past()) >= before + 2
-        assert self.carried() == 1
-        close_all()
+        close_all()  # a restart
         assert self.mind.memory.noticed.block.refused == ()
         before = len(self.past())
         self.says(chatter=30)
         assert len(self.past()) >= before + 2
-        assert self.carried() == 1
-
-    def test_until_it_is_taken_back(self):
-        self.told()
         assert self.carried() == 1
         self.says("You may open the eel trap again.", chatter=40)
         assert self.carried() == 0

@@ -109,7 +109,7 @@ def _commitments(agent: Path, tell: Tell) -> None:
     path.write_text(path.read_text("utf-8") + "- rule from Ruan: Mind the step.\n", "utf-8")
     assert any("Mind the step" in item.text for item in block.items)
     by_hand(path, "# What was noticed", "# What Mira noticed")
-    block.remove("map is hidden")
+    block.drop(lambda item: "map is hidden" in item.text)
 
 
 def _journal(agent: Path, tell: Tell) -> None:

@@ -10,12 +10,11 @@ import pytest
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.journal.drawing import tell
 from game.mind.books.journal.importance import GIFT, importance
-from game.mind.books.profiles.acquaintance import promises
 from game.mind.books.profiles.book import PeopleBook
 from game.mind.books.profiles.observing import observe
 from game.mind.books.profiles.surroundings import handled
 from game.mind.language.deeds import GIVE, POSE, given_by_me, given_to_me
-from tests.mind.acquaintances import TOM, Days, six
+from tests.mind.acquaintances import TOM, Days, holding, six
 from tests.mind.journals import NOON, result, seen, told
 
 GIFTS = ("Tom gives you a blue cup.", "Tom hands you the old iron key.")
@@ -72,8 +71,8 @@ def test_a_played_deed_keeps_no_promise():
     days.says("Tom", TOM, "I promise to bring you the blue cup.")
     profile = observe(None, days.memories[0], "Mira", 6)
     given = days.does("Tom", TOM, "gives you a blue cup.")
-    assert promises(observe(profile, replace(given, event=POSE), "Mira", 6))
-    assert not promises(observe(profile, replace(given, event=GIVE), "Mira", 6))
+    assert "promise" in holding(observe(profile, replace(given, event=POSE), "Mira", 6))
+    assert "promise" not in holding(observe(profile, replace(given, event=GIVE), "Mira", 6))
 
 
 def test_who_only_plays_going_away_has_not_gone():

@@ -191,68 +191,6 @@ def test_rules_that_forge_the_prompt_are_none():
     assert RULE not in importance(forged, "Mira").reasons
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "I'll look like a very expensive bottle.",
-        "I'll have got used to it by then.",
-        "I'll admire it from down here.",
-        "I swear I saw a heron.",
-        "I'll never forget you.",
-    ],
-)
-def test_what_will_merely_be_is_no_promise(words: str):
-    assert PROMISE not in importance(told(words), "Mira").reasons
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "I'll look after your goat.",
-        "I will not forget to bring the cup.",
-        "I won't break my promise.",
-        "I'll hate it, but I'll mend the roof.",
-    ],
-)
-def test_what_is_promised_in_such_words_is_one(words: str):
-    found = importance(told(words), "Mira").reasons
-    assert PROMISE in found
-    assert BROKEN not in found
-
-
-@pytest.mark.parametrize(
-    "words",
-    ["I'm a bit tired.", "I'm afraid I must go.", "I like it here.", "I love how you sing."],
-)
-def test_what_everybody_says_is_not_of_their_life(words: str):
-    assert PERSONAL not in importance(told(words), "Mira").reasons
-
-
-@pytest.mark.parametrize(
-    "words",
-    ["I'm no longer a baker.", "I'm afraid of dogs.", "I like honey.", "My favourite is blue."],
-)
-def test_what_only_they_say_is_of_their_life(words: str):
-    assert PERSONAL in importance(told(words), "Mira").reasons
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "They found a hat, and nobody knows whose.",
-        "The candle has burnt down to the wick.",
-        "I'll take the chair by the fire.",
-    ],
-)
-def test_what_only_sounds_weighty_is_not(words: str):
-    assert score(told(words)) < 6
-
-
-def test_what_is_shouted_counts_as_said():
-    assert score(seen('Tom shouts, "My house burned down, Mira!"')) >= 6
-    assert score(seen('Tom shouts, "Fresh bread!"')) <= 2
-
-
 @given(
     st.sampled_from(list(MemoryKind)),
     st.text(max_size=1500),
@@ -264,3 +202,34 @@ def test_any_text_gets_a_weight(kind: MemoryKind, text: str, source: str, known:
     found = importance(memory, "Mira", ImportanceContext(known, known))
     assert LEAST <= found.score <= BY_RULES_AT_MOST
     assert found.reasons
+
+
+@pytest.mark.parametrize(
+    ("words", "reason", "is_one"),
+    [
+        ("I'll look like a very expensive bottle.", PROMISE, False),
+        ("I'll have got used to it by then.", PROMISE, False),
+        ("I'll admire it from down here.", PROMISE, False),
+        ("I'll take the chair by the fire.", PROMISE, False),
+        ("I swear I saw a heron.", PROMISE, False),
+        ("I'll never forget you.", PROMISE, False),
+        ("I'll look after your goat.", PROMISE, True),
+        ("I will not forget to bring the cup.", PROMISE, True),
+        ("I'll hate it, but I'll mend the roof.", PROMISE, True),
+        ("I won't break my promise.", BROKEN, False),
+        ("I'm a bit tired.", PERSONAL, False),
+        ("I'm afraid I must go.", PERSONAL, False),
+        ("I like it here.", PERSONAL, False),
+        ("I love how you sing.", PERSONAL, False),
+        ("I'm no longer a baker.", PERSONAL, True),
+        ("I'm afraid of dogs.", PERSONAL, True),
+        ("I like honey.", PERSONAL, True),
+        ("My favourite is blue.", PERSONAL, True),
+        ("They found a hat, and nobody knows whose.", SECRET, False),
+        ("The candle has burnt down to the wick.", LIFE, False),
+        ("My house burned down, Mira!", LIFE, True),
+    ],
+)
+def test_what_only_sounds_weighty_is_not(words: str, reason: str, is_one: bool):
+    assert (reason in importance(told(words), "Mira").reasons) is is_one
+    assert score(told(words)) >= 6 or not is_one

@@ -12,8 +12,7 @@ import pytest
 
 from game.mind.books.journal.book import Journal, local_day
 from game.mind.books.journal.config import JournalConfig, load_journal_config
-from game.mind.books.journal.entries import EntryOrigin, Importance, Judge
-from game.mind.books.journal.folding import GATHERED
+from game.mind.books.journal.entries import GATHERED, EntryOrigin, Importance, Judge
 from game.mind.books.journal.wording import LONGEST
 from game.mind.errors import ConfigError, NoteRefused
 from game.mind.records import files as vault_files
@@ -61,16 +60,6 @@ def test_what_is_written_can_be_read_again(journal: Journal):
     assert journal.entries() == again(journal).entries() == (entry,)
     assert again(journal).entry(entry.id) == entry
     assert journal.problems == ()
-
-
-def test_a_file_says_all_that_is_known_in_plain_words(journal: Journal):
-    write(journal, CUP, 8, memories=(120, 121, 122, 130), who=("name:Old Tom",), tags=("tom",))
-    text = file_of(journal).read_text()
-    assert CUP in text.splitlines()
-    assert "- **importance**: 8, by rules\n" in text
-    assert "- **source**: told to me (trust 0.9)\n" in text
-    assert "- **memories**: 120-122, 130\n" in text
-    assert "- **who**: name:Old Tom\n" in text
 
 
 def test_entries_come_oldest_first_and_by_days(journal: Journal):
@@ -127,12 +116,6 @@ def test_what_stands_there_already_rests_on_more_memories(journal: Journal):
 def test_the_same_words_of_two_people_are_two_entries(journal: Journal):
     write(journal, "A man called Tom gave me a cup.", who=("tom-1",))
     write(journal, "A man called Tom gave me a cup.", who=("tom-2",))
-    assert len(journal.entries()) == 2
-
-
-def test_the_same_words_on_another_day_are_another_entry(journal: Journal):
-    write(journal, CUP, now=days_ago(1))
-    write(journal, CUP)
     assert len(journal.entries()) == 2
 
 
@@ -466,25 +449,6 @@ def test_many_threads_lose_nothing_and_give_each_id_once(journal: Journal):
     entries = again(journal).entries()
     assert len(entries) == len({entry.id for entry in entries}) == 36
     assert journal.entries() == entries
-
-
-def test_a_person_who_saves_meanwhile_is_not_overrun(
-    journal: Journal, monkeypatch: pytest.MonkeyPatch
-):
-    write(journal, "One.")
-    path = file_of(journal)
-    read, saved = vault_files.read, list[bool]()
-
-    def read_and_save(asked: Path) -> str | None:
-        text = read(asked)
-        if not saved:
-            saved.append(True)
-            path.write_text(path.read_text().replace("One.", "One, as a person tells it."))
-        return text
-
-    monkeypatch.setattr(vault_files, "read", read_and_save)
-    write(journal, "Two.")
-    assert [e.text for e in again(journal).entries()] == ["One, as a person tells it.", "Two."]
 
 
 # -- its settings

@@ -22,9 +22,8 @@ from game.mind.books.journal.consolidate import (
     scores,
     unweighed,
 )
-from game.mind.books.journal.doubles import doubles
-from game.mind.books.journal.entries import Importance, JournalEntry, Judge
-from game.mind.books.journal.folding import GATHERED
+from game.mind.books.journal.entries import GATHERED, Importance, JournalEntry, Judge
+from game.mind.books.journal.merging import doubles
 from game.mind.errors import ModelUnavailable
 from game.mind.sleep.asking import Ask, NightOver
 from tests.mind.journals import NOON, Scripted, days_ago, write

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.books.journal import files as journal_files
-from game.mind.books.journal.book import Journal, local_day
+from game.mind.books.journal.book import AT_ONCE, Journal, local_day
 from game.mind.books.journal.config import JournalConfig
 from game.mind.books.journal.entries import EntryOrigin
 from game.mind.books.journal.standing import faded, line, standing
@@ -125,12 +124,12 @@ def test_a_thought_reads_few_files_and_never_waits(journal: Journal):
     for days in range(6):
         write(journal, f"Thing {days} happened.", 8, now=days_ago(days))
     opened = Journal(journal.folder)
-    assert len(lines(opened)) == journal_files._AT_ONCE
+    assert len(lines(opened)) == AT_ONCE
     assert "Thing 0" in lines(Journal(journal.folder))[-1]  # the newest first
-    assert len(lines(opened)) == 2 * journal_files._AT_ONCE
+    assert len(lines(opened)) == 2 * AT_ONCE
     opened.entries()
     assert len(lines(opened)) == 6
-    with opened._files._store.lock:  # somebody else is reading
+    with opened._store.lock:  # somebody else is reading
         assert len(lines(opened)) == 6
     # Nothing has changed: nothing is read, and nothing sorted anew.
     version = opened.version

@@ -44,10 +44,10 @@ BOOKS = {
         ["entries", "entry", "resting_on", "weight", "ranked", "problems", "version"], READ
     ),
     PeopleBook: {"take": "profile", "change": "concluded", "open": READ, "look": READ}
-    | dict.fromkeys(["loaded", "known", "head", "names_of", "through", "problems"], READ)
-    | dict.fromkeys(["profile", "load", "find", "all"], READ),
+    | dict.fromkeys(["loaded", "known", "names_of", "through", "problems"], READ)
+    | dict.fromkeys(["profile", "find", "all"], READ),
     Commitments: {"follow": "noticed", "catch_up": "noticed", "add": "noticed"}
-    | {"remove": "closed", "drop": "closed", "save": BELOW}
+    | {"drop": "closed", "save": BELOW}
     | dict.fromkeys(["items", "lines", "lines_before", "refused"], READ),
     CascadeMemory: {"clear": "clear", "record_rate": "rate", "adopt_edits": "edit", "check": "edit"}
     | {"append": BELOW, "compact": BELOW, "undo": BELOW}
@@ -72,9 +72,9 @@ WRITERS = {
     "books/notes.py": "NoteBook",
     "books/pins.py": "Pinned",
     "books/commitments.py": "Commitments",
-    "books/journal/files.py": "Journal",
+    "books/journal/book.py": "Journal",
     "books/profiles/files.py": "PeopleBook, and what a person does",
-    "books/profiles/cursor.py": "how far the profiles have come: no memory",
+    "books/profiles/book.py": "how far the profiles have come: no memory",
     "sleep/course.py": "how far a reflection has come: no memory",
     "sleep/dream.py": "a dream is no memory; the night's step tells of it",
     "sleep/log.py": "the nights: events of their own",
@@ -407,7 +407,7 @@ def test_what_is_noticed_and_closed(tmp_path, log):
     block.save()
     assert [each.n for each in log] == [3, 4]
     assert log.ops() == [("noticed", "rule", "rules"), ("noticed", "promise", "rules")]
-    block.remove("mill")
+    block.drop(lambda item: "mill" in item.text)
     block.add([replace(block.items[0], text="mend the roof", number=9)])
     assert log.ops() == [("closed", "rule", "builder"), ("noticed", "promise", "night")]
     again = block_in(tmp_path, log)

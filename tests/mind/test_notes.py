@@ -142,23 +142,6 @@ def test_a_malformed_note_is_reported_once_and_left_alone(book, reports, bad):
     assert book.problems == []
 
 
-def test_an_edit_between_reading_and_writing_is_kept(book, monkeypatch):
-    path = book.write("garden", "peas", now=NOON).path
-    real, edits = vault_files.read, iter(["---\ntitle: garden\n---\npeas, and by hand: beans\n"])
-
-    def read_and_be_overtaken(file):
-        text = real(file)
-        if (edit := next(edits, None)) is not None:
-            save(path, edit)
-        return text
-
-    note = book.find("garden")
-    monkeypatch.setattr(vault_files, "read", read_and_be_overtaken)
-    vault_files.change(note.path, lambda before: f"{before}more\n")
-    assert path.read_text() == "---\ntitle: garden\n---\npeas, and by hand: beans\nmore\n"
-    assert list(book.folder.glob(".*")) == [], "nothing is left lying about"
-
-
 def test_a_file_made_meanwhile_is_not_replaced(tmp_path):
     path = tmp_path / "garden.md"
     seen = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -11,16 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.commitments import (
-    LIMIT,
-    PATIENCE,
-    PERSON_LIMIT,
-    PERSON_MOST,
-    Commitments,
-    Noticed,
-    NoticedKind,
-)
-from game.mind.books.commitments_room import admit, same
+from game.mind.books.commitments import PATIENCE, Commitments
+from game.mind.books.commitments_room import LIMIT, PERSON_MOST, admit, same
+from game.mind.books.noticing import Noticed, NoticedKind
 from game.mind.errors import NoteRefused
 from game.mind.prompt.tokens import estimate_tokens
 from game.mind.records import files as vault_files
@@ -74,13 +66,6 @@ def day(block):
 # -- the file
 
 
-def test_nothing_is_noticed_at_first(block):
-    assert block.items == ()
-    assert block.lines == ()
-    block.save()
-    assert not block.path.exists()
-
-
 def test_what_is_kept_is_read_back_as_it_was(block):
     assert block.add([DOOR, SOUP, CAT]) == (DOOR, SOUP, CAT)
     assert Commitments(block.path).items == (DOOR, SOUP, CAT)
@@ -117,19 +102,6 @@ def test_people_write_into_it(block):
     assert len(block.items) == 4
 
 
-def test_only_once(block):
-    block.add([DOOR])
-    assert block.add([replace(DOOR, number=99)]) != ()
-    assert block.items == (DOOR,)
-
-
-@pytest.mark.parametrize("which", [2, "2", "soup", "You promised Tom"])
-def test_one_is_taken_out(block, which):
-    block.add([DOOR, SOUP, CAT])
-    assert block.remove(which) == SOUP
-    assert block.items == (DOOR, CAT)
-
-
 def test_what_is_taken_out_is_what_was_shown_also_before_it_is_saved(day, block):
     for rule in ("Never open the cellar door.", "Never sell the boat.", "Always lock the gate."):
         day.says("Ada", rule)
@@ -138,36 +110,10 @@ def test_what_is_taken_out_is_what_was_shown_also_before_it_is_saved(day, block)
     day.says("Tom", "Never feed the goose.")
     shown = [item.text for item in block.items]
     assert shown == ["Never sell the boat.", "Always lock the gate.", "Never feed the goose."]
-    assert block.remove(3).text == "Never feed the goose."  # only noticed, not written yet
-    assert block.remove(1).text == "Never sell the boat."
+    assert block.drop(lambda item: item.who == "Tom") == 1  # only noticed, not written yet
+    assert block.drop(lambda item: "boat" in item.text) == 1
     assert [item.text for item in block.items] == ["Always lock the gate."]
     assert Commitments(block.path).items == block.items
-
-
-def test_what_cannot_be_taken_out_stays(day, block):
-    day.says("Ada", "Never sell the boat.")
-    block.path.mkdir()
-    with pytest.raises(NoteRefused):
-        block.remove(1)
-    assert [item.text for item in block.items] == ["Never sell the boat."]
-    block.path.rmdir()
-    assert day.kept == ["Never sell the boat."]
-    assert block.remove(1).who == "Ada"
-    assert Commitments(block.path).items == ()
-
-
-@pytest.mark.parametrize(
-    ("which", "why"), [("you", "may be several"), (9, "none of"), ("", "none")]
-)
-def test_taking_out_says_what_there_is(block, which, why):
-    block.add([DOOR, SOUP])
-    with pytest.raises(NoteRefused, match=f"{why}.*1. Ada told you.*2. You promised"):
-        block.remove(which)
-
-
-def test_nothing_to_take_out(block):
-    with pytest.raises(NoteRefused, match="Nothing"):
-        block.remove(1)
 
 
 def test_a_file_that_is_no_text_stops_no_thought(block, tmp_path):
@@ -195,13 +141,6 @@ def test_what_could_not_be_written_waits(day, block):
     block.path.rmdir()
     assert day.kept == ["Never open the cellar door."]
     assert not day.says("Ada", "Good night.")
-
-
-def test_it_is_read_only_when_it_changed(block, monkeypatch):
-    block.add([DOOR])
-    assert block.lines
-    monkeypatch.setattr(vault_files, "read", lambda _: pytest.fail("read again"))
-    assert block.lines
 
 
 def test_only_what_left_the_window_is_shown_beside_it(block):
@@ -279,40 +218,6 @@ def test_an_answer_to_somebody_else_is_none(day):
     assert day.kept == []
 
 
-@pytest.mark.parametrize(
-    ("who", "line"),
-    [
-        ("", "give bowl of soup to Tom"),
-        ("", "say Here is your soup, Tom."),
-        ("", "whisper Tom = As promised, the soup."),
-        ("Tom", "Thank you for the soup!"),
-        ("Tom", "You need not bring soup any more."),
-    ],
-)
-def test_a_promise_is_kept(day, who, line):
-    day.acts("say I will bring you soup, Tom.")
-    assert len(day.kept) == 1
-    assert day.says(who, line) if who else day.acts(line)
-    assert day.kept == []
-
-
-@pytest.mark.parametrize(
-    ("who", "line"),
-    [
-        ("", "give bowl of soup to Ada"),
-        ("", "give blue cup to Tom"),
-        ("", "say Here is your coat, Tom."),
-        ("Ada", "Thank you for the soup!"),
-        ("Ada", "You need not bring soup any more."),
-        ("Tom", "Thank you for the coat!"),
-    ],
-)
-def test_a_promise_is_still_open(day, who, line):
-    day.acts("say I will bring you soup, Tom.")
-    _ = day.says(who, line) if who else day.acts(line)
-    assert len(day.kept) == 1
-
-
 def test_a_promise_to_leave_something_undone_stays(day):
     day.acts("say I will never tell about the soup, Tom.")
     day.acts("give soup to Tom")
@@ -320,38 +225,16 @@ def test_a_promise_to_leave_something_undone_stays(day):
     assert len(day.kept) == 1
 
 
-def test_who_gave_a_rule_can_take_it_back_and_nobody_else(day):
-    day.says("Ada", "Never open the cellar door.")
-    day.says("Tom", "Ada says you may open the cellar door again.")
-    day.says("Tom", "Never mind the cellar door.")
-    assert len(day.kept) == 1
-    day.says("Ada", "You may open the cellar door again.")
-    assert day.kept == []
-
-
 def test_an_agent_that_is_restarted_catches_up_once(day, block):
     day.says("Ada", "Never open the cellar door.")
     block.save()
-    block.remove(1)
+    block.drop(lambda item: item.who == "Ada")
     day.says("Ada", "Always feed the cat.")  # not saved: killed here
     again = Commitments(block.path)
     assert again.catch_up(day.lived, "Mira")
     again.save()
     assert [item.text for item in again.items] == ["Always feed the cat."]
     assert not again.catch_up(day.lived, "Mira")
-
-
-def test_a_question_that_waits_outlives_a_crash(day, block):
-    day.says("Joss", "Did you see the cat?")
-    day.says("Ada", "Never open the cellar door.")
-    block.save()
-    day.passes(PATIENCE)
-    again = Commitments(block.path)
-    assert again.catch_up(day.lived, "Mira")
-    again.save()
-    assert [item.text for item in again.items] == [
-        *("Never open the cellar door.", "Did you see the cat?")
-    ]
 
 
 def test_a_question_outlives_a_crash_whatever_was_saved_after_it(day, block):
@@ -555,26 +438,3 @@ def test_by_hand_it_is_shown_up_to_the_limit_rules_first(block):
     assert len(block.items) == 31
     assert block.lines[0] == "Ada told you: Never sleep."
     assert sum(map(estimate_tokens, block.lines)) <= LIMIT
-
-
-def test_a_person_has_room_for_a_few_rules():
-    assert PERSON_MOST * estimate_tokens(f"- {DOOR.line}\n") < PERSON_LIMIT
-    assert 3 * PERSON_LIMIT < LIMIT
-
-
-def test_two_at_once(tmp_path):
-    """Many times, as what is lost is lost in the moment before the file is replaced."""
-    for attempt in range(20):
-        block = Commitments(tmp_path / f"{attempt}.md")
-
-        def notice_some(who: str, block: Commitments = block) -> None:
-            for number in range(3):
-                block.add([Noticed(RULE, who, f"Never do {number}.", number + 1, NOON)])
-
-        threads = [threading.Thread(target=notice_some, args=(who,)) for who in ("Ada", "Tom")]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert len(Commitments(block.path).items) == 6
-        assert len(block.items) == 6

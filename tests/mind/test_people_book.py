@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.profiles.acquaintance import BROKEN, KEPT
 from game.mind.books.profiles.config import PeopleConfig
+from game.mind.books.profiles.feelings import BROKEN, KEPT, closeness
 from game.mind.books.profiles.observing import HEARSAY
 from game.mind.books.profiles.profile import Closeness, ProfileKind
 from game.mind.language.deeds import POSE
@@ -173,11 +173,11 @@ def test_who_comes_again_and_is_kind_becomes_a_friend(tmp_path):
     for _ in range(4):
         for words in ("How was your day?", "Thank you, Mira.", "I found a shell.", "It rains."):
             days.says("Tom", TOM, words)
-        seen.append(taken(tmp_path, days).all()[0])
+        seen.append(there(taken(tmp_path, days), TOM))
         days.later(days=1)
-    people = [light.closeness for light in seen if light.kind is ProfileKind.PERSON]
-    assert people[0] is Closeness.ACQUAINTANCE
-    assert people[-1] is Closeness.FRIEND
+    close = [closeness(each, each.last_met) for each in seen]
+    assert close[0] is Closeness.ACQUAINTANCE
+    assert close[-1] is Closeness.FRIEND
 
 
 def test_places_and_things_have_profiles_too(tmp_path):

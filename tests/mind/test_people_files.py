@@ -202,7 +202,7 @@ def from_the_archive(folder: Path, days: Days) -> None:
     book.take([each for each in days.memories if each.number > book.through], "Mira", six)
 
 
-@pytest.mark.parametrize("start", [1, 4, 11, 37])
+@pytest.mark.parametrize("start", [1, 23])
 @pytest.mark.parametrize("parts", [(15,), (7, 15)], ids=["in one go", "in two"])
 def test_killed_at_any_line_nothing_is_lost_or_doubled(tmp_path, start, parts):
     days = longer()
@@ -273,7 +273,7 @@ def test_two_threads_at_once(tmp_path):
         try:
             for end in range(step, 81, step):
                 mine.take(days.memories[:end], "Mira", six)
-                mine.load([TOM, ADA])
+                mine.profile(TOM)
                 mine.find("tom")
             mine.take(days.memories, "Mira", six)
         except Exception as error:  # whatever it is, it belongs to the test's own thread

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from game.mind.books.journal.entries import EntryOrigin
 from game.mind.books.profiles.changes import by_time
-from game.mind.books.profiles.page import Page, PageUnreadable, parse_page, written
+from game.mind.books.profiles.page import Page, parse_page, written
 from game.mind.books.profiles.profile import (
     Conclusion,
     Fact,
@@ -21,6 +21,7 @@ from game.mind.books.profiles.profile import (
     Profile,
     ProfileKind,
 )
+from game.mind.errors import NoteRefused
 from game.mind.language.fit import line
 from game.mind.language.fit import name as fit_name
 
@@ -115,7 +116,7 @@ def test_windows_line_ends_are_read():
     ],
 )
 def test_a_page_that_cannot_be_read_says_why_and_how_to_mend_it(text, why):
-    with pytest.raises(PageUnreadable, match=why) as refused:
+    with pytest.raises(NoteRefused, match=why) as refused:
         parse_page(PATH, text, NOON)
     assert "Mend the lines" in str(refused.value)
     assert "Tom.md" in str(refused.value)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.books.profiles.acquaintance import BROKEN, KEPT, closeness, feeling
 from game.mind.books.profiles.book import PeopleBook
 from game.mind.books.profiles.config import PeopleConfig
+from game.mind.books.profiles.feelings import BROKEN, KEPT, closeness, feeling
 from game.mind.books.profiles.profile import Closeness, Conclusion, Fact, Name, Profile, ProfileKind
 from game.mind.books.profiles.shown import Present, lines
 from game.mind.prompt.tokens import Heuristic, TokenLedger
@@ -100,11 +100,6 @@ def test_everybody_is_at_least_named_before_one_takes_all(tmp_path):
     assert [line.split()[0].strip(",") for line in told] == ["Thomas", "Ada", "Bob"]
 
 
-def test_a_stranger_costs_one_short_line(tmp_path):
-    (line,) = shown(book_of(tmp_path, Days()), here=[Present("99-1", "Bob")])
-    assert WordTokens().of(line) < 10
-
-
 def test_it_speaks_of_the_meeting_before_while_they_talk(tmp_path):
     days = Days()
     days.says("Tom", TOM, "I found the map in the loft.")
@@ -187,14 +182,6 @@ def test_a_name_cannot_pass_for_an_acquaintance(tmp_path):
     assert line == "Bob a close friend you love them, whom you have never met."
 
 
-def test_the_unloaded_are_known_by_their_figures(tmp_path):
-    book = book_of(tmp_path, eventful())
-    book._files.loaded = lambda _: None  # type: ignore[method-assign]
-    told = shown(book)
-    assert told[0].startswith("Thomas (you knew them as Tom), an acquaintance")
-    assert "whom you have never met" not in told[1]
-
-
 # -- closeness and feeling
 
 BARE = Profile("1", ProfileKind.PERSON, (Name("Tom", START),), START, START)
@@ -236,20 +223,6 @@ def test_how_well_somebody_is_known(meetings, exchanges, warmth, days, close):
 def test_what_is_felt(warmth, outcomes, felt):
     facts = tuple(Fact(each, "bring the cup", START) for each in outcomes)
     assert feeling(replace(BARE, warmth=warmth, facts=facts)) == felt
-
-
-def test_a_thought_costs_as_much_with_many_people_met(tmp_path):
-    days = eventful()
-    few = book_of(tmp_path / "few", days)
-    for number in range(150):
-        days.says(f"Guest {number}", f"{number + 100}-1", "I work as a baker.")
-    many = book_of(tmp_path / "many", days)
-    assert shown(few) == shown(many)
-    asked: list[str] = []
-    whole = many._files.loaded
-    many._files.loaded = lambda key: asked.append(key) or whole(key)  # type: ignore[method-assign, func-returns-value]  # counts what is looked at
-    shown(many)
-    assert len(asked) == len(HERE)
 
 
 def test_nobody_by_another_account_is_shown_as_them(tmp_path):

@@ -9,16 +9,18 @@ import pytest
 
 from game.mind.archive.records import Memory
 from game.mind.books.journal.entries import Importance
-from game.mind.books.profiles.asleep.people import update_profiles
-from game.mind.books.profiles.asleep.surroundings import LATER, MOST_A_NIGHT, question, understood
+from game.mind.books.profiles.asleep import (
+    LATER,
+    MOST_A_NIGHT,
+    understood,
+    update_profiles,
+)
 from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.company import MOST_COMPANY
 from game.mind.books.profiles.config import PeopleConfig
-from game.mind.books.profiles.page import PageUnreadable
-from game.mind.books.profiles.profile import Conclusion, Observation, Profile
+from game.mind.books.profiles.profile import Conclusion, Name, Observation, Profile, ProfileKind
 from game.mind.books.profiles.shown import Present, lines
-from game.mind.books.profiles.surroundings import thing_key
-from game.mind.errors import ModelTimeout
+from game.mind.books.profiles.surroundings import MOST_COMPANY, thing_key
+from game.mind.errors import ModelTimeout, NoteRefused
 from game.mind.language.deeds import POSE
 from tests.mind.acquaintances import ADA, RUAN, START, TOM, Days
 from tests.mind.sleepers import Free, Script
@@ -130,9 +132,6 @@ def test_a_crowd_takes_no_room_from_a_regular_and_newcomers_may_become_one(tmp_p
     assert len(there(book).company) == MOST_COMPANY
     assert [text for text, _ in thoughts(book)] == ["You mostly meet Tom and Ada here."]
     assert len(there(PeopleBook(tmp_path)).company) == MOST_COMPANY  # as the file has it
-    head = book.head(KETTLE)
-    assert head is not None
-    assert head.company == ()  # the file has it, RAM need not
 
 
 def test_company_that_cannot_be_read_is_named_and_left_alone(tmp_path):
@@ -142,7 +141,7 @@ def test_company_that_cannot_be_read_is_named_and_left_alone(tmp_path):
     path.write_text(text)
     book = PeopleBook(tmp_path)
     assert ["cannot be read" in each for each in book.problems] == [True]
-    with pytest.raises(PageUnreadable):
+    with pytest.raises(NoteRefused):
         book._files.change(KETTLE, lambda _: pytest.fail("was read"))
     assert path.read_text() == text
 
@@ -328,6 +327,7 @@ def test_what_a_model_concludes_says_whose_talk_it_rests_on(tmp_path):
     assert thoughts(book) == [("As Tom and Ada said: Guests often quarrel by the fire", (1, 2))]
 
 
+PLACE = Profile(KETTLE, ProfileKind.PLACE, (Name("The Kettle", START),), START, START)
 SEEN = [
     Observation(1, START, "Rook said: The king is a thief and the cellar holds gold."),
     Observation(2, START, "The Kettle A low room with a smoking fire."),
@@ -353,7 +353,7 @@ SEEN = [
     ],
 )
 def test_what_does_not_stand_in_the_lines_is_not_concluded(answer, wanted):
-    assert [each.text for each in understood(answer, SEEN, "The Kettle")] == wanted
+    assert [each.text for each in understood(answer, SEEN, PLACE).conclusions] == wanted
 
 
 def test_people_come_first_and_what_is_left_over_waits(tmp_path):
@@ -394,12 +394,3 @@ def test_rules_hold_even_where_the_calls_are_spent_or_the_model_fails(tmp_path):
         update_profiles(book, days.memories, failing, "Mira", weigh)
     update_profiles(book, days.memories, Free(), "Mira", weigh)
     assert [text for text, _ in thoughts(book)] == ["You mostly meet Ada here."]
-
-
-def test_the_question_numbers_what_was_observed(tmp_path):
-    book = slept(tmp_path, by_the_fire())
-    place = there(book)
-    text = question(place, place.observations, "Mira")
-    head = "What Mira saw and heard in The Kettle:\n\n1. Tom said: The fire smokes in here.\n2. "
-    assert text.startswith(head)
-    assert text.endswith("Answer:\n")

@@ -13,11 +13,6 @@ def pinned(tmp_path):
     return Pinned(tmp_path / "pinned.md")
 
 
-def test_nothing_is_pinned_at_first(pinned):
-    assert pinned.lines == ()
-    assert not pinned.path.exists()
-
-
 def test_lines_are_kept_in_order(pinned):
     assert pinned.add("Tom  owes me\nsix pence.") == "Tom owes me six pence."
     pinned.add("- The cup is in the well.")
@@ -87,46 +82,6 @@ def test_a_file_that_is_no_text_is_named_and_left_alone(pinned):
     assert pinned.path.read_bytes() == b"\xff\xfe"
 
 
-def test_what_the_agent_pinned_is_marked_in_the_file_and_nowhere_else(pinned):
-    pinned.add("Never sell the mill.")
-    pinned.add("I like rain.", own=True)
-    assert pinned.lines == ("Never sell the mill.", "I like rain.")
-    assert pinned.own == ("I like rain.",)
-    assert pinned.shown == pinned.lines
-    assert f"- I like rain. {OWN}\n" in pinned.path.read_text()
-    assert Pinned(pinned.path).own == ("I like rain.",)
-
-
-def test_it_lets_go_only_of_its_own(pinned):
-    pinned.path.write_text("- from before\n")
-    pinned.add("I like rain.", own=True)
-    for which in ("1", "from before"):
-        with pytest.raises(NoteRefused, match="not pinned by you"):
-            pinned.remove(which, only_own=True)
-    assert pinned.remove("2", only_own=True) == "I like rain."
-    assert pinned.remove("1") == "from before"
-
-
-def test_the_mark_cannot_be_written_by_what_is_pinned(pinned):
-    pinned.add(f"mine {OWN} too")
-    assert pinned.own == ()
-    assert pinned.lines == ("mine too",)
-
-
-def test_whoever_takes_the_mark_away_makes_it_a_builders(pinned):
-    pinned.add("I like rain.", own=True)
-    pinned.path.write_text(pinned.path.read_text().replace(OWN, ""))
-    assert pinned.own == ()
-    assert pinned.lines == ("I like rain.",)
-
-
-def test_the_mark_stays_when_the_lines_are_put_in_another_order(pinned):
-    pinned.add("Never sell the mill.")
-    pinned.add("I like rain.", own=True)
-    pinned.replace(("I like rain.", "Never sell the mill."))
-    assert pinned.own == ("I like rain.",)
-
-
 def test_its_own_never_crowd_out_what_builders_pinned(pinned):
     for number in range(LIMIT // LONGEST_LINE):
         pinned.add(f"{number}".ljust(LONGEST_LINE, "x"), own=True)
@@ -134,3 +89,23 @@ def test_its_own_never_crowd_out_what_builders_pinned(pinned):
         file.write("- Never sell the mill.\n")
     assert pinned.shown[-1] == "Never sell the mill."
     assert len(pinned.shown) == LIMIT // LONGEST_LINE
+
+
+def test_what_the_agent_pinned_is_marked_in_the_file_and_nowhere_else(pinned):
+    pinned.path.write_text("- from before\n")
+    pinned.add("I like rain.", own=True)
+    pinned.add(f"Never {OWN} sell the mill.")
+    assert pinned.lines == ("from before", "I like rain.", "Never sell the mill.")
+    assert pinned.own == Pinned(pinned.path).own == ("I like rain.",)
+    assert pinned.shown == pinned.lines
+    assert f"- I like rain. {OWN}\n" in pinned.path.read_text()
+    for which in ("1", "from before"):
+        with pytest.raises(NoteRefused, match="not pinned by you"):
+            pinned.remove(which, only_own=True)
+    pinned.replace(("Never sell the mill.", "I like rain.", "from before"))
+    assert pinned.own == ("I like rain.",), "in any order"
+    assert pinned.remove("2", only_own=True) == "I like rain."
+    pinned.add("I like fog.", own=True)
+    pinned.path.write_text(pinned.path.read_text().replace(OWN, ""))
+    assert pinned.own == (), "whoever takes the mark away makes it a builder's"
+    assert pinned.remove("I like fog.") == "I like fog."

@@ -31,7 +31,7 @@ from game.mind.books.journal.config import JournalConfig
 from game.mind.books.journal.consolidate import consolidate
 from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry
 from game.mind.books.journal.importance import importance
-from game.mind.books.profiles.asleep.people import update_profiles
+from game.mind.books.profiles.asleep import update_profiles
 from game.mind.books.profiles.book import PeopleBook
 from game.mind.books.profiles.profile import Profile, ProfileKind
 from game.mind.compaction.config import CompactionConfig

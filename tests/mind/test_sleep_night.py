@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.journal.entries import Importance
-from game.mind.books.profiles.asleep.people import update_profiles
+from game.mind.books.profiles.asleep import update_profiles
 from game.mind.books.profiles.book import PeopleBook
 from game.mind.errors import (
     ArchiveUnwritable,

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from game.mind.books.journal.book import Journal
 from game.mind.books.journal.config import JournalConfig
-from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry
-from game.mind.books.journal.folding import is_gathered
+from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry, is_gathered
 from game.mind.errors import ModelTimeout, NoteRefused
 from game.mind.ports import Generation
 from game.mind.sleep import course

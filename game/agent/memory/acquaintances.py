@@ -20,7 +20,6 @@ from random import Random
 from typing import Any
 
 from game.agent.agent_log import Complaints, log
-from game.agent.in_time import in_time
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
 from game.agent.surroundings import identity_of, people_near
@@ -43,8 +42,6 @@ MOST_WAITING = 1024
 """Memories that wait; older ones are read from the archive."""
 CHUNK = 2000
 """Memories that are read from the archive at once."""
-PATIENCE = 0.5
-"""Seconds that a thought waits for the profiles of those who are there."""
 _place_key = lru_cache(maxsize=1024)(place_key)
 
 
@@ -186,19 +183,13 @@ class Acquaintances:
 
     # -- from the profiles into the prompt
 
-    async def prepare(self, keys: list[str]) -> None:
-        """Have these profiles in RAM, or nearly as many as can be read in a moment."""
-        missing = [key for key in keys if self.book.known(key) and self.book.loaded(key) is None]
-        if missing:
-            await in_time(self._services, lambda: self.book.load(missing), PATIENCE)
-
     def lines(self, agent: Any) -> tuple[str, ...]:
         """What a prompt says of those who are with the agent, and of the place; quick."""
         config = self._services.people.current
         if not config.budget:
             return ()
         present, now = tuple(present_with(agent)), self._services.clock.now()
-        known = [self.book.loaded(each.key) or self.book.head(each.key) for each in present]
+        known = [self.book.loaded(each.key) for each in present]
         about = _About(present, known, config, now.replace(second=0, microsecond=0))
         # A thought that is thought again, or in an empty room, says the same again.
         if self._shown is None or not self._shown[0].same_as(about):
@@ -215,11 +206,6 @@ def present_with(agent: Any) -> list[Present]:
         place, home = agent.location.key, agent.location is agent.home
         here.append(Present(_place_key(place), place, home=home))
     return here
-
-
-def keys_with(agent: Any) -> list[str]:
-    """Who that is, for :meth:`Acquaintances.prepare`."""
-    return [each.key for each in present_with(agent)]
 
 
 def _place(memory: Memory) -> str:

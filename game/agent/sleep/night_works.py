@@ -18,7 +18,7 @@ from game.mind.archive.log import Archive
 from game.mind.archive.privacy import outward
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.journal.consolidate import consolidate
-from game.mind.books.profiles.asleep.people import LEFT, update_profiles
+from game.mind.books.profiles.asleep import LEFT, update_profiles
 from game.mind.language.perception import for_prompt
 from game.mind.language.words import telling
 from game.mind.recall.documents import Hit

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from game.agent.body import Body
-from game.agent.memory.acquaintances import keys_with
 from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
 from game.agent.surroundings import exits_of, people_near, things_near
@@ -113,7 +112,6 @@ def look_up(agent: Body, mind: Remembering, done: Callable[[PromptExtras], None]
 
     async def looked_up() -> PromptExtras:
         asking = question_of(agent, mind.memory.context())
-        await mind.acquaintances.prepare(keys_with(agent))
         found = await mind.keeper.relate(asking, scene=False, by="builder")
         return kept_by(agent, mind, found)
 

@@ -15,7 +15,6 @@ from game.agent.agent_log import log
 from game.agent.body import Body, FindBody
 from game.agent.happenings import Basis
 from game.agent.impulses import Impulse
-from game.agent.memory.acquaintances import keys_with
 from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
 from game.agent.surroundings import people_near, show
@@ -161,7 +160,6 @@ class Thinking:
         await self._make_room()
         agent = self._body()
         question = question_of(agent, self._memory.context())
-        await self._mind.acquaintances.prepare(keys_with(agent))
         scene = thought.impulse.trigger == "idle"
         audience = self._replying.audience_of_act(thought.impulse)
         thought.found = await self._mind.keeper.relate(question, scene=scene, audience=audience)
@@ -242,7 +240,6 @@ class Thinking:
 
     async def _gathered(self, thought: ThoughtInProgress) -> Reply:
         agent = self._body()
-        await self._mind.acquaintances.prepare(keys_with(agent))
         return await self._replying.gather(agent, thought.impulse)
 
     async def _say(

@@ -24,7 +24,8 @@ from game.mind.books.commitments_file import changed, without
 from game.mind.books.commitments_file import parsed as commitments_in
 from game.mind.books.journal import day_file
 from game.mind.books.profiles.files import FOLDERS
-from game.mind.books.profiles.page import PageUnreadable, parse_page
+from game.mind.books.profiles.page import parse_page
+from game.mind.errors import NoteRefused
 from game.mind.events.files import parsed
 from game.mind.sleep import course
 from game.mind.sleep import log as sleep_log
@@ -243,7 +244,7 @@ def _cut_people(folder: Path, last: int, time: datetime) -> None:
         for path in _files(folder / place):
             try:
                 profile = parse_page(path, path.read_text(encoding="utf-8"), time).profile
-            except (PageUnreadable, UnicodeDecodeError):
+            except (NoteRefused, UnicodeDecodeError):
                 continue  # nobody reads it, in the original either
             thought_later = any(each.time > time for each in profile.conclusions)
             if thought_later or max(profile.through, profile.studied) > last:

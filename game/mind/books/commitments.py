@@ -17,35 +17,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from game.mind.archive.records import Memory
-from game.mind.books.commitments_file import changed, meant, parsed, planned, read_to
-from game.mind.books.commitments_room import (
-    LIMIT,
-    PERSON_LIMIT,
-    PERSON_MOST,
-    admit,
-    alike,
-    same,
-    shown,
-    whose,
-)
-from game.mind.books.noticing import Noticed, NoticedKind, is_lasting, notice
+from game.mind.books.commitments_file import changed, parsed, planned, read_to
+from game.mind.books.commitments_room import admit, alike, same, shown, whose
+from game.mind.books.noticing import Noticed, NoticedKind, notice
 from game.mind.books.resolution import settled
-from game.mind.errors import NoteRefused
 from game.mind.events.types import MemoryChange
 from game.mind.language.heard import heard, meant_for
 from game.mind.records.store import RecordStore, Report, Tell
-
-__all__ = [
-    "LIMIT",
-    "PATIENCE",
-    "PERSON_LIMIT",
-    "PERSON_MOST",
-    "Commitments",
-    "Noticed",
-    "NoticedKind",
-    "is_lasting",
-    "notice",
-]
 
 PATIENCE = 8
 """Memories that a question waits for its answer before it is kept."""
@@ -149,8 +127,7 @@ class Commitments:
         """
         with self._lock:
             self._refresh()
-            self._follow(memory, own_name, to)
-            return bool(self._found or self._closed)
+            return self._follow(memory, own_name, to)
 
     def catch_up(self, memories: Iterable[Memory], own_name: str) -> bool:
         """Follow what was lived through and not saved, after a crash: what is newer than the file.
@@ -207,28 +184,6 @@ class Commitments:
             self._refuse(wanted)
             return tuple(item for item in wanted if self._holds(item))
 
-    def remove(self, which: int | str, *, by: str = "builder") -> Noticed:
-        """Take one out: by its place in :attr:`items`, from 1, or by words that only it has.
-
-        Raises:
-            NoteRefused: Nothing is meant, or several may be; or the file cannot be written.
-        """
-        with self._lock:
-            self._refresh()
-            item = meant(which, self._items)
-            unwritten = item in self._found
-            self._close(item)
-        try:
-            self.save(by=by)
-        except NoteRefused:
-            with self._lock:  # it is still there, so it is shown
-                self._closed = [each for each in self._closed if each != item]
-                self._found = [item, *self._found] if unwritten else self._found
-                self._plan()
-                self._refuse(self._found)
-                raise
-        return item
-
     def drop(self, person: Callable[[Noticed], bool], *, by: str = "builder") -> int:
         """Take out all that ``person`` says is theirs, also what waits for room.
 
@@ -250,7 +205,7 @@ class Commitments:
 
     # -- inside; the lock is held
 
-    def _follow(self, memory: Memory, own_name: str, to: str = "") -> None:
+    def _follow(self, memory: Memory, own_name: str, to: str = "") -> bool:
         alone = self._alone_with(memory.source)
         to = to or self._partner(memory, own_name, alone)
         known = [*self._items, *self._waiting.values(), *self._refused]
@@ -263,19 +218,15 @@ class Commitments:
                 self._find(item)
         self._promote(memory.number)
         self._read_to = max(self._read_to, memory.number)
+        return bool(self._found or self._closed)
 
     def _tell_changes(self, before: _Held | None, after: _Held | None, by: str) -> None:
         """Have the event log told of what the file holds and did not, and the other way round."""
         was, now = before[0] if before else (), after[0] if after else ()
         for op, items, others in (("noticed", now, was), ("closed", was, now)):
-            for item in items:
-                if item not in others:
-                    of, size = item.kind.value, len(item.text)
-                    self._tell(
-                        MemoryChange(
-                            agent=self._agent, op=op, n=item.number, of=of, size=size, by=by
-                        )
-                    )
+            for item in (each for each in items if each not in others):
+                of, n, size = item.kind.value, item.number, len(item.text)
+                self._tell(MemoryChange(agent=self._agent, op=op, n=n, of=of, size=size, by=by))
 
     def _write(self, make: Callable[[str | None], str], by: str) -> None:
         """Change the file; the lock is not held."""

@@ -8,7 +8,6 @@ from datetime import datetime
 
 from game.mind.books.commitments_room import admit, same
 from game.mind.books.noticing import LONGEST, Noticed, NoticedKind
-from game.mind.errors import NoteRefused
 from game.mind.language.perception import for_prompt, shorten
 
 _MOST_LINES = 200
@@ -104,22 +103,3 @@ def read_to(source: str) -> int:
     """The number of the last memory that was looked at; 0 if the file does not say."""
     marks = _READ_TO.findall(source)
     return int(marks[-1]) if marks else 0
-
-
-def meant(which: int | str, items: tuple[Noticed, ...]) -> Noticed:
-    """One of ``items``: by its place, from 1, or by words that only it has.
-
-    Raises:
-        NoteRefused: Nothing is meant, or several may be.
-    """
-    wanted = " ".join(str(which).split()).strip(". ").casefold()
-    if wanted.isdecimal() and 1 <= int(wanted) <= len(items):
-        return items[int(wanted) - 1]
-    found = [item for item in items if wanted and wanted in item.line.casefold()]
-    if len(found) == 1:
-        return found[0]
-    if not items:
-        raise NoteRefused("Nothing was noticed")
-    why = "may be several of the noticed lines" if found else "is none of the noticed lines"
-    listed = "; ".join(f"{n}. {shorten(item.line, 60)}" for n, item in enumerate(items, start=1))
-    raise NoteRefused(f"{str(which)[:60]!r} {why}", f"Give its number: {listed}")

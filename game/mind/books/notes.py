@@ -33,7 +33,6 @@ LONGEST_ENTRY = 1000
 LONGEST_NOTE = 8000
 """Characters of a whole note, front matter apart, beyond which nothing is added."""
 MOST_NOTES = 1000
-_LONGEST_FILE = 200_000
 FORGOTTEN = "forgotten"
 """The folder beside the notes that holds those the agent forgot."""
 
@@ -101,7 +100,7 @@ class NoteBook:
     ) -> None:
         self.folder = folder
         self._agent, self._tell = agent, tell
-        self._store = RecordStore(parse_note, self._edited, report, too_big=_too_big)
+        self._store = RecordStore(parse_note, self._edited, report)
 
     # -- reading
 
@@ -236,10 +235,8 @@ def parse_note(path: Path, source: str, changed: datetime) -> Note:
     """The note that ``source`` holds; a file without front matter is one too.
 
     Raises:
-        NoteRefused: The front matter is broken, or the file is far too long.
+        NoteRefused: The front matter is broken.
     """
-    if len(source) > _LONGEST_FILE:
-        raise _malformed(path, f"has {len(source)} characters")
     try:
         meta, body = frontmatter.parse(source)
         if source.startswith("---") and not meta:
@@ -261,10 +258,6 @@ def parse_note(path: Path, source: str, changed: datetime) -> Note:
 
 def _malformed(path: Path, reason: str) -> NoteRefused:
     return NoteRefused(f"The note {path} {reason}", "Mend the lines between its `---`")
-
-
-def _too_big(path: Path, size: int) -> NoteRefused | None:
-    return _malformed(path, f"has {size} bytes") if size > 4 * _LONGEST_FILE else None
 
 
 def _tags(given: Any) -> tuple[str, ...]:

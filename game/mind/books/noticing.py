@@ -142,7 +142,8 @@ def is_lasting(promise: str) -> bool:
 
 # -- sentences
 
-_QUOTES = str.maketrans({'"': "'", "“": "'", "”": "'", "„": "'", "«": "'", "»": "'"})
+QUOTES = str.maketrans({'"': "'", "“": "'", "”": "'", "„": "'", "«": "'", "»": "'"})
+"""Makes all quotation marks such as may stand between double ones."""
 
 
 def _sentences(words: str) -> list[str]:
@@ -152,7 +153,7 @@ def _sentences(words: str) -> list[str]:
 
 def _noticed(kind: NoticedKind, who: str, sentence: str, memory: Memory) -> Noticed:
     # Double quotes and dashes at the start mean something in a script and in a list.
-    text = for_prompt(sentence.translate(_QUOTES).lstrip("-*#> '"))
+    text = for_prompt(sentence.translate(QUOTES).lstrip("-*#> '"))
     return Noticed(
         kind, for_prompt(who), shorten(text, LONGEST), memory.number, memory.time, memory.source_id
     )

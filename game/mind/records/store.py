@@ -20,6 +20,9 @@ from game.mind.events.types import MemoryChange
 from game.mind.records import files as vault_files
 from game.mind.records.files import Stamp
 
+MOST_BYTES = 4_000_000
+"""Of one file; a longer one is left alone."""
+
 type Parse[T] = Callable[[Path, str, datetime], T]
 """Reads a file's text, last changed at that time; raises NoteRefused if it cannot."""
 type Report = Callable[[str], None]
@@ -47,7 +50,6 @@ class RecordStore[T]:
     Args:
         parse: Reads a file.
         edited: Takes what people change once the files were looked at.
-        too_big: The error for a file of so many bytes, which is not read then; None if it is.
 
     Attributes:
         lock: Held while the files are looked at; never while one is written.
@@ -59,13 +61,10 @@ class RecordStore[T]:
         parse: Parse[T],
         edited: Edited[T] = lambda *_: None,
         report: Report = lambda _: None,
-        *,
-        too_big: Callable[[Path, int], NoteRefused | None] = lambda *_: None,
     ) -> None:
         self.lock = threading.RLock()
         self.version = 0
-        self._parse, self._edited = parse, edited
-        self._report, self._too_big = report, too_big
+        self._parse, self._edited, self._report = parse, edited, report
         self._files: dict[Path, _File[T]] = {}
         self._ours: set[tuple[Path, bytes]] = set()
         """What this program is writing just now; an empty digest for what it takes away."""
@@ -77,10 +76,6 @@ class RecordStore[T]:
         """The last good state of a file; quick."""
         file = self._files.get(path)
         return file.record if file else None
-
-    def seen(self, path: Path) -> bool:
-        """Whether a file was looked at, readable or not; quick."""
-        return path in self._files
 
     def records(self, *, broken: bool = False) -> dict[Path, T]:
         """What can be read; with ``broken`` also the last good state of what cannot any more."""
@@ -135,8 +130,8 @@ class RecordStore[T]:
             if file is not None and stamp is not None and file.stamp == stamp:
                 return False
             try:
-                if stamp is not None and (refused := self._too_big(path, stamp[1])):
-                    raise refused
+                if stamp is not None:
+                    _check_size(path, stamp[1])
                 source = vault_files.read(path)
                 if source is None:
                     self._gone(path)
@@ -154,6 +149,7 @@ class RecordStore[T]:
         file = self._files.get(path)
         if file is not None and file.record is not None and file.digest == _digest(source):
             return file.record
+        _check_size(path, len(source))
         stamp = vault_files.stamp(path)
         changed = datetime.fromtimestamp(stamp[0] / 1e9, UTC) if stamp else datetime.now(UTC)
         return self._parse(path, source, changed)
@@ -271,3 +267,10 @@ class RecordStore[T]:
 
 def _digest(source: str) -> bytes:
     return hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _check_size(path: Path, size: int) -> None:
+    if size > MOST_BYTES:
+        raise NoteRefused(
+            f"{path} has {size} bytes and is not read", "Move a part of it into another file"
+        )

@@ -18,8 +18,7 @@ from itertools import filterfalse
 from pathlib import Path
 
 from game.mind.books.journal.book import Journal
-from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry
-from game.mind.books.journal.folding import is_gathered
+from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry, is_gathered
 from game.mind.language.words import telling
 from game.mind.sleep import course as courses
 from game.mind.sleep import insight as insights_of

@@ -11,15 +11,20 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import batched
 
-from game.mind.books.journal import folding
-from game.mind.books.journal.blocks import entry_day
 from game.mind.books.journal.book import Journal, local_day
 from game.mind.books.journal.config import JournalConfig
-from game.mind.books.journal.doubles import doubles
-from game.mind.books.journal.entries import LEAST, MOST, Importance, JournalEntry, Judge
+from game.mind.books.journal.entries import (
+    LEAST,
+    MOST,
+    Importance,
+    JournalEntry,
+    Judge,
+    is_gathered,
+)
+from game.mind.books.journal.merging import doubles
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.sleep.asking import Ask
 from game.mind.sleep.steps import Figures
@@ -88,7 +93,7 @@ def merge_doubles(journal: Journal, ask: Ask) -> int:
 def fold_days(journal: Journal, ask: Ask, config: JournalConfig, now: datetime) -> int:
     """Have what is too much for a day stand in one line."""
     folded = 0
-    for day, count in sorted(Counter(map(_day, journal.entries())).items()):
+    for day, count in sorted(Counter(entry.day for entry in journal.entries()).items()):
         ask.check()
         if count > config.entries:
             folded += journal.fold(day, now, config.entries)
@@ -112,9 +117,7 @@ def unweighed(entries: Iterable[JournalEntry], now: datetime) -> list[JournalEnt
     may = [
         entry
         for entry in entries
-        if entry.importance.judge is Judge.RULES
-        and not folding.is_gathered(entry)
-        and _day(entry) >= first
+        if entry.importance.judge is Judge.RULES and not is_gathered(entry) and entry.day >= first
     ]
     return sorted(may, key=lambda e: (e.importance.score, e.time.timestamp()), reverse=True)
 
@@ -156,9 +159,3 @@ def _weigh(journal: Journal, entry_id: str, score: int) -> bool:
         entry_id, replace(entry, importance=Importance(score, Judge.MODEL, was.reasons))
     )
     return True
-
-
-def _day(entry: JournalEntry) -> date:
-    day = entry_day(entry.id)
-    assert day is not None  # it was read from a day's file
-    return day

@@ -20,27 +20,28 @@ only the lines that change are written anew; one that cannot be read is named an
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from game.mind.books.journal import fields
-from game.mind.books.journal.blocks import (
-    FENCES,
-    HEADING,
-    Block,
-    entry_number,
-    read_block,
-    rewritten,
-    written,
-)
 from game.mind.books.journal.entries import JournalEntry
 
 LONGEST_FILE = 1_000_000
-"""Characters of one day; a longer file is not read."""
+"""Characters of one day; nothing is added to a longer file."""
 
+_FENCES = ("```", "~~~")
+"""How lines begin between which nothing is read."""
+_HEADING = re.compile(
+    r"##[ \t]+(?P<id>(?P<day>\d{8})-(?P<number>[1-9]\d{0,5}))(?=[,\s]|$)"
+    r"(?:,?[ \t]*(?P<clock>\d{1,2}:\d\d))?",
+    re.ASCII,
+)
 _PART = re.compile(r"##?[ \t]")
+_FIELD = re.compile(r"[-*+][ \t]+\*\*(?P<key>\w+)\*\*[ \t]*:[ \t]*(?P<value>.*?)[ \t]*$")
+_NO_TEXT = re.compile(r"\s*$|[ \t]*(?:[-*+#>|]|```|~~~|<!--)")
 _LAST = re.compile(r"last:[ \t]*(\d{1,6})[ \t]*$", re.ASCII)
 _NEW_FILE = """\
 ---
@@ -56,15 +57,42 @@ heading with a number that is still free, such as `## {short}-900`, and the text
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """A part of a file, from its heading on.
+
+    Attributes:
+        start: Index of its first line.
+        lines: As they are written, without their ends.
+        entry: What it holds; None for what is no entry, or cannot be read.
+        number: The number in its heading; 0 if it is none of this day's entries.
+        problem: Why the entry cannot be read; empty if it can, or there is none.
+    """
+
+    start: int
+    lines: tuple[str, ...]
+    entry: JournalEntry | None = None
+    number: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True)
 class DayFile:
-    """The file of one day; changing it makes another one."""
+    """The file of one day, as its lines; changing it makes another one."""
 
     day: date
-    head: tuple[str, ...]
-    blocks: tuple[Block, ...]
+    lines: tuple[str, ...]
     newline: str = "\n"
 
-    @property
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Its parts; what stands above the first is the head."""
+        blocks: list[Block] = []
+        for start, end in pairwise([*_parts(self.lines), len(self.lines)]):
+            taken = {block.number for block in blocks}
+            blocks.append(_block(self.day, start, self.lines[start:end], taken))
+        return tuple(blocks)
+
+    @cached_property
     def entries(self) -> tuple[JournalEntry, ...]:
         """What can be read, in the order of the file."""
         return tuple(block.entry for block in self.blocks if block.entry is not None)
@@ -72,7 +100,7 @@ class DayFile:
     @property
     def problems(self) -> tuple[str, ...]:
         """What cannot, and why: ``line 17: …``."""
-        return tuple(f"line {each.line}: {each.problem}" for each in self.blocks if each.problem)
+        return tuple(f"line {b.start + 1}: {b.problem}" for b in self.blocks if b.problem)
 
     @property
     def last(self) -> int:
@@ -83,8 +111,7 @@ class DayFile:
     @property
     def text(self) -> str:
         """The whole file."""
-        lines = [*self.head, *(line for block in self.blocks for line in block.lines)]
-        return self.newline.join(lines)
+        return self.newline.join(self.lines)
 
     def entry(self, entry_id: str) -> JournalEntry | None:
         """The entry of that id; None if there is none, or it cannot be read."""
@@ -92,61 +119,46 @@ class DayFile:
 
     def with_entry(self, entry: JournalEntry) -> DayFile:
         """The file with one more entry at its end."""
-        last = self._counted(entry_number(entry.id))._ending_blank()
-        new = Block(0, written(entry), entry, entry_number(entry.id))
-        return replace(last, blocks=(*last.blocks, new))
+        lines = self._counted(entry_number(entry.id))
+        while lines and not lines[-1].strip():
+            lines.pop()
+        return replace(self, lines=(*lines, *([""] if lines else ()), *_written(entry)))
 
     def replaced(self, entry: JournalEntry) -> DayFile:
         """The file with this entry in the place of the one of its id."""
-        blocks = tuple(
-            rewritten(each, each.entry, entry) if each.entry and each.entry.id == entry.id else each
-            for each in self.blocks
-        )
-        return replace(self, blocks=blocks)
+        lines = list(self.lines)
+        for block in reversed(self.blocks):
+            if block.entry is not None and block.entry.id == entry.id:
+                end = block.start + len(block.lines)
+                lines[block.start : end] = _rewritten(block.lines, block.entry, entry)
+        return replace(self, lines=tuple(lines))
 
     def without(self, ids: Collection[str]) -> DayFile:
         """The file without these entries; their numbers are not given again."""
-        counted = self._counted(self.last)
-        blocks = tuple(b for b in self.blocks if not (b.entry and b.entry.id in ids))
+        lines = self._counted(self.last)
+        for block in reversed(self.blocks):
+            if block.entry is not None and block.entry.id in ids:
+                del lines[block.start : block.start + len(block.lines)]
         # The last line of a file is the end of the one before it.
-        return replace(counted, blocks=blocks)._ending()
+        return replace(self, lines=(*lines, *([""] if not lines or lines[-1] else ())))
 
     def _last_lines(self) -> Iterator[tuple[int, re.Match[str]]]:
         """Where the front matter names the last number."""
-        if not self.head or self.head[0].rstrip() != "---":
+        head = self.lines[: self.blocks[0].start] if self.blocks else self.lines
+        if not head or head[0].rstrip() != "---":
             return
-        for index, line in enumerate(self.head[1:], start=1):
+        for index, line in enumerate(head[1:], start=1):
             if line.rstrip() == "---":
                 return
             if match := _LAST.match(line):
                 yield index, match
 
-    def _counted(self, number: int) -> DayFile:
-        """The file with ``number`` as the last one, if it has a line for it."""
-        head = list(self.head)
+    def _counted(self, number: int) -> list[str]:
+        """The lines with ``number`` as the last one, if there is a line for it."""
+        lines = list(self.lines)
         for index, _ in self._last_lines():
-            head[index] = f"last: {max(number, self.last)}"
-        return replace(self, head=tuple(head))
-
-    def _ending(self) -> DayFile:
-        """The file with a line end after its last line."""
-        lines = self.blocks[-1].lines if self.blocks else self.head
-        return self if lines and not lines[-1] else self._longer("")
-
-    def _ending_blank(self) -> DayFile:
-        """The file ready for one more part: its last line but the end is blank."""
-        lines = list(self.blocks[-1].lines if self.blocks else self.head)
-        while lines and not lines[-1].strip():
-            lines.pop()
-        return self._ending_with((*lines, "")) if lines else self._ending_with(())
-
-    def _longer(self, line: str) -> DayFile:
-        return self._ending_with((*(self.blocks[-1].lines if self.blocks else self.head), line))
-
-    def _ending_with(self, lines: tuple[str, ...]) -> DayFile:
-        if not self.blocks:
-            return replace(self, head=lines)
-        return replace(self, blocks=(*self.blocks[:-1], replace(self.blocks[-1], lines=lines)))
+            lines[index] = f"last: {max(number, self.last)}"
+        return lines
 
 
 def new_day(day: date) -> DayFile:
@@ -159,25 +171,122 @@ def parse(day: date, source: str) -> DayFile:
     """The file that ``source`` is; never fails: what cannot be read is among the problems."""
     newline = "\r\n" if "\r\n" in source else "\n"
     # Not splitlines(), for which a text may hold line ends of its own.
-    lines = [line.removesuffix("\r") for line in source.split("\n")]
-    parts = _parts(lines)
-    taken: set[int] = set()
-    blocks = []
-    for start, end in pairwise([*parts, len(lines)]):
-        block = read_block(day, start + 1, tuple(lines[start:end]), taken)
-        taken.add(block.number)
-        blocks.append(block)
-    return DayFile(day, tuple(lines[: parts[0] if parts else None]), tuple(blocks), newline)
+    return DayFile(day, tuple(line.removesuffix("\r") for line in source.split("\n")), newline)
 
 
-def _parts(lines: Iterable[str]) -> list[int]:
+def entry_day(entry_id: str) -> date | None:
+    """The day of an entry by its id; None for what is no id."""
+    match = _HEADING.fullmatch(f"## {entry_id}")
+    try:
+        return date.fromisoformat(match["day"]) if match and not match["clock"] else None
+    except ValueError:
+        return None
+
+
+def entry_number(entry_id: str) -> int:
+    """The number of an entry on its day."""
+    return int(entry_id.partition("-")[2])
+
+
+# -- reading
+
+
+def _parts(lines: Sequence[str]) -> list[int]:
     """Where parts begin; a heading inside a fence is none."""
     found, fenced = [], False
     for index, line in enumerate(lines):
-        if line.lstrip()[:3] in FENCES:
+        if line.lstrip()[:3] in _FENCES:
             fenced = not fenced
-        elif line[:1] == "#" and _PART.match(line) and (not fenced or HEADING.match(line)):
+        elif line[:1] == "#" and _PART.match(line) and (not fenced or _HEADING.match(line)):
             # A fence that nobody closed ends with the next entry.
             fenced = False
             found.append(index)
     return found
+
+
+def _block(day: date, start: int, lines: tuple[str, ...], taken: Collection[int]) -> Block:
+    """A part of a file, and the entry that it holds."""
+    heading = _HEADING.match(lines[0])
+    if heading is None:
+        return Block(start, lines)
+    if heading["day"] != f"{day:%Y%m%d}":
+        return Block(start, lines, problem=f"{heading['id']} is no entry of this day")
+    number = int(heading["number"])
+    if number in taken:
+        return Block(start, lines, problem=f"there is an entry {heading['id']} already")
+    try:
+        entry = _entry(day, heading["id"], heading["clock"] or "", lines)
+        return Block(start, lines, entry, number)
+    except ValueError as problem:
+        return Block(start, lines, None, number, f"{heading['id']}: {problem}")
+
+
+@lru_cache(maxsize=4096)
+def _entry(day: date, entry_id: str, clock: str, lines: tuple[str, ...]) -> JournalEntry:
+    """The entry in the lines of a part; mostly only one of a file has changed.
+
+    Raises:
+        ValueError: It cannot be read; says why.
+    """
+    body = [lines[index] for index in _unfenced(lines)]
+    listed = (match for each in reversed(body) if (match := _FIELD.match(each)))
+    # Of two the first, as it is the one that is written anew.
+    given = {match["key"].casefold(): match["value"] for match in listed}
+    text = " ".join(each for each in body if not _NO_TEXT.match(each))
+    return fields.read(entry_id, day, clock, text, given)
+
+
+def _unfenced(lines: Sequence[str]) -> Iterator[int]:
+    """Where the lines below the heading stand that are in no fence."""
+    fenced = False
+    for index, line in enumerate(lines):
+        if line.lstrip()[:3] in _FENCES:
+            fenced = not fenced
+        elif index and not fenced:
+            yield index
+
+
+# -- writing
+
+
+def _written(entry: JournalEntry) -> list[str]:
+    """An entry as the lines of its part."""
+    known = [_field(key, value) for key, value in fields.written(entry).items() if value]
+    return [f"## {entry.id}, {fields.clock(entry.time)}", "", entry.text, "", *known, ""]
+
+
+def _field(key: str, value: str) -> str:
+    return f"- **{key}**: {value}"
+
+
+def _rewritten(before: Sequence[str], old: JournalEntry, new: JournalEntry) -> list[str]:
+    """The lines with what is new in ``new``; every other line stays as a person left it."""
+    lines = list(before)
+    was = fields.written(old)
+    for key, value in fields.written(new).items():
+        if value != was[key]:
+            _set(lines, key, value)
+    if new.text != old.text:
+        body = [index for index in _unfenced(lines) if not _NO_TEXT.match(lines[index])]
+        lines[body[0]] = new.text
+        for index in reversed(body[1:]):
+            del lines[index]
+    return lines
+
+
+def _set(lines: list[str], key: str, value: str) -> None:
+    """Write one field: in its place, or after the last one."""
+    found = ((index, _FIELD.match(lines[index])) for index in _unfenced(lines))
+    there = [(index, match["key"].casefold()) for index, match in found if match]
+    mine = [index for index, name in there if name == key]
+    new = [_field(key, value)] if value else []
+    if mine:
+        for index in reversed(mine[1:]):  # of two the first counted
+            del lines[index]
+        lines[mine[0] : mine[0] + 1] = new
+    elif there:
+        lines[there[-1][0] + 1 : there[-1][0] + 1] = new
+    elif value:
+        # Not behind a fence that nobody closed, where it would be no field.
+        end = max((index for index in _unfenced(lines) if lines[index].strip()), default=0) + 1
+        lines[end:end] = ["", *new, ""]

@@ -27,8 +27,9 @@ from game.mind.books.journal.importance import (
     STRANGER,
     importance,
 )
-from game.mind.books.noticing import notice
+from game.mind.books.noticing import QUOTES, notice
 from game.mind.language import deeds
+from game.mind.language.facts import key_of
 from game.mind.language.fit import is_fit
 from game.mind.language.heard import LONGEST, Utterance, heard, meant_for, own_words
 from game.mind.language.perception import for_prompt, shorten
@@ -47,7 +48,6 @@ _TAGS: Mapping[str, str] = {
     **{LIFE: "life", PERSONAL: "personal", BROKEN: "broken-word", HARM: "harm", PLACE: "place"},
 }
 _DREAM = re.compile(r"(?:You|I) (?:dream|dreamt|dreamed)\b", re.I)
-_QUOTES = str.maketrans({'"': "'", "“": "'", "”": "'", "„": "'", "«": "'", "»": "'"})
 
 PATIENCE = 8
 """Memories after which the agent no longer answers whoever spoke last."""
@@ -87,7 +87,7 @@ def draw_out(  # noqa: PLR0917 - what a compaction knows, in the order in which 
         NoteRefused: The file of the day cannot be read or written.
     """
     journal.entries()  # what people have changed since; resting_on only knows what was read
-    keys, written = keys_by_name(memories), list[JournalEntry]()
+    keys, written = _keys_by_name(memories), list[JournalEntry]()
     for memory, weight in chosen(memories, journal, config, importance_of):
         told = tell(memory, own_name, partner(memory, memories, own_name))
         if told is None:
@@ -141,14 +141,16 @@ def is_event(memory: Memory) -> bool:
 def tell(memory: Memory, own_name: str, to: str = "") -> Drawn | None:
     """One memory as an entry tells it; None if nothing of it is fit to be kept."""
     if own := own_words(memory):
-        return _own(memory, own, own_name, to)
+        return _own(memory, own, own_name, own.to or to)
     if memory.kind is MemoryKind.ACT:
         return _fit(join(retell(f"~{own_name}> {memory.text}", own_name)), EntryOrigin.SEEN)
     if said := heard(memory):
         return _said(memory, said, own_name)
-    if memory.kind is MemoryKind.RESULT:
-        return _result(memory)
-    return _seen(memory)
+    if memory.kind is MemoryKind.PERCEPTION:
+        return _seen(memory)
+    what, whom = deeds.given_by_me(memory)
+    text = f"I gave {what} to {whom}." if what else f"I saw: {shorten(memory.text, LONGEST_QUOTE)}"
+    return _fit(text, EntryOrigin.SEEN, whom)
 
 
 def partner(memory: Memory, memories: Sequence[Memory], own_name: str) -> str:
@@ -163,7 +165,7 @@ def partner(memory: Memory, memories: Sequence[Memory], own_name: str) -> str:
     return ""
 
 
-def keys_by_name(memories: Iterable[Memory]) -> dict[str, str]:
+def _keys_by_name(memories: Iterable[Memory]) -> dict[str, str]:
     """The key of everybody who caused something, by name; nobody whose name two have."""
     keys: dict[str, set[str]] = {}
     for memory in memories:
@@ -172,23 +174,17 @@ def keys_by_name(memories: Iterable[Memory]) -> dict[str, str]:
     return {name: next(iter(found)) for name, found in keys.items() if len(found) == 1}
 
 
-def key_of(memory: Memory) -> str:
-    """The key of whoever caused a memory; by the name alone where no more is known."""
-    return memory.source_id or (f"name:{memory.source}" if memory.source else "")
-
-
 # -- telling
 
 
 def _own(memory: Memory, own: Utterance, own_name: str, to: str) -> Drawn | None:
-    promised = notice(memory, own_name, own.to or to)
-    if promised:
-        whom = promised[0].who
-        words = " ".join(each.text for each in promised)
-        return _quoted(f"I promised {for_prompt(whom)}".rstrip(), words, EntryOrigin.SEEN, whom)
-    whom = own.to or to
-    head = f"I told {for_prompt(whom)}" if whom else "I said"
-    return _quoted(head, telling(own.words, memory, own_name), EntryOrigin.SEEN, whom)
+    if promised := notice(memory, own_name, to):
+        to, words = promised[0].who, " ".join(each.text for each in promised)
+        head = f"I promised {for_prompt(to)}".rstrip()
+    else:
+        words = telling(own.words, memory, own_name)
+        head = f"I told {for_prompt(to)}" if to else "I said"
+    return _quoted(head, words, EntryOrigin.SEEN, to)
 
 
 def _said(memory: Memory, said: Utterance, own_name: str) -> Drawn | None:
@@ -200,13 +196,6 @@ def _said(memory: Memory, said: Utterance, own_name: str) -> Drawn | None:
     return _quoted(f"{who} said", words, EntryOrigin.TOLD)
 
 
-def _result(memory: Memory) -> Drawn | None:
-    what, whom = deeds.given_by_me(memory)
-    if what:
-        return _fit(f"I gave {what} to {whom}.", EntryOrigin.SEEN, whom)
-    return _fit(f"I saw: {shorten(memory.text, LONGEST_QUOTE)}", EntryOrigin.SEEN)
-
-
 def _seen(memory: Memory) -> Drawn | None:
     text = shorten(memory.told[:LONGEST], LONGEST_QUOTE)
     if not memory.source:
@@ -214,12 +203,12 @@ def _seen(memory: Memory) -> Drawn | None:
     if what := deeds.given_to_me(memory):
         return _fit(f"{for_prompt(memory.source)} gave me {what}.", EntryOrigin.SEEN)
     # What somebody does is told by the game, but in the words that they chose: a quotation.
-    return _quoted("I saw", text.translate(_QUOTES), EntryOrigin.SEEN)
+    return _quoted("I saw", text.translate(QUOTES), EntryOrigin.SEEN)
 
 
 def telling(words: str, memory: Memory, own_name: str) -> str:
     """The sentences of what was said that matter most, as many as an entry quotes."""
-    fit = [each for each in sentences(words.translate(_QUOTES)) if is_fit(each)]
+    fit = [each for each in sentences(words.translate(QUOTES)) if is_fit(each)]
     if not is_fit(" ".join(fit)):  # what only two sentences together forge
         return ""
     if len(" ".join(fit)) <= LONGEST_QUOTE or len(fit) < 2:
@@ -241,7 +230,7 @@ def _weight(sentence: str, memory: Memory, own_name: str) -> int:
 
 
 def _quoted(head: str, words: str, origin: EntryOrigin, to: str = "") -> Drawn | None:
-    plain = shorten(wording.clean(words.translate(_QUOTES)), LONGEST_QUOTE)
+    plain = shorten(wording.clean(words.translate(QUOTES)), LONGEST_QUOTE)
     if not any(char.isalnum() for char in plain):
         return None
     return Drawn(f'{head}: "{plain}"', origin, to)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
 LEAST, MOST = 1, 10
 """The least and the most that anything can matter."""
+GATHERED = "gathered"
+"""The tag of the entry that holds what was too much for its day."""
 
 
 class EntryOrigin(StrEnum):
@@ -84,3 +86,13 @@ class JournalEntry:
     def trust(self) -> float:
         """How far it is to be believed, 0 to 1."""
         return self.origin.trust
+
+    @property
+    def day(self) -> date:
+        """The day of the file that it stands in."""
+        return date.fromisoformat(self.id[:8])
+
+
+def is_gathered(entry: JournalEntry) -> bool:
+    """Whether it is the line that holds what was too much for its day."""
+    return GATHERED in entry.tags

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby
 
 from game.mind.books.journal import wording
 from game.mind.books.journal.entries import (
@@ -124,21 +124,11 @@ def _time(value: str, day: date, clock: str) -> datetime:
 
 def _numbers(numbers: Sequence[int]) -> str:
     """``17, 120-125, 130``."""
+    runs = groupby(enumerate(numbers), key=lambda each: each[1] - each[0])
+    found = [[number for _, number in run] for _, run in runs]
     return ", ".join(
-        f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run))
-        for run in _runs(numbers)
+        f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in found
     )
-
-
-def _runs(numbers: Sequence[int]) -> Iterator[list[int]]:
-    run = list(numbers[:1])
-    for before, number in pairwise(numbers):
-        if number != before + 1:
-            yield run
-            run = []
-        run.append(number)
-    if run:
-        yield run
 
 
 def _read_numbers(value: str) -> Iterator[int]:

@@ -46,7 +46,7 @@ _KIN = (
     r"|cousin|grand(?:mother|father|son|daughter)|friend|dog|cat|horse|house|home|farm|shop|mill"
     r"|name|birthday|job|work|trade|master)"
 )
-# In lower case, and only searched where one of the words stands that begin them.
+# In lower case.
 _PERSONAL = re.compile(
     rf"\bmy (?:\w+ )?{_KIN}\b"
     r"|\bmy favou?rite\b"
@@ -74,8 +74,8 @@ _HARM = re.compile(
     r"|shut up|you (?:idiot|fool|coward))\b"
 )
 _STRONG = re.compile(
-    r"\bfire!|\b(?:help me|emergency|danger|beware|urgent|terrible|horrible|wonderful|never forget"
-    r"|most important|please forgive|forgive me|i(?:'m| am) (?:so )?sorry"
+    r"!!|\bfire!|\b(?:help me|emergency|danger|beware|urgent|terrible|horrible|wonderful"
+    r"|never forget|most important|please forgive|forgive me|i(?:'m| am) (?:so )?sorry"
     r"|thank you (?:so much|for)|grateful|proud of|ashamed|heartbroken"
     r"|weeps?|sobs?|screams?|shouts?)\b"
 )
@@ -95,34 +95,14 @@ _BROKEN = re.compile(
     r"|forgot (?:to bring|my promise|what i promised)"
     r"|lost (?:your|the) \w+ you (?:gave|lent))\b"
 )
-_WEIGHTY: tuple[tuple[frozenset[str], re.Pattern[str], int, str], ...] = tuple(
-    (frozenset(hints.split()), pattern, score, why)
-    for hints, pattern, score, why in (
-        (
-            "died dying dead killed murder murdered funeral buried born birth pregnant married "
-            "wedding marry drowned down fire love ill plague war",
-            *(_LIFE, 8, LIFE),
-        ),
-        (
-            "secret secrets us me knows told confess confessed confession hidden",
-            *(_SECRET, 7, SECRET),
-        ),
-        ("broke keep forgot lost", *(_BROKEN, 7, BROKEN)),
-        (
-            "kill hurt hate find burn regret pay sorry liar lied traitor thief stole stolen robbed "
-            "attack attacks attacked shut idiot fool coward",
-            *(_HARM, 7, HARM),
-        ),
-        ("my i", *(_PERSONAL, 6, PERSONAL)),
-        (
-            "fire help emergency danger beware urgent terrible horrible wonderful forget important "
-            "forgive sorry thank grateful proud ashamed heartbroken weep weeps "
-            "sob sobs scream screams shout shouts",
-            *(_STRONG, 5, STRONG),
-        ),
-    )
+_WEIGHTY = (
+    (_LIFE, 8, LIFE),
+    (_SECRET, 7, SECRET),
+    (_BROKEN, 7, BROKEN),
+    (_HARM, 7, HARM),
+    (_PERSONAL, 6, PERSONAL),
+    (_STRONG, 5, STRONG),
 )
-_LOW_WORD = re.compile(r"\w+")
 _MOVED = re.compile(
     r"\b(?:arrives?|leaves|enters|has (?:arrived|left)"
     r"|(?:walks|goes|comes|wanders) (?:in|out|off|away|north|south|east|west|up|down))\b"
@@ -213,15 +193,11 @@ def _promise(words: str) -> list[tuple[int, str]]:
 
 def _weighty(words: str, *, halved: bool) -> list[tuple[int, str]]:
     low = words.casefold().replace("’", "'")
-    there = set(_LOW_WORD.findall(low))
-    found = [
+    return [
         ((score + 1) // 2 if halved else score, why)
-        for hints, pattern, score, why in _WEIGHTY
-        if not hints.isdisjoint(there) and pattern.search(low)
+        for pattern, score, why in _WEIGHTY
+        if pattern.search(low)
     ]
-    if "!!" in words and STRONG not in (why for _, why in found):
-        found.append((3 if halved else 5, STRONG))
-    return found
 
 
 def _together(least: int, found: list[tuple[int, str]], usual: str = ROUTINE) -> Importance:

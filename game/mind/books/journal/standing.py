@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 
-from game.mind.books.journal import fields, folding
-from game.mind.books.journal.blocks import entry_number
+from game.mind.books.journal import fields
 from game.mind.books.journal.book import Journal, local_day
 from game.mind.books.journal.config import JournalConfig
-from game.mind.books.journal.entries import EntryOrigin, JournalEntry
+from game.mind.books.journal.day_file import entry_number
+from game.mind.books.journal.entries import EntryOrigin, JournalEntry, is_gathered
 from game.mind.language.perception import for_prompt
 from game.mind.ports import Tokens
 
@@ -69,7 +69,7 @@ def standing(  # noqa: PLR0917 - what a thought knows, in the order in which it 
 
 def line(entry: JournalEntry, now: datetime) -> str:
     """An entry as a prompt shows it."""
-    day, today = _day(entry.id[:8]), local_day(now)
+    day, today = entry.day, local_day(now)
     when = f"{day.day} {fields.MONTHS[day.month - 1][:3]}"
     if day.year != today.year:
         when = f"{when} {day.year}"
@@ -83,7 +83,7 @@ def faded(entry: JournalEntry, today: date) -> float:
 
     The more it mattered, the slower: the half-life grows with the square of the importance.
     """
-    return _faded(entry.importance.score, max((today - _day(entry.id[:8])).days, 0))
+    return _faded(entry.importance.score, max((today - entry.day).days, 0))
 
 
 @lru_cache(maxsize=4096)
@@ -92,18 +92,12 @@ def _faded(score: int, days: int) -> float:
     return float(score * 0.5 ** (days / half_life))
 
 
-@lru_cache(maxsize=4096)
-def _day(digits: str) -> date:
-    """The day of an entry, by the beginning of its id."""
-    return date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
-
-
 def ranked(entries: Iterable[JournalEntry], today: date) -> tuple[JournalEntry, ...]:
     """The entries that may stand in a prompt, those that count most first."""
     may = [
         entry
         for entry in entries
-        if entry.importance.score >= LEAST_SHOWN and not folding.is_gathered(entry)
+        if entry.importance.score >= LEAST_SHOWN and not is_gathered(entry)
     ]
     # Of equals the newest; the id makes the order the same each time.
     may.sort(key=lambda entry: (faded(entry, today), entry.time, entry.id), reverse=True)

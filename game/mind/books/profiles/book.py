@@ -7,25 +7,26 @@ moment costs doing the same again, which changes nothing.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.journal.entries import Importance
 from game.mind.books.profiles.config import PeopleConfig
-from game.mind.books.profiles.cursor import Cursor, read_cursor, write_cursor
 from game.mind.books.profiles.files import ProfileFiles
-from game.mind.books.profiles.name_index import Light, NameIndex, answering, light
 from game.mind.books.profiles.observing import within
-from game.mind.books.profiles.page import PageUnreadable
 from game.mind.books.profiles.profile import Profile, ProfileKind
 from game.mind.books.profiles.profile_events import ProfileEvents
-from game.mind.books.profiles.sorting import Edit, Sorter, Unknown
+from game.mind.books.profiles.sorting import Edit, Sorter, SortingContext, Unknown, there
+from game.mind.errors import NoteRefused
 from game.mind.events.types import MemoryChange
+from game.mind.language.fit import name as fit_name
+from game.mind.records import files as vault_files
 from game.mind.records.store import Report, Tell
 
 MOST_FOUND = 20
@@ -33,17 +34,30 @@ MOST_FOUND = 20
 BY_NAME = "name:"
 """Begins the key of somebody of whom only the name is known."""
 
-__all__ = ["BY_NAME", "Light", "PeopleBook", "Weigh"]
-
 type Weigh = Callable[[Memory], Importance]
 """How much a memory matters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a book has come.
+
+    Attributes:
+        through: Number of the last memory that is worked in.
+        behind: For each key whose file could not be read then, the last that is in that one.
+        scene: What the next memories are understood by.
+    """
+
+    through: int = 0
+    behind: Mapping[str, int] = field(default_factory=dict)
+    scene: SortingContext = field(default_factory=SortingContext)
 
 
 class PeopleBook:
     """All that one agent knows of people, places and things; safe to use from several threads.
 
-    :meth:`known`, :meth:`loaded`, :meth:`head` and :meth:`names_of` are quick and may be called
-    on the reactor thread; all else reads or writes files and belongs in a worker thread.
+    :meth:`known`, :meth:`loaded` and :meth:`names_of` are quick and may be called on the reactor
+    thread; all else reads or writes files and belongs in a worker thread.
     """
 
     def __init__(
@@ -60,37 +74,29 @@ class PeopleBook:
         self._files = ProfileFiles(folder, report, agent, tell)
         self._turn = threading.RLock()
         self._cursor: Cursor | None = None
-        self._name_index = NameIndex()
+        self._by_name: dict[str, list[str]] = {}
+        self._now: dict[str, str] = {}
 
     # -- quick
 
     def loaded(self, key: str) -> Profile | None:
-        """The profile if it is in RAM."""
-        return self._files.loaded(key)
+        """The profile as it was read last; None for all until the book was opened."""
+        return self._files.profile(key)
 
     def known(self, key: str) -> bool:
         """Whether there is a profile; False for all until the book was opened."""
-        return self._files.head(key) is not None
-
-    def head(self, key: str) -> Profile | None:
-        """The profile without facts, observations and conclusions, which is always in RAM."""
-        return self._files.head(key)
+        return self.loaded(key) is not None
 
     def names_of(self, key: str) -> tuple[str, ...]:
         """What they were called, the present name first; empty for nobody known."""
-        head = self._files.head(key)
-        return tuple(each.name for each in reversed(head.names)) if head else ()
+        known = self.loaded(key)
+        return tuple(each.name for each in reversed(known.names)) if known else ()
 
     # -- reading
 
     def open(self) -> None:
         """Learn whom there is; every other blocking method does it when nobody has."""
-        with self._turn:
-            if self._cursor is None:
-                self._files.scan()
-                self._files.settle_names()
-                self._name_index.all(self._files.heads())
-                self._cursor = read_cursor(self._cursor_path)
+        self._opened()
 
     @property
     def through(self) -> int:
@@ -108,7 +114,7 @@ class PeopleBook:
     def problems(self) -> list[str]:
         """What is wrong with files that cannot be read, one sentence each."""
         self.look()
-        return self._files.problems()
+        return list(self._files.problems().values())
 
     def look(self) -> None:
         """See which files people have changed."""
@@ -121,28 +127,20 @@ class PeopleBook:
         page = self._files.page(key)
         return page.profile if page else None
 
-    def load(self, keys: Iterable[str]) -> None:
-        """Have these profiles in RAM as their files are now; unknown keys are passed over."""
-        for key in keys:
-            self.profile(key)
-
     def find(self, words: str) -> list[Profile]:
         """Profiles by a name, present or past, by the beginning of one, or by key.
 
         Those that are called just so come first, and people before places and things.
         """
-        self._opened()
-        self._files.scan()
-        best = answering(self._files.heads(), words)[:MOST_FOUND]
-        found = (self.profile(head.key) for head in best)
-        return [profile for profile in found if profile is not None]
+        wanted = " ".join(words.split()).casefold()
+        ranked = [(rank, each) for each in self.all() if (rank := _rank(each, wanted)) is not None]
+        ranked.sort(key=lambda each: each[0])
+        return [each for _, each in ranked[:MOST_FOUND]] if wanted else []
 
-    def all(self, now: datetime | None = None) -> list[Light]:
+    def all(self) -> list[Profile]:
         """Everybody and everything, those met last first."""
-        self._opened()
-        self._files.scan()
-        heads = sorted(self._files.heads(), key=lambda head: head.last_met, reverse=True)
-        return [light(head, now) for head in heads]
+        self.look()
+        return sorted(self._files.all(), key=lambda each: each.last_met, reverse=True)
 
     # -- writing
 
@@ -167,7 +165,8 @@ class PeopleBook:
             fresh = sorted((m for m in memories if m.number > start), key=lambda m: m.number)
             if not fresh:
                 return 0
-            sorter = Sorter(own_name, self._name_index.of, self.known, cursor.scene)
+            self._learn_names()
+            sorter = Sorter(own_name, self._called, self.known, cursor.scene)
             work = self._sorted(fresh, sorter, importance_of)
             behind = dict(cursor.behind)
             changed = sum(
@@ -190,42 +189,47 @@ class PeopleBook:
         Raises:
             NoteRefused: Its file cannot be read or written.
         """
+        events = ProfileEvents(self._agent, by, gone="superseded")
+
+        def edited(old: Profile | None) -> tuple[Profile, list[MemoryChange]]:
+            profile = edit(there(old))
+            return self._limited(profile, events.changes(old, profile))
+
         with self._turn:
             self._opened()
-            if self._files.page(key) is None:
-                return False
-            done: list[MemoryChange] = []
+            return self._files.page(key) is not None and self._files.change(key, edited)
 
-            def edited(old: Profile | None) -> Profile:
-                done.clear()  # it may be asked again
-                doing, profile = ProfileEvents(self._agent, by, gone="superseded"), edit(_sure(old))
-                done.extend(doing.changes(old, profile))
-                return self._limited(profile, done)
-
-            changed = self._files.change(key, edited)
-            self._tell_if(changed, done)
-            return changed
-
-    def _tell_if(self, changed: bool, done: Iterable[MemoryChange]) -> None:
-        """Have the event log told, once it is on the disk."""
-        if changed:
-            for each in done:
-                self._tell(each)
+    # -- inside; it is one thread's turn
 
     def _opened(self) -> Cursor:
-        if self._cursor is None:
-            self.open()
-        assert self._cursor is not None
-        return self._cursor
+        with self._turn:
+            if self._cursor is None:
+                self._files.scan()
+                self._files.settle_names()
+                self._cursor = _read_cursor(self._cursor_path)
+            return self._cursor
 
     @property
     def _cursor_path(self) -> Path:
         return self.folder / "people" / ".worked_in.json"
 
     def _advance(self, cursor: Cursor) -> None:
+        """Keep the cursor, once the profiles are on the disk, so that nothing is skipped."""
         if cursor != self._cursor:
-            write_cursor(self._cursor_path, cursor)
+            text = json.dumps(asdict(cursor), ensure_ascii=False, default=datetime.isoformat)
+            vault_files.change(self._cursor_path, lambda _: f"{text}\n")
             self._cursor = cursor
+
+    def _learn_names(self) -> None:
+        """Who is called how now, and who took the place of whom."""
+        people = [each for each in self._files.all() if each.kind is ProfileKind.PERSON]
+        self._by_name = defaultdict(list)
+        for each in people:
+            self._by_name[each.name.casefold()].append(each.key)
+        self._now = {old: each.key for each in people for old in each.formerly}
+
+    def _called(self, name: str) -> Sequence[str]:
+        return self._by_name.get(fit_name(name).casefold(), ())
 
     def _sorted(
         self, memories: Sequence[Memory], sorter: Sorter, importance_of: Weigh
@@ -249,88 +253,77 @@ class PeopleBook:
         behind: dict[str, int],
     ) -> bool:
         """Write one profile; one that cannot be read, or lacks what came before, has to wait."""
+        known = self.loaded(key)
+        # What was worked in and is known no more, of a profile thrown away, stays so.
+        through = known.through if known else cursor.through
         if key in cursor.behind:
             if first > cursor.behind[key] + 1 or self._files.broken(key):
                 return False
         elif first <= cursor.through:
-            edits = [(n, edit) for n, edit in edits if n > self._in_already(key, cursor)]
+            edits = [(n, edit) for n, edit in edits if n > through]
         if not edits:
             return False
-        done: list[MemoryChange] = []
-
-        def edited(old: Profile | None) -> Profile:
-            done.clear()  # it may be asked again
-            return self._edited(key, old, edits, done)
-
         try:
-            changed = self._files.change(key, edited)
+            changed = self._files.change(key, lambda old: self._edited(key, old, edits))
         except Unknown:  # somebody threw the file away meanwhile
             return False
-        except PageUnreadable:
-            head = self._files.head(key)
-            behind[key] = min(cursor.through, head.through if head else cursor.through)
+        except NoteRefused:
+            if not self._files.broken(key):  # it is the disk that refuses
+                raise
+            behind[key] = min(cursor.through, through)
             return False
         behind.pop(key, None)
-        self._name_index.met(self._files.head(key))
-        self._tell_if(changed, done)
         return changed
 
-    def _in_already(self, key: str, cursor: Cursor) -> int:
-        """What was worked in and is known no more, of a profile thrown away, stays so."""
-        head = self._files.head(key)
-        return head.through if head else cursor.through
-
     def _edited(
-        self,
-        key: str,
-        old: Profile | None,
-        edits: Sequence[tuple[int, Edit]],
-        done: list[MemoryChange],
-    ) -> Profile:
-        profile, worked_in, last = old, 0, 0
+        self, key: str, old: Profile | None, edits: Iterable[tuple[int, Edit]]
+    ) -> tuple[Profile, list[MemoryChange]]:
+        profile, worked_in, events = old, 0, ProfileEvents(self._agent, "rules")
+        done: list[MemoryChange] = []
         for number, edit in edits:
             before = profile
+            if before is not None and number <= before.through:
+                continue  # worked in already
             try:
                 profile = edit(before)
             except Unknown:  # only said of somebody who is not known any more
                 continue
             if profile is not before:
-                worked_in, last = worked_in + 1, number
-                done.extend(ProfileEvents(self._agent, "rules", number).changes(before, profile))
-        if profile is None:
-            raise Unknown
-        profile = replace(profile, key=key)
+                worked_in, events = worked_in + 1, ProfileEvents(self._agent, "rules", number)
+                done.extend(events.changes(before, profile))
+        profile = replace(there(profile), key=key)
         if worked_in:
-            doing = ProfileEvents(self._agent, "rules", last)
-            done.append(doing.about(profile, "profile", times=worked_in))
+            done.append(events.about(profile, "profile", times=worked_in))
         return self._limited(profile, done)
 
-    def _limited(self, profile: Profile, done: list[MemoryChange]) -> Profile:
+    def _limited(
+        self, profile: Profile, done: Iterable[MemoryChange]
+    ) -> tuple[Profile, list[MemoryChange]]:
         """The profile within its limits; what found no room is added to ``done``."""
         kept = within(profile, self._config())
-        done.extend(ProfileEvents(self._agent, "rules").changes(profile, kept))
-        return kept
+        return kept, [*done, *ProfileEvents(self._agent, "rules").changes(profile, kept)]
 
     def _take_over(self, memory: Memory, work: dict[str, list[tuple[int, Edit]]]) -> None:
         """The first who comes under a name that was known without an identity is that person."""
         key, old = memory.source_id, f"{BY_NAME}{memory.source}"
         if self.known(key) or key in work or not (self.known(old) or old in work):
             return
-        if any(other != old for other in self._name_index.of(memory.source)):
+        if any(other != old for other in self._called(memory.source)):
             return
 
         def identified(profile: Profile | None) -> Profile:
-            known = _sure(profile)
+            known = there(profile)
             return replace(known, key=key, formerly=(*known.formerly, old))
 
         if self.known(old):
+            events = ProfileEvents(self._agent, "rules", memory.number)
             try:
-                changed = self._files.change(old, identified)
-            except PageUnreadable:
-                return  # it stays by name until somebody mends it
-            self._name_index.all(self._files.heads())
-            if changed and (head := self._files.head(key)) is not None:
-                self._tell(ProfileEvents(self._agent, "rules", memory.number).about(head, "merged"))
+                self._files.change(old, lambda known: _with_events(events, known, identified))
+            except NoteRefused:
+                if not self._files.broken(old):
+                    raise
+                return  # it stays by name until somebody mends the file
+            self._learn_names()
         else:
             work[old].append((memory.number, identified))
         if old in work:
@@ -338,19 +331,58 @@ class PeopleBook:
 
     def _is_in(self, key: str, memory: Memory) -> bool:
         """Whether a memory by name alone is in the profile of whoever took that name over."""
-        head = self._files.head(self._name_index.now(key))
-        return head is not None and memory.number <= head.through
+        known = self.loaded(self._now.get(key, ""))
+        return known is not None and memory.number <= known.through
 
     def _clear_things(self) -> None:
         """Keep no more things than the limit; those not seen for longest go."""
-        things = [head for head in self._files.heads() if head.kind is ProfileKind.THING]
-        surplus = len(things) - self._config().things
-        for head in sorted(things, key=lambda each: each.last_met)[: max(surplus, 0)]:
-            if self._files.remove(head.key):
-                self._tell(ProfileEvents(self._agent, "rules").about(head, "forgotten"))
+        things = [each for each in self._files.all() if each.kind is ProfileKind.THING]
+        surplus = max(len(things) - self._config().things, 0)
+        for thing in sorted(things, key=lambda each: each.last_met)[:surplus]:
+            if self._files.remove(thing.key):
+                self._tell(ProfileEvents(self._agent, "rules").about(thing, "forgotten"))
 
 
-def _sure(profile: Profile | None) -> Profile:
-    if profile is None:
-        raise Unknown
-    return profile
+def _with_events(
+    events: ProfileEvents, old: Profile | None, edit: Edit
+) -> tuple[Profile, Iterable[MemoryChange]]:
+    new = edit(old)
+    return new, list(events.changes(old, new))
+
+
+def _rank(profile: Profile, wanted: str) -> tuple[int, bool] | None:
+    """How well a profile answers to a name, best first; None for not at all."""
+    other = profile.kind is not ProfileKind.PERSON
+    names = [each.name.casefold() for each in reversed(profile.names)]
+    if wanted in (profile.key.casefold(), names[0]):
+        return 0, other
+    if wanted in names:
+        return 1, other
+    if any(name.startswith(wanted) for name in names):
+        return 2, other
+    return (3, other) if any(wanted in name for name in names) else None
+
+
+def _read_cursor(path: Path) -> Cursor:
+    """The cursor in a file; at the beginning if there is none that can be read.
+
+    To begin anew does no harm: each profile knows what is in it already.
+    """
+    try:
+        data = json.loads(vault_files.read(path) or "{}")
+        behind = {str(key): int(number) for key, number in data.get("behind", {}).items()}
+        scene = data.get("scene", {})
+        present = ((str(key), str(name), _time(at)) for key, name, at in scene.get("present") or ())
+        speaker = scene.get("speaker")
+        context = SortingContext(
+            tuple(present),
+            (str(speaker[0]), _time(speaker[1])) if speaker else None,
+            str(scene.get("looked_at", "")),
+        )
+        return Cursor(max(int(data.get("through", 0)), 0), behind, context)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return Cursor()
+
+
+def _time(given: str) -> datetime:
+    return datetime.fromisoformat(given)

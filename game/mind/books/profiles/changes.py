@@ -15,16 +15,10 @@ SINGLE = frozenset(
     ]
 )
 """Attributes that have one value at a time: a new one takes the place of the old one."""
-_OPPOSITE = {"likes": "dislikes", "dislikes": "likes", "skill": "cannot", "cannot": "skill"}
 _ROOT = 4
 """Letters that a trade and its place share at the least: mill, miller."""
 MOST_NUMBERS = 8
 """Memories that one fact keeps as its evidence: the first and the newest."""
-
-
-def is_single(attribute: str) -> bool:
-    """Whether an attribute has one value at a time."""
-    return attribute in SINGLE or attribute.startswith("favourite ")
 
 
 def with_fact(profile: Profile, fact: Fact) -> Profile:
@@ -42,9 +36,7 @@ def with_fact(profile: Profile, fact: Fact) -> Profile:
         if known.holds and known.attribute == fact.attribute and same(known.value, fact.value):
             facts[place] = _again(known, fact)
             return replace(profile, facts=by_time(facts))
-    if opposite := _OPPOSITE.get(fact.attribute):
-        facts = [_over_if(f, opposite, fact) for f in facts]
-    if is_single(fact.attribute):
+    if fact.attribute in SINGLE:
         return _superseding(profile, facts, fact)
     return replace(profile, facts=by_time((*facts, fact)))
 
@@ -60,12 +52,6 @@ def meant(known: str, ended: str) -> bool:
     if same(known, ended) or (one and other and (one <= other or other <= one)):
         return True
     return any(a[:_ROOT] == b[:_ROOT] for a in one for b in other if min(len(a), len(b)) >= _ROOT)
-
-
-def _over_if(known: Fact, opposite: str, fact: Fact) -> Fact:
-    if known.attribute != opposite or not known.holds or not same(known.value, fact.value):
-        return known
-    return replace(known, until=max(fact.since, known.since))
 
 
 def _again(known: Fact, fact: Fact) -> Fact:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import timedelta
 
 from game.mind.archive.privacy import is_private
 from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.profiles import warmth
-from game.mind.books.profiles.changes import is_single, with_fact
+from game.mind.books.profiles.changes import SINGLE, with_fact
 from game.mind.books.profiles.config import PeopleConfig
-from game.mind.books.profiles.profile import Fact, Name, Observation, Profile, ProfileKind
-from game.mind.books.profiles.promises import settled
+from game.mind.books.profiles.feelings import settled, warmed_by
+from game.mind.books.profiles.profile import (
+    MEETING,
+    Fact,
+    Name,
+    Observation,
+    Profile,
+    ProfileKind,
+)
 from game.mind.language import deeds
 from game.mind.language.facts import key_of, told
 from game.mind.language.fit import LONGEST_TEXT, is_fit, line, quoted
@@ -21,8 +26,6 @@ from game.mind.language.greetings import is_greeting
 from game.mind.language.heard import Utterance, heard, own_words
 from game.mind.language.perception import shorten
 
-MEETING = timedelta(hours=1)
-"""Two meetings lie at least so far apart."""
 MOST_NAMES = 12
 """Names that a profile keeps: the first and the newest."""
 SHARED_FROM = 5
@@ -40,37 +43,41 @@ _COMES_GOES = re.compile(
 
 
 def observe(profile: Profile | None, memory: Memory, own_name: str, importance: int) -> Profile:
-    """The profile of the person who caused ``memory``, with it worked in.
-
-    Returns:
-        The same profile if the memory is worked in already.
-    """
+    """The profile of the person who caused ``memory``, with it worked in."""
     if profile is None:
-        profile = stranger(memory)
-    elif memory.number <= profile.through:
-        return profile
+        said = heard(memory)
+        name = memory.source or (said.who if said else "")
+        profile = begun(key_of(memory), ProfileKind.PERSON, name, memory)
     again = memory.time - profile.last_met >= MEETING
-    profile = _met(profile, memory, again=again)
+    profile = _named(met(profile, memory), memory)
+    profile = replace(profile, warmed=0.0) if again else profile
     if memory.kind is MemoryKind.PERCEPTION:
-        profile = _caused(profile, memory, own_name, importance, again=again)
-    else:
-        profile = _addressed(profile, memory, importance)
-    return replace(profile, through=memory.number)
+        return _caused(profile, memory, own_name, importance, again=again)
+    return _addressed(profile, memory, importance)
 
 
-def stranger(memory: Memory) -> Profile:
-    """A profile of whoever caused a memory, met this moment."""
-    said = heard(memory)
-    who = fit_name(memory.source or (said.who if said else ""))
-    return Profile(
-        key_of(memory), ProfileKind.PERSON, (Name(who, memory.time),), memory.time, memory.time
+def begun(key: str, kind: ProfileKind, name: str, memory: Memory) -> Profile:
+    """A profile of whom or what is met for the first time."""
+    return Profile(key, kind, (Name(fit_name(name), memory.time),), memory.time, memory.time)
+
+
+def met(profile: Profile, memory: Memory) -> Profile:
+    """The profile with this memory as part of a meeting, or a new one, and worked in."""
+    again = memory.time - profile.last_met >= MEETING
+    return replace(
+        profile,
+        first_met=min(profile.first_met, memory.time),
+        last_met=max(profile.last_met, memory.time),
+        before=profile.last_met if again else profile.before,
+        meetings=profile.meetings + again,
+        through=memory.number,
     )
 
 
 def spoken_of(profile: Profile, memory: Memory, importance: int) -> Profile:
     """The profile of somebody whom another has named: that it was said, and no word of truth."""
     said = heard(memory)
-    if memory.number <= profile.through or said is None:
+    if said is None:
         return profile
     how = "whispered" if is_private(memory) else "said"
     text = f"{HEARSAY}{line(said.who, 48)} {how}: {line(said.words)}"
@@ -107,21 +114,12 @@ def within(profile: Profile, config: PeopleConfig) -> Profile:
     )
 
 
-def _met(profile: Profile, memory: Memory, *, again: bool) -> Profile:
-    names = profile.names
+def _named(profile: Profile, memory: Memory) -> Profile:
     who = fit_name(memory.source) if memory.source else ""
-    if memory.kind is MemoryKind.PERCEPTION and who and who != profile.name:
-        names = (*names, Name(who, memory.time))
-        names = (*names[:1], *names[1:][-(MOST_NAMES - 1) :])
-    return replace(
-        profile,
-        names=names,
-        first_met=min(profile.first_met, memory.time),
-        last_met=max(profile.last_met, memory.time),
-        before=profile.last_met if again else profile.before,
-        meetings=profile.meetings + again,
-        warmed=0.0 if again else profile.warmed,
-    )
+    if memory.kind is not MemoryKind.PERCEPTION or who in ("", profile.name):
+        return profile
+    names = (*profile.names, Name(who, memory.time))
+    return replace(profile, names=(*names[:1], *names[1:][-(MOST_NAMES - 1) :]))
 
 
 def _caused(
@@ -129,7 +127,7 @@ def _caused(
 ) -> Profile:
     said = heard(memory)
     profile = settled(profile, memory, new_meeting=again)
-    profile = warmth.moved(profile, warmth.step_of(memory, own_name))
+    profile = warmed_by(profile, memory, own_name)
     if said is not None:
         for fact in told(said, memory, own_name):
             profile = with_fact(profile, fact)
@@ -198,6 +196,6 @@ def _facts(facts: tuple[Fact, ...], most: int) -> tuple[Fact, ...]:
     """At most ``most``: first the oldest past ones go, then the oldest that gather."""
     if len(facts) <= most:
         return facts
-    order = sorted(facts, key=lambda f: (f.holds, f.holds and is_single(f.attribute), f.since))
+    order = sorted(facts, key=lambda f: (f.holds, f.holds and f.attribute in SINGLE, f.since))
     gone = {id(fact) for fact in order[: len(facts) - most]}
     return tuple(fact for fact in facts if id(fact) not in gone)

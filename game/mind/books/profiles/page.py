@@ -19,8 +19,8 @@ import yaml
 
 from game.mind.books.journal.entries import EntryOrigin
 from game.mind.books.profiles.changes import by_time
-from game.mind.books.profiles.company import as_records, from_records
 from game.mind.books.profiles.profile import (
+    Company,
     Conclusion,
     Fact,
     Name,
@@ -32,9 +32,6 @@ from game.mind.errors import NoteRefused
 from game.mind.language.fit import line
 from game.mind.language.fit import name as fit_name
 from game.mind.records.front_matter import FRONT, time_of
-
-LONGEST_FILE = 400_000
-"""Characters of a page that is read."""
 
 FACTS, BEFORE, THOUGHTS = "Facts", "Before", "What I think"
 SHARED, OBSERVED = "Last shared", "Observations"
@@ -58,10 +55,6 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
-class PageUnreadable(NoteRefused):
-    """A page that somebody has to mend; it is left as it is."""
-
-
 @dataclass(frozen=True, slots=True)
 class Page:
     """A file: the profile, and what a person wrote around it.
@@ -79,10 +72,8 @@ def parse_page(path: Path, source: str, changed: datetime) -> Page:
     """The page that ``source`` holds.
 
     Raises:
-        PageUnreadable: Its front matter cannot be read, or does not say whose it is.
+        NoteRefused: Its front matter cannot be read, or does not say whose it is.
     """
-    if len(source) > LONGEST_FILE:
-        raise _malformed(path, f"has {len(source):,} characters")
     try:
         front = FRONT.match(source)
         meta = yaml.load(front["head"], _LOADER) if front else None
@@ -134,17 +125,18 @@ def _sections(body: str) -> dict[str, list[str]]:
 
 
 def _page(meta: Mapping[str, Any], sections: Mapping[str, list[str]], changed: datetime) -> Page:
-    by_hand = {name: tuple(lines) for name, lines in sections.items() if name not in _SECTIONS}
-    intro = [each for each in sections[""] if not each.startswith("# ")]
-    by_hand[""] = tuple(intro)
-    read: dict[str, list[Any]] = {}
-    for name in _SECTIONS:
-        entries = [(each, _entry(name, each, changed)) for each in sections.get(name, ())]
-        read[name] = [entry for _, entry in entries if entry is not None]
-        if rest := tuple(each for each, entry in entries if entry is None):
-            by_hand[name] = rest
-    profile = _profile(meta, read, changed)
-    return Page(profile, {name: lines for name, lines in by_hand.items() if any(lines)})
+    read: dict[str, list[Any]] = {name: [] for name in _SECTIONS}
+    by_hand: dict[str, tuple[str, ...]] = {}
+    for name, lines in sections.items():
+        rest = []
+        for each in lines:
+            if (entry := _entry(name, each.strip(), changed)) is not None:
+                read[name].append(entry)
+            elif name or not each.startswith("# "):
+                rest.append(each)
+        if any(rest):
+            by_hand[name] = tuple(rest)
+    return Page(_profile(meta, read, changed), by_hand)
 
 
 def _profile(meta: Mapping[str, Any], read: Mapping[str, list[Any]], changed: datetime) -> Profile:
@@ -170,7 +162,17 @@ def _profile(meta: Mapping[str, Any], read: Mapping[str, list[Any]], changed: da
         through=max(int(meta.get("through", 0)), 0),
         studied=max(int(meta.get("studied", 0)), 0),
         formerly=tuple(str(each) for each in meta.get("formerly") or ()),
-        company=from_records(meta.get("company") or ()),
+        company=tuple(map(_company, meta.get("company") or ())),
+    )
+
+
+def _company(given: Mapping[str, Any]) -> Company:
+    return Company(
+        key=str(given["who"]),
+        meetings=max(int(given["meetings"]), 1),
+        days=max(int(given["days"]), 1),
+        last=time_of(given["last"], None),
+        numbers=tuple(sorted({int(number) for number in given["memories"]})),
     )
 
 
@@ -181,15 +183,14 @@ def _names(given: Any, changed: datetime) -> Iterable[Name]:
             yield Name(fit_name(str(name)), time_of(since or None, changed))
 
 
-def _entry(
-    section: str, written_as: str, changed: datetime
-) -> Fact | Conclusion | Observation | None:
+def _entry(section: str, text: str, changed: datetime) -> Fact | Conclusion | Observation | None:
     """One entry of a list; None for what is no entry of it."""
-    text = written_as.strip()
     try:
         if section in (FACTS, BEFORE):
             return _fact(text, changed, over=section == BEFORE)
-        return _thought(text, changed) if section == THOUGHTS else _seen(text)
+        if section == THOUGHTS:
+            return _thought(text, changed)
+        return _seen(text) if section in (SHARED, OBSERVED) else None
     except ValueError:
         return None
 
@@ -198,24 +199,18 @@ def _fact(text: str, changed: datetime, *, over: bool) -> Fact | None:
     match = _FACT.match(text)
     if match is None or not match["value"].strip():
         return None
-    since, until, by, origin = changed, None, "", EntryOrigin.SEEN
-    numbers: tuple[int, ...] = ()
-    for part in (match["how"] or "").split("; "):
-        what, _, rest = part.partition(" ")
-        if what == "since":
-            since = time_of(rest, changed)
-        elif what == "until":
-            until = time_of(rest, changed)
-        elif what == "by":
-            by = fit_name(rest)
-        elif what in ("memory", "memories"):
-            numbers = _numbers(rest)
-        elif part in set(EntryOrigin):
-            origin = EntryOrigin(part)
-    ended = until or (changed if over else None)
-    value = line(match["value"], 200)
-    attribute = match["attribute"].strip().casefold()
-    return Fact(attribute, value, since, ended if over else None, numbers, by, origin)
+    parts = (match["how"] or "").split("; ")
+    known = {what: rest for what, _, rest in (part.partition(" ") for part in parts)}
+    until = time_of(known.get("until"), changed)
+    return Fact(
+        attribute=match["attribute"].strip().casefold(),
+        value=line(match["value"], 200),
+        since=time_of(known.get("since"), changed),
+        until=until if over else None,
+        numbers=_numbers(known.get("memories", known.get("memory", ""))),
+        told_by=fit_name(known["by"]) if "by" in known else "",
+        origin=next((each for each in EntryOrigin if each in parts), EntryOrigin.SEEN),
+    )
 
 
 def _thought(text: str, changed: datetime) -> Conclusion | None:
@@ -240,8 +235,8 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(sorted({int(number) for number in _NUMBER.findall(text)}))
 
 
-def _malformed(path: Path, reason: str) -> PageUnreadable:
-    return PageUnreadable(
+def _malformed(path: Path, reason: str) -> NoteRefused:
+    return NoteRefused(
         f"The profile {path} {reason}",
         "Mend the lines between its `---`, or move the file away and a new one is begun",
     )
@@ -265,7 +260,17 @@ def _meta(profile: Profile) -> dict[str, Any]:
         "through": profile.through,
         "studied": profile.studied,
         **({"formerly": list(profile.formerly)} if profile.formerly else {}),
-        **({"company": as_records(profile.company)} if profile.company else {}),
+        **({"company": [_met_there(each) for each in profile.company]} if profile.company else {}),
+    }
+
+
+def _met_there(each: Company) -> dict[str, Any]:
+    return {
+        "who": each.key,
+        "meetings": each.meetings,
+        "days": each.days,
+        "last": _stamp(each.last),
+        "memories": list(each.numbers),
     }
 
 

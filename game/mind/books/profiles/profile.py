@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from game.mind.books.journal.entries import EntryOrigin
+
+MEETING = timedelta(hours=1)
+"""Two meetings lie at least so far apart."""
+PLACE, THING = "place:", "thing:"
+"""How the keys of places and things begin."""
 
 
 class ProfileKind(StrEnum):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from game.mind.books.profiles.profile import Conclusion, Fact, Profile
 from game.mind.events.types import MemoryChange
 
 CONCLUSION = "conclusion"
-_FAVOURITE = "favourite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,64 +36,66 @@ class ProfileEvents:
             yield self.about(after, "merged")
         elif before.name != after.name:
             yield self.about(after, "renamed")
-        facts, thoughts = (before.facts, before.conclusions) if before else ((), ())
-        if facts is not after.facts:
-            yield from self._facts(after, facts)
-        if thoughts is not after.conclusions:
-            yield from self._conclusions(after, thoughts)
+        was = before or replace(after, facts=(), conclusions=())
+        if was.facts is not after.facts:
+            yield from self._facts(after, was.facts)
+        if was.conclusions is not after.conclusions:
+            yield from self._conclusions(after, was.conclusions)
 
-    def about(self, profile: Profile, op: str, *, times: int = 1) -> MemoryChange:
-        """Something that was done to all of it."""
+    def about(
+        self,
+        profile: Profile,
+        op: str,
+        what: Fact | Conclusion | None = None,
+        n: int = 0,
+        *,
+        times: int = 1,
+    ) -> MemoryChange:
+        """Something that was done to all of it, or to a fact or conclusion in it."""
+        of, size = profile.kind.value, 0
+        if isinstance(what, Fact):  # who has a favourite *what* is their own affair
+            of, size = what.attribute, len(what.value)
+            of = "favourite" if of.startswith("favourite ") else of
+        elif what is not None:
+            of, size = CONCLUSION, len(what.text)
         return MemoryChange(
             agent=self.agent,
             op=op,
-            n=self.n,
-            of=profile.kind.value,
+            n=self.n or n,
+            of=of,
+            size=size,
             times=times,
             by=self.by,
             about=profile.name,
         )
 
     def _facts(self, after: Profile, before: Sequence[Fact]) -> Iterator[MemoryChange]:
-        held, holds = _holding(before), _holding(after.facts)
-        known, there = _all(before), _all(after.facts)
-        for key, fact in there.items():
+        known, now = _by_value(before), _by_value(after.facts)
+        held, holds = (_by_value(f for f in each if f.holds) for each in (before, after.facts))
+        for key, fact in now.items():
             if key not in known or (key in holds and key not in held):
-                yield self._of(after, "learned", _named(fact), fact.numbers[-1:], fact.value)
+                yield self.about(after, "learned", fact, fact.numbers[-1] if fact.numbers else 0)
         for key, fact in held.items():
-            if key in there and key not in holds:
-                yield self._of(after, "superseded", _named(fact), fact.numbers, fact.value)
+            if key in now and key not in holds:
+                yield self.about(after, "superseded", fact, _first(fact))
         for key, fact in known.items():
-            if key not in there:
-                yield self._of(after, "forgotten", _named(fact), fact.numbers, fact.value)
+            if key not in now:
+                yield self.about(after, "forgotten", fact, _first(fact))
 
     def _conclusions(self, after: Profile, before: Sequence[Conclusion]) -> Iterator[MemoryChange]:
-        known, there = ({c.text for c in each} for each in (before, after.conclusions))
-        for each in after.conclusions:
-            if each.text not in known:
-                yield self._of(after, "concluded", CONCLUSION, each.numbers, each.text)
-        for each in before:
-            if each.text not in there:
-                yield self._of(after, self.gone, CONCLUSION, each.numbers, each.text)
-
-    def _of(
-        self, profile: Profile, op: str, of: str, numbers: Sequence[int], text: str
-    ) -> MemoryChange:
-        n, size = self.n or next(iter(numbers), 0), len(text)
-        return MemoryChange(
-            agent=self.agent, op=op, n=n, of=of, size=size, by=self.by, about=profile.name
-        )
+        for op, these, others in (
+            ("concluded", after.conclusions, before),
+            (self.gone, before, after.conclusions),
+        ):
+            known = {each.text for each in others}
+            for each in these:
+                if each.text not in known:
+                    yield self.about(after, op, each, _first(each))
 
 
-def _named(fact: Fact) -> str:
-    """Its attribute, without what somebody said of it: who has a favourite *what*."""
-    head, _, rest = fact.attribute.partition(" ")
-    return head if rest and head == _FAVOURITE else fact.attribute
+def _first(what: Fact | Conclusion) -> int:
+    return next(iter(what.numbers), 0)
 
 
-def _all(facts: Sequence[Fact]) -> dict[tuple[str, str], Fact]:
+def _by_value(facts: Iterable[Fact]) -> dict[tuple[str, str], Fact]:
     return {(fact.attribute, fact.value.casefold()): fact for fact in facts}
-
-
-def _holding(facts: Sequence[Fact]) -> dict[tuple[str, str], Fact]:
-    return _all([fact for fact in facts if fact.holds])

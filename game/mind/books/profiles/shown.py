@@ -10,28 +10,47 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from game.mind.books.journal.entries import EntryOrigin
-from game.mind.books.profiles.acquaintance import closeness, feeling
 from game.mind.books.profiles.book import PeopleBook
+from game.mind.books.profiles.changes import same
 from game.mind.books.profiles.config import PeopleConfig
-from game.mind.books.profiles.observing import MEETING
-from game.mind.books.profiles.profile import Closeness, Fact, Profile, ProfileKind
-from game.mind.books.profiles.shown_facts import PROMISES, told_facts
-from game.mind.books.profiles.surroundings import PLACE
+from game.mind.books.profiles.feelings import BROKEN, KEPT, closeness, feeling
+from game.mind.books.profiles.profile import MEETING, PLACE, Closeness, Fact, Profile, ProfileKind
+from game.mind.language.facts import SAID
+from game.mind.language.fit import line, quoted
 from game.mind.language.fit import name as fit_name
 from game.mind.language.perception import for_prompt
 from game.mind.ports import Tokens
 
-MOST_THOUGHTS = 2
-MOST_OF_PLACE = 3
-"""Conclusions that a prompt shows of a person, and of the place."""
+MOST_FACTS, MOST_THOUGHTS, MOST_OF_PLACE = 10, 2, 3
+"""Facts and conclusions that a prompt shows of a person, and conclusions of the place."""
 _RENAMED = timedelta(days=30)
 _LONGEST_LINE = 700
 _JUST_NOW = timedelta(minutes=5)
-_PROMISED, _TOLD, _KNOWN, _THOUGHT, _LAST = "promised", "told", "known", "thought", "last"
 _RANK = {close: rank for rank, close in enumerate(reversed(Closeness))}
+
+_ORDER = (
+    *("promise", BROKEN, KEPT, "name", "work", "home", "spouse", "betrothed", "plan", "birthday"),
+    *("children", "son", "daughter", "brother", "sister", "mother", "father"),
+)
+_SORT = {attribute: place for place, attribute in enumerate(_ORDER)}
+_PROMISES = {"promise": "promised", BROKEN: "broke a promise", KEPT: "kept a promise"}
+_DATED = frozenset({"plan", "birthday"})
+"""What may be told by "tomorrow" or "next Tuesday", of whatever day it was told on."""
+
+_SENTENCES = (
+    ("promised", "{name} {told}."),
+    ("told", "{name} told you: {told}."),
+    ("known", "You know: {told}."),
+    ("thought", "You think: {told}"),
+    ("last", "Last: {told}."),
+)
+"""How a line about a person says what is told of them, in this order."""
+_JOINED_BY = {"promised": ". {name} ", "thought": " "}
+
+type _Part = tuple[str, str]
+"""Something that may be said of a person: in which sentence, and the words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,52 +60,6 @@ class Present:
     key: str
     name: str
     home: bool = False
-
-
-class _Part(NamedTuple):
-    """Something that may be said of a person, and in which sentence of their line."""
-
-    slot: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class _PersonLine:
-    """What can be said of one person: who it is, and the rest, the most telling first."""
-
-    name: str
-    head: str
-    rest: Sequence[_Part] = ()
-
-    def filled(self, room: int, tokens: Tokens) -> str:
-        """The head with as much of the rest as there is room for.
-
-        What each part costs is asked by itself: parts stay what they are from one minute to the
-        next, and need be counted only once.
-        """
-        left, chosen = room - tokens.of(self.head), list[_Part]()
-        for each in self.rest:
-            if (cost := tokens.of(each.text)) <= left:
-                chosen.append(each)
-                left -= cost
-        # What stands between the parts costs as well.
-        while chosen and tokens.of(self._with(chosen)) > room:
-            chosen.pop()
-        return self._with(chosen) if chosen else self.head
-
-    def _with(self, chosen: Sequence[_Part]) -> str:
-        said: dict[str, list[str]] = {}
-        for slot, text in chosen:
-            said.setdefault(slot, []).append(text)
-        sentences = [
-            self.head,
-            *(f"{self.name} {each}." for each in said.get(_PROMISED, ())),
-            *(f"{self.name} told you: {'; '.join(each)}." for each in [said.get(_TOLD)] if each),
-            *(f"You know: {'; '.join(each)}." for each in [said.get(_KNOWN)] if each),
-            *(f"You think: {' '.join(each)}" for each in [said.get(_THOUGHT)] if each),
-            *(f"Last: {each}." for each in said.get(_LAST, ())),
-        ]
-        return for_prompt(" ".join(sentences), limit=_LONGEST_LINE * 2)
 
 
 def hearable(profile: Profile, may: Callable[[Iterable[int]], bool]) -> Profile:
@@ -127,34 +100,17 @@ def lines(  # noqa: PLR0917 - what a thought knows, in the order in which it say
     """
     if config.budget <= 0:
         return ()
-    found = [(each, book.loaded(each.key) or book.head(each.key)) for each in present]
+    found = [(each, book.loaded(each.key)) for each in present]
     known = [(each, hearable(known, may) if known else None) for each, known in found]
-    people = [(each, profile) for each, profile in known if not _is_place(each)]
+    people = [(each, profile) for each, profile in known if not each.key.startswith(PLACE)]
     best = sorted(people, key=lambda each: _nearness(each[1], now))[: config.shown]
-    told = _within([_told(each, profile, now) for each, profile in best], config.budget, tokens)
-    room = config.budget - sum(map(tokens.of, told))
+    told, room = _within(best, config.budget, now, tokens)
     for each, profile in known:
-        if _is_place(each) and (text := _place_line(each, profile, now, room, tokens)):
+        text = _place_line(each, profile, now, room, tokens) if each.key.startswith(PLACE) else ""
+        if text:
             told.append(text)
             room -= tokens.of(text)
     return tuple(told)
-
-
-def _within(people: Sequence[_PersonLine], room: int, tokens: Tokens) -> list[str]:
-    """A line for each, as long as there is room; whoever comes after is at least named."""
-    costs = [tokens.of(each.head) for each in people]
-    lines: list[str] = []
-    for place, (each, cost) in enumerate(zip(people, costs, strict=True)):
-        if cost > room:
-            break
-        others = min(sum(costs[place + 1 :]), room // 2)
-        lines.append(each.filled(room - others, tokens))
-        room -= tokens.of(lines[-1])
-    return lines
-
-
-def _is_place(each: Present) -> bool:
-    return each.key.startswith(PLACE)
 
 
 def _nearness(profile: Profile | None, now: datetime) -> tuple[int, int]:
@@ -163,19 +119,61 @@ def _nearness(profile: Profile | None, now: datetime) -> tuple[int, int]:
     return _RANK[closeness(profile, now)], -profile.exchanges
 
 
+def _within(
+    people: Sequence[tuple[Present, Profile | None]], room: int, now: datetime, tokens: Tokens
+) -> tuple[list[str], int]:
+    """A line for each, and the room left; whoever comes after is at least named."""
+    heads = [_head(each, profile, now) for each, profile in people]
+    costs = [tokens.of(head) for head in heads]
+    told: list[str] = []
+    for place, (each, profile) in enumerate(people):
+        if costs[place] > room:
+            break
+        others = min(sum(costs[place + 1 :]), room // 2)
+        parts = _parts(profile, now) if profile else []
+        told.append(_filled(fit_name(each.name), heads[place], parts, room - others, tokens))
+        room -= tokens.of(told[-1])
+    return told, room
+
+
+def _filled(name: str, head: str, parts: Sequence[_Part], room: int, tokens: Tokens) -> str:
+    """The head with as many of the parts as there is room for.
+
+    What each part costs is asked by itself: parts stay what they are from one minute to the
+    next, and need be counted only once.
+    """
+    left, chosen = room - tokens.of(head), list[_Part]()
+    for part in parts:
+        if (cost := tokens.of(part[1])) <= left:
+            chosen.append(part)
+            left -= cost
+    # What stands between the parts costs as well.
+    while chosen and tokens.of(_joined(name, head, chosen)) > room:
+        chosen.pop()
+    return _joined(name, head, chosen) if chosen else head
+
+
+def _joined(name: str, head: str, parts: Sequence[_Part]) -> str:
+    sentences = [head]
+    for slot, sentence in _SENTENCES:
+        if texts := [text for each, text in parts if each == slot]:
+            told = _JOINED_BY.get(slot, "; ").replace("{name}", name).join(texts)
+            sentences.append(sentence.format(name=name, told=told))
+    return for_prompt(" ".join(sentences), limit=_LONGEST_LINE * 2)
+
+
+# -- a person
+
+
 def _head(each: Present, profile: Profile | None, now: datetime) -> str:
     """Who that is: ``Tom, a friend, last met 3 days ago``, and what is felt for them."""
     name = fit_name(each.name)
     if profile is None or profile.kind is not ProfileKind.PERSON:
         return f"{name}, whom you have never met."
-    close = closeness(profile, now)
-    known_as = _known_as(name, profile, now)
-    met = _met(profile, now)
-    if close is Closeness.STRANGER and not feeling(profile):
-        return f"{name}{known_as}, a stranger, {met}."
+    close, felt = closeness(profile, now), feeling(profile)
     article = "an" if close is Closeness.ACQUAINTANCE else "a"
-    felt = f"; {feeling(profile)}" if feeling(profile) else ""
-    return f"{name}{known_as}, {article} {close.value}, {met}{felt}."
+    who = f"{name}{_known_as(name, profile, now)}, {article} {close.value}"
+    return f"{who}, {_met(profile, now)}{f'; {felt}' if felt else ''}."
 
 
 def _known_as(name: str, profile: Profile, now: datetime) -> str:
@@ -196,30 +194,69 @@ def _met(profile: Profile, now: datetime) -> str:
     return f"met for the first time {_ago(now - profile.first_met)}"
 
 
-def _told(each: Present, profile: Profile | None, now: datetime) -> _PersonLine:
-    known = profile is not None and profile.kind is ProfileKind.PERSON
-    rest = _parts(profile, now) if profile is not None and known else ()
-    return _PersonLine(fit_name(each.name), _head(each, profile, now), rest)
-
-
 def _parts(profile: Profile, now: datetime) -> list[_Part]:
     """What may be added, the most telling first."""
+    if profile.kind is not ProfileKind.PERSON:
+        return []
     parts = []
     if (shared := profile.shared) is not None:
-        parts.append(_Part(_LAST, f"{shared.text.rstrip('.')} (memory {shared.number})"))
-    parts += [_Part(_slot(fact), said) for fact, said in told_facts(profile, now)]
-    thoughts = (_stopped(each.text) for each in profile.conclusions[-MOST_THOUGHTS:])
-    return [*parts[:4], *(_Part(_THOUGHT, each) for each in thoughts), *parts[4:]]
+        parts.append(("last", f"{shared.text.rstrip('.')} (memory {shared.number})"))
+    parts += _facts(profile, now)
+    thoughts = [("thought", _stopped(each.text)) for each in profile.conclusions[-MOST_THOUGHTS:]]
+    return [*parts[:4], *thoughts, *parts[4:]]
+
+
+def _facts(profile: Profile, now: datetime) -> list[_Part]:
+    """Facts as they are told, the most telling first; what is over beside what took its place."""
+    holding = [
+        fact
+        for fact in profile.facts
+        if fact.holds  # what they are called is what the line begins with
+        and not (fact.attribute == "name" and fact.value.casefold() == profile.name.casefold())
+    ]
+    holding.sort(key=lambda f: (_SORT.get(f.attribute, len(_SORT)), -f.since.timestamp()))
+    told = [(_slot(fact), _fact(fact, _previous(profile, fact), now)) for fact in holding]
+    attributes = {"promise", *(fact.attribute for fact in holding)}
+    over = [f for f in profile.facts if not f.holds and f.attribute not in attributes]
+    told += [
+        (_slot(fact), f"no longer {name}: {fact.value} (until {_day(fact.until, now)})")
+        for name, fact in {fact.attribute: fact for fact in over}.items()
+    ]
+    return told[:MOST_FACTS]
 
 
 def _slot(fact: Fact) -> str:
-    if fact.attribute in PROMISES:
-        return _PROMISED
-    return _TOLD if fact.origin is EntryOrigin.TOLD else _KNOWN
+    if fact.attribute in _PROMISES:
+        return "promised"
+    return "told" if fact.origin is EntryOrigin.TOLD else "known"
 
 
-def _stopped(text: str) -> str:
-    return text if text.rstrip("'").endswith((".", "!", "?", "…")) else f"{text}."
+def _fact(fact: Fact, before: Fact | None, now: datetime) -> str:
+    value, said_on = line(fact.value), f"(said on {_day(fact.since, now)})"
+    if fact.attribute == SAID:
+        return f"{quoted(fact.value)} {said_on}"
+    if fact.attribute in _PROMISES:
+        return f"{_PROMISES[fact.attribute]}: {quoted(fact.value)} ({_day(fact.since, now)})"
+    if fact.attribute in _DATED:
+        value = f"{value} {said_on}"
+    was = f" (before: {line(before.value)}, until {_day(before.until, now)})" if before else ""
+    return f"{fact.attribute}: {value}{was}"
+
+
+def _previous(profile: Profile, fact: Fact) -> Fact | None:
+    """What held before a fact of which there is one at a time."""
+    over = [
+        (each.until, -place, each)
+        for place, each in enumerate(profile.facts)
+        if each.attribute == fact.attribute
+        and each.until is not None
+        and each.until <= fact.since
+        and not same(each.value, fact.value)
+    ]
+    return max(over)[-1] if over else None
+
+
+# -- a place
 
 
 def _place_line(
@@ -227,7 +264,8 @@ def _place_line(
 ) -> str:
     """What is worth saying of a place, thought by thought; empty for what has no room."""
     name = fit_name(each.name)
-    if not each.home and _is_new(profile, now):
+    new = profile is None or (profile.meetings == 1 and now - profile.first_met < MEETING)
+    if new and not each.home:
         text = f"{name}: you are here for the first time."
         return text if tokens.of(text) <= room else ""
     where = "where you live" if each.home else "where you have been before"
@@ -240,8 +278,19 @@ def _place_line(
     return ""
 
 
-def _is_new(profile: Profile | None, now: datetime) -> bool:
-    return profile is None or (profile.meetings == 1 and now - profile.first_met < MEETING)
+# -- words
+
+
+def _stopped(text: str) -> str:
+    return text if text.rstrip("'").endswith((".", "!", "?", "…")) else f"{text}."
+
+
+def _day(time: datetime | None, now: datetime) -> str:
+    """``12 Nov``, with the year if it is another."""
+    if time is None:
+        return "now"
+    here = time.astimezone(now.tzinfo)
+    return f"{here.day} {here:%b}" if here.year == now.year else f"{here.day} {here:%b %Y}"
 
 
 def _ago(span: timedelta) -> str:

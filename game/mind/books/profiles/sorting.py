@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.profiles.observing import observe, spoken_of
 from game.mind.books.profiles.profile import Profile
 from game.mind.books.profiles.surroundings import (
-    Handled,
     been_at,
     examined,
     had,
@@ -28,7 +28,7 @@ from game.mind.prompt.tool_results import is_private_act, is_private_result
 
 type Edit = Callable[[Profile | None], Profile]
 """Makes the new profile of the old one, which is None for nobody known."""
-type Named = Callable[[str], tuple[str, ...]]
+type Named = Callable[[str], Iterable[str]]
 """The keys of the people who are called so now."""
 
 _ANSWERED = timedelta(minutes=10)
@@ -80,7 +80,7 @@ class Sorter:
             yield key, lambda old: observe(old, memory, self.own_name, importance)
         if memory.kind is MemoryKind.PERCEPTION:
             for other in self._spoken_of(memory, key):
-                yield other, lambda old: spoken_of(_there(old), memory, importance)
+                yield other, lambda old: spoken_of(there(old), memory, importance)
         if memory.place:
             met = key if memory.kind is MemoryKind.PERCEPTION else ""
             yield place_key(memory.place), lambda old: been_at(old, memory, importance, met)
@@ -142,9 +142,9 @@ class Sorter:
     def _things(self, memory: Memory, importance: int) -> Iterator[tuple[str, Edit]]:
         thing = handled(memory)
         if thing is not None:
-            yield thing.key, lambda old: had(old, memory, _sure(thing), importance)
+            yield thing.key, partial(had, memory=memory, thing=thing, importance=importance)
         elif memory.kind is MemoryKind.RESULT and self._looked_at:
-            yield self._looked_at, lambda old: examined(_there(old), memory)
+            yield self._looked_at, lambda old: examined(there(old), memory)
         self._looked_at = self._look(memory)
 
     def _look(self, memory: Memory) -> str:
@@ -171,12 +171,8 @@ class Unknown(LookupError):
     """A profile that was to be added to is not there any more."""
 
 
-def _there(profile: Profile | None) -> Profile:
+def there(profile: Profile | None) -> Profile:
+    """The profile; raises :class:`Unknown` for None."""
     if profile is None:
         raise Unknown
     return profile
-
-
-def _sure(thing: Handled | None) -> Handled:
-    assert thing is not None
-    return thing

@@ -7,20 +7,28 @@ from dataclasses import dataclass, replace
 
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.journal.entries import EntryOrigin
-from game.mind.books.profiles.changes import with_fact
-from game.mind.books.profiles.company import with_company
-from game.mind.books.profiles.observing import MEETING, as_told, with_seen
-from game.mind.books.profiles.profile import Fact, Name, Observation, Profile, ProfileKind
+from game.mind.books.profiles.changes import MOST_NUMBERS, with_fact
+from game.mind.books.profiles.observing import as_told, begun, met, with_seen
+from game.mind.books.profiles.profile import (
+    MEETING,
+    PLACE,
+    THING,
+    Company,
+    Fact,
+    Observation,
+    Profile,
+    ProfileKind,
+)
 from game.mind.language import deeds
 from game.mind.language.fit import line
 from game.mind.language.fit import name as fit_name
 from game.mind.names import folder_name
 
-PLACE, THING = "place:", "thing:"
-"""How the keys of places and things begin."""
 WHEREABOUTS = "whereabouts"
 """The fact that says where a thing is, and was."""
 MINE = "with you"
+MOST_COMPANY = 24
+"""People of whom a place is known to be where they are met."""
 NOTEWORTHY = 6
 """How much something must matter to be kept with the place where it was."""
 
@@ -76,52 +84,51 @@ def _handled(what: str, where: str, to: str = "") -> Handled | None:
     return Handled(name, where, to)
 
 
-def been_at(profile: Profile | None, memory: Memory, importance: int, met: str = "") -> Profile:
-    """The profile of the place of ``memory``, with it worked in."""
+def been_at(profile: Profile | None, memory: Memory, importance: int, person: str) -> Profile:
+    """The profile of the place of ``memory``, with it worked in, and whom the agent met there."""
     if profile is None:
-        name = Name(fit_name(memory.place), memory.time)
-        key = place_key(memory.place)
-        profile = Profile(key, ProfileKind.PLACE, (name,), memory.time, memory.time)
-    elif memory.number <= profile.through:
-        return profile
+        profile = begun(place_key(memory.place), ProfileKind.PLACE, memory.place, memory)
     seen = _worth_keeping(profile, memory, importance)
-    profile = with_seen(_visited(profile, memory), *seen)
-    return with_company(profile, met, memory) if met else profile
+    profile = with_seen(met(profile, memory), *seen)
+    return _with_company(profile, person, memory) if person else profile
+
+
+def _with_company(profile: Profile, key: str, memory: Memory) -> Profile:
+    """The profile of a place at which somebody was met: counted by who they are, not by names."""
+    known = next((each for each in profile.company if each.key == key), None)
+    met = _again(known, memory) if known else Company(key, 1, 1, memory.time, (memory.number,))
+    others = tuple(each for each in profile.company if each.key != key)
+    if len(others) >= MOST_COMPANY:  # whoever is there now stays, or nobody new could ever count
+        least = min(others, key=lambda each: (each.meetings, each.last))
+        others = tuple(each for each in others if each is not least)
+    return replace(profile, company=(*others, met))
+
+
+def _again(known: Company, memory: Memory) -> Company:
+    last = max(known.last, memory.time)
+    if memory.time - known.last < MEETING:
+        return replace(known, last=last)
+    numbers = (*known.numbers[:1], *known.numbers[1:][-(MOST_NUMBERS - 2) :], memory.number)
+    another_day = memory.time.astimezone().date() != known.last.astimezone().date()
+    days = known.days + another_day
+    return replace(known, meetings=known.meetings + 1, days=days, last=last, numbers=numbers)
 
 
 def had(profile: Profile | None, memory: Memory, thing: Handled, importance: int) -> Profile:
     """The profile of a thing, with ``memory`` worked in: where it is now, and where it was."""
-    if profile is None:
-        name = Name(thing.name, memory.time)
-        profile = Profile(thing.key, ProfileKind.THING, (name,), memory.time, memory.time)
-    elif memory.number <= profile.through:
-        return profile
+    profile = profile or begun(thing.key, ProfileKind.THING, thing.name, memory)
     numbers, by = (memory.number,), fit_name(memory.source) if memory.source else ""
     fact = Fact(WHEREABOUTS, thing.whereabouts, memory.time, None, numbers, by, EntryOrigin.SEEN)
     seen = Observation(memory.number, memory.time, line(memory.told), importance)
-    profile = with_fact(_visited(profile, memory), fact)
-    return with_seen(profile, seen)
+    return with_seen(with_fact(met(profile, memory), fact), seen)
 
 
 def examined(profile: Profile, memory: Memory) -> Profile:
     """The profile of a known thing at which the agent has looked: what it saw."""
-    if memory.number <= profile.through:
-        return profile
     text = line(memory.text)
     known = any(each.text == text for each in profile.observations)
     seen = () if known else (Observation(memory.number, memory.time, text),)
-    return with_seen(_visited(profile, memory), *seen)
-
-
-def _visited(profile: Profile, memory: Memory) -> Profile:
-    again = memory.time - profile.last_met >= MEETING
-    return replace(
-        profile,
-        last_met=max(profile.last_met, memory.time),
-        before=profile.last_met if again else profile.before,
-        meetings=profile.meetings + again,
-        through=memory.number,
-    )
+    return with_seen(met(profile, memory), *seen)
 
 
 def _worth_keeping(profile: Profile, memory: Memory, importance: int) -> tuple[Observation, ...]:

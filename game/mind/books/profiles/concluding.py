@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from game.mind.books.profiles.acquaintance import BROKEN, KEPT
+from game.mind.books.profiles.feelings import BROKEN, KEPT
 from game.mind.books.profiles.observing import HEARSAY
 from game.mind.books.profiles.profile import Company, Conclusion, Fact, Profile, ProfileKind
 from game.mind.books.profiles.surroundings import MINE, WHEREABOUTS

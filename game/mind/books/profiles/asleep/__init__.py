@@ -1,1 +1,0 @@
-"""What an agent concludes about people, places and things while it sleeps."""
