@@ -21,7 +21,7 @@ from typing import Any
 
 from game.index.agent_index import AgentIndex, IndexStatus
 from game.index.chroma_server import ChromaServer
-from game.index.follower import AgentSources, Meaning, Notes
+from game.index.follower import AgentSources, Meaning
 from game.index.vectors import Chroma
 from game.mind.books.notes import NoteBook
 from game.mind.errors import IndexUnavailable, KeepsakeError
@@ -87,7 +87,6 @@ class IndexService:
         config: Where the vectors are kept.
         embedder: What makes them.
         log: Takes lines for people; called from any thread.
-        server: Looks after Chroma's child process; made from ``places`` when None.
     """
 
     def __init__(
@@ -96,10 +95,9 @@ class IndexService:
         config: RecallConfig,
         embedder: Embedder,
         log: Callable[[str], None],
-        server: ChromaServer | None = None,
     ) -> None:
         self._places, self._log = places, log
-        self.server = (server or ChromaServer(places)) if config.chroma == CHILD else None
+        self.server = ChromaServer(places) if config.chroma == CHILD else None
         self._meaning = meaning(places, config, embedder)
         self._agents: dict[str, AgentIndex] = {}
         self._jobs: deque[tuple[str, Callable[[], None]]] = deque()
@@ -121,7 +119,7 @@ class IndexService:
         for thread in self._threads:
             thread.start()
 
-    def open(self, agent: str, archive: Path, notes: Notes | None = None) -> AgentIndex:
+    def open(self, agent: str, archive: Path, notes: NoteBook | None = None) -> AgentIndex:
         """The index of that agent; its files are opened, and made, by the thread."""
         if agent not in self._agents:
             lived = AgentSources(agent, archive, notes)
@@ -161,13 +159,10 @@ class IndexService:
         if agent and (agent := self._known(agent)) is None:
             there = ", ".join(sorted(self._agents)) or "none"
             raise KeepsakeError(f"No agent named {names[0]} has an index", f"There are: {there}")
-        return self._begin([agent] if agent else names)
+        return self.rebuild_these([agent] if agent else names)
 
     def rebuild_these(self, agents: Sequence[str]) -> Rebuild:
         """The same of several, whether or not a rebuild is at work: they come after it."""
-        return self._begin(agents)
-
-    def _begin(self, agents: Sequence[str]) -> Rebuild:
         self._rebuild = Rebuild(tuple(agents))
         for name in agents:
             self._enqueue(f"rebuild {name}", partial(self._rebuild_one, name))

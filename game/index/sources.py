@@ -3,34 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Protocol
 
 from game.index import tail
 from game.index.tail import Record
 from game.mind.archive.records import Memory, MemoryKind, Summary
+from game.mind.books.notes import Note
 from game.mind.recall.documents import Document, DocumentKind
-
-
-class NoteLike(Protocol):
-    """What an index reads of a note."""
-
-    @property
-    def key(self) -> str: ...  # noqa: D102 - see game.mind.books.notes.Note
-    @property
-    def digest(self) -> str: ...  # noqa: D102 - as above
-    @property
-    def title(self) -> str: ...  # noqa: D102 - as above
-    @property
-    def text(self) -> str: ...  # noqa: D102 - as above
-    @property
-    def updated(self) -> datetime: ...  # noqa: D102 - as above
-    @property
-    def place(self) -> str: ...  # noqa: D102 - as above
-
-
-def first_hand(document: Document) -> bool:
-    """Whether its text may change, so that its digest is kept."""
-    return document.kind is not DocumentKind.MEMORY
 
 
 def text_of(document: Document) -> str:
@@ -69,7 +47,7 @@ def summary_document(number: int, summary: Summary) -> Document:
     )
 
 
-def note_document(note: NoteLike) -> Document:
+def note_document(note: Note) -> Document:
     """A note as it is now."""
     return Document(
         key=note.key,
@@ -79,36 +57,6 @@ def note_document(note: NoteLike) -> Document:
         place=note.place,
         title=note.title,
     )
-
-
-def edited_summary(known: tuple[int, int, int], text: str, time: str) -> Document | None:
-    """The short-term summary of ``known`` (compaction, range) as a person rewrote it."""
-    number, first, last = known
-    if not number:
-        return None
-    return Document(
-        key=f"summary:{number}",
-        kind=DocumentKind.SUMMARY,
-        text=text,
-        time=_with_zone(datetime.fromisoformat(time)),
-        first=first,
-        last=last,
-    )
-
-
-def taken_back_by(record: Record) -> str:
-    """The key of the summary that a line takes back; empty for any other line."""
-    match record:
-        case {"type": "undo", "id": int(number)}:
-            return f"summary:{number}"
-    return ""
-
-
-def restored(number: int, recent: Record | None) -> tuple[int, int, int]:
-    """Compaction and range of the short-term summary that holds again after an undoing."""
-    if not recent or not number:
-        return (0, 0, 0)
-    return (number, int(recent["from"]), int(recent["to"]))
 
 
 def _with_zone(time: datetime) -> datetime:
