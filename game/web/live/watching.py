@@ -11,6 +11,7 @@ import os
 import threading
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from http import HTTPStatus
@@ -26,7 +27,7 @@ from game.agent.logged_events import known_secrets
 from game.agent.mind import Mind
 from game.agent.naming import names_of
 from game.agent.services import Services, running, services
-from game.llm.gateway import READY, ServerStatus
+from game.llm.gateway import ServerStatus
 from game.mind.archive.records import Memory
 from game.mind.errors import KeepsakeError
 from game.mind.events.agent_names import Names, id_of
@@ -38,7 +39,7 @@ from game.web.api.snapshots import STATES, NoSuchAgent, agent_with, state_of
 from game.web.live.gate import Door, GuardedResource, gone
 from game.web.live.hub import KEPT, Hub
 from game.web.live.lag import Lag
-from game.web.live.metrics import CONTENT_TYPE, Metrics, Now, ServerNow
+from game.web.live.metrics import CONTENT_TYPE, Metrics, Now
 from game.web.live.metrics_token import TOKEN_VARIABLE
 from game.web.live.resource import LiveResource
 from game.web.site.access import FORBIDDEN, may_watch
@@ -96,42 +97,30 @@ class Watching:
 
     def now(self) -> Now:
         """What is so now; on the reactor thread."""
-        seen = Now(streams=self.hub.streams, lag_worst=self._lag.worst)
+        seen = Now(live_streams=self.hub.streams, reactor_lag_worst_seconds=self._lag.worst)
         if not running():
             return seen
         minds, shared = list(open_minds()), services()
         log: Any = getattr(shared.events, "log", shared.events)
-        return Now(
+        return replace(
+            seen,
             agents=dict.fromkeys(STATES, 0) | Counter(map(state_of, minds)),
-            paused=sum(_paused(mind) for mind in minds),
+            agents_paused=sum(_paused(mind) for mind in minds),
             names=[mind.memory.name for mind in minds],
             memories=sum(_memories(mind) for mind in minds),
             compacting=sum(mind.memory.compacting for mind in minds),
             servers=self._servers(shared),
-            log_waiting=getattr(log, "waiting", 0),
-            log_lost=getattr(log, "lost", 0),
-            log_written=not getattr(log, "problem", ""),
-            streams=seen.streams,
-            lag_worst=seen.lag_worst,
+            event_log_waiting=getattr(log, "waiting", 0),
+            event_log_lost=getattr(log, "lost", 0),
+            event_log_writable=not getattr(log, "problem", ""),
             up=True,
         )
 
-    def _servers(self, shared: Services) -> list[ServerNow]:
-        try:
-            return [self._server(each) for each in shared.gateway.statuses()]
-        except KeepsakeError:  # a profile that cannot be used; `faults` tells of it
-            return []
-
-    def _server(self, status: ServerStatus) -> ServerNow:
-        return ServerNow(
-            provider=status.provider,
-            host=self._scrubber.clean(status.host),
-            ready=status.health == READY,
-            waiting={each.name.lower(): count for each, count in status.waiting.items()},
-            running=status.running,
-            calls=status.figures.calls,
-            failures=status.figures.failures,
-        )
+    def _servers(self, shared: Services) -> list[ServerStatus]:
+        with suppress(KeepsakeError):  # a profile that cannot be used; `faults` tells of it
+            clean = self._scrubber.clean
+            return [replace(each, host=clean(each.host)) for each in shared.gateway.statuses()]
+        return []
 
     def _read_before(self) -> None:
         """Let the hub know the end of the log of before, so that nobody misses what came then."""
