@@ -130,9 +130,7 @@ class _Past:
 
     def of(self, life: ArchiveAccess) -> Sequence[PastCompaction]:
         """All compactions of a life, oldest first."""
-        folder, context = life.archive.folder, life.context
-        # Whatever changes what the archive tells of them changes one of these as well.
-        state = (life.made, life.standing, life.rate, context.longterm, context.recent)
+        folder, state = life.archive.folder, life.state
         with self._lock:
             kept = self._kept.get(folder)
         if kept is not None and kept[0] == state:

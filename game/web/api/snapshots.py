@@ -30,7 +30,6 @@ from game.mind.events.types import Events
 from game.mind.language.perception import shorten
 from game.mind.memory import MemoryContext
 from game.mind.prompt.template import Rendered
-from game.mind.summaries.roundtrip import Rate
 from game.web.api.on_reactor import on_reactor
 from game.web.api.shapes import (
     AgentRow,
@@ -292,22 +291,16 @@ class ArchiveAccess:
     """What a view's thread needs to read what an agent lived through.
 
     Attributes:
-        name: Its name.
         names: What it is and was called.
         archive: Where it stands; safe in any thread.
         context: What stands in its prompt.
-        made: How many compactions were ever made.
-        standing: The compaction that its summaries are of, 0 for none.
-        rate: How many of the questions of that one can still be answered.
+        state: Whatever changes what the archive tells of its compactions changes this as well.
     """
 
-    name: str
     names: Names
     archive: Archive
     context: MemoryContext
-    made: int
-    standing: int
-    rate: Rate | None
+    state: tuple[object, ...]
 
 
 def life(number: int) -> ArchiveAccess:
@@ -317,15 +310,8 @@ def life(number: int) -> ArchiveAccess:
         NoSuchAgent: There is none with that number.
         KeepsakeError: The agents' services are not running, or its archive cannot be opened.
     """
-    agent, component = agent_with(number), mind_with(number).memory
-    memory = component.memory
-    status = memory.status()
-    return ArchiveAccess(
-        name=component.name,
-        names=names_of(agent),
-        archive=memory.archive,
-        context=memory.context(),
-        made=status.compactions,
-        standing=status.last_number,
-        rate=status.last_rate,
-    )
+    names, memory = names_of(agent_with(number)), mind_with(number).memory.memory
+    status, context = memory.status(), memory.context()
+    done = (status.compactions, status.last_number, status.last_rate)
+    state = (*done, context.longterm, context.recent)
+    return ArchiveAccess(names, memory.archive, context, state)

@@ -12,7 +12,6 @@ import threading
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
@@ -36,7 +35,7 @@ from game.mind.events.secrets import Scrubber
 from game.mind.events.subscribers import Taps, WrittenEvent
 from game.paths import Places
 from game.web.api.snapshots import STATES, NoSuchAgent, agent_with, state_of
-from game.web.live.gate import Door, GuardedResource, gone
+from game.web.live.gate import Door, GuardedResource, answer
 from game.web.live.hub import KEPT, Hub
 from game.web.live.lag import Lag
 from game.web.live.metrics import CONTENT_TYPE, Metrics, Now
@@ -145,26 +144,14 @@ class MetricsResource(Resource):
         now, reactor = self._watching.now(), self._watching._reactor
         request.notifyFinish().addErrback(lambda _: None)  # that somebody goes is no fault
         made = deferToThreadPool(reactor, self._pool, self._watching.metrics.text, now)
-        made.addCallbacks(
-            lambda text: _send(request, text), lambda failed: _failed(request, failed)
-        )
+        made.addCallback(lambda text: answer(request, HTTPStatus.OK, CONTENT_TYPE, text))
+        made.addErrback(lambda failed: _failed(request, failed))
         return NOT_DONE_YET
-
-
-def _send(request: Request, text: bytes) -> None:
-    if not gone(request):
-        request.setHeader(b"content-type", CONTENT_TYPE.encode())
-        request.setHeader(b"cache-control", b"no-store")
-        request.setHeader(b"content-length", str(len(text)).encode())
-        request.write(text if request.method != b"HEAD" else b"")
-        request.finish()
 
 
 def _failed(request: Request, failure: Any) -> None:
     _log.error("[Error] The metrics could not be told: %r", failure.value)
-    if not gone(request):
-        request.setResponseCode(HTTPStatus.INTERNAL_SERVER_ERROR)
-        request.finish()
+    answer(request, HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", b"")
 
 
 def watcher(cookies: bytes) -> bool:
@@ -203,12 +190,11 @@ def _names_of(number: int) -> Names | None:
 
 def _missing(number: int) -> bool:
     """Whether no agent has that number, which is known before the agents are awake as well."""
-    if mind_by_number(number) is not None:
-        return False
-    try:
-        agent_with(number)
-    except NoSuchAgent:
-        return True
+    if mind_by_number(number) is None:
+        try:
+            agent_with(number)
+        except NoSuchAgent:
+            return True
     return False
 
 
@@ -220,12 +206,8 @@ def _window_of(name: str) -> list[Memory]:
         if agent is not None and (names := names_of(agent)).has(name):
             with suppress(KeepsakeError):  # it cannot be opened now
                 window = mind.memory.context().window
-                found += (each for each in window if names.bore(name, partial(_time, each)))
+                found += (m for m in window if names.bore(name, partial(getattr, m, "time")))
     return found
-
-
-def _time(memory: Memory) -> datetime:
-    return memory.time
 
 
 def _paused(mind: Mind) -> bool:
