@@ -27,51 +27,38 @@ _SOCKET_PATH_BYTES = 100
 """Unix sockets refuse paths of more than 108 bytes (104 on BSD), the final zero included."""
 
 
+class _Port:
+    """A port, by how far it lies from the base of its copy."""
+
+    def __init__(self, offset: int) -> None:
+        self._offset = offset
+
+    def __get__(self, ports: Ports, _: type[Ports]) -> int:
+        return ports.base + self._offset
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """The TCP ports of one copy, all derived from one base."""
 
     base: int = DEFAULT_PORT_BASE
 
-    @property
-    def telnet(self) -> int:
-        """Players connect here."""
-        return self.base
-
-    @property
-    def web(self) -> int:
-        """Web site and web client."""
-        return self.base + 1
-
-    @property
-    def websocket(self) -> int:
-        """The web client's socket."""
-        return self.base + 2
-
-    @property
-    def telnet_tls(self) -> int:
-        """Players connect here as well where there is a certificate."""
-        return self.base + 3
-
-    @property
-    def web_internal(self) -> int:
-        """Portal to Server, loopback only."""
-        return self.base + 5
-
-    @property
-    def amp(self) -> int:
-        """Portal to Server, loopback only."""
-        return self.base + 6
-
-    @property
-    def model(self) -> int:
-        """The embedded model server, loopback only."""
-        return self.base + 7
-
-    @property
-    def vectors(self) -> int:
-        """Chroma's server, loopback only."""
-        return self.base + 8
+    telnet = _Port(0)
+    """Players connect here."""
+    web = _Port(1)
+    """Web site and web client."""
+    websocket = _Port(2)
+    """The web client's socket."""
+    telnet_tls = _Port(3)
+    """Players connect here as well where there is a certificate."""
+    web_internal = _Port(5)
+    """Portal to Server, loopback only, as all that follow."""
+    amp = _Port(6)
+    """The same."""
+    model = _Port(7)
+    """The embedded model server."""
+    vectors = _Port(8)
+    """Chroma's server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +72,17 @@ class Certificate:
 
     cert: Path
     key: Path
+
+
+class _Path:
+    """A path of a copy, by the folder that it lies in."""
+
+    def __init__(self, folder: str, name: str) -> None:
+        self._folder, self._name = folder, name
+
+    def __get__(self, places: Places, _: type[Places]) -> Path:
+        folder: Path = getattr(places, self._folder)
+        return folder / self._name
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,80 +103,36 @@ class Places:
     listen: str = DEFAULT_LISTEN
     certificate: Certificate | None = None
 
-    @property
-    def config(self) -> Path:
-        """The markdown configuration in the vault."""
-        return self.vault / "config"
-
-    @property
-    def agents(self) -> Path:
-        """One folder an agent: archive, summaries."""
-        return self.vault / "agents"
-
-    @property
-    def logs(self) -> Path:
-        """All log files."""
-        return self.home / "logs"
-
-    @property
-    def database(self) -> Path:
-        """Evennia's SQLite database."""
-        return self.home / "evennia.db3"
-
-    @property
-    def models(self) -> Path:
-        """Model weights put together from their packages."""
-        return self.home / "models"
-
-    @property
-    def admin_password(self) -> Path:
-        """The generated password of the ``admin`` account, mode 0600."""
-        return self.home / "admin-password"
-
-    @property
-    def secret_key(self) -> Path:
-        """Signs web sessions, mode 0600."""
-        return self.home / "secret-key"
-
-    @property
-    def portal_pid(self) -> Path:
-        """Process number of Evennia's Portal, which holds the connections."""
-        return self.home / "portal.pid"
-
-    @property
-    def server_pid(self) -> Path:
-        """Process number of Evennia's Server, which runs the world."""
-        return self.home / "server.pid"
-
-    @property
-    def model_pid(self) -> Path:
-        """Process number of the embedded model server."""
-        return self.home / "model.pid"
-
-    @property
-    def vectors_pid(self) -> Path:
-        """Process number of Chroma's server."""
-        return self.home / "vectors.pid"
-
-    @property
-    def index(self) -> Path:
-        """The recall index: one folder an agent, and Chroma's own."""
-        return self.home / "index"
-
-    @property
-    def agents_log(self) -> Path:
-        """What the agents think, do and remember."""
-        return self.logs / "agents.log"
-
-    @property
-    def events(self) -> Path:
-        """The event log: JSON lines of all that the agents think, and their prompts."""
-        return self.logs / "events"
-
-    @property
-    def spill(self) -> Path:
-        """Memories that wait for an archive that could not be written."""
-        return self.home / "waiting-memories.jsonl"
+    config = _Path("vault", "config")
+    """The markdown configuration in the vault."""
+    agents = _Path("vault", "agents")
+    """One folder an agent: archive, summaries."""
+    logs = _Path("home", "logs")
+    """All log files."""
+    database = _Path("home", "evennia.db3")
+    """Evennia's SQLite database."""
+    models = _Path("home", "models")
+    """Model weights put together from their packages."""
+    admin_password = _Path("home", "admin-password")
+    """The generated password of the ``admin`` account, mode 0600."""
+    secret_key = _Path("home", "secret-key")
+    """Signs web sessions, mode 0600."""
+    portal_pid = _Path("home", "portal.pid")
+    """Process number of Evennia's Portal, which holds the connections."""
+    server_pid = _Path("home", "server.pid")
+    """Process number of Evennia's Server, which runs the world."""
+    model_pid = _Path("home", "model.pid")
+    """Process number of the embedded model server."""
+    vectors_pid = _Path("home", "vectors.pid")
+    """Process number of Chroma's server."""
+    index = _Path("home", "index")
+    """The recall index: one folder an agent, and Chroma's own."""
+    agents_log = _Path("logs", "agents.log")
+    """What the agents think, do and remember."""
+    events = _Path("logs", "events")
+    """The event log: JSON lines of all that the agents think, and their prompts."""
+    spill = _Path("home", "waiting-memories.jsonl")
+    """Memories that wait for an archive that could not be written."""
 
     @property
     def control_socket(self) -> Path:

@@ -21,40 +21,18 @@ from world.source import DataFile, bad_yaml, unreadable
 
 FOLDER = Path(__file__).resolve().parent
 
-OPPOSITE = {
-    "north": "south",
-    "south": "north",
-    "east": "west",
-    "west": "east",
-    "northeast": "southwest",
-    "southwest": "northeast",
-    "northwest": "southeast",
-    "southeast": "northwest",
-    "up": "down",
-    "down": "up",
-}
+_COMPASS = (
+    ("north", "n", "south", "s", (0, 1, 0)),
+    ("east", "e", "west", "w", (1, 0, 0)),
+    ("northeast", "ne", "southwest", "sw", (1, 1, 0)),
+    ("northwest", "nw", "southeast", "se", (-1, 1, 0)),
+    ("up", "u", "down", "d", (0, 0, 1)),
+)
+OPPOSITE = {way: back for way, _, back, _, _ in _COMPASS}
 """Every direction, and the way back."""
-
-SHORT = {
-    "north": "n",
-    "south": "s",
-    "east": "e",
-    "west": "w",
-    "northeast": "ne",
-    "southwest": "sw",
-    "northwest": "nw",
-    "southeast": "se",
-    "up": "u",
-    "down": "d",
-}
-
-_STEP = {
-    "north": (0, 1, 0),
-    "east": (1, 0, 0),
-    "northeast": (1, 1, 0),
-    "northwest": (-1, 1, 0),
-    "up": (0, 0, 1),
-}
+OPPOSITE |= {back: way for way, back in OPPOSITE.items()}
+SHORT = {way: short for one, s, other, t, _ in _COMPASS for way, short in ((one, s), (other, t))}
+_STEP = {way: step for way, *_, step in _COMPASS}
 _STEP |= {OPPOSITE[way]: (-x, -y, -z) for way, (x, y, z) in _STEP.items()}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -261,7 +262,7 @@ def examine(as_json: AsJson = False) -> None:
 
     findings = doctor.examine(places())
     if as_json:
-        print_json([finding.as_json() for finding in findings])
+        print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
             mark = "[green]✓[/green]" if finding.well else "[red]✗[/red]"

@@ -1,9 +1,16 @@
-"""The Portal's end of a connection, with bounds: line length, rate, and time to log in."""
+"""The Portal's end of a connection: it takes lines of text, within bounds, and nothing else.
+
+Bounds are the length of a line, their rate, and the time to log in. Evennia's protocols also let a
+client call any of its input functions by name, with any arguments, before anybody has logged in. No
+client of ours does, and each function breaks on some of them.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from evennia.server.portal.webclient import WebSocketClient
+from evennia.server.portal.wire_formats.evennia_v1 import EvenniaV1Format
 from twisted.internet import reactor
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
@@ -18,7 +25,22 @@ from game.server.limits import (
     Bucket,
     size_of,
 )
-from game.server.text_lines import TextSocket
+
+UNREADABLE = 4400
+"""Code with which a web socket is closed that does not speak its format."""
+REFUSAL = 'Send ["text", ["look"], {}], as JSON in UTF-8'
+_CLOSE = "websocket_close"
+
+
+def line_in(message: object) -> str | bytes | None:
+    """The line of text in a decoded message; None if there is none."""
+    match message:
+        case {"text": [[str() as line, *_], _]}:
+            # JSON can name halves of signs, which no file can hold.
+            return line.encode("utf-8", "replace").decode()
+        case {"text": str() | bytes() as line}:
+            return line
+    return None
 
 
 class Bounded:
@@ -41,14 +63,16 @@ class Bounded:
         super().connectionLost(reason)  # type: ignore[misc]
 
     def data_in(self, /, **message: Any) -> None:
-        """Hand a message on, unless it is too long or comes too fast."""
+        """Hand a line on, unless it is too long or comes too fast; clients may call theirs self."""
         size, bucket = size_of(tuple(message.values())), self._bucket
         if bucket is None:
             return
         fits = bucket.has(self.timer.seconds())
         if fits and size <= LONGEST_LINE:
             bucket.take(size)
-            super().data_in(**message)  # type: ignore[misc]
+            line = line_in(message)
+            if line is not None:
+                super().data_in(text=[[line], {}] if isinstance(line, str) else line)  # type: ignore[misc]
         elif bucket.to_be_told():
             self.data_out(text=((TOO_LONG if fits else TOO_FAST,), {}))  # type: ignore[attr-defined]
 
@@ -57,8 +81,11 @@ class Bounded:
             self.disconnect(NO_LOGIN)  # type: ignore[attr-defined]
 
 
-class BoundedSocket(Bounded, TextSocket):
-    """A web socket; Autobahn takes these bounds from the class, and hangs up on more."""
+class BoundedSocket(Bounded, WebSocketClient):
+    """A web socket that closes, and says why, where it cannot read what it gets.
+
+    Autobahn takes the bounds of a message from the class, and hangs up on more.
+    """
 
     maxFramePayloadSize = maxMessagePayloadSize = LONGEST_MESSAGE  # noqa: N815 - Autobahn's
     openHandshakeTimeout = 30  # noqa: N815 - 5 s are too few for a busy machine
@@ -72,3 +99,28 @@ class BoundedSocket(Bounded, TextSocket):
                 self.transport.abortConnection()
                 return
         super().dataReceived(data)
+
+    def onMessage(self, payload: bytes, isBinary: bool) -> None:  # noqa: N802, N803 - Autobahn's
+        """Take a frame."""
+        message = self._decoded(payload, isBinary)
+        if line_in(message) is not None:
+            self.data_in(**message)
+        elif isinstance(message, dict) and _CLOSE in message:
+            self.disconnect()
+        elif self.wire_format.name == EvenniaV1Format.name and not _names_something(message):
+            self.sendClose(UNREADABLE, REFUSAL)
+
+    def _decoded(self, payload: bytes, binary: bool) -> Any:
+        try:
+            return self.wire_format.decode_incoming(
+                payload, binary, protocol_flags=self.protocol_flags
+            )
+        except (TypeError, ValueError, RecursionError):
+            return None  # names that are lists, numbers of 5,000 digits, brackets without end
+
+
+def _names_something(message: object) -> bool:
+    """Whether it is for another function of Evennia's: whole, if nothing that is heard here."""
+    return isinstance(message, dict) and all(
+        isinstance(name, str) and name != "text" for name in message
+    )

@@ -29,6 +29,7 @@ type Operation = Callable[[dict[str, Any]], object]
 """Takes the request, returns what JSON can carry or a Deferred of it."""
 
 _SOCKET_MODE = 0o600
+_reactor: Any = reactor  # its module type lacks the methods of the installed reactor
 _log = Logger()
 
 
@@ -53,7 +54,7 @@ class ControlServer:
         factory = Factory.forProtocol(_ControlProtocol)
         factory.control = self  # how protocols reach it
         factory.noisy = False
-        self._port = _reactor().listenUNIX(str(path), factory, mode=_SOCKET_MODE)
+        self._port = _reactor.listenUNIX(str(path), factory, mode=_SOCKET_MODE)
 
     def close(self) -> defer.Deferred[None]:
         """Close the socket and remove its file; fires when that is done."""
@@ -68,7 +69,12 @@ class ControlServer:
         return answer
 
     def _run(self, line: bytes) -> object:
-        request = _parse(line)
+        try:
+            request = json.loads(line)
+        except ValueError as error:
+            raise KeepsakeError(f"The request is not JSON: {error}") from error
+        if not isinstance(request, dict):
+            raise KeepsakeError("The request is not a JSON object", 'Send {"op": …}')
         name = request.get("op")
         if not isinstance(name, str) or name not in self._operations:
             known = ", ".join(sorted(self._operations))
@@ -96,16 +102,6 @@ class _ControlProtocol(LineOnlyReceiver):
         self.connected = 0
 
 
-def _parse(line: bytes) -> dict[str, Any]:
-    try:
-        request = json.loads(line)
-    except ValueError as error:
-        raise KeepsakeError(f"The request is not JSON: {error}") from error
-    if not isinstance(request, dict):
-        raise KeepsakeError("The request is not a JSON object", 'Send {"op": …}')
-    return request
-
-
 def _refusal(failure: Failure) -> dict[str, Any]:
     if not failure.check(KeepsakeError):  # a fault of ours: its traceback is for the log
         _log.failure("A control operation failed", failure=failure)
@@ -127,7 +123,3 @@ def _remove_stale(path: Path) -> None:
         f"Another process answers on {path}",
         "Stop it with `keepsake stop`, or set KEEPSAKE_HOME to another folder",
     )
-
-
-def _reactor() -> Any:
-    return reactor  # its module type lacks the methods of the installed reactor

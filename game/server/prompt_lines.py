@@ -16,16 +16,19 @@ from twisted.internet.defer import Deferred, succeed
 
 from game.server.bounded_lines import Bounded
 from game.server.limits import LONGEST_LINE
-from game.server.text_lines import TextLines
 
 
-class PromptTelnet(Bounded, TextLines, TelnetProtocol):
-    """A player's telnet line."""
+class _Prompt:
+    """Mixed into a protocol, before Evennia's class."""
 
     def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
         """Stop waiting for acknowledgements."""
-        self.transport.setTcpNoDelay(True)
-        super().connectionMade()
+        self.transport.setTcpNoDelay(True)  # type: ignore[attr-defined]
+        super().connectionMade()  # type: ignore[misc]
+
+
+class PromptTelnet(_Prompt, Bounded, TelnetProtocol):
+    """A player's telnet line."""
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
         """Take bytes; of a line that is too long so much stays that it is refused as such."""
@@ -35,13 +38,8 @@ class PromptTelnet(Bounded, TextLines, TelnetProtocol):
             self.transport.abortConnection()
 
 
-class PromptPortalEnd(AMPServerProtocol):
+class PromptPortalEnd(_Prompt, AMPServerProtocol):
     """The Portal's end of its line to the Server."""
-
-    def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
-        """Stop waiting for acknowledgements."""
-        self.transport.setTcpNoDelay(True)
-        super().connectionMade()
 
     def broadcast(self, command: Any, sessid: int, **message: Any) -> Deferred[Any]:
         """Tell nobody: Evennia does so while it knows of no Server.
@@ -52,10 +50,5 @@ class PromptPortalEnd(AMPServerProtocol):
         return succeed([])
 
 
-class PromptServerEnd(AMPServerClientProtocol):
+class PromptServerEnd(_Prompt, AMPServerClientProtocol):
     """The Server's end of its line to the Portal."""
-
-    def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
-        """Stop waiting for acknowledgements."""
-        self.transport.setTcpNoDelay(True)
-        super().connectionMade()

@@ -1,43 +1,39 @@
 """Which address shows which page: Keepsake's own first, then Evennia's."""
 
+from http import HTTPStatus
+
+from django.http import HttpRequest, HttpResponse
 from django.urls import include, path, re_path
 from django.urls.resolvers import URLPattern
 from evennia.web.urls import urlpatterns as evennia_urlpatterns
 
-from game.web.api import views as api
-from game.web.api.answers import Answer, answering
-from game.web.api.openapi import OPERATIONS
-from game.web.site import pages
+from game.web.api import actions, views
+from game.web.api.answers import answering
+from game.web.api.openapi import OPERATIONS, Operation
+from game.web.site import access, pages
 from game.web.site.log_in import RegisterView
 
-_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+
+def _address(operation: Operation) -> URLPattern:
+    module, name = actions if operation.method == "post" else views, operation.id
+    view = getattr(module, name.removesuffix(".json"))
+    address = operation.path.replace("{id}", "<int:number>")
+    return path(f"agents/api{address}", answering(view, operation))
 
 
-def _api(address: str, answer: Answer) -> URLPattern:
-    operation = OPERATIONS[f"/{address.replace('<int:number>', '{id}')}"]
-    return path(f"agents/api/{address}", answering(answer, operation=operation))
+@access.api()
+def _nowhere(_: HttpRequest, *_rest: str) -> HttpResponse:
+    return access.refused(
+        HTTPStatus.NOT_FOUND, "There is no such address. GET /agents/api/openapi.json"
+    )
 
 
 urlpatterns = [
     path("agents/", pages.agents, name="agents"),
     path("agents/<int:number>/", pages.agent, name="agent"),
-    _api("agents", api.agents),
-    _api("openapi.json", api.description),
-    _api("agents/<int:number>", api.agent),
-    _api("agents/<int:number>/prompt", api.prompt),
-    _api("agents/<int:number>/tiers", api.tiers),
-    _api("agents/<int:number>/memories", api.memories),
-    _api("agents/<int:number>/recall", api.recall),
-    _api("agents/<int:number>/compactions", api.compactions),
-    _api("agents/<int:number>/series", api.series),
-    _api("agents/<int:number>/why", api.why),
-    _api("agents/<int:number>/pause", api.pause),
-    _api("agents/<int:number>/resume", api.resume),
-    _api("agents/<int:number>/compact", api.compact),
-    _api("agents/<int:number>/sleep", api.sleep),
-    _api("agents/<int:number>/wake", api.wake),
+    *map(_address, OPERATIONS),
     # Also what is not there is told to nobody who may not look.
-    re_path(r"^agents/api(/.*)?$", answering(api.nowhere, *_METHODS)),
+    re_path(r"^agents/api(/.*)?$", _nowhere),
     path("agents/<path:rest>", pages.elsewhere),
     path("admin/", include("evennia.web.admin.urls")),
     path("auth/register", RegisterView.as_view(), name="register"),

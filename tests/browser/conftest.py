@@ -11,8 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
-from tests.browser.watched import WatchedWorld
-from tests.empty_tables import lay_tables
+from tests.browser.watched import WatchedWorld, watched
 
 PATIENCE = 90_000
 """Milliseconds until what is looked for counts as missing; a busy machine may be slow."""
@@ -50,13 +49,8 @@ def world(
     browser: Browser, tmp_path_factory: pytest.TempPathFactory, tables: Path
 ) -> Iterator[WatchedWorld]:
     """One world for all that is looked at; no world where nothing can look."""
-    made = WatchedWorld(tmp_path_factory.mktemp("watched"))
-    lay_tables(tables, made.copy.here)
-    try:
-        made.start()
+    with watched(tmp_path_factory.mktemp("watched"), tables) as made:
         yield made
-    finally:
-        made.close()
 
 
 def log_in(page: Page, world: WatchedWorld) -> None:

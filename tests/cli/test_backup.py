@@ -219,7 +219,10 @@ def held_by_another(vault: Path, folder: Path):
         process.kill()
 
 
-def test_a_vault_that_another_copy_has_open_is_refused_by_name_until_that_is_killed(tmp_path):
+def test_a_vault_that_another_copy_has_open_is_refused_by_name_until_that_is_killed(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("game.cli.world.starting._VAULT_SECONDS", 0.2)
     made: Copy = make_copy(tmp_path)
     home.prepare(made.here)
     with held_by_another(made.here.vault, tmp_path / "other-home") as process:

@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-
 import pytest
 
-from game.paths import REPOSITORY
 from game.server.machine_zone import FALLBACK, machine_zone
-from tests.cli.conftest import make_copy
-
-HOUR = """
-import json, django
-django.setup()
-from datetime import datetime
-print(json.dumps(datetime(2026, 1, 5, 12).astimezone().utcoffset().total_seconds() / 3600))
-"""
 
 
 @pytest.fixture
@@ -49,24 +35,3 @@ def test_else_what_is_written_down(nowhere):
 @pytest.mark.parametrize("said", ["", "Nowhere/At All", "CET-1CEST", "../../etc/passwd", "/etc"])
 def test_what_is_no_zone_is_passed_over(nowhere, said):
     assert machine_zone({"TZ": said}, *nowhere) == FALLBACK
-
-
-def test_the_game_lives_in_it(tmp_path):
-    copy = make_copy(tmp_path)
-    copy.here.home.mkdir(exist_ok=True)
-    done = subprocess.run(
-        [sys.executable, "-c", HOUR],
-        cwd=REPOSITORY,
-        env={
-            **os.environ,
-            **copy.environ,
-            "DJANGO_SETTINGS_MODULE": "game.server.conf.settings",
-            "PYTHONPATH": str(REPOSITORY),
-            "TZ": "Asia/Tokyo",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == 9

@@ -64,7 +64,7 @@ def test_an_address_of_another_machine_is_named(copy):
 
 
 def test_start_refuses_and_leaves_nothing_behind(blocked):
-    refused = blocked.keepsake("start")
+    refused = blocked.process("start")
     assert refused.returncode == 1
     assert f"Port {blocked.here.ports.web} (web)" in refused.stderr
     assert "KEEPSAKE_PORT_BASE=" in refused.stderr

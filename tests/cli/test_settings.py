@@ -13,6 +13,7 @@ from tests.cli.conftest import make_copy
 REPORT = """
 import json, os, django
 django.setup()
+from datetime import datetime
 from django.conf import settings
 from django.db import connection
 def pragma(name):
@@ -23,6 +24,7 @@ print(json.dumps({
     "amp": [settings.AMP_INTERFACE, settings.AMP_PORT],
     "hosts": settings.ALLOWED_HOSTS,
     "key": len(settings.SECRET_KEY),
+    "offset": datetime(2026, 1, 5, 12).astimezone().utcoffset().total_seconds() / 3600,
     "journal": pragma("journal_mode"), "synchronous": pragma("synchronous"),
     "written": [settings.LOG_DIR, settings.SERVER_LOG_FILE, settings.PORTAL_LOG_FILE,
                 settings.HTTP_LOG_FILE, settings.LOCKWARNING_LOG_FILE, settings.CACHE_DIR,
@@ -50,7 +52,7 @@ def report(copy, *, module="game.server.conf.settings", folder=REPOSITORY, path=
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
     """A copy as it comes."""
-    return make_copy(tmp_path_factory.mktemp("plain"))
+    return make_copy(tmp_path_factory.mktemp("plain"), TZ="Asia/Tokyo")
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +69,10 @@ def test_ports_and_interfaces_are_this_copys(plain, told):
     assert told["interfaces"] == ["127.0.0.1"]
     assert told["amp"] == ["127.0.0.1", plain.here.ports.amp]
     assert "*" not in told["hosts"]
+
+
+def test_the_game_lives_in_the_zone_of_the_machine(told):
+    assert told["offset"] == 9
 
 
 def test_the_database_survives_a_power_cut(told):

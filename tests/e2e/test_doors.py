@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import socket
 import ssl
 import subprocess
@@ -17,10 +16,9 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.sync.client import ClientConnection, connect
 
-from game.paths import REPOSITORY
-from tests.cli.conftest import Copy, end, make_copy
+from tests.cli.conftest import Copy
 from tests.e2e.players import PASSWORD, PATIENCE, Player
-from tests.empty_tables import lay_tables
+from tests.e2e.running import running
 
 _LLM = """\
 ## agent
@@ -66,27 +64,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def copy(folder: Path, tables: Path) -> Iterator[Copy]:
-    made = make_copy(
+    with running(
         folder,
+        tables,
+        llm=_LLM,
         KEEPSAKE_TLS_CERT=str(folder / "cert.pem"),
         KEEPSAKE_TLS_KEY=str(folder / "key.pem"),
         KEEPSAKE_HOSTNAME="world.example",
         OLLAMA_HOST="127.0.0.1:9",
-    )
-    shutil.copytree(REPOSITORY / "vault" / "config", made.here.config)
-    (made.here.config / "llm.md").write_text(_LLM)
-    lay_tables(tables, made.here)
-    try:
-        started = made.keepsake("start")
-        assert started.returncode == 0, started.stderr
-        assert f"https://localhost:{made.here.ports.web}/" in started.stdout
+    ) as made:
+        assert f"https://localhost:{made.here.ports.web}/" in made.notes["first start"]
         for name in ("Piet", "Ilse"):
             player = Player.new(made, name)
             player.see("The Kettle")
             player.leave()
         yield made
-    finally:
-        end(made)
 
 
 def trust(folder: Path) -> ssl.SSLContext:

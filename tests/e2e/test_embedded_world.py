@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,28 +17,19 @@ import pytest
 
 from game.cli.world import processes
 from game.cli.world.processes import Component
-from game.paths import REPOSITORY
-from tests.cli.conftest import Copy, end, make_copy
+from tests.cli.conftest import Copy
 from tests.e2e.players import PATIENCE, Player, chat_until, wait_for
-from tests.empty_tables import lay_tables
+from tests.e2e.running import running
 
 _TIERS = ("recent", "longterm")
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory, tables) -> Iterator[Copy]:
-    made = make_copy(tmp_path_factory.mktemp("evening"))
-    shutil.copytree(REPOSITORY / "vault" / "config", made.here.config)
-    lay_tables(tables, made.here)
-    llm = made.here.config / "llm.md"
     # The tests may share two cores with much else; how fast it is, is for the benches.
-    llm.write_text(re.sub(r"time_limit\*\*: \d+", "time_limit**: 300", llm.read_text()))
-    try:
-        started = made.keepsake("start")
-        assert started.returncode == 0, started.stderr
+    patient = ("llm.md", "time_limit**: 60", "time_limit**: 300")
+    with running(tmp_path_factory.mktemp("evening"), tables, changes=[patient]) as made:
         yield made
-    finally:
-        end(made)
 
 
 def agents(copy: Copy) -> dict[str, dict]:
@@ -149,25 +139,12 @@ def test_two_compactions_with_shrunken_windows(copy):
     builder.leave()
 
 
-def test_after_a_reload_and_a_restart_nothing_is_missing(copy):
+def test_after_a_reload_and_a_crash_nothing_is_missing(copy):
     model = model_server(copy)
     before, remembered = archive_lines(copy, "Mira"), agents(copy)["Mira"]["memories"]
     assert copy.keepsake("reload").returncode == 0
     assert model_server(copy) == model
     assert archive_lines(copy, "Mira")[: len(before)] == before
-    assert copy.keepsake("stop").returncode == 0
-    assert processes.running(copy.here) == []
-    assert copy.keepsake("start").returncode == 0
-    assert archive_lines(copy, "Mira")[: len(before)] == before
-    assert agents(copy)["Mira"]["memories"] >= remembered
-    builder = Player.admin(copy)
-    builder.see("The Kettle")
-    shown = builder.type("@memory-status Mira", "Integrity:")
-    assert "whole" in shown
-    builder.leave()
-
-
-def test_killed_in_the_middle_nothing_said_is_lost(copy):
     builder = Player.admin(copy)
     builder.see("The Kettle")
     builder.type("say Remember the number seven hundred and four.", "You say")
@@ -176,8 +153,15 @@ def test_killed_in_the_middle_nothing_said_is_lost(copy):
             processes.psutil.Process(each.pid).kill()
     builder.line.close()
     assert copy.keepsake("start").returncode == 0
-    texts = [line.get("text") for line in archive_lines(copy, "Mira")]
-    assert 'admin says, "Remember the number seven hundred and four."' in texts
+    after = archive_lines(copy, "Mira")
+    assert after[: len(before)] == before
+    assert agents(copy)["Mira"]["memories"] > remembered
+    said = 'admin says, "Remember the number seven hundred and four."'
+    assert said in [line.get("text") for line in after]
+    builder = Player.admin(copy)
+    builder.see("The Kettle")
+    assert "whole" in builder.type("@memory-status Mira", "Integrity:")
+    builder.leave()
 
 
 def test_the_model_server_is_started_again_when_it_dies(copy):

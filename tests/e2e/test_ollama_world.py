@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -18,24 +17,12 @@ import pytest
 
 from game.cli.world import client, processes
 from game.paths import REPOSITORY
-from tests.cli.conftest import Copy, end, make_copy
+from tests.cli.conftest import Copy
 from tests.e2e.players import PATIENCE, Player, chat_until, wait_for
-from tests.empty_tables import lay_tables
+from tests.e2e.running import SCRIPTED, WITH_RULES, change, running
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_port
 
-_LLM = """\
-## agent
-**provider**: ollama
-**model**: comma
-**format**: script
-**stop**: ["\\n"]
-**time_limit**: 120
-
-## summarizer
-**provider**: {summarizer}
-**time_limit**: 120
-"""
 FACT = "My brother Edwin mends nets in Ostrey, beside the salt house."
 PAST = "RELATED PAST EXPERIENCES:\n"
 ASKED = "@recall Mira = Where does Edwin mend nets?"
@@ -67,29 +54,17 @@ def fake() -> Iterator[FakeModelServer]:
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory, fake, tables) -> Iterator[Copy]:
-    made = make_copy(tmp_path_factory.mktemp("ollama"), OLLAMA_HOST=fake.address)
-    shutil.copytree(REPOSITORY / "vault" / "config", made.here.config)
-    lay_tables(tables, made.here)
-    (made.here.config / "llm.md").write_text(_LLM.format(summarizer="extractive"))
-    change(made, "memory_compaction.md", "window**: 64", "window**: 5")
-    # A busy machine may not find anything in half a second.
-    change(made, "recall.md", "**patience**: 0.5", "**patience**: 30")
-    change(made, "thinking.md", "**insist**: yes", "**insist**: no")
-    change(made, "thinking.md", "**gather**: 0.6", "**gather**: 0.2")
-    change(made, "thinking.md", "**cooldown**: 4", "**cooldown**: 0.5")
-    try:
-        started = made.keepsake("start")
-        assert started.returncode == 0, started.stderr
+    changes = [
+        ("memory_compaction.md", "window**: 64", "window**: 5"),
+        # A busy machine may not find anything in half a second.
+        ("recall.md", "**patience**: 0.5", "**patience**: 30"),
+        ("thinking.md", "**insist**: yes", "**insist**: no"),
+        ("thinking.md", "**gather**: 0.6", "**gather**: 0.2"),
+        ("thinking.md", "**cooldown**: 4", "**cooldown**: 0.5"),
+    ]
+    folder, host = tmp_path_factory.mktemp("ollama"), fake.address
+    with running(folder, tables, llm=WITH_RULES, changes=changes, OLLAMA_HOST=host) as made:
         yield made
-    finally:
-        end(made)
-
-
-def change(copy: Copy, name: str, old: str, new: str) -> None:
-    """Edit a file of the configuration, as a person would."""
-    path = copy.here.config / name
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
 
 
 def compactions(copy: Copy) -> int:
@@ -193,9 +168,8 @@ def test_while_the_index_is_made_anew_and_afterwards_it_is_found_as_before(copy)
 
 def test_ollama_is_asked_raw_and_the_first_line_of_its_answer_is_acted_out(copy, fake):
     change(copy, "thinking.md", "**insist**: no", "**insist**: yes")
-    (copy.here.config / "llm.md").write_text(
-        _LLM.format(summarizer="ollama\n**model**: comma"),
-    )
+    by_model = SCRIPTED.format(summarizer="ollama\n**model**: comma")
+    (copy.here.config / "llm.md").write_text(by_model)
     fake.script = speaks
     bea = Player.new(copy, "Bea")
     bea.see('Mira says to you, "The ferry leaves at')

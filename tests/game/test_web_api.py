@@ -218,9 +218,14 @@ class TestLooking(WebWorld):
         assert sorted(filter(None, lines)) == sorted(filter(None, sent.splitlines()))
         assert "who it is" in [each["name"] for each in found["sections"]]
 
-    def test_every_memory_is_in_one_tier_from_the_first_to_now(self):
+    def sums_up(self, count: int) -> None:
+        """Mira lives through so much, with a window of four memories."""
         (self.services.places.config / "memory_compaction.md").write_text(SMALL)
-        self.lives_through(40)
+        assert self.get(self.of_mira("/compactions")) == {"compactions": [], "total": 0}
+        self.lives_through(count)
+
+    def test_every_memory_is_in_one_tier_and_was_folded_once(self):
+        self.sums_up(40)
         tiers = self.get(self.of_mira("/tiers"))
         total = self.mind.memory.memory.status().total
         assert (tiers["first"], tiers["total"]) == (1, total)
@@ -234,15 +239,31 @@ class TestLooking(WebWorld):
         for each in found:
             tier = "longterm" if each["n"] <= longterm["last"] else "recent"
             assert each["tier"] == (tier if each["n"] < tiers["window_first"] else "window")
+        whole = self.get(self.of_mira("/compactions"), limit=100)
+        made = whole["compactions"][::-1]
+        folded = [(each["first"], each["last"]) for each in made if each["first"]]
+        assert (folded[0][0], folded[-1][1]) == (1, tiers["window_first"] - 1)
+        assert all(first <= last for first, last in folded)
+        for (_, last), (first, _) in pairwise(folded):
+            assert first == last + 1  # each memory once
+        for earlier, later in pairwise(made):
+            assert later["number"] == earlier["number"] + 1
+            assert later["before"] == earlier["after"]
+        assert {each["kind"] for each in made[-1]["after"]} == {"longterm", "recent"}
+        assert (made[-1]["good"], made[-1]["undone"]) == (True, False)
+        paged: list[dict] = []  # down to the first
+        older = {}
+        while page := self.get(self.of_mira("/compactions"), limit=3, **older)["compactions"]:
+            paged += page
+            older = {"before": page[-1]["number"]}
+        assert paged == whole["compactions"]
+        assert whole["total"] == len(paged) > 6
 
-    def test_before_anything_was_summed_up(self):
-        self.lives_through(3)
+    def test_without_a_summary_what_is_not_in_the_window_is_in_no_tier(self):
+        self.lives_through(5)
         tiers = self.get(self.of_mira("/tiers"))
         assert tiers["longterm"] is tiers["recent"] is None
         assert tiers["first"] == tiers["window_first"] == 1
-
-    def test_after_a_clearing_the_old_ones_are_in_no_tier(self):
-        self.lives_through(5)
         self.mind.memory.memory.clear()
         self.lives_through(2)
         tiers = self.get(self.of_mira("/tiers"))
@@ -260,84 +281,32 @@ class TestLooking(WebWorld):
         assert (page[0]["place"], page[0]["source"]) == ("The Inn", "Tom")
         assert self.get(self.of_mira("/memories"), first=9000)["memories"] == []
 
-    def test_what_came_before_a_summary(self):
-        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
-        self.lives_through(60)
-        found = self.get(self.of_mira("/memories"), first=2, last=4)
-        assert found["before"]
-        numbers = [each["compaction"] for each in found["before"]]
-        assert numbers == sorted(numbers, reverse=True)
-        tiers = self.get(self.of_mira("/tiers"))
-        assert tiers["longterm"]["text"] not in [each["text"] for each in found["before"]]
-        assert all(each["first"] <= 4 and each["last"] >= 2 for each in found["before"])
-        assert len(found["before"]) <= 20
-
-    def test_how_many_more_came_before_a_summary(self):
-        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
-        self.lives_through(60)
+    def test_what_came_before_a_summary_and_what_was_taken_back(self):
+        self.sums_up(60)
         address = self.of_mira("/memories")
         few = self.get(address, first=2, last=4)
+        numbers = [each["compaction"] for each in few["before"]]
+        assert 0 < len(numbers) <= 20
+        assert numbers == sorted(numbers, reverse=True)
+        tiers = self.get(self.of_mira("/tiers"))
+        assert tiers["longterm"]["text"] not in [each["text"] for each in few["before"]]
+        assert all(each["first"] <= 4 and each["last"] >= 2 for each in few["before"])
         assert few["more_before"] == 0 or len(few["before"]) == 20
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("game.web.api.archive_views.MOST_BEFORE", 2)
             fewer = self.get(address, first=2, last=4)
         assert fewer["before"] == few["before"][:2]
         assert fewer["more_before"] == len(few["before"]) + few["more_before"] - 2 > 0
-
-    def test_compactions_with_before_and_after(self):
-        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
-        assert self.get(self.of_mira("/compactions")) == {"compactions": [], "total": 0}
-        self.lives_through(30)
-        newest, before, *_ = self.get(self.of_mira("/compactions"))["compactions"]
-        assert newest["number"] == before["number"] + 1
-        assert newest["before"] == before["after"]
-        assert {each["kind"] for each in newest["after"]} == {"longterm", "recent"}
-        assert newest["good"] is True
-        assert not newest["undone"]
-        assert len(self.get(self.of_mira("/compactions"), limit=1)["compactions"]) == 1
-        self.mind.memory.undo(lambda _: None)
-        self.let_compact()
-        assert self.get(self.of_mira("/compactions"))["compactions"][0]["undone"]
-
-    def test_compactions_page_by_page_down_to_the_first(self):
-        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
-        self.lives_through(40)
-        whole = self.get(self.of_mira("/compactions"), limit=100)
-        paged: list[dict] = []
-        older = {}
-        while page := self.get(self.of_mira("/compactions"), limit=3, **older)["compactions"]:
-            paged += page
-            older = {"before": page[-1]["number"]}
-        assert paged == whole["compactions"]
-        assert whole["total"] == len(paged) > 6
-
-    def test_a_compaction_says_which_memories_it_folded_in(self):
-        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
-        self.lives_through(40)
-        made = self.get(self.of_mira("/compactions"), limit=100)["compactions"][::-1]
-        folded = [(each["first"], each["last"]) for each in made if each["first"]]
-        assert folded[0][0] == 1
-        assert all(first <= last for first, last in folded)
-        for (_, last), (first, _) in pairwise(folded):
-            assert first == last + 1  # each memory once
-        assert folded[-1][1] == self.get(self.of_mira("/tiers"))["window_first"] - 1
-        first, last = folded[1]
-        found = self.get(self.of_mira("/memories"), first=first, last=last)["memories"]
-        assert [each["n"] for each in found] == list(range(first, last + 1))
-
-    def test_what_was_taken_back_says_so(self):
-        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
-        self.lives_through(40)
-        tiers = self.get(self.of_mira("/tiers"))
         taken_back = tiers["recent"]
         assert not taken_back["undone"]
         self.mind.memory.undo(lambda _: None)
         self.let_compact()
-        before = self.get(self.of_mira("/memories"), first=taken_back["first"])["before"]
+        before = self.get(address, first=taken_back["first"])["before"]
         undone = {each["compaction"] for each in before if each["undone"]}
         assert undone == {taken_back["compaction"]}
         assert taken_back["text"] in [each["text"] for each in before if each["undone"]]
         (newest,) = self.get(self.of_mira("/compactions"), limit=1)["compactions"]
+        assert newest["undone"]
         assert all(each["undone"] for each in newest["after"] if each["text"] == taken_back["text"])
         assert not any(each["undone"] for each in newest["before"])
 
@@ -376,8 +345,7 @@ class TestLooking(WebWorld):
         assert self.get(self.of_mira("/why"), n=1, all=1)["outcome"] == "acted"
 
     def test_what_it_leant_on_down_to_the_raw_memories(self):
-        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
-        self.lives_through(30)
+        self.sums_up(30)
         self.said = ["say Barrel 3 holds herrings.", "wait"]
         self.char1.execute_cmd("talk Mira Which barrel?")
         self.pass_time(2)

@@ -21,7 +21,7 @@ def test_a_world_outlives_kills_and_a_faulty_model(tmp_path):
     """The soak takes the first free ports beyond those of the world that it is asked from."""
     beside = make_copy(tmp_path, KEEPSAKE_PORT_BASE=str(free_base() - 10), TMPDIR=str(tmp_path))
     options = ("--minutes", "0.4", "--kills", "2", "--seed", "11")
-    done = beside.keepsake("soak", *options, "--json", str(tmp_path / "report.json"))
+    done = beside.process("soak", *options, "--json", str(tmp_path / "report.json"))
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["problems"] == []
@@ -126,7 +126,7 @@ def test_tracebacks_growth_and_damage_are_reported(lived):
 
 
 def test_a_large_disk_is_not_filled(tmp_path):
-    done = make_copy(tmp_path).keepsake("soak", "--small-disk", str(tmp_path))
+    done = make_copy(tmp_path).process("soak", "--small-disk", str(tmp_path))
     if "on a disk of" not in done.stderr:
         pytest.skip("the temporary folder is on a small disk")
     assert done.returncode == 1

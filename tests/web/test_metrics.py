@@ -15,6 +15,9 @@ from twisted.internet.task import Clock
 from twisted.web.resource import Resource
 from twisted.web.test.requesthelper import DummyRequest
 
+from game.llm.gateway import ServerStatus
+from game.llm.queue import Priority
+from game.llm.wrappers import Figures
 from game.mind.events.types import Compaction, Fault, MemoryChange, Recall, Sleep, Thought
 from game.paths import REPOSITORY
 from game.web.live.gate import Door, GuardedResource
@@ -29,7 +32,6 @@ from game.web.live.metrics import (
     OTHERS,
     Metrics,
     Now,
-    ServerNow,
 )
 
 TOKEN = "a-token-of-more-than-sixteen"
@@ -38,21 +40,23 @@ NOW = Now(
     memories=300,
     compacting=1,
     servers=[
-        ServerNow(
+        ServerStatus(
             provider="ollama",
             host="http://127.0.0.1:11434",
-            ready=False,
-            waiting={"player": 1, "idle": 4},
+            models=(),
+            kind="",
+            health="It does not answer",
+            waiting={Priority.PLAYER: 1, Priority.IDLE: 4},
             running=2,
-            calls=10,
-            failures=3,
+            in_flight=2,
+            figures=Figures(calls=10, failures=3),
         )
     ],
-    log_waiting=5,
-    log_lost=2,
-    log_written=False,
-    streams=3,
-    lag_worst=0.25,
+    event_log_waiting=5,
+    event_log_lost=2,
+    event_log_writable=False,
+    live_streams=3,
+    reactor_lag_worst_seconds=0.25,
     up=True,
 )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -14,25 +13,13 @@ from typing import Any
 import httpx
 import pytest
 
-from game.paths import REPOSITORY
-from tests.cli.conftest import Copy, end, make_copy
+from tests.cli.conftest import Copy
 from tests.e2e.players import PASSWORD, Player
-from tests.empty_tables import lay_tables
+from tests.e2e.running import WITH_RULES, running
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_port
 from tests.web.conftest import PATIENCE, Browser
 
-_LLM = """\
-## agent
-**provider**: ollama
-**model**: comma
-**format**: script
-**stop**: ["\\n"]
-**time_limit**: 120
-
-## summarizer
-**provider**: extractive
-"""
 TOKEN = "0123456789abcdef0123456789"
 
 
@@ -44,20 +31,10 @@ def copy(tmp_path_factory, tables) -> Iterator[Copy]:
         return f" say The ferry leaves at {next(times)}. | somebody asked"
 
     with FakeModelServer(free_port(), models=["comma"], script=script) as fake:
-        made = make_copy(
-            tmp_path_factory.mktemp("watched"),
-            OLLAMA_HOST=fake.address,
-            KEEPSAKE_METRICS_TOKEN=TOKEN,
-        )
-        shutil.copytree(REPOSITORY / "vault" / "config", made.here.config)
-        lay_tables(tables, made.here)
-        (made.here.config / "llm.md").write_text(_LLM)
-        try:
-            started = made.keepsake("start")
-            assert started.returncode == 0, started.stderr
+        folder, host = tmp_path_factory.mktemp("watched"), fake.address
+        token = {"KEEPSAKE_METRICS_TOKEN": TOKEN}
+        with running(folder, tables, llm=WITH_RULES, OLLAMA_HOST=host, **token) as made:
             yield made
-        finally:
-            end(made)
 
 
 def base(copy: Copy) -> str:
@@ -95,6 +72,33 @@ def until(browser: Browser, **wanted: Any) -> tuple[Any, list[int]]:
     raise AssertionError(wanted)
 
 
+def reload_while_asked(copy: Copy, admin: httpx.Client) -> None:
+    """Asked without a pause, from before it goes until it is back, a Server is told of as away."""
+    answers, done = [], threading.Event()
+
+    def ask() -> None:
+        with httpx.Client(base_url=base(copy), cookies=admin.cookies, timeout=PATIENCE) as client:
+            while not done.is_set():
+                with suppress(httpx.RemoteProtocolError):  # broken off, and plainly so
+                    answers.append(client.get("/agents/api/agents"))
+
+    asking = [threading.Thread(target=ask) for _ in range(3)]
+    for each in asking:
+        each.start()
+    try:
+        assert copy.keepsake("reload").returncode == 0
+    finally:
+        done.set()
+        for each in asking:
+            each.join()
+    assert {answer.status_code for answer in answers} <= {200, 502, 503}
+    for answer in answers:  # never an empty one
+        assert answer.headers["content-type"] == "application/json", answer
+        said = answer.json()
+        assert "agents" in said if answer.status_code == 200 else said["error"]
+    assert any(answer.status_code == 502 for answer in answers)
+
+
 def test_strangers_and_players_get_the_same_nothing(copy):
     ada = Player.new(copy, "Ada")
     ada.see("The Kettle")
@@ -125,7 +129,7 @@ def test_staff_see_what_an_agent_lives_through_and_miss_nothing_at_a_reload(copy
         assert said.data["reason"] == "somebody asked"
         thought, rest = until(browser, kind="thought", outcome="acted", agent="Mira")
         assert thought.data["sections"]["window"] > 0
-        assert copy.keepsake("reload").returncode == 0
+        reload_while_asked(copy, admin)
         rest += [each.id for each in browser.rest()]
     seen, deadline = heard + more + rest, time.monotonic() + PATIENCE * 3
     while True:  # as a browser does
@@ -166,33 +170,6 @@ def test_a_body_of_any_kind_is_refused_in_words(copy, admin):
         answer = admin.post(address, content=body, headers=token)
         assert answer.status_code == status
         assert answer.json()["error"]
-
-
-def test_a_server_that_goes_is_told_of_and_never_an_empty_answer(copy, admin):
-    """Asked without a pause while it is being reloaded, from before it goes until it is back."""
-    answers, done = [], threading.Event()
-
-    def ask() -> None:
-        with httpx.Client(base_url=base(copy), cookies=admin.cookies, timeout=PATIENCE) as client:
-            while not done.is_set():
-                with suppress(httpx.RemoteProtocolError):  # broken off, and plainly so
-                    answers.append(client.get("/agents/api/agents"))
-
-    asking = [threading.Thread(target=ask) for _ in range(3)]
-    for each in asking:
-        each.start()
-    try:
-        assert copy.keepsake("reload").returncode == 0
-    finally:
-        done.set()
-        for each in asking:
-            each.join()
-    assert {answer.status_code for answer in answers} <= {200, 502, 503}
-    for answer in answers:
-        assert answer.headers["content-type"] == "application/json", answer
-        said = answer.json()
-        assert "agents" in said if answer.status_code == 200 else said["error"]
-    assert any(answer.status_code == 502 for answer in answers)
 
 
 def test_metrics_ask_for_the_token_whoever_asks(copy):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +20,3 @@ class Finding:
     well: bool
     what: str
     cure: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        """The same as plain data."""
-        return asdict(self)

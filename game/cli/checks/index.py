@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 
 from game.cli.checks.finding import Finding
 from game.cli.world import client, processes
+from game.cli.world.form_marks import damage
 from game.cli.world.processes import Component
 from game.index.chroma_server import ChromaServer
 from game.index.vectors import Chroma
@@ -21,7 +19,7 @@ from game.paths import Places
 def words(here: Places) -> Iterator[Finding]:
     """Every agent's words can be read; SQLite looks through each file."""
     files = sorted(here.index.glob("*/words.db"))
-    broken = [(path, problem) for path in files if (problem := _damage(path))]
+    broken = [(path, problem) for path in files if (problem := damage(path))]
     for path, problem in broken:
         cure = f"`keepsake index rebuild {path.parent.name}`, or wait: the game does it by itself"
         yield Finding("Index", False, f"{path} is damaged ({problem})", cure)
@@ -80,16 +78,6 @@ def _answers(address: str, cure: str) -> Finding:
         return Finding("Vectors", False, problem.what, cure)
     finally:
         chroma.close()
-
-
-def _damage(path: Path) -> str:
-    """What SQLite finds wrong, empty for nothing."""
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
-            found = str(database.execute("PRAGMA quick_check(1)").fetchone()[0])
-    except sqlite3.Error as error:
-        return str(error)
-    return "" if found == "ok" else found
 
 
 CHECKS = (words, vectors, embedding)

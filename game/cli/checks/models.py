@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -77,15 +78,13 @@ def embedding(here: Places) -> Iterator[Finding]:
         profile = load_embedder(here.config / "llm.md") if here.config.exists() else None
     except ConfigError:
         return  # the check of the configuration tells of it
-    asked = embedder(profile or EmbedderProfile())
-    subject = f"Embedder {asked.model_name}"
-    try:
-        dimension = len(asked.embed(["Is anybody there?"])[0])
-        yield Finding(subject, True, f"answers with {dimension} dimensions")
-    except ModelError as error:
-        yield Finding(subject, False, error.what, error.cure)
-    finally:
-        asked.close()
+    with closing(embedder(profile or EmbedderProfile())) as asked:
+        subject = f"Embedder {asked.model_name}"
+        try:
+            dimension = len(asked.embed(["Is anybody there?"])[0])
+            yield Finding(subject, True, f"answers with {dimension} dimensions")
+        except ModelError as error:
+            yield Finding(subject, False, error.what, error.cure)
 
 
 def _server(here: Places, profile: ModelProfile, embedded: Embedded, address: str) -> Finding:
@@ -93,17 +92,15 @@ def _server(here: Places, profile: ModelProfile, embedded: Embedded, address: st
     found = processes.running(here)
     if profile.provider == EMBEDDED and processes.one(found, Component.MODEL) is None:
         return _absent(here, subject, world_runs=processes.one(found, Component.SERVER) is not None)
-    guarded = build(profile, embedded, os.environ, Recorder())
-    try:
-        said = guarded.client.check()
-        takes = guarded.client.capabilities
+    with closing(build(profile, embedded, os.environ, Recorder()).client) as client:
+        try:
+            said = client.check()
+            takes = client.capabilities
+        except ModelError as error:
+            return Finding(subject, False, error.what, error.cure)
         form = takes.format if profile.format == AUTO else profile.format
         what = f"{said}; {takes.kind}, format {form}" if takes.known else said
         return Finding(subject, True, what)
-    except ModelError as error:
-        return Finding(subject, False, error.what, error.cure)
-    finally:
-        guarded.client.close()
 
 
 def _absent(here: Places, subject: str, *, world_runs: bool) -> Finding:

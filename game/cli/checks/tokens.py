@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing, suppress
 
 from game.cli.checks.finding import Finding
 from game.cli.world import processes
@@ -46,20 +47,17 @@ def counting(here: Places) -> Iterator[Finding]:
     profile = Profiles(here.config / "llm.md").get(AGENT)
     if profile.provider == EXTRACTIVE:
         return
-    embedded = Embedded(here)
     found = processes.running(here)
     if profile.provider == EMBEDDED and processes.one(found, Component.MODEL) is None:
         yield Finding("Token counts", True, f"by the {MODEL_SERVER}, once the world runs")
         return
-    guarded = build(profile, embedded, os.environ, Recorder())
-    try:
-        counts = guarded.client.count_tokens(["Good morning"])
+    with (
+        closing(build(profile, Embedded(here), os.environ, Recorder()).client) as client,
+        suppress(ModelError),  # the check of the model servers tells of it
+    ):
+        counts = client.count_tokens(["Good morning"])
         what = _without_server(profile) if counts is None else f"by the {MODEL_SERVER}"
         yield Finding("Token counts", True, what)
-    except ModelError:
-        return  # the check of the model servers tells of it
-    finally:
-        guarded.client.close()
 
 
 def _config(here: Places) -> CompactionConfig | None:

@@ -87,22 +87,18 @@ def backup(here: Places, target: Path, progress: Progress, keep: int = 0) -> Kep
         )
     with home.alone(here):
         here = processes.actual(here)
-        runs = processes.one(processes.running(here), Component.SERVER) is not None
-        if not runs:
-            return of_stopped(here, path, progress, _old_ones(path, keep))
-        return _written(here, path, progress, _asked(here), _old_ones(path, keep))
+        if processes.one(processes.running(here), Component.SERVER) is None:
+            return of_stopped(here, path, progress, keep)
+        return _written(here, path, progress, _asked, keep)
 
 
 def of_stopped(
-    here: Places,
-    path: Path,
-    progress: Progress = lambda *_: None,
-    removed: Callable[[], tuple[Path, ...]] = tuple,
+    here: Places, path: Path, progress: Progress = lambda *_: None, keep: int = 0
 ) -> Kept:
     """The same of a copy that does not run, by who keeps others from starting it."""
     held = vault_lock.take(here)
     try:
-        return _written(here, path, progress, _at_rest(here), removed)
+        return _written(here, path, progress, _at_rest, keep)
     finally:
         held.release()
 
@@ -110,40 +106,27 @@ def of_stopped(
 # -- the moment
 
 
-@dataclass(frozen=True, slots=True)
-class _Moment:
-    """What a snapshot left: its files, and how long each archive was."""
-
-    folder: Path
-    archives: dict[str, dict[str, int]]
+type _Snapshot = Callable[[Places, Path], dict[str, dict[str, int]]]
+"""Puts the database, and what waits for archives, into an empty folder; gives the bytes of each
+archive's segments, by agent."""
 
 
-type _Snapshot = Callable[[Path], _Moment]
-"""Puts the database, and what waits for archives, into an empty folder."""
+def _asked(here: Places, folder: Path) -> dict[str, dict[str, int]]:
+    found = client.ask(here, "snapshot", seconds=_SNAPSHOT_SECONDS, folder=str(folder))
+    archives: dict[str, dict[str, int]] = found["archives"]
+    return archives
 
 
-def _asked(here: Places) -> _Snapshot:
-    def snapshot(folder: Path) -> _Moment:
-        found = client.ask(here, "snapshot", seconds=_SNAPSHOT_SECONDS, folder=str(folder))
-        return _Moment(folder, found["archives"])
-
-    return snapshot
-
-
-def _at_rest(here: Places) -> _Snapshot:
-    def snapshot(folder: Path) -> _Moment:
-        if here.database.exists():
-            with (
-                closing(sqlite3.connect(here.database, timeout=30)) as reader,
-                closing(sqlite3.connect(folder / here.database.name)) as copy,
-            ):
-                reader.backup(copy)
-        if here.spill.exists():
-            shutil.copyfile(here.spill, folder / here.spill.name)
-        found = here.agents.glob(f"*/{ARCHIVE}")
-        return _Moment(folder, {each.parent.name: segment_sizes(each) for each in found})
-
-    return snapshot
+def _at_rest(here: Places, folder: Path) -> dict[str, dict[str, int]]:
+    if here.database.exists():
+        with (
+            closing(sqlite3.connect(here.database, timeout=30)) as reader,
+            closing(sqlite3.connect(folder / here.database.name)) as copy,
+        ):
+            reader.backup(copy)
+    if here.spill.exists():
+        shutil.copyfile(here.spill, folder / here.spill.name)
+    return {each.parent.name: segment_sizes(each) for each in here.agents.glob(f"*/{ARCHIVE}")}
 
 
 # -- the file
@@ -200,9 +183,10 @@ def _written(
     path: Path,
     progress: Progress,
     snapshot: _Snapshot,
-    removed: Callable[[], tuple[Path, ...]],
+    keep: int,
 ) -> Kept:
     draft = path.with_name(f".{path.name}.part")
+    made = datetime.now(UTC).isoformat(timespec="seconds")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)  # it holds secrets
@@ -210,12 +194,12 @@ def _written(
             with tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as tar:
                 packer = _Packer(tar, progress, _size_of(here))
                 _pack(here, packer, snapshot, Path(scratch))
-                packer.finish({"form": FORM, "world": of_vault(here), "made": _now()})
+                packer.finish({"form": FORM, "world": of_vault(here), "made": made})
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
-        _sync_folder(path.parent)
-        return Kept(path, len(packer.files), packer.done, removed())
+        home.sync(path.parent)
+        return Kept(path, len(packer.files), packer.done, _removed(path, keep))
     except (OSError, sqlite3.Error, tarfile.TarError) as error:
         raise KeepsakeError(
             f"No backup could be written to {path} ({error})",
@@ -233,12 +217,11 @@ def _pack(here: Places, packer: _Packer, snapshot: _Snapshot, scratch: Path) -> 
     for secret in (here.secret_key, here.admin_password):
         if secret.exists():
             packer.add(secret, f"home/{secret.name}")
-    moment = snapshot(scratch)
-    for agent, segments in sorted(moment.archives.items()):
+    for agent, segments in sorted(snapshot(here, scratch).items()):
         for segment, size in sorted(segments.items()):
             path = here.agents / agent / ARCHIVE / segment
             packer.add(path, _name(here, path), size)
-    for path in sorted(moment.folder.iterdir()):
+    for path in sorted(scratch.iterdir()):
         packer.add(path, f"home/{path.name}")
 
 
@@ -268,26 +251,10 @@ def _size_of(here: Places) -> int:
     )
 
 
-def _old_ones(path: Path, keep: int) -> Callable[[], tuple[Path, ...]]:
-    """Removes all but the newest ``keep`` of the backups beside ``path``; 0 keeps them all."""
-
-    def remove() -> tuple[Path, ...]:
-        there = sorted(each for each in path.parent.iterdir() if _STAMPED.fullmatch(each.name))
-        old = tuple(there[:-keep]) if keep else ()
-        for each in old:
-            each.unlink(missing_ok=True)
-        return old
-
-    return remove
-
-
-def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def _removed(path: Path, keep: int) -> tuple[Path, ...]:
+    """Remove all but the newest ``keep`` of the backups beside ``path``; 0 keeps them all."""
+    there = sorted(each for each in path.parent.iterdir() if _STAMPED.fullmatch(each.name))
+    old = tuple(there[:-keep]) if keep else ()
+    for each in old:
+        each.unlink(missing_ok=True)
+    return old

@@ -28,7 +28,12 @@ def ask(here: Places, operation: str, *, seconds: float = 10.0, **arguments: Any
         KeepsakeError: It did not answer in time, or refused, or its answer makes no sense.
     """
     try:
-        line = _exchange(here, {"op": operation, **arguments}, seconds)
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(seconds)
+            line.connect(str(here.control_socket))
+            line.sendall(json.dumps({"op": operation, **arguments}).encode() + b"\n")
+            with line.makefile("rb") as file:
+                said = file.readline()
     except TimeoutError as error:
         raise KeepsakeError(
             f"The world did not answer within {seconds:.0f} seconds",
@@ -36,27 +41,14 @@ def ask(here: Places, operation: str, *, seconds: float = 10.0, **arguments: Any
         ) from error
     except OSError as error:
         raise NotRunning("Keepsake is not running here", "Start it with `make run`") from error
-    return _result(line, operation)
-
-
-def _exchange(here: Places, request: dict[str, Any], seconds: float) -> bytes:
-    with socket.socket(socket.AF_UNIX) as line:
-        line.settimeout(seconds)
-        line.connect(str(here.control_socket))
-        line.sendall(json.dumps(request).encode() + b"\n")
-        with line.makefile("rb") as answer:
-            return answer.readline()
-
-
-def _result(line: bytes, operation: str) -> Any:
     try:
-        answer = json.loads(line)
+        answer = json.loads(said)
         if answer["ok"]:
             return answer["result"]
         refusal = str(answer["error"])
     except (ValueError, KeyError, TypeError) as error:
         raise KeepsakeError(
-            f"The world's answer to {operation!r} makes no sense: {line[:80]!r}",
+            f"The world's answer to {operation!r} makes no sense: {said[:80]!r}",
             "Restart it with `keepsake stop` and `keepsake start`",
         ) from error
     raise KeepsakeError(refusal)

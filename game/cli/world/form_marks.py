@@ -56,3 +56,13 @@ def of_database(path: Path) -> int:
             f"The database {path} cannot be read ({error})",
             "Bring a backup back: `keepsake restore FILE --replace`",
         ) from error
+
+
+def damage(path: Path) -> str:
+    """What SQLite finds wrong with a database; empty for nothing."""
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
+            found = str(database.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except sqlite3.Error as error:
+        return str(error)
+    return "" if found == "ok" else found

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 from game.mind.errors import KeepsakeError
 from game.paths import REPOSITORY, Places
@@ -46,18 +46,23 @@ def alone(here: Places) -> Iterator[None]:
     """
     here.home.mkdir(parents=True, exist_ok=True)
     with (here.home / "command.lock").open("w") as lock:
-        _seize(lock, here)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise KeepsakeError(
+                f"Another keepsake command is at work on {here.home}",
+                "Wait until it is done, then try again",
+            ) from None
         yield
 
 
-def _seize(lock: IO[str], here: Places) -> None:
+def sync(folder: Path) -> None:
+    """Have the disk know which files are in a folder."""
+    fd = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise KeepsakeError(
-            f"Another keepsake command is at work on {here.home}",
-            "Wait until it is done, then try again",
-        ) from None
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def _make(folder: Path, variable: str) -> None:

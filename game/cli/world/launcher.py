@@ -87,7 +87,7 @@ def _listen(entry: LauncherOperation, log: Path, on_step: Callable[[str], None])
     output = entry.process.stdout
     if output is None:
         raise AssertionError("the child was started with a pipe")
-    with log.open("w", encoding="utf-8") as file:
+    with output, log.open("w", encoding="utf-8") as file:
         for line in output:
             file.write(line)
             file.flush()

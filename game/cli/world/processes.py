@@ -57,13 +57,8 @@ class Running:
 
 def pid_file(here: Places, component: Component) -> Path:
     """The file that names the process, and that its command line names."""
-    files = {
-        Component.PORTAL: here.portal_pid,
-        Component.SERVER: here.server_pid,
-        Component.MODEL: here.model_pid,
-        Component.VECTORS: here.vectors_pid,
-    }
-    return files[component]
+    path: Path = getattr(here, f"{component}_pid")
+    return path
 
 
 def running(here: Places) -> list[Running]:

@@ -10,18 +10,16 @@ import hashlib
 import json
 import os
 import shutil
-import sqlite3
 import tarfile
 import zlib
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import IO, Any
 
 from game.cli.world import formats, home, processes
 from game.cli.world.backup import FORM, MANIFEST, Progress
-from game.cli.world.form_marks import MARK
+from game.cli.world.form_marks import MARK, damage
 from game.mind.errors import KeepsakeError
 from game.paths import Places
 from game.server import vault_lock
@@ -122,7 +120,7 @@ def _unpacked(source: Path, stages: dict[str, Path], progress: Progress) -> dict
         with source.open("rb") as file, tarfile.open(fileobj=file, mode="r|gz") as tar:
             for member in tar:
                 if member.name == MANIFEST:
-                    manifest = json.loads(_data(tar, member))
+                    manifest = json.load(_opened(tar, member))
                 else:
                     found[member.name] = _unpack(tar, member, stages)
                 progress(file.tell(), total)
@@ -148,9 +146,7 @@ def _unpack(
     path = stages[top].joinpath(*parts)
     path.parent.mkdir(parents=True, exist_ok=True)
     digest, size = hashlib.sha256(), 0
-    packed = tar.extractfile(member)
-    if packed is None:
-        raise ValueError(f"it holds nothing under {member.name!r}")
+    packed = _opened(tar, member)
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(fd, "wb") as target:
         while data := packed.read(_BLOCK):
@@ -164,9 +160,11 @@ def _unpack(
     return {"bytes": size, "sha256": digest.hexdigest()}
 
 
-def _data(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+def _opened(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     packed = tar.extractfile(member)
-    return packed.read() if packed else b""
+    if packed is None:
+        raise ValueError(f"it holds nothing under {member.name!r}")
+    return packed
 
 
 def _compare(source: Path, found: dict[str, dict[str, Any]], manifest: dict[str, Any]) -> None:
@@ -185,12 +183,7 @@ def _check(facts: dict[str, Any], stages: dict[str, Path], here: Places) -> None
     database = stages["home"] / here.database.name
     if not database.exists():
         raise KeepsakeError("The backup holds no database", "It is of a world that never started")
-    try:
-        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as opened:
-            said = str(opened.execute("PRAGMA quick_check(1)").fetchone()[0])
-    except sqlite3.Error as error:
-        said = str(error)
-    if said != "ok":
+    if said := damage(database):
         raise KeepsakeError(
             f"The database in the backup is damaged ({said})", "Take another backup"
         )
@@ -216,7 +209,7 @@ def _put_in_place(here: Places, stages: dict[str, Path]) -> tuple[Path, ...]:
     stamp = datetime.now(UTC).strftime("before-restore-%Y%m%d-%H%M%S-%f")
     marker = here.home / UNFINISHED
     marker.touch()
-    _sync(here.home)
+    home.sync(here.home)
     old = [here.database.with_name(here.database.name + end) for end in ("", "-wal", "-shm")]
     old += [here.secret_key, here.admin_password, here.spill, here.index]
     moved = [
@@ -231,9 +224,9 @@ def _put_in_place(here: Places, stages: dict[str, Path]) -> tuple[Path, ...]:
         for new in sorted((stages["vault"] / top).iterdir()):
             new.rename(here.vault / top / new.name)
     for folder in (here.home, here.config, here.agents, here.vault):
-        _sync(folder)
+        home.sync(folder)
     marker.unlink()
-    _sync(here.home)
+    home.sync(here.home)
     return tuple(folder for folder in moved if folder is not None)
 
 
@@ -249,11 +242,3 @@ def _move(paths: list[Path], folder: Path) -> Path | None:
         folder.mkdir(parents=True, exist_ok=True)
         path.rename(folder / path.name)
     return folder if there else None
-
-
-def _sync(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

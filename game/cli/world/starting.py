@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -143,7 +144,9 @@ def _is_up(here: Places, say: Say) -> bool:
             return False
         if Component.SERVER in alive:
             say("Waiting for the world that is already there")
-            return _becomes_ready(here)
+            with suppress(KeepsakeError):
+                return bool(_wait_until_ready(here))
+            return False
         time.sleep(_POLL_SECONDS)
     return False
 
@@ -153,14 +156,6 @@ def _wait_for_ports(here: Places) -> None:
     deadline = time.monotonic() + _PORT_SECONDS
     while ports.taken(ports.of(here)) and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
-
-
-def _becomes_ready(here: Places) -> bool:
-    try:
-        _wait_until_ready(here)
-    except KeepsakeError:
-        return False
-    return True
 
 
 def _launch(here: Places, say: Say) -> Started:
@@ -175,7 +170,8 @@ def _launch(here: Places, say: Say) -> Started:
     say("Logging in over telnet")
     changed = PASSWORD_CHANGED in child.lines
     lives = partial(watch.check, expected=True)
-    line = login.connection_screen(_reachable(here), here.ports.telnet, LOGIN_SECONDS, lives)
+    host = ports.LOOPBACK if here.listen == "0.0.0.0" else here.listen
+    line = login.connection_screen(host, here.ports.telnet, LOGIN_SECONDS, lives)
     if changed:
         line.close()
     else:
@@ -185,32 +181,21 @@ def _launch(here: Places, say: Say) -> Started:
     return Started(already_ran=False, password_changed=changed)
 
 
-def _reachable(here: Places) -> str:
-    """An address of the telnet port on this machine."""
-    return ports.LOOPBACK if here.listen == "0.0.0.0" else here.listen
-
-
 def _wait_until_ready(here: Places, not_pid: int = 0) -> dict[str, Any]:
     """Wait for the Server that is here to stay, and return its report."""
     watch = _Watch(here, not_pid)
     deadline = time.monotonic() + READY_SECONDS
     while time.monotonic() < deadline:
         watch.check(expected=True)
-        report = _report(here)
-        if report.get("problem"):
-            raise _broken(here, report["problem"])
-        if report["ready"] and report["pid"] != not_pid:
+        report: dict[str, Any] = {}
+        with suppress(KeepsakeError):  # between two Servers, or the reactor is busy building
+            report = client.ask(here, "ready", seconds=5)
+        if problem := report.get("problem"):
+            raise _broken(here, problem)
+        if report.get("ready") and report["pid"] != not_pid:
             return report
         time.sleep(_POLL_SECONDS)
     raise _broken(here, f"The world was not ready after {READY_SECONDS:.0f} seconds")
-
-
-def _report(here: Places) -> dict[str, Any]:
-    try:
-        report: dict[str, Any] = client.ask(here, "ready", seconds=5)
-    except KeepsakeError:  # between two Servers, or the reactor is busy building
-        return {"ready": False}
-    return report
 
 
 class _Watch:

@@ -13,6 +13,14 @@ from game.cli.world.processes import Component, Running
 from game.mind.errors import KeepsakeError
 from game.paths import Places
 
+_PORTS = ("telnet", "web", "websocket", "web_internal", "amp", "model", "vectors")
+_PORTS_OF = {
+    Component.PORTAL: ("telnet", "web", "websocket"),
+    Component.SERVER: ("web_internal",),
+    Component.MODEL: ("model",),
+    Component.VECTORS: ("vectors",),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -24,22 +32,13 @@ class Status:
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain data; times in seconds."""
-        ports = self.here.ports
         return {
             "ready": self.ready,
             "home": str(self.here.home),
             "vault": str(self.here.vault),
             "listen": self.here.listen,
             "processes": {component.value: self._process(component) for component in Component},
-            "ports": {
-                "telnet": ports.telnet,
-                "web": ports.web,
-                "websocket": ports.websocket,
-                "web_internal": ports.web_internal,
-                "amp": ports.amp,
-                "model": ports.model,
-                "vectors": ports.vectors,
-            },
+            "ports": {name: getattr(self.here.ports, name) for name in _PORTS},
         }
 
     def as_table(self) -> Table:
@@ -55,14 +54,8 @@ class Status:
         each = processes.one(self.found, component)
         if each is None:
             return ("[dim]not running[/dim]", "", "", "")
-        ports = {
-            Component.PORTAL: f"{self.here.ports.telnet} {self.here.ports.web}"
-            f" {self.here.ports.websocket}",
-            Component.SERVER: str(self.here.ports.web_internal),
-            Component.MODEL: str(self.here.ports.model),
-            Component.VECTORS: str(self.here.ports.vectors),
-        }
-        return ("[green]runs[/green]", str(each.pid), duration(each.uptime), ports[component])
+        numbers = (str(getattr(self.here.ports, name)) for name in _PORTS_OF[component])
+        return ("[green]runs[/green]", str(each.pid), duration(each.uptime), " ".join(numbers))
 
 
 def look(here: Places) -> Status:

@@ -35,36 +35,22 @@ _vault = vault_lock.VaultLock()
 
 def at_server_start() -> None:
     """The Server is up, after whatever kind of stop."""
+    global _vault  # noqa: PLW0603 - one vault a process
     _control.listen(places().control_socket)
     watching().start()
     deferToThread(forget_old_sessions)
     if not readiness.reset_is_due():
         try:
-            _hold_vault()
+            _vault = vault_lock.take(places())  # archives that another copy writes are refused
             runtime.start(watching().taps)
         except Exception as error:
             # The world stays up without its agents; whoever starts it is told why.
             readiness.report_problem(error)
             raise
-        _update_world()
-
-
-def _hold_vault() -> None:
-    """Refuse to open archives that another copy writes.
-
-    Raises:
-        VaultInUse: Says which.
-    """
-    global _vault  # noqa: PLW0603 - one vault a process
-    _vault = vault_lock.take(places())
-
-
-def _update_world() -> None:
-    """Bring a world that an earlier version built up to date, as far as its files can be read."""
-    try:
-        add_new_attributes()
-    except KeepsakeError as error:
-        report(error)
+        try:
+            add_new_attributes()
+        except KeepsakeError as error:  # a file of the world that cannot be read
+            report(error)
 
 
 def at_server_reload_stop() -> None:
@@ -128,16 +114,6 @@ def _reload(_request: dict[str, Any]) -> bool:
     return True
 
 
-def _index_rebuild(request: dict[str, Any]) -> dict[str, Any]:
-    """Answer the control operation ``index_rebuild``; see ``IndexService.answer_rebuild``."""
-    return _indexes().answer_rebuild(request)
-
-
-def _index_status(request: dict[str, Any]) -> dict[str, Any]:
-    """Answer the control operation ``index_status``; see ``IndexService.answer_status``."""
-    return _indexes().answer_status(request)
-
-
 def _indexes() -> IndexService:
     if (indexes := services().indexes) is None:
         raise KeepsakeError("This world keeps no recall index")
@@ -152,7 +128,7 @@ _control = ControlServer(
         "waiting": _waiting,
         "reload": _reload,
         "snapshot": snapshot,
-        "index_rebuild": _index_rebuild,
-        "index_status": _index_status,
+        "index_rebuild": lambda request: _indexes().answer_rebuild(request),
+        "index_status": lambda request: _indexes().answer_status(request),
     }
 )

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Event
+from queue import Empty, SimpleQueue
+
+from django.http import HttpRequest
 
 from game.agent.agent_log import log
 from game.agent.memory.memory import Compacted
 from game.agent.mind import Mind
 from game.mind.errors import CompactionError
 from game.mind.memory import CompactReason, Outcome
+from game.web.api.answers import NotAllowed
 from game.web.api.on_reactor import on_reactor
 from game.web.api.shapes import Done
 from game.web.api.snapshots import agent_with, mind_with, state_of
+from game.web.site.access import may_act
 from typeclasses.agents import Agent
 
 HASTE = 1.0
 """Seconds in which a compaction may end before it is only told that it has begun."""
 
-type Deed = Callable[[Agent, Mind], tuple[bool, str]]
-"""What is done on the reactor thread: whether it was, and the same in words."""
+type Deed = Callable[[Agent, Mind, str], tuple[bool, str]]
+"""What is done on the reactor thread for whoever bears that name: whether it was, and the same in
+words."""
 
 
-def pause(number: int, who: str) -> Done:
+def agent_pause(request: HttpRequest, number: int) -> Done:
     """Let an agent perceive and remember, but not think."""
 
-    def deed(agent: Agent, mind: Mind) -> tuple[bool, str]:
+    def deed(agent: Agent, mind: Mind, _: str) -> tuple[bool, str]:
         if agent.db.paused:
             return False, f"{agent.key} is paused already"
         agent.db.paused = True
@@ -34,13 +39,13 @@ def pause(number: int, who: str) -> Done:
         rest = ", and goes home to sleep all the same" if mind.sleeper.going_home else ""
         return True, f"{agent.key} is paused: it perceives and remembers, but does not think{rest}"
 
-    return _done(number, who, "pause", deed)
+    return _done(request, number, "pause", deed)
 
 
-def resume(number: int, who: str) -> Done:
+def agent_resume(request: HttpRequest, number: int) -> Done:
     """Let it think again."""
 
-    def deed(agent: Agent, mind: Mind) -> tuple[bool, str]:
+    def deed(agent: Agent, mind: Mind, _: str) -> tuple[bool, str]:
         if not agent.db.paused:
             return False, f"{agent.key} is not paused"
         agent.attributes.remove("paused")
@@ -51,13 +56,13 @@ def resume(number: int, who: str) -> Done:
             return True, f"{agent.key} thinks again, of those who turn to it on its way to bed"
         return True, f"{agent.key} thinks again"
 
-    return _done(number, who, "resume", deed)
+    return _done(request, number, "resume", deed)
 
 
-def sleep(number: int, who: str, *, here: bool) -> Done:
+def agent_sleep(request: HttpRequest, number: int, here: bool) -> Done:
     """Send it to bed, or have it lie down where it is."""
 
-    def deed(agent: Agent, mind: Mind) -> tuple[bool, str]:
+    def deed(agent: Agent, mind: Mind, who: str) -> tuple[bool, str]:
         if mind.sleeper.asleep:
             return False, f"{agent.key} is asleep already"
         if mind.sleeper.going_home and not here:
@@ -68,13 +73,13 @@ def sleep(number: int, who: str, *, here: bool) -> Done:
             return True, f"{agent.key} sleeps"
         return True, f"{agent.key} goes home to sleep, to {agent.home.key}"
 
-    return _done(number, who, "sleep", deed)
+    return _done(request, number, "sleep", deed)
 
 
-def wake(number: int, who: str) -> Done:
+def agent_wake(request: HttpRequest, number: int) -> Done:
     """Wake it, or keep it from going to bed."""
 
-    def deed(agent: Agent, mind: Mind) -> tuple[bool, str]:
+    def deed(agent: Agent, mind: Mind, who: str) -> tuple[bool, str]:
         still = "; it is still paused, and does not think" if agent.db.paused else ""
         if mind.sleeper.wake(who, rested=True):
             return True, f"{agent.key} wakes up{still}"
@@ -83,29 +88,22 @@ def wake(number: int, who: str) -> Done:
             return True, f"{agent.key} stays up{still}"
         return False, f"{agent.key} is awake{still}"
 
-    return _done(number, who, "wake", deed)
+    return _done(request, number, "wake", deed)
 
 
-def compact(number: int, who: str) -> Done:
+def agent_compact(request: HttpRequest, number: int) -> Done:
     """Compact its memory now; what comes of it is told if it comes soon."""
-    ended, outcomes = Event(), list[Compacted]()
+    outcomes: SimpleQueue[Compacted] = SimpleQueue()
 
-    def take(outcome: Compacted) -> None:
-        outcomes.append(outcome)
-        ended.set()
+    def deed(agent: Agent, mind: Mind, _: str) -> tuple[bool, str]:
+        mind.memory.compact(CompactReason.MANUAL, outcomes.put)
+        return True, f"{agent.key}'s memory is being compacted; its compactions tell the outcome"
 
-    def deed(agent: Agent, mind: Mind) -> tuple[bool, str]:
-        mind.memory.compact(CompactReason.MANUAL, take)
-        return (
-            True,
-            f"{agent.key}'s memory is being compacted; its compactions tell the outcome",
-        )
-
-    begun = _done(number, who, "compact", deed)
-    ended.wait(HASTE)
-    if not outcomes:
+    begun = _done(request, number, "compact", deed)
+    try:
+        done, said = _compacted(outcomes.get(timeout=HASTE))
+    except Empty:
         return begun
-    done, said = _compacted(outcomes[0])
     return Done(done=done, said=said, state=begun.state)
 
 
@@ -118,12 +116,15 @@ def _compacted(outcome: Compacted) -> tuple[bool, str]:
     return True, f"Compacted: {outcome.detail}; {before:,} tokens before, {after:,} now"
 
 
-def _done(number: int, who: str, what: str, deed: Deed) -> Done:
+def _done(request: HttpRequest, number: int, what: str, deed: Deed) -> Done:
     """Do it on the reactor thread, and have the agents' log say who did it."""
+    if not may_act(request.user):
+        raise NotAllowed("That is for builders", "Ask one, or to be made one: @perm")
+    who = str(request.user.get_username())
 
     def work() -> Done:
         agent, mind = agent_with(number), mind_with(number)
-        done, said = deed(agent, mind)
+        done, said = deed(agent, mind, who)
         log(f"[Dashboard] {who}: {what} {agent.key}" + ("" if done else f" ({said})"))
         return Done(done=done, said=said, state=state_of(mind))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from http import HTTPStatus
 from typing import Any
 
@@ -11,8 +11,7 @@ from django.core.exceptions import TooManyFieldsSent
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 
 from game.mind.errors import KeepsakeError
-from game.web.api.on_reactor import WorldBusy
-from game.web.api.openapi import Operation
+from game.web.api.openapi import BadRequest, Operation
 from game.web.api.shapes import Shape
 from game.web.api.snapshots import NoSuchAgent
 from game.web.api.why_view import NoSuchAct
@@ -21,38 +20,36 @@ from game.web.site.access import api, refused
 Answer = Callable[..., Any]
 """Gives a model of :mod:`game.web.api.shapes`, or a mapping, for a request."""
 
-_SAFE = ("GET", "HEAD")
-
-
-class BadRequest(KeepsakeError):
-    """A parameter that cannot be used."""
-
 
 class NotAllowed(KeepsakeError):
     """Whoever asks may look, but not do that."""
 
 
-def answering(
-    function: Answer, *methods: str, operation: Operation | None = None
-) -> Callable[..., HttpResponseBase]:
+_STATUS: dict[type[KeepsakeError], HTTPStatus] = {
+    BadRequest: HTTPStatus.BAD_REQUEST,
+    NotAllowed: HTTPStatus.FORBIDDEN,
+    NoSuchAgent: HTTPStatus.NOT_FOUND,
+    NoSuchAct: HTTPStatus.NOT_FOUND,
+}
+"""Of any other error 503: services that do not run, an archive that cannot be opened, a full disk
+are not so for ever."""
+
+
+def answering(function: Answer, operation: Operation) -> Callable[..., HttpResponseBase]:
     """A view that gives what ``function`` does, as JSON, to whoever may watch.
 
     Args:
-        function: Gets the request and what the address names.
-        methods: The HTTP methods that it takes; those of ``operation`` where none are given.
-        operation: What may be asked for there, and is refused if it is not told of; None to take
-            whatever comes.
+        function: Gets the request, what the address names, and all parameters of ``operation``.
+        operation: What may be asked for there; what it does not tell of is refused.
     """
-    own = ("POST",) if operation is not None and operation.method == "post" else _SAFE
 
-    @api(*(methods or own))
-    def view(request: HttpRequest, *rest: Any, **kwargs: Any) -> HttpResponseBase:
+    @api(*(("POST",) if operation.method == "post" else ("GET", "HEAD")))
+    def view(request: HttpRequest, **named: Any) -> HttpResponseBase:
         try:
-            if operation is not None:
-                _known(request, operation)
-            found = function(request, *rest, **kwargs)
+            found = function(request, **named, **_asked(request, operation))
         except KeepsakeError as error:
-            return refused(_status_of(error), str(error))
+            status = _STATUS.get(type(error), HTTPStatus.SERVICE_UNAVAILABLE)
+            return refused(status, str(error))
         except OSError as error:  # an archive, or the log
             problem = f"A file cannot be read ({error.strerror}): see `keepsake doctor`"
             return refused(HTTPStatus.SERVICE_UNAVAILABLE, problem)
@@ -61,85 +58,27 @@ def answering(
     return view
 
 
-def _known(request: HttpRequest, operation: Operation) -> None:
-    """Look whether all is told of that the request names, in its address or its body."""
+def _asked(request: HttpRequest, operation: Operation) -> dict[str, Any]:
+    """All parameters, of the address and of the body.
+
+    Raises:
+        BadRequest: One cannot be used, or is not told of.
+    """
     names = [each.name for each in operation.parameters]
+    cure = f"Give {' or '.join(names)}" if names else "Give none"
     try:
         unknown = sorted(request.GET.keys() - set(names))
     except TooManyFieldsSent as error:
-        raise BadRequest("The address names too much", _only(names)) from error
+        raise BadRequest("The address names too much", cure) from error
     if unknown:
-        raise BadRequest(f"There is no parameter {unknown[0][:40]!r}", _only(names))
-    if operation.method == "post":
-        _flags(request, operation.body or {})
-
-
-def _only(names: Sequence[str]) -> str:
-    return f"Give {' or '.join(names)}" if names else "Give none"
-
-
-def _status_of(error: KeepsakeError) -> HTTPStatus:
-    match error:
-        case BadRequest():
-            return HTTPStatus.BAD_REQUEST
-        case NotAllowed():
-            return HTTPStatus.FORBIDDEN
-        case NoSuchAgent() | NoSuchAct():
-            return HTTPStatus.NOT_FOUND
-        case WorldBusy():
-            return HTTPStatus.SERVICE_UNAVAILABLE
-    # The services are not running, an archive cannot be opened, a disk is full: not for ever.
-    return HTTPStatus.SERVICE_UNAVAILABLE
-
-
-def number_in(
-    request: HttpRequest, name: str, default: int, least: int = 1, most: int = 2**53
-) -> int:
-    """A whole number among the parameters of the address.
-
-    Args:
-        request: The request.
-        name: Which parameter.
-        default: What it is if it is not given.
-        least: The smallest that is allowed.
-        most: The largest.
-
-    Raises:
-        BadRequest: It is none, or not within them.
-    """
-    given = request.GET.get(name, "")
-    if not given:
-        return default
-    if given.isascii() and given.isdecimal() and len(given) <= 16 and least <= int(given) <= most:
-        return int(given)
-    raise BadRequest(f"{name} cannot be {given[:40]!r}", f"Give a whole number, {least} to {most}")
-
-
-def words(request: HttpRequest, name: str, most: int) -> str:
-    """A text among the parameters of the address, without blanks around it.
-
-    Raises:
-        BadRequest: It is not there, or longer than ``most`` characters.
-    """
-    given = str(request.GET.get(name, "")).strip()
-    if not given:
-        raise BadRequest(f"{name} is not given", f"Add it to the address: ?{name}=…")
-    if len(given) > most:
-        raise BadRequest(f"{name} has {len(given)} characters", f"Give at most {most}")
-    return given
-
-
-def flag(request: HttpRequest, name: str) -> bool:
-    """Whether the JSON object in the request's body, if there is one, says so.
-
-    Raises:
-        BadRequest: The body is no JSON object, or holds something else.
-    """
-    return _flags(request, (name,)).get(name, False)
+        raise BadRequest(f"There is no parameter {unknown[0][:40]!r}", cure)
+    body = _flags(request, operation.body) if operation.method == "post" else {}
+    asked = {each.name: each.read(request.GET.get(each.name, "")) for each in operation.parameters}
+    return asked | body
 
 
 def _flags(request: HttpRequest, names: Collection[str]) -> dict[str, bool]:
-    """The JSON object in the body, which may say yes or no to each of these names."""
+    """What the JSON object in the body, if there is one, says of each of these names."""
     such = " or ".join(f'{{"{name}": true}}' for name in names)
     cure = f"Send none, or a JSON object such as {such}" if names else "Send none"
     try:
@@ -150,4 +89,4 @@ def _flags(request: HttpRequest, names: Collection[str]) -> dict[str, bool]:
         raise BadRequest("The body cannot be read", cure)
     if unknown := sorted(given.keys() - set(names)):
         raise BadRequest(f"There is no {unknown[0][:40]!r} to be said", cure)
-    return given
+    return dict.fromkeys(names, False) | given

@@ -20,8 +20,9 @@ from game.web.api.shapes import (
     Memories,
     MemoryView,
     SummaryView,
+    iso,
 )
-from game.web.api.snapshots import ArchiveAccess, iso, summary, window_first
+from game.web.api.snapshots import ArchiveAccess, summary, window_first
 
 _HEURISTIC = Heuristic()
 MOST_MEMORIES = 200
@@ -86,15 +87,12 @@ class Bounds:
 
 def memory_view(memory: Memory, bounds: Bounds) -> MemoryView:
     """A memory for people."""
-    return MemoryView(
+    return MemoryView.of(
+        memory,
         n=memory.number,
-        at=iso(memory.time) or "",
+        at=iso(memory.time),
         kind=memory.kind.value,
-        text=memory.text,
         times=memory.repeats,
-        place=memory.place,
-        source=memory.source,
-        reason=memory.reason,
         tier=bounds.holding(memory.number),
     )
 
@@ -132,9 +130,7 @@ class _Past:
 
     def of(self, life: ArchiveAccess) -> Sequence[PastCompaction]:
         """All compactions of a life, oldest first."""
-        folder, context = life.archive.folder, life.context
-        # Whatever changes what the archive tells of them changes one of these as well.
-        state = (life.made, life.standing, life.rate, context.longterm, context.recent)
+        folder, state = life.archive.folder, life.state
         with self._lock:
             kept = self._kept.get(folder)
         if kept is not None and kept[0] == state:
@@ -172,18 +168,12 @@ def compactions(life: ArchiveAccess, limit: int, before: int | None = None) -> C
 
 def _compaction(past: PastCompaction, undone: Collection[int]) -> CompactionView:
     first, last = past.covered or (0, 0)
-    return CompactionView(
-        number=past.number,
-        at=iso(past.time) or "",
-        reason=past.reason,
+    return CompactionView.of(
+        past,
+        at=iso(past.time),
         outcome=past.outcome.value,
-        strategy=past.strategy,
         first=first,
         last=last,
-        tokens_before=past.tokens_before,
-        tokens_after=past.tokens_after,
-        seconds=past.seconds,
-        calls=past.calls,
         undone=past.undone is not None,
         good=past.verdict.good if past.verdict else None,
         verdict=_told(past.verdict),

@@ -1,4 +1,4 @@
-"""What the API is, for programs: an OpenAPI 3.1 document, made from the shapes of its answers.
+"""What the API takes and answers, and the same for programs: an OpenAPI 3.1 document.
 
 ``python -m game.web.api.openapi > docs/openapi.json`` writes it; a test holds the file to it, and
 each answer of the API to the document.
@@ -7,37 +7,89 @@ each answer of the API to the document.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core.core_schema import WithDefaultSchema
 
+from game.mind.errors import KeepsakeError
 from game.web.api import shapes
 
 VERSION = "1"
 _REF = "#/components/schemas/{model}"
-_AGENT = "/agents/{id}"
 
 type Schema = dict[str, Any]
 
 
+class BadRequest(KeepsakeError):
+    """A parameter or a body that cannot be used."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of an address.
+    """A whole number that an address takes.
 
     Attributes:
         name: What it is called.
         help: What it means.
-        schema: What it may be.
-        required: Whether it has to be given.
+        default: What it is if it is not given.
+        most: The largest; None for any that a JSON number can be.
+        least: The smallest.
     """
 
     name: str
     help: str
-    schema: Mapping[str, Any]
-    required: bool = False
+    default: int | None = None
+    most: int | None = None
+    least: int = 1
+    required = False
+
+    @property
+    def schema(self) -> Schema:
+        """What it may be."""
+        bounds = {"minimum": self.least, "maximum": self.most, "default": self.default}
+        return {"type": "integer"} | {name: of for name, of in bounds.items() if of is not None}
+
+    def read(self, given: str) -> int | str | None:
+        """Its value.
+
+        Raises:
+            BadRequest: It is none, or not within its bounds.
+        """
+        if not given:
+            return self.default
+        most = self.most if self.most is not None else 2**53
+        readable = given.isascii() and given.isdecimal() and len(given) <= 16
+        if readable and self.least <= int(given) <= most:
+            return int(given)
+        cure = f"Give a whole number, {self.least} to {most}"
+        raise BadRequest(f"{self.name} cannot be {given[:40]!r}", cure)
+
+
+class Words(Parameter):
+    """A text of at most ``most`` characters that an address needs, without blanks around it."""
+
+    required = True
+
+    @property
+    def schema(self) -> Schema:
+        """What it may be."""
+        return {"type": "string", "minLength": self.least, "maxLength": self.most}
+
+    def read(self, given: str) -> int | str | None:
+        """Its value.
+
+        Raises:
+            BadRequest: It is not there, or too long.
+        """
+        text = given.strip()
+        if not text:
+            raise BadRequest(f"{self.name} is not given", f"Add it to the address: ?{self.name}=…")
+        if len(text) > (self.most or 0):
+            raise BadRequest(f"{self.name} has {len(text)} characters", f"Give at most {self.most}")
+        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,68 +98,66 @@ class Operation:
 
     Attributes:
         path: The address, below ``/agents/api``.
-        method: How it is asked for.
         help: What it gives or does.
         answer: The shape of the answer; None for this very document.
         parameters: What may be given besides the agent's number.
+        method: How it is asked for.
         body: Names of yes-or-no fields that a JSON body may have, with their meaning.
     """
 
     path: str
-    method: Literal["get", "post"]
     help: str
     answer: type[shapes.Shape] | None
     parameters: tuple[Parameter, ...] = ()
-    body: Mapping[str, str] | None = None
+    method: Literal["get", "post"] = "get"
+    body: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """Its name, which is that of the view as well."""
+        return self.path.strip("/").replace("agents/{id}", "agent").replace("/", "_")
 
 
-def _whole(name: str, help: str, default: int | None, most: int | None = None) -> Parameter:
-    schema: Schema = {"type": "integer", "minimum": 1}
-    schema |= {"maximum": most} if most is not None else {}
-    schema |= {"default": default} if default is not None else {}
-    return Parameter(name, help, schema)
-
-
-_WORDS = Parameter(
-    "q", "What to search for.", {"type": "string", "minLength": 1, "maxLength": 1000}, True
-)
-_FIRST = _whole("first", "The first memory; without it the newest are given.", None)
-_LAST = _whole("last", "The last memory; at most 200 are given.", None)
-_HITS = _whole("limit", "How many at most.", 12, 50)
-_HOURS = _whole("hours", "How many hours, until now; at most a week.", 1, 168)
-_NEWEST = _whole("limit", "How many, the newest first.", 20, 100)
-_OLDER = _whole("before", "Only those older than the compaction of this number.", None)
-_NTH = _whole("n", "Which of its last acts, 1 for the very last.", 1, 1000)
+_FIRST = Parameter("first", "The first memory; without it the newest are given.")
+_LAST = Parameter("last", "The last memory; at most 200 are given.")
+_WORDS = Words("q", "What to search for.", most=1000)
+_HITS = Parameter("limit", "How many at most.", 12, 50)
+_HOURS = Parameter("hours", "How many hours, until now; at most a week.", 1, 168)
+_NEWEST = Parameter("limit", "How many, the newest first.", 20, 100)
+_OLDER = Parameter("before", "Only those older than the compaction of this number.")
+_NTH = Parameter("n", "Which of its last acts, 1 for the very last.", 1, 1000)
 _ALL = Parameter(
     "all",
     "1 to count what came to nothing as well: waiting, refused answers, no answer.",
-    {"type": "integer", "minimum": 0, "maximum": 1, "default": 0},
+    *(0, 1, 0),
 )
-_HERE = {"here": "Lie down where it is, instead of going home."}
 
-_ALL_OPERATIONS = (
-    Operation("/agents", "get", "All agents at a glance, and the model servers.", shapes.Overview),
-    Operation(_AGENT, "get", "One agent at a glance.", shapes.AgentRow),
-    Operation(f"{_AGENT}/prompt", "get", "What was last sent for it.", shapes.PromptView),
-    Operation(f"{_AGENT}/tiers", "get", "Which memory is where.", shapes.TiersView),
-    Operation(
-        f"{_AGENT}/memories", "get", "Raw memories by number.", shapes.Memories, (_FIRST, _LAST)
-    ),
-    Operation(f"{_AGENT}/recall", "get", "A search by hand.", shapes.RecallView, (_WORDS, _HITS)),
-    Operation(
-        f"{_AGENT}/compactions", "get", "Its compactions.", shapes.Compactions, (_NEWEST, _OLDER)
-    ),
-    Operation(f"{_AGENT}/series", "get", "Its last hours, for charts.", shapes.Series, (_HOURS,)),
-    Operation(f"{_AGENT}/why", "get", "Why it did what it did.", shapes.WhyView, (_NTH, _ALL)),
-    Operation(f"{_AGENT}/pause", "post", "It perceives, but does not think.", shapes.Done),
-    Operation(f"{_AGENT}/resume", "post", "It thinks again.", shapes.Done),
-    Operation(f"{_AGENT}/compact", "post", "Compact its memory now.", shapes.Done),
-    Operation(f"{_AGENT}/sleep", "post", "Send it to bed.", shapes.Done, body=_HERE),
-    Operation(f"{_AGENT}/wake", "post", "Wake it.", shapes.Done),
-    Operation("/openapi.json", "get", "This document.", None),
+
+def _look(rest: str, help: str, answer: type[shapes.Shape], *parameters: Parameter) -> Operation:
+    return Operation(f"/agents/{{id}}{rest}", help, answer, parameters)
+
+
+def _do(rest: str, help: str, **body: str) -> Operation:
+    return Operation(f"/agents/{{id}}/{rest}", help, shapes.Done, (), "post", body)
+
+
+OPERATIONS = (
+    Operation("/agents", "All agents at a glance, and the model servers.", shapes.Overview),
+    _look("", "One agent at a glance.", shapes.AgentRow),
+    _look("/prompt", "What was last sent for it.", shapes.PromptView),
+    _look("/tiers", "Which memory is where.", shapes.TiersView),
+    _look("/memories", "Raw memories by number.", shapes.Memories, _FIRST, _LAST),
+    _look("/recall", "A search by hand.", shapes.RecallView, _WORDS, _HITS),
+    _look("/compactions", "Its compactions.", shapes.Compactions, _NEWEST, _OLDER),
+    _look("/series", "Its last hours, for charts.", shapes.Series, _HOURS),
+    _look("/why", "Why it did what it did.", shapes.WhyView, _NTH, _ALL),
+    _do("pause", "It perceives, but does not think."),
+    _do("resume", "It thinks again."),
+    _do("compact", "Compact its memory now."),
+    _do("sleep", "Send it to bed.", here="Lie down where it is, instead of going home."),
+    _do("wake", "Wake it."),
+    Operation("/openapi.json", "This document.", None),
 )
-OPERATIONS: Mapping[str, Operation] = {each.path: each for each in _ALL_OPERATIONS}
-"""By their address, each of which has one method."""
 _ERRORS = {
     "400": "A parameter or the body cannot be used, or names what is not told of here.",
     "403": "It is not for whoever asks, or the request lacks its token.",
@@ -135,7 +185,7 @@ def document() -> Schema:
         "info": {"title": "Keepsake's agents", "version": VERSION, "description": _ABOUT},
         "servers": [{"url": "/agents/api"}],
         "security": [{"session": []}],
-        "paths": {path: {each.method: _operation(each)} for path, each in OPERATIONS.items()},
+        "paths": {each.path: {each.method: _operation(each)} for each in OPERATIONS},
         "components": {
             "schemas": _schemas(),
             "securitySchemes": {
@@ -150,46 +200,36 @@ def _operation(operation: Operation) -> Schema:
     schema = _ref(operation.answer) if operation.answer else {"type": "object"}
     errors = {code: _answer(said, _ref(shapes.Refused)) for code, said in _ERRORS.items()}
     made: Schema = {
-        "operationId": _id(operation),
+        "operationId": operation.id,
         "summary": operation.help,
         "responses": {"200": _answer("What was asked for.", schema), **errors},
     }
-    if parameters := [*_number(operation), *map(_parameter, operation.parameters)]:
+    if parameters := [*_parameters(operation)]:
         made["parameters"] = parameters
     if operation.method == "post":
         made["security"] = [{"session": [], "token": []}]
     if operation.body:
-        made["requestBody"] = {"content": {"application/json": {"schema": _body(operation.body)}}}
+        flags = {
+            name: {"type": "boolean", "default": False, "description": said}
+            for name, said in operation.body.items()
+        }
+        body = {"type": "object", "properties": flags}
+        made["requestBody"] = {"content": {"application/json": {"schema": body}}}
     return made
 
 
-def _id(operation: Operation) -> str:
-    return operation.path.strip("/").replace("agents/{id}", "agent").replace("/", "_")
-
-
-def _number(operation: Operation) -> list[Schema]:
-    if "{id}" not in operation.path:
-        return []
-    number = {"type": "integer", "minimum": 0}
-    return [_parameter(Parameter("id", "The agent's database number.", number, True), "path")]
-
-
-def _parameter(parameter: Parameter, where: str = "query") -> Schema:
-    return {
-        "name": parameter.name,
-        "in": where,
-        "required": parameter.required,
-        "description": parameter.help,
-        "schema": dict(parameter.schema),
-    }
-
-
-def _body(flags: Mapping[str, str]) -> Schema:
-    properties = {
-        name: {"type": "boolean", "default": False, "description": said}
-        for name, said in flags.items()
-    }
-    return {"type": "object", "properties": properties}
+def _parameters(operation: Operation) -> Iterator[Schema]:
+    taken = [("query", each) for each in operation.parameters]
+    if "{id}" in operation.path:
+        taken.insert(0, ("path", Parameter("id", "The agent's database number.", least=0)))
+    for where, each in taken:
+        yield {
+            "name": each.name,
+            "in": where,
+            "required": each.required or where == "path",
+            "description": each.help,
+            "schema": each.schema,
+        }
 
 
 def _ref(shape: type) -> Schema:
@@ -202,7 +242,7 @@ def _answer(said: str, schema: Schema) -> Schema:
 
 def _schemas() -> Schema:
     """The models' schemas by name, as Pydantic makes them from what is answered."""
-    shapes_used = {each.answer for each in OPERATIONS.values() if each.answer} | {shapes.Refused}
+    shapes_used = {each.answer for each in OPERATIONS if each.answer} | {shapes.Refused}
     _, made = models_json_schema(
         [(each, "serialization") for each in sorted(shapes_used, key=lambda each: each.__name__)],
         ref_template=_REF,

@@ -7,8 +7,15 @@ says otherwise. An agent is addressed by its database number, which stays when i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
+
+
+def iso(time: datetime | None) -> str | None:
+    """The time in UTC, as ISO 8601; None for none."""
+    return None if time is None else time.astimezone(UTC).isoformat()
 
 
 class Shape(BaseModel):
@@ -21,6 +28,12 @@ class Shape(BaseModel):
         use_attribute_docstrings=True,
         json_schema_serialization_defaults_required=True,
     )
+
+    @classmethod
+    def of(cls, found: object, **rest: Any) -> Self:
+        """One with what ``found`` has under the names of its fields, and the rest as given."""
+        names = cls.model_fields.keys() - rest.keys()
+        return cls(**{name: getattr(found, name) for name in names if hasattr(found, name)}, **rest)
 
 
 class AgentRow(Shape):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from itertools import batched, groupby
 
@@ -31,7 +30,6 @@ from game.mind.events.types import Events
 from game.mind.language.perception import shorten
 from game.mind.memory import MemoryContext
 from game.mind.prompt.template import Rendered
-from game.mind.summaries.roundtrip import Rate
 from game.web.api.on_reactor import on_reactor
 from game.web.api.shapes import (
     AgentRow,
@@ -42,6 +40,7 @@ from game.web.api.shapes import (
     Stretch,
     SummaryView,
     TiersView,
+    iso,
 )
 from typeclasses.agents import Agent, all_agents
 
@@ -57,11 +56,6 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 class NoSuchAgent(KeepsakeError):
     """No agent has that number."""
-
-
-def iso(time: datetime | None) -> str | None:
-    """The time in UTC, as ISO 8601; None for none."""
-    return None if time is None else time.astimezone(UTC).isoformat()
 
 
 def agent_with(number: int) -> Agent:
@@ -195,15 +189,8 @@ def _servers() -> Iterator[ServerRow]:
         yield ServerRow(provider="llm.md", health=str(error))
         return
     for status in statuses:
-        yield ServerRow(
-            provider=status.provider,
-            host=status.host,
-            models=status.models,
-            health=status.health,
-            waiting={each.name.lower(): status.waiting.get(each, 0) for each in Priority},
-            running=status.running,
-            in_flight=status.in_flight,
-        )
+        waiting = {each.name.lower(): status.waiting.get(each, 0) for each in Priority}
+        yield ServerRow.of(status, waiting=waiting)
 
 
 def _log_problem(events: Events) -> str:
@@ -223,13 +210,8 @@ def prompt(number: int) -> PromptView:
         KeepsakeError: The agents' services are not running.
     """
     sent = mind_with(number).thinker.tally.sent
-    budget = services().compaction.current.budget
     if sent is None:
-        return PromptView(budget=budget)
-    return _prompt(sent)
-
-
-def _prompt(sent: LastSent) -> PromptView:
+        return PromptView(budget=services().compaction.current.budget)
     answer = sent.answer
     return PromptView(
         at=iso(sent.at),
@@ -245,10 +227,11 @@ def _prompt(sent: LastSent) -> PromptView:
 
 
 def _sections(sent: LastSent) -> Iterator[Section]:
-    texts = _texts(sent.prompt)
-    for section in sent.costs.sections:
-        text = texts.get(section.name, "")
-        yield Section(name=section.name, tokens=section.tokens, text=text)
+    texts: dict[str, list[str]] = {}
+    for text, section in sent.prompt.lines:
+        texts.setdefault(title_of(section), []).append(text)
+    for each in sent.costs.sections:
+        yield Section.of(each, text="\n".join(texts.get(each.name, ())))
 
 
 def _stretches(prompt: Rendered) -> Iterator[Stretch]:
@@ -256,13 +239,6 @@ def _stretches(prompt: Rendered) -> Iterator[Stretch]:
     for section, lines in groupby(prompt.lines, lambda line: line.section):
         text = "\n".join(line.text for line in lines)
         yield Stretch(name=title_of(section), text=text)
-
-
-def _texts(prompt: Rendered) -> dict[str, str]:
-    lines: dict[str, list[str]] = {}
-    for text, section in prompt.lines:
-        lines.setdefault(title_of(section), []).append(text)
-    return {name: "\n".join(each) for name, each in lines.items()}
 
 
 def tiers(number: int) -> TiersView:
@@ -300,14 +276,11 @@ def _standing(found: Summary | None, compaction: int) -> SummaryView | None:
 
 def summary(found: Summary, compaction: int, tokens: int, *, undone: bool = False) -> SummaryView:
     """A summary for people, which that compaction wrote; ``tokens`` is its share of a prompt."""
-    return SummaryView(
+    return SummaryView.of(
+        found,
         kind=found.tier.value,
         compaction=compaction,
-        first=found.first,
-        last=found.last,
-        at=iso(found.time) or "",
-        model=found.model,
-        text=found.text,
+        at=iso(found.time),
         tokens=tokens,
         undone=undone,
     )
@@ -318,22 +291,16 @@ class ArchiveAccess:
     """What a view's thread needs to read what an agent lived through.
 
     Attributes:
-        name: Its name.
         names: What it is and was called.
         archive: Where it stands; safe in any thread.
         context: What stands in its prompt.
-        made: How many compactions were ever made.
-        standing: The compaction that its summaries are of, 0 for none.
-        rate: How many of the questions of that one can still be answered.
+        state: Whatever changes what the archive tells of its compactions changes this as well.
     """
 
-    name: str
     names: Names
     archive: Archive
     context: MemoryContext
-    made: int
-    standing: int
-    rate: Rate | None
+    state: tuple[object, ...]
 
 
 def life(number: int) -> ArchiveAccess:
@@ -343,15 +310,8 @@ def life(number: int) -> ArchiveAccess:
         NoSuchAgent: There is none with that number.
         KeepsakeError: The agents' services are not running, or its archive cannot be opened.
     """
-    agent, component = agent_with(number), mind_with(number).memory
-    memory = component.memory
-    status = memory.status()
-    return ArchiveAccess(
-        name=component.name,
-        names=names_of(agent),
-        archive=memory.archive,
-        context=memory.context(),
-        made=status.compactions,
-        standing=status.last_number,
-        rate=status.last_rate,
-    )
+    names, memory = names_of(agent_with(number)), mind_with(number).memory.memory
+    status, context = memory.status(), memory.context()
+    done = (status.compactions, status.last_number, status.last_rate)
+    state = (*done, context.longterm, context.recent)
+    return ArchiveAccess(names, memory.archive, context, state)

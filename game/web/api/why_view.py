@@ -1,15 +1,33 @@
-"""Why an agent did what it did, for the page; in a view's thread, as log and archive are read."""
+"""What the event log tells of an agent: why it did what it did, its last prompt of before.
+
+In a view's thread, as log and archive are read.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 from game.mind.errors import KeepsakeError
-from game.mind.events.reasons import Leant, PromptSource, Under, Why
-from game.mind.events.why_log import why_did
+from game.mind.events.agent_names import Names, time_of
+from game.mind.events.prompts import Prompts
+from game.mind.events.reader import Record
+from game.mind.events.reasons import PromptSource, Under, Why
+from game.mind.events.recent_activity import MOST_BYTES
+from game.mind.events.why_log import thoughts_of, why_did
 from game.web.api.archive_views import Bounds, memory_view
-from game.web.api.shapes import Cost, HitView, LeantView, UnderView, WhyView
-from game.web.api.snapshots import ArchiveAccess, iso
+from game.web.api.shapes import (
+    HitView,
+    LeantView,
+    PromptView,
+    Section,
+    Stretch,
+    UnderView,
+    WhyView,
+    iso,
+)
+from game.web.api.snapshots import ArchiveAccess
 
 
 class NoSuchAct(KeepsakeError):
@@ -40,38 +58,20 @@ def why(life: ArchiveAccess, log: Path, nth: int, *, everything: bool) -> WhyVie
 
 
 def _view(found: Why, bounds: Bounds) -> WhyView:
-    return WhyView(
-        nth=found.nth,
-        at=iso(found.time) or "",
-        seq=found.seq,
-        outcome=found.outcome,
-        command=found.command,
-        reason=found.reason,
-        problem=found.problem,
-        trigger=found.trigger,
-        priority=found.priority,
-        source=found.source,
+    return WhyView.of(
+        found,
+        at=iso(found.time),
         cause=memory_view(found.cause, bounds) if found.cause else None,
         act=memory_view(found.act, bounds) if found.act else None,
         recalled=tuple(map(_hit, found.recalled)),
-        summaries=tuple(map(_leant, found.summaries)),
+        summaries=tuple(LeantView.of(each, kind=each.tier) for each in found.summaries),
         under=tuple(map(_under, found.under)),
-        window=found.window,
-        cost=Cost.model_validate(found.cost) if found.cost else None,
-        missing=found.missing,
     )
 
 
 def _hit(shown: PromptSource) -> HitView:
     is_memory = shown.kind in ("memory", "called back")
-    return HitView(
-        kind=shown.kind,
-        title=_title(shown),
-        text=shown.text,
-        score=shown.score,
-        why=shown.why,
-        n=shown.n if is_memory else 0,
-    )
+    return HitView.of(shown, title=_title(shown), n=shown.n if is_memory else 0)
 
 
 def _title(shown: PromptSource) -> str:
@@ -95,24 +95,51 @@ def summary_title(compaction: int, memories: str) -> str:
     return f"short-term summary {compaction}" + (f" ({memories})" if memories else "")
 
 
-def _leant(leant: Leant) -> LeantView:
-    return LeantView(
-        kind=leant.tier,
-        compaction=leant.compaction,
-        first=leant.first,
-        last=leant.last,
-        model=leant.model,
-        text=leant.text,
-        told=leant.told,
-    )
-
-
 def _under(under: Under) -> UnderView:
     memory = under.memory
-    return UnderView(
-        n=memory.number,
-        at=iso(memory.time) or "",
-        text=memory.line,
-        shared=under.shared,
-        weight=under.weight,
+    return UnderView.of(under, n=memory.number, at=iso(memory.time), text=memory.line)
+
+
+# -- the last prompt of before the server started
+
+
+def last_prompt(log: Path, names: Names, nothing: PromptView) -> PromptView:
+    """What was last sent for an agent, as far as the newest part of the log tells.
+
+    The log has the text as a whole, and what each section cost: not which line was whose.
+
+    Raises:
+        OSError: The log cannot be read.
+    """
+    sent = (each for each in thoughts_of(log, names, MOST_BYTES) if each.get("prompt"))
+    thought = next(sent, None)
+    if thought is None:
+        return nothing
+    text = Prompts(log).text(str(thought["prompt"]), int(thought["seq"]))
+    sections = tuple(_sections(thought))
+    trigger, source = str(thought.get("trigger") or ""), str(thought.get("source") or "")
+    ended = time_of(thought.get("t"))
+    latency = timedelta(seconds=float(thought.get("latency") or 0.0))
+    return PromptView(
+        at=iso(ended - latency if ended else None),
+        sections=sections,
+        sent=(Stretch(name="", text=text),) if text else (),
+        tokens=sum(each.tokens for each in sections),
+        budget=_number(thought, "budget") or nothing.budget,
+        cached=_number(thought, "cached_tokens"),
+        server_tokens=_number(thought, "prompt_tokens"),
+        trigger=f"{trigger}: {source}" if source else trigger,
+        answer=str(thought.get("answer") or ""),
     )
+
+
+def _sections(thought: Record) -> Iterator[Section]:
+    costs = thought.get("sections")
+    for name, tokens in costs.items() if isinstance(costs, dict) else ():
+        if isinstance(tokens, int):
+            yield Section(name=str(name), tokens=tokens, text="")
+
+
+def _number(thought: Record, name: str) -> int:
+    value = thought.get(name)
+    return value if isinstance(value, int) else 0

@@ -14,7 +14,7 @@ from typing import Any
 from twisted.web.http import Request
 from twisted.web.proxy import ProxyClient, ProxyClientFactory, ReverseProxyResource
 
-from game.web.live.gate import gone
+from game.web.live.gate import answer, gone
 from game.web.live.visitors import forwarded_headers
 
 AWAY = "The world is not running, or is just being reloaded. Try again in a moment"
@@ -91,20 +91,13 @@ def away(request: Request, address: bytes, words: str) -> None:
     for name, _ in list(request.responseHeaders.getAllRawHeaders()):
         if name.lower() not in _KEPT:  # what the Server had begun to say
             request.responseHeaders.removeHeader(name)
-    data = address.startswith(_DATA)
-    body = (json.dumps({"error": words}) if data else words).encode()
-    request.setResponseCode(HTTPStatus.BAD_GATEWAY)
-    kind = b"application/json" if data else b"text/plain; charset=utf-8"
-    for name, value in (
-        (b"content-type", kind),
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-        (b"x-content-type-options", b"nosniff"),
-        (b"retry-after", b"2"),
-    ):
-        request.setHeader(name, value)
-    request.write(body)
-    request.finish()
+    request.setHeader(b"x-content-type-options", b"nosniff")
+    request.setHeader(b"retry-after", b"2")
+    if address.startswith(_DATA):
+        body, kind = json.dumps({"error": words}), "application/json"
+    else:
+        body, kind = words, "text/plain; charset=utf-8"
+    answer(request, HTTPStatus.BAD_GATEWAY, kind, body.encode())
 
 
 def let_browsers_leave(proxy: type[ReverseProxyResource]) -> None:

@@ -115,6 +115,18 @@ def refusal(request: Request, status: HTTPStatus) -> bytes:
     return b""
 
 
+def answer(request: Request, status: HTTPStatus, kind: str, body: bytes) -> None:
+    """Send a whole answer of that content type, unless nobody is there to get it."""
+    if gone(request):
+        return
+    request.setResponseCode(status)
+    request.setHeader(b"content-type", kind.encode())
+    request.setHeader(b"content-length", str(len(body)).encode())
+    request.setHeader(b"cache-control", b"no-store")
+    request.write(body if request.method != b"HEAD" else b"")
+    request.finish()
+
+
 class StreamProxy(Resource):
     """Passes a stream of the Server on to a browser, and ends with whichever ends first.
 

@@ -7,12 +7,11 @@ more than so many agents are told apart, so that the number of series stays what
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from threading import Lock
-from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 from prometheus_client.exposition import generate_latest
@@ -20,6 +19,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
+from game.llm.gateway import READY, ServerStatus
 from game.mind.events.types import (
     OPERATIONS,
     Compaction,
@@ -38,7 +38,7 @@ MOST_AGENTS = 200
 OTHERS = "(others)"
 MOST_WAITING = 1_000
 """Events that wait to be counted; they hold their prompts."""
-_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+_THOUGHT_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 _COMPACTION_SECONDS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 _RECALL_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _LAG_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
@@ -55,30 +55,64 @@ _RESULTS = ("found", "nothing", "not searched")
 """All these are as :mod:`game.mind.events.types` names them. A series that begins at 1 has no
 increase: so each begins at 0, before anything has happened. Others may come and then begin at 1."""
 
+type Known = tuple[Iterable[str], ...]
+"""The values that each label is known to have; none where they come with the agents."""
+
+_COUNTERS: dict[str, tuple[str, tuple[str, ...], Known]] = {
+    "thoughts": ("Thoughts, by how they ended", ("agent", "outcome"), ()),
+    "thought_triggers": ("Thoughts, by what caused them", ("trigger",), (_TRIGGERS,)),
+    "prompt_tokens": ("Tokens of thoughts' prompts", ("agent",), ()),
+    "cached_tokens": ("Those that the model server had cached", ("agent",), ()),
+    "completion_tokens": ("Tokens of thoughts' answers", ("agent",), ()),
+    "memory_operations": ("Operations on memories", ("op", "failed"), (OPERATIONS, _YES_NO)),
+    "compactions": ("Compactions", ("reason", "outcome"), (CompactReason, (*Outcome, _FAILED))),
+    "compaction_tokens": ("Tokens spent on summaries", ("kind",), (("prompt", "completion"),)),
+    "compaction_saved_tokens": ("Tokens that compactions saved", (), ()),
+    "compaction_invented": ("Names and numbers made up in summaries", (), ()),
+    "compaction_put_back": ("What had to survive and was put back", (), ()),
+    "recalls": ("Searches in memories", ("by", "result"), (_BY, _RESULTS)),
+    "faults": ("Warnings and errors in the agents' log", ("level",), (_LEVELS,)),
+    "sleep_events": (
+        "Falling asleep, waking, steps of nights",
+        ("op", "failed"),
+        (_SLEEP_OPS, _YES_NO),
+    ),
+}
+_HISTOGRAMS: dict[str, tuple[str, tuple[str, ...], Known, Sequence[float]]] = {
+    "thought_latency_seconds": (
+        "From the prompt to the model's answer",
+        ("priority",),
+        (_PRIORITIES,),
+        _THOUGHT_SECONDS,
+    ),
+    "thought_wait_seconds": (
+        "In the queue, until the prompt was built",
+        ("priority",),
+        (_PRIORITIES,),
+        _THOUGHT_SECONDS,
+    ),
+    "compaction_seconds": ("How long compactions took", (), (), _COMPACTION_SECONDS),
+    "recall_seconds": ("How long searches took", ("by",), (_BY,), _RECALL_SECONDS),
+    "reactor_lag_seconds": (
+        "How late the reactor was, looked at twice a second",
+        (),
+        (),
+        _LAG_SECONDS,
+    ),
+}
+_GAUGES = {
+    "up": "Whether the agents' services run",
+    "agents_paused": "Agents that are paused, asleep or not",
+    "memories": "Memories of all agents",
+    "compacting": "Agents that are being compacted",
+    "event_log_waiting": "Events not written yet",
+    "event_log_writable": "Whether the event log can be written",
+    "live_streams": "Browsers that watch",
+    "reactor_lag_worst_seconds": "The worst lateness of the reactor in the last minute",
+}
+"""Fields of :class:`Now` by their names."""
+
 disable_created_metrics()  # twice as many series, for times that nobody asks for
-
-
-@dataclass(frozen=True, slots=True)
-class ServerNow:
-    """A model server, as it is now.
-
-    Attributes:
-        provider: ``embedded``, ``ollama``, ``openai``.
-        host: Its address, without a password.
-        ready: Whether it answers.
-        waiting: Jobs that wait, by priority.
-        running: Calls in flight.
-        calls: Calls so far.
-        failures: Those of them without an answer.
-    """
-
-    provider: str
-    host: str
-    ready: bool
-    waiting: Mapping[str, int]
-    running: int
-    calls: int
-    failures: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,30 +121,24 @@ class Now:
 
     Attributes:
         agents: How many agents there are in each state, those included in which nobody is.
-        paused: How many are paused, those that sleep included.
         names: All their names.
-        memories: Memories of all of them.
-        compacting: How many of them are being compacted.
-        servers: The model servers.
-        log_waiting: Events that the log has not written yet.
-        log_lost: Events that found no room in it.
-        log_written: Whether it can be written.
-        streams: Browsers that watch.
-        lag_worst: The worst lateness of the reactor in the last minute, in seconds.
-        up: Whether the agents' services run.
+        servers: The model servers, their addresses without a password.
+        event_log_lost: Events that found no room in the log.
+
+    The others are as :data:`_GAUGES` says.
     """
 
     agents: Mapping[str, int] = field(default_factory=dict)
-    paused: int = 0
+    agents_paused: int = 0
     names: Sequence[str] = ()
     memories: int = 0
     compacting: int = 0
-    servers: Sequence[ServerNow] = ()
-    log_waiting: int = 0
-    log_lost: int = 0
-    log_written: bool = True
-    streams: int = 0
-    lag_worst: float = 0.0
+    servers: Sequence[ServerStatus] = ()
+    event_log_waiting: int = 0
+    event_log_lost: int = 0
+    event_log_writable: bool = True
+    live_streams: int = 0
+    reactor_lag_worst_seconds: float = 0.0
     up: bool = False
 
 
@@ -123,17 +151,21 @@ class Metrics:
     def __init__(self) -> None:
         self._waiting: deque[Event] = deque()
         self._counting = Lock()
-        self.registry = CollectorRegistry(auto_describe=False)
         self._agents: set[str] = set()
-        self._thinking = _Thinking(self.registry)
-        self._keeping = _Keeping(self.registry)
-        self._lag = Histogram(
-            "keepsake_reactor_lag_seconds",
-            "How late the reactor was, looked at twice a second",
-            buckets=_LAG_SECONDS,
-            registry=self.registry,
-        )
-        ProcessCollector(registry=self.registry)
+        self.registry = registry = CollectorRegistry(auto_describe=False)
+        self._counters = {
+            name: Counter(f"keepsake_{name}", words, labels, registry=registry)
+            for name, (words, labels, _) in _COUNTERS.items()
+        }
+        self._histograms = {
+            name: Histogram(f"keepsake_{name}", words, labels, buckets=buckets, registry=registry)
+            for name, (words, labels, _, buckets) in _HISTOGRAMS.items()
+        }
+        for name, (_, _, known) in _COUNTERS.items():
+            self._begin(self._counters[name], known)
+        for name, (_, _, known, _) in _HISTOGRAMS.items():
+            self._begin(self._histograms[name], known)
+        ProcessCollector(registry=registry)
 
     def took(self, event: Event) -> None:
         """Take an event, to be counted; from any thread."""
@@ -147,23 +179,9 @@ class Metrics:
             while True:
                 self._count(self._waiting.popleft())
 
-    def _count(self, event: Event) -> None:
-        if isinstance(event, Thought):
-            self._thinking.thought(event, self._agent(event.agent))
-        elif isinstance(event, MemoryChange):
-            self._keeping.changed(event)
-        elif isinstance(event, Compaction):
-            self._keeping.compacted(event)
-        elif isinstance(event, Recall):
-            self._keeping.recalled(event)
-        elif isinstance(event, Fault):
-            self._keeping.faults.labels(event.level).inc()
-        elif isinstance(event, Sleep):
-            self._keeping.sleeps.labels(event.op, "yes" if event.problem else "no").inc()
-
     def late(self, seconds: float) -> None:
         """The reactor was so late."""
-        self._lag.observe(seconds)
+        self._observe("reactor_lag_seconds", seconds)
 
     def text(self, now: Now) -> bytes:
         """All of it in Prometheus' text format; in any thread."""
@@ -175,128 +193,70 @@ class Metrics:
         momentary.register(_Momentary(now))
         return generate_latest(self.registry) + generate_latest(momentary)
 
+    def _count(self, event: Event) -> None:
+        match event:
+            case Thought():
+                self._thought(event, self._agent(event.agent))
+            case MemoryChange():
+                self._add("memory_operations", event.op, _yes_or_no(event.problem))
+            case Compaction():
+                self._compaction(event)
+            case Recall():
+                found = "found" if event.found else "nothing"
+                self._add("recalls", event.by, found if event.searched else "not searched")
+                self._observe("recall_seconds", event.seconds, event.by)
+            case Fault():
+                self._add("faults", event.level)
+            case Sleep():
+                self._add("sleep_events", event.op, _yes_or_no(event.problem))
+
+    def _thought(self, event: Thought, agent: str) -> None:
+        self._add("thoughts", agent, event.outcome)
+        self._add("thought_triggers", event.trigger)
+        if event.prompt:
+            self._observe("thought_wait_seconds", event.wait, event.priority)
+        if event.model:  # somebody answered
+            self._observe("thought_latency_seconds", event.latency, event.priority)
+            self._add("prompt_tokens", agent, by=event.prompt_tokens)
+            self._add("cached_tokens", agent, by=event.cached_tokens)
+            self._add("completion_tokens", agent, by=event.completion_tokens)
+
+    def _compaction(self, event: Compaction) -> None:
+        self._add("compactions", event.reason, event.outcome)
+        if event.number:
+            self._observe("compaction_seconds", event.seconds)
+            saved = max(event.tokens_before - event.tokens_after, 0)
+            self._add("compaction_saved_tokens", by=saved)
+        self._add("compaction_tokens", "prompt", by=event.prompt_tokens)
+        self._add("compaction_tokens", "completion", by=event.completion_tokens)
+        self._add("compaction_invented", by=event.invented)
+        self._add("compaction_put_back", by=event.put_back)
+
+    def _add(self, name: str, *labels: str, by: int = 1) -> None:
+        counter = self._counters[name]
+        (counter.labels(*labels) if labels else counter).inc(by)
+
+    def _observe(self, name: str, seconds: float, *labels: str) -> None:
+        histogram = self._histograms[name]
+        (histogram.labels(*labels) if labels else histogram).observe(seconds)
+
     def _agent(self, name: str) -> str:
         known = name if name in self._agents or len(self._agents) < MOST_AGENTS else OTHERS
         if known not in self._agents:
             self._agents.add(known)
-            self._thinking.begin(known)
+            self._begin(self._counters["thoughts"], ((known,), _OUTCOMES))
+            for tokens in ("prompt_tokens", "cached_tokens", "completion_tokens"):
+                self._begin(self._counters[tokens], ((known,),))
         return known
 
-
-class _Thinking:
-    """Counts of thoughts."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        counter = _counters(registry)
-        self._thoughts = counter("thoughts", "Thoughts, by how they ended", "agent", "outcome")
-        self._triggers = counter("thought_triggers", "Thoughts, by what caused them", "trigger")
-        self._prompt = counter("prompt_tokens", "Tokens of thoughts' prompts", "agent")
-        self._cached = counter("cached_tokens", "Those that the model server had cached", "agent")
-        self._completion = counter("completion_tokens", "Tokens of thoughts' answers", "agent")
-        self._latency = Histogram(
-            "keepsake_thought_latency_seconds",
-            "From the prompt to the model's answer",
-            ["priority"],
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self._wait = Histogram(
-            "keepsake_thought_wait_seconds",
-            "In the queue, until the prompt was built",
-            ["priority"],
-            buckets=_SECONDS,
-            registry=registry,
-        )
-
-        for trigger in _TRIGGERS:
-            self._triggers.labels(trigger)
-        for priority in _PRIORITIES:
-            self._latency.labels(priority)
-            self._wait.labels(priority)
-
-    def begin(self, agent: str) -> None:
-        """There is such an agent."""
-        for outcome in _OUTCOMES:
-            self._thoughts.labels(agent, outcome)
-        for tokens in (self._prompt, self._cached, self._completion):
-            tokens.labels(agent)
-
-    def thought(self, event: Thought, agent: str) -> None:
-        self._thoughts.labels(agent, event.outcome).inc()
-        self._triggers.labels(event.trigger).inc()
-        if event.prompt:
-            self._wait.labels(event.priority).observe(event.wait)
-        if event.model:  # somebody answered
-            self._latency.labels(event.priority).observe(event.latency)
-            self._prompt.labels(agent).inc(event.prompt_tokens)
-            self._cached.labels(agent).inc(event.cached_tokens)
-            self._completion.labels(agent).inc(event.completion_tokens)
+    @staticmethod
+    def _begin(metric: Counter | Histogram, known: Known) -> None:
+        for labels in product(*known) if known else ():
+            metric.labels(*labels)
 
 
-class _Keeping:
-    """Counts of what is done with memories, and of what goes wrong."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        counter = _counters(registry)
-        self._changes = counter("memory_operations", "Operations on memories", "op", "failed")
-        self._compactions = counter("compactions", "Compactions", "reason", "outcome")
-        self._compaction_tokens = counter("compaction_tokens", "Tokens spent on summaries", "kind")
-        self._saved = counter("compaction_saved_tokens", "Tokens that compactions saved")
-        self._invented = counter("compaction_invented", "Names and numbers made up in summaries")
-        self._put_back = counter("compaction_put_back", "What had to survive and was put back")
-        self._recalls = counter("recalls", "Searches in memories", "by", "result")
-        self.faults = counter("faults", "Warnings and errors in the agents' log", "level")
-        self.sleeps = counter(
-            "sleep_events", "Falling asleep, waking, steps of nights", "op", "failed"
-        )
-        self._seconds = Histogram(
-            "keepsake_compaction_seconds",
-            "How long compactions took",
-            buckets=_COMPACTION_SECONDS,
-            registry=registry,
-        )
-        self._recall_seconds = Histogram(
-            "keepsake_recall_seconds",
-            "How long searches took",
-            ["by"],
-            buckets=_RECALL_SECONDS,
-            registry=registry,
-        )
-
-        self._begin()
-
-    def _begin(self) -> None:
-        ended = [*Outcome, _FAILED]
-        for counter, *values in (
-            (self._changes, OPERATIONS, _YES_NO),
-            (self._compactions, CompactReason, ended),
-            (self._compaction_tokens, ("prompt", "completion")),
-            (self._recalls, _BY, _RESULTS),
-            (self.faults, _LEVELS),
-            (self.sleeps, _SLEEP_OPS, _YES_NO),
-        ):
-            for labels in product(*values):
-                counter.labels(*labels)
-        for by in _BY:
-            self._recall_seconds.labels(by)
-
-    def changed(self, event: MemoryChange) -> None:
-        self._changes.labels(event.op, "yes" if event.problem else "no").inc()
-
-    def compacted(self, event: Compaction) -> None:
-        self._compactions.labels(event.reason, event.outcome).inc()
-        if event.number:
-            self._seconds.observe(event.seconds)
-            self._saved.inc(max(event.tokens_before - event.tokens_after, 0))
-        self._compaction_tokens.labels("prompt").inc(event.prompt_tokens)
-        self._compaction_tokens.labels("completion").inc(event.completion_tokens)
-        self._invented.inc(event.invented)
-        self._put_back.inc(event.put_back)
-
-    def recalled(self, event: Recall) -> None:
-        result = ("found" if event.found else "nothing") if event.searched else "not searched"
-        self._recalls.labels(event.by, result).inc()
-        self._recall_seconds.labels(event.by).observe(event.seconds)
+def _yes_or_no(problem: str) -> str:
+    return "yes" if problem else "no"
 
 
 class _Momentary(Collector):
@@ -307,60 +267,34 @@ class _Momentary(Collector):
 
     def collect(self) -> Iterator[Metric]:
         now = self._now
-        yield _gauge("up", "Whether the agents' services run", now.up)
-        yield _by("agents", "Agents, by what they are about", "state", now.agents)
-        yield _gauge("agents_paused", "Agents that are paused, asleep or not", now.paused)
-        yield _gauge("memories", "Memories of all agents", now.memories)
-        yield _gauge("compacting", "Agents that are being compacted", now.compacting)
-        yield from _servers(now.servers)
-        yield _gauge("event_log_waiting", "Events not written yet", now.log_waiting)
-        yield _gauge("event_log_writable", "Whether the event log can be written", now.log_written)
+        for name, words in _GAUGES.items():
+            yield GaugeMetricFamily(f"keepsake_{name}", words, value=float(getattr(now, name)))
         lost = "Events that found no room while it could not be written"
-        yield CounterMetricFamily("keepsake_event_log_lost", lost, value=now.log_lost)
-        yield _gauge("live_streams", "Browsers that watch", now.streams)
-        worst = "The worst lateness of the reactor in the last minute"
-        yield _gauge("reactor_lag_worst_seconds", worst, now.lag_worst)
+        yield CounterMetricFamily("keepsake_event_log_lost", lost, value=now.event_log_lost)
+        states = "Agents, by what they are about"
+        agents = GaugeMetricFamily("keepsake_agents", states, labels=["state"])
+        for state, count in now.agents.items():
+            agents.add_metric([state], count)
+        yield agents
+        yield from _servers(now.servers)
 
 
-def _servers(servers: Sequence[ServerNow]) -> Iterator[Metric]:
-    names = ["provider", "host"]
+def _servers(servers: Sequence[ServerStatus]) -> Iterator[Metric]:
+    who = ["provider", "host"]
     waiting = GaugeMetricFamily(
-        "keepsake_queue_length", "Jobs that wait for a model", labels=[*names, "priority"]
+        "keepsake_queue_length", "Jobs that wait for a model", labels=[*who, "priority"]
     )
-    gauges = {
-        name: GaugeMetricFamily(f"keepsake_{name}", words, labels=names)
-        for name, words in (
-            ("queue_running", "Calls to a model in flight"),
-            ("model_server_ready", "Whether a model server answers"),
-        )
-    }
-    calls = CounterMetricFamily(
-        "keepsake_model_calls", "Calls to models", labels=[*names, "failed"]
+    running = GaugeMetricFamily("keepsake_queue_running", "Calls to a model in flight", labels=who)
+    ready = GaugeMetricFamily(
+        "keepsake_model_server_ready", "Whether a model server answers", labels=who
     )
+    calls = CounterMetricFamily("keepsake_model_calls", "Calls to models", labels=[*who, "failed"])
     for each in servers:
-        who = [each.provider, each.host]
+        which = [each.provider, each.host]
         for priority, count in each.waiting.items():
-            waiting.add_metric([*who, priority], count)
-        gauges["queue_running"].add_metric(who, each.running)
-        gauges["model_server_ready"].add_metric(who, each.ready)
-        calls.add_metric([*who, "no"], each.calls - each.failures)
-        calls.add_metric([*who, "yes"], each.failures)
-    yield from (waiting, *gauges.values(), calls)
-
-
-def _counters(registry: CollectorRegistry) -> Callable[..., Any]:
-    def counter(name: str, words: str, *labels: str) -> Counter:
-        return Counter(f"keepsake_{name}", words, labels, registry=registry)
-
-    return counter
-
-
-def _gauge(name: str, words: str, value: float) -> Metric:
-    return GaugeMetricFamily(f"keepsake_{name}", words, value=float(value))
-
-
-def _by(name: str, words: str, label: str, counts: Mapping[str, int]) -> Metric:
-    family = GaugeMetricFamily(f"keepsake_{name}", words, labels=[label])
-    for value, count in counts.items():
-        family.add_metric([value], count)
-    return family
+            waiting.add_metric([*which, priority.name.lower()], count)
+        running.add_metric(which, each.running)
+        ready.add_metric(which, each.health == READY)
+        calls.add_metric([*which, "no"], each.figures.calls - each.figures.failures)
+        calls.add_metric([*which, "yes"], each.figures.failures)
+    yield from (waiting, running, ready, calls)

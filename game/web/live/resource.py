@@ -20,7 +20,7 @@ from twisted.web.server import NOT_DONE_YET
 from zope.interface import implementer
 
 from game.mind.events.agent_names import Names
-from game.web.live.gate import gone
+from game.web.live.gate import answer, gone
 from game.web.live.hub import KEPT, Hub, StreamRecord
 from game.web.live.stream_query import BadQuery, StreamQuery
 
@@ -114,12 +114,7 @@ class LiveResource(Resource):
 
 
 def _refuse(request: Request, status: HTTPStatus, words: str) -> None:
-    request.setResponseCode(status)
-    request.setHeader(b"content-type", b"application/json")
-    body = json.dumps({"error": words}).encode()
-    request.setHeader(b"content-length", str(len(body)).encode())
-    request.write(body if request.method != b"HEAD" else b"")
-    request.finish()
+    answer(request, status, "application/json", json.dumps({"error": words}).encode())
 
 
 def _not_known(failure: Any) -> bool:

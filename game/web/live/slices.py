@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from game.mind.events.types import Compaction, MemoryChange, Recall, Thought
@@ -99,10 +99,7 @@ class Slice:
         self.budget = other.budget or self.budget
 
 
-_SUMS = (
-    *("thoughts", "failed", "no_answer", "prompts", "prompt_tokens", "answered"),
-    *("completion_tokens", "server_tokens", "cached", "recalls", "recalled", "compactions"),
-)
+_SUMS = {each.name for each in fields(Slice)} - {"latencies", "memories", "budget"}
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ import os
 import threading
 from collections import Counter
 from contextlib import suppress
-from datetime import datetime
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
@@ -26,7 +26,7 @@ from game.agent.logged_events import known_secrets
 from game.agent.mind import Mind
 from game.agent.naming import names_of
 from game.agent.services import Services, running, services
-from game.llm.gateway import READY, ServerStatus
+from game.llm.gateway import ServerStatus
 from game.mind.archive.records import Memory
 from game.mind.errors import KeepsakeError
 from game.mind.events.agent_names import Names, id_of
@@ -35,10 +35,10 @@ from game.mind.events.secrets import Scrubber
 from game.mind.events.subscribers import Taps, WrittenEvent
 from game.paths import Places
 from game.web.api.snapshots import STATES, NoSuchAgent, agent_with, state_of
-from game.web.live.gate import Door, GuardedResource, gone
+from game.web.live.gate import Door, GuardedResource, answer
 from game.web.live.hub import KEPT, Hub
 from game.web.live.lag import Lag
-from game.web.live.metrics import CONTENT_TYPE, Metrics, Now, ServerNow
+from game.web.live.metrics import CONTENT_TYPE, Metrics, Now
 from game.web.live.metrics_token import TOKEN_VARIABLE
 from game.web.live.resource import LiveResource
 from game.web.site.access import FORBIDDEN, may_watch
@@ -96,42 +96,30 @@ class Watching:
 
     def now(self) -> Now:
         """What is so now; on the reactor thread."""
-        seen = Now(streams=self.hub.streams, lag_worst=self._lag.worst)
+        seen = Now(live_streams=self.hub.streams, reactor_lag_worst_seconds=self._lag.worst)
         if not running():
             return seen
         minds, shared = list(open_minds()), services()
         log: Any = getattr(shared.events, "log", shared.events)
-        return Now(
+        return replace(
+            seen,
             agents=dict.fromkeys(STATES, 0) | Counter(map(state_of, minds)),
-            paused=sum(_paused(mind) for mind in minds),
+            agents_paused=sum(_paused(mind) for mind in minds),
             names=[mind.memory.name for mind in minds],
             memories=sum(_memories(mind) for mind in minds),
             compacting=sum(mind.memory.compacting for mind in minds),
             servers=self._servers(shared),
-            log_waiting=getattr(log, "waiting", 0),
-            log_lost=getattr(log, "lost", 0),
-            log_written=not getattr(log, "problem", ""),
-            streams=seen.streams,
-            lag_worst=seen.lag_worst,
+            event_log_waiting=getattr(log, "waiting", 0),
+            event_log_lost=getattr(log, "lost", 0),
+            event_log_writable=not getattr(log, "problem", ""),
             up=True,
         )
 
-    def _servers(self, shared: Services) -> list[ServerNow]:
-        try:
-            return [self._server(each) for each in shared.gateway.statuses()]
-        except KeepsakeError:  # a profile that cannot be used; `faults` tells of it
-            return []
-
-    def _server(self, status: ServerStatus) -> ServerNow:
-        return ServerNow(
-            provider=status.provider,
-            host=self._scrubber.clean(status.host),
-            ready=status.health == READY,
-            waiting={each.name.lower(): count for each, count in status.waiting.items()},
-            running=status.running,
-            calls=status.figures.calls,
-            failures=status.figures.failures,
-        )
+    def _servers(self, shared: Services) -> list[ServerStatus]:
+        with suppress(KeepsakeError):  # a profile that cannot be used; `faults` tells of it
+            clean = self._scrubber.clean
+            return [replace(each, host=clean(each.host)) for each in shared.gateway.statuses()]
+        return []
 
     def _read_before(self) -> None:
         """Let the hub know the end of the log of before, so that nobody misses what came then."""
@@ -156,26 +144,14 @@ class MetricsResource(Resource):
         now, reactor = self._watching.now(), self._watching._reactor
         request.notifyFinish().addErrback(lambda _: None)  # that somebody goes is no fault
         made = deferToThreadPool(reactor, self._pool, self._watching.metrics.text, now)
-        made.addCallbacks(
-            lambda text: _send(request, text), lambda failed: _failed(request, failed)
-        )
+        made.addCallback(lambda text: answer(request, HTTPStatus.OK, CONTENT_TYPE, text))
+        made.addErrback(lambda failed: _failed(request, failed))
         return NOT_DONE_YET
-
-
-def _send(request: Request, text: bytes) -> None:
-    if not gone(request):
-        request.setHeader(b"content-type", CONTENT_TYPE.encode())
-        request.setHeader(b"cache-control", b"no-store")
-        request.setHeader(b"content-length", str(len(text)).encode())
-        request.write(text if request.method != b"HEAD" else b"")
-        request.finish()
 
 
 def _failed(request: Request, failure: Any) -> None:
     _log.error("[Error] The metrics could not be told: %r", failure.value)
-    if not gone(request):
-        request.setResponseCode(HTTPStatus.INTERNAL_SERVER_ERROR)
-        request.finish()
+    answer(request, HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", b"")
 
 
 def watcher(cookies: bytes) -> bool:
@@ -214,12 +190,11 @@ def _names_of(number: int) -> Names | None:
 
 def _missing(number: int) -> bool:
     """Whether no agent has that number, which is known before the agents are awake as well."""
-    if mind_by_number(number) is not None:
-        return False
-    try:
-        agent_with(number)
-    except NoSuchAgent:
-        return True
+    if mind_by_number(number) is None:
+        try:
+            agent_with(number)
+        except NoSuchAgent:
+            return True
     return False
 
 
@@ -231,12 +206,8 @@ def _window_of(name: str) -> list[Memory]:
         if agent is not None and (names := names_of(agent)).has(name):
             with suppress(KeepsakeError):  # it cannot be opened now
                 window = mind.memory.context().window
-                found += (each for each in window if names.bore(name, partial(_time, each)))
+                found += (m for m in window if names.bore(name, partial(getattr, m, "time")))
     return found
-
-
-def _time(memory: Memory) -> datetime:
-    return memory.time
 
 
 def _paused(mind: Mind) -> bool:
