@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import time
+import threading
 
 import pytest
 
+from game.mind import json_lines
 from game.mind.archive import log as archive_module
 from game.mind.archive.integrity import check, numbering_problems, tier_problems
 from game.mind.archive.log import Archive, Syncer
@@ -186,18 +187,23 @@ def test_any_text_survives(life):
     memory.close()
 
 
-def test_syncer_brings_lines_to_the_disk(tmp_path):
-    syncer = Syncer(seconds=0.01)
-    archive = Archive(tmp_path)
+def test_the_syncer_brings_lines_to_the_disk_and_tells_what_that_refuses(tmp_path):
+    refused, told = ArchiveUnwritable("full"), threading.Event()
+
+    class Full(Archive):
+        def sync(self):
+            super().sync()
+            raise refused
+
+    archive = Full(tmp_path)
     archive.append({"type": "note"})
-    assert archive._dirty
+    syncer = Syncer(0.01, lambda error: told.set() if error is refused else None)
     syncer.add(archive)
-    deadline = time.monotonic() + 60
-    while archive._dirty and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not archive._dirty
+    assert told.wait(60)
+    syncer.remove(archive)
     syncer.stop()
-    archive.close()
+    with pytest.raises(ArchiveUnwritable):
+        archive.close()
 
 
 def test_opening_reads_the_tail_only(life, monkeypatch):
@@ -267,7 +273,7 @@ def test_a_memory_without_its_number_is_reported_and_not_fatal(life, line):
 
 @pytest.mark.parametrize("block", [1, 7, 64, 1000, 65_536])
 def test_reading_backwards_gives_every_line_whatever_the_blocks(life, monkeypatch, block):
-    monkeypatch.setattr(archive_module, "_BLOCK_BYTES", block)
+    monkeypatch.setattr(json_lines, "_BLOCK", block)
     monkeypatch.setattr(archive_module, "SEGMENT_LINES", 5)
     memory = life.open()
     for number in range(1, 18):

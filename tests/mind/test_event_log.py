@@ -161,40 +161,6 @@ def test_a_fault_knows_whom_it_concerns(tmp_path, logs):
     assert [each["agent"] for each in events(tmp_path)][2:] == ["Mira Moss", "", "Mira"]
 
 
-class Drowsy(EventLog):
-    """An event comes in the very moment in which its thread falls asleep."""
-
-    late = True
-
-    @property
-    def _asleep(self):
-        return self._sleeps
-
-    @_asleep.setter
-    def _asleep(self, asleep):
-        if asleep and self.late:
-            self.late = False
-            self.emit(remembered(1))
-        self._sleeps = asleep
-
-
-def test_an_event_that_comes_as_the_log_falls_asleep_is_written(tmp_path):
-    log = Drowsy(tmp_path, retry=3600)  # nothing else would wake it
-    until(lambda: [each["n"] for each in events(tmp_path)] == [1])
-    log.close()
-
-
-def test_what_comes_together_is_written_together_after_a_silence_too(tmp_path, logs):
-    told = []
-    log = logs(tmp_path, written=told.append)
-    for n in range(1, 4):
-        until(lambda: log._asleep)
-        log.emit(remembered(2 * n - 1))
-        log.emit(remembered(2 * n))
-        until(lambda n=n: sum(map(len, told)) == 2 * n)
-    assert [each.number for lines in told for each in lines] == list(range(1, 7))
-
-
 # -- rotating
 
 

@@ -310,8 +310,7 @@ class Bed:
         except Killed:
             return None
         finally:
-            os.close(world.memory.archive._fd)  # as the system does it when a process dies
-            os.close(world.memory.archive._lock_fd)
+            world.memory.archive.close()  # as the system does it when a process dies
         assert [each.problem for each in night.steps if each.problem] == []
         return night
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from game.mind import json_lines
 from game.mind.errors import ArchiveUnwritable
-from game.mind.sleep import log as log_module
 from game.mind.sleep.log import AFRESH, MOST_NIGHTS, NAME, SleepLog
 from game.mind.sleep.steps import Step, StepDone
 
@@ -136,7 +136,7 @@ def test_a_line_is_on_the_disk_before_it_counts(tmp_path: Path, monkeypatch: pyt
     def fsync(fd: int) -> None:
         synced.append(os.fstat(fd).st_size)
 
-    monkeypatch.setattr(log_module.os, "fsync", fsync)
+    monkeypatch.setattr(json_lines, "_datasync", fsync)
     SleepLog(tmp_path).begin("tired", NIGHT)
     assert synced == [(tmp_path / NAME).stat().st_size]
 
@@ -154,7 +154,7 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.Mon
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(log_module.os, "write", write)
+        patched.setattr(json_lines.os, "write", write)
         with pytest.raises(ArchiveUnwritable, match="Free some disk space"):
             log.done(done(Step.CONSOLIDATE))
     assert (tmp_path / NAME).read_bytes() == before

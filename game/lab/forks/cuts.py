@@ -25,7 +25,7 @@ from game.mind.books.commitments_file import parsed as commitments_in
 from game.mind.books.journal import day_file
 from game.mind.books.profiles.files import FOLDERS
 from game.mind.books.profiles.page import PageUnreadable, parse_page
-from game.mind.events.files import parsed
+from game.mind.json_lines import parsed
 from game.mind.sleep import course
 from game.mind.sleep import log as sleep_log
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from game.mind.archive.log import Archive, Record
+from game.mind.archive.log import Archive
 from game.mind.archive.records import Position, Summary, Tier
 from game.mind.archive.tier_lines import Compacted, TakenBack
 from game.mind.archive.tiers import EDITED
+from game.mind.json_lines import Record
 from game.mind.memory import Outcome, Rung, RungStep
 from game.mind.summaries.roundtrip import Rate, RoundtripQuestion
 from game.mind.summaries.verification import SummaryVerdict

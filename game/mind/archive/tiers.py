@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from game.mind.archive.log import Archive, Record
+from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, Summary, Tier
 from game.mind.archive.tier_lines import Compacted, TakenBack
+from game.mind.json_lines import Record
 from game.mind.summaries.roundtrip import Rate
 from game.mind.summaries.verification import SummaryVerdict
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from game.mind.events.agent_names import Names, id_of, time_of
-from game.mind.events.reader import Record, newest_first
+from game.mind.events.reader import newest_first
+from game.mind.json_lines import Record
 
 MOST_BYTES = 16_000_000
 """How far the log is read back, from its end: a third of a second of one core."""

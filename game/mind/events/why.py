@@ -15,8 +15,8 @@ from datetime import datetime
 from game.mind.archive.history import PastCompaction, Texts, compactions
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind, Summary
-from game.mind.events.reader import Record
 from game.mind.events.reasons import Leant, PromptSource, ThoughtCost, Under, Why
+from game.mind.json_lines import Record
 from game.mind.language.words import sentences, stem, telling, words
 
 MOST_UNDER = 20_000

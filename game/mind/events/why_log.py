@@ -15,8 +15,9 @@ from game.mind.errors import KeepsakeError
 from game.mind.events import why
 from game.mind.events.agent_names import Names, id_of, time_of
 from game.mind.events.prompts import Prompts
-from game.mind.events.reader import Record, newest_first
+from game.mind.events.reader import newest_first
 from game.mind.events.reasons import Why
+from game.mind.json_lines import Record
 
 MOST_BYTES = 64_000_000
 """How far the log is read back, from its end: four whole files, a second or so."""
