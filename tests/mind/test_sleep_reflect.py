@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,12 +19,11 @@ from game.mind.books.journal.folding import is_gathered
 from game.mind.errors import ModelTimeout, NoteRefused
 from game.mind.ports import Generation
 from game.mind.sleep import course
-from game.mind.sleep.asking import NightOver
+from game.mind.sleep.asking import Ask, NightOver
 from game.mind.sleep.config import SleepConfig
-from game.mind.sleep.course import NAME, Evidence, Insight, ReflectionProgress, load
+from game.mind.sleep.course import NAME, Evidence, Insight, ReflectionProgress, load, save
 from game.mind.sleep.history import insights
 from game.mind.sleep.insight import insight_in, questions_in
-from game.mind.sleep.night import Asking
 from game.mind.sleep.reflect import reflect
 from tests.mind.sleepers import Free, Killed, Script, generation
 
@@ -91,7 +89,7 @@ def test_questions_evidence_insights(journal: Journal):
         "Tom brings back and mends what he promises.",
         "Tom mends nets and lamps for others.",
     ]
-    assert [each.numbers for each in found] == [(17, 41), (23, 41)]
+    assert [each.memories for each in found] == [(17, 41), (23, 41)]
     assert found[1].who == (ADA,)
     kept = list(insights(journal.entries()))
     assert [each.text for each in kept] == [each.text for each in found]
@@ -173,7 +171,7 @@ def test_two_of_one_name_are_two_people(journal: Journal):
     both = [(TOM, "Tom"), (other, "Tom")]
     many = replace(CONFIG, questions=1)
     _, found = reflect(journal, evidence, Free(), many, "Mira", NOON, people=both)
-    assert [(each.who, each.numbers) for each in found] == [((TOM,), (12, 30))]
+    assert [(each.who, each.memories) for each in found] == [((TOM,), (12, 30))]
     for number in (70, 71, 72):
         entry(journal, number, f"Tom told me: 'I will bring {number} pikes.'", 9, other)
     later = NOON + timedelta(days=1)
@@ -240,7 +238,7 @@ def test_without_any_names_no_insight(journal: Journal):
 
 
 def test_out_of_calls_the_questions_wait(journal: Journal):
-    ask = Asking(Script(answers), 2)
+    ask = Ask(Script(answers), 2)
     figures, found = reflect(journal, evidence, ask, CONFIG, "Mira", NOON)
     assert figures["questions left"] == 1
     assert len(found) == 1
@@ -272,7 +270,7 @@ def test_woken_between_two_questions(journal: Journal):
             ask.wake()
         return generation(answers(prompt))
 
-    ask = Asking(wakes, 24)
+    ask = Ask(wakes, 24)
     with pytest.raises(NightOver):
         reflect(journal, evidence, ask, CONFIG, "Mira", NOON)
     assert len(list(insights(journal.entries()))) == 1
@@ -286,10 +284,10 @@ def test_drawn_but_not_in_the_journal_yet(journal: Journal):
     through = journal.entries()[-1].id
     state = ReflectionProgress(through, 22, ("Who mends nets here?",), 0, drawn)
     path = journal.folder / NAME
-    path.write_text(json.dumps(state.to_record()))
+    save(path, state)
     _, found = reflect(journal, evidence, Free(), CONFIG, "Mira", NOON)
     assert found == (drawn,)
-    path.write_text(json.dumps(state.to_record()))
+    save(path, state)
     _, found = reflect(journal, evidence, Free(), CONFIG, "Mira", NOON)
     assert found == ()
     assert len(list(insights(journal.entries()))) == 1
@@ -373,7 +371,7 @@ LINES = [Evidence(number, text, NOON) for number, text in SAID.items()]
 def test_an_insight_that_its_evidence_bears_out(answer: str, text: str, numbers: tuple[int, ...]):
     found = insight_in(answer, LINES, "Mira")
     assert found is not None
-    assert (found.text, found.numbers) == (text, numbers)
+    assert (found.text, found.memories) == (text, numbers)
 
 
 @pytest.mark.parametrize(
@@ -451,9 +449,9 @@ WORDS = ("Tom", "Ada", "mends", "nets", "lamps", "cup", "never", "(17, 41)", "(1
 def test_whatever_is_answered_an_insight_cites_true_memories(answer: str):
     found = insight_in(answer, LINES, "Mira")
     if found is not None:
-        assert len(found.numbers) >= 2
-        assert set(found.numbers) <= SAID.keys()
-        assert all(str(number) in answer for number in found.numbers)
+        assert len(found.memories) >= 2
+        assert set(found.memories) <= SAID.keys()
+        assert all(str(number) in answer for number in found.memories)
         assert "\n" not in found.text
         assert len(found.text) <= 242
 

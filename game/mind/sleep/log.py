@@ -77,12 +77,7 @@ class SleepLog:
             last = self.last
             plan = _plan(last, now)
             night = Night((last.number if last else 0) + 1, now, _words(why), plan=plan)
-            self._append(
-                {
-                    **{"type": "asleep", "night": night.number, "t": now.isoformat()},
-                    **{"why": night.why, "plan": [step.value for step in plan]},
-                }
-            )
+            self._append("asleep", night.number, now, why=night.why, plan=[*plan])
             return night
 
     def done(self, step: StepDone, night: int | None = None) -> None:
@@ -92,13 +87,8 @@ class SleepLog:
             ArchiveUnwritable: The disk is full, read-only or gone; the step will be done again.
         """
         with self._lock:
-            self._append(
-                {
-                    **{"type": "step", "night": night or self._number(), "t": _iso(step.time)},
-                    **{"step": step.step.value, "calls": step.calls},
-                    **{"figures": _figures(step.figures), "problem": _words(step.problem)},
-                }
-            )
+            told = {"figures": _figures(step.figures), "problem": _words(step.problem)}
+            self._append("step", night, step.time, step=step.step, calls=step.calls, **told)
 
     def woke(self, by: str, now: datetime) -> None:
         """The agent has woken.
@@ -107,14 +97,11 @@ class SleepLog:
             ArchiveUnwritable: The disk is full, read-only or gone.
         """
         with self._lock:
-            self._append(
-                {"type": "woke", "night": self._number(), "t": _iso(now), "by": _words(by)}
-            )
+            self._append("woke", None, now, by=_words(by))
 
-    def _number(self) -> int:
-        return self.last.number if self.last else 1
-
-    def _append(self, record: Mapping[str, Any]) -> None:
+    def _append(self, kind: str, night: int | None, time: datetime, **facts: Any) -> None:
+        number = night or (self.last.number if self.last else 1)
+        record = {"type": kind, "night": number, "t": time.isoformat()} | facts
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(AppendedFile(self.path)) as file:
@@ -200,7 +187,3 @@ def _figures(given: Mapping[str, Any]) -> Figures:
 
 def _words(text: str) -> str:
     return shorten(" ".join(visible(text).split()), _LONGEST_WORDS)
-
-
-def _iso(time: datetime) -> str:
-    return time.isoformat()
