@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from commands.building.base import plain, shortened, when
-from commands.building.recall import RecallCommand, memory_lines
+from commands.building.base import BuilderCommand, plain, shortened, when
+from commands.building.recall import memory_lines
 from commands.wording import quoted
 from game.agent.naming import names_of
 from game.agent.services import services
@@ -32,7 +32,7 @@ _LOG_SECONDS = 1.0
 _SUMMARIES = {"longterm": "long-term summary", "recent": "short-term summary"}
 
 
-class CmdWhy(RecallCommand):
+class CmdWhy(BuilderCommand):
     """See why an agent did what it did.
 
     Usage:
