@@ -9,7 +9,7 @@ from typing import Any
 from evennia.commands.default.muxcommand import MuxCommand
 from evennia.objects.models import ObjectDB
 
-from commands.wording import Refused, listed, one_line, quoted, sought
+from commands.wording import CannotDo, listed, one_line, quoted, sought
 from game.mind.errors import KeepsakeError
 
 
@@ -51,25 +51,25 @@ class PlayerCommand(MuxCommand):
             self.caller.msg((str(refusal), {"type": "failure"}))
 
     def act(self) -> None:
-        """What the command does; raises Refused."""
+        """What the command does; raises CannotDo."""
         raise NotImplementedError
 
     def find(self, words: str, among: Iterable[ObjectDB], missing: str) -> ObjectDB:
         """The one object of ``among`` that ``words`` name, with or without an article.
 
         Raises:
-            Refused: It is none of them, for which ``missing`` are the words, or may be several.
+            CannotDo: It is none of them, for which ``missing`` are the words, or may be several.
         """
         matches = self.matches(words, among)
         if not matches:
-            raise Refused(missing)
+            raise CannotDo(missing)
         if len({match.key for match in matches}) > 1:
             names = [match.get_display_name(self.caller) for match in matches]
-            raise Refused(f"Which one do you mean: {listed(names, 'or')}?")
+            raise CannotDo(f"Which one do you mean: {listed(names, 'or')}?")
         return matches[0]
 
     def find_person(self, words: str) -> ObjectDB:
-        """Somebody else in the room; raises Refused if nobody is meant."""
+        """Somebody else in the room; raises CannotDo if nobody is meant."""
         return self.find(words, people_here(self.caller), nobody(words, self.caller))
 
     def matches(self, words: str, among: Iterable[ObjectDB]) -> list[ObjectDB]:

@@ -9,7 +9,7 @@ from evennia.objects.models import ObjectDB
 from commands.base import PlayerCommand
 from commands.building.base import BuilderCommand, plain, table
 from commands.playing.speech import SpeechCommand
-from commands.wording import Refused
+from commands.wording import CannotDo
 from game.agent.mind import Mind
 from game.agent.services import services
 from game.mind.errors import KeepsakeError
@@ -211,10 +211,10 @@ class CmdWake(PlayerCommand):
     def act(self) -> None:
         """Shake them."""
         if not self.args:
-            raise Refused("Wake whom? For instance: wake mira")
+            raise CannotDo("Wake whom? For instance: wake mira")
         target = self.find_person(self.args.removeprefix("up "))
         if not target.is_asleep:
-            raise Refused(f"{target.get_display_name(self.caller)} is awake.")
+            raise CannotDo(f"{target.get_display_name(self.caller)} is awake.")
         self.show(
             "wake",
             you="You shake {target} by the shoulder.",

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from commands.building.base import BuilderCommand, plain, shortened
 from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
-from game.mind.archive.tiers import EDITED
+from game.mind.archive.records import EDITED, Memory, MemoryKind, Summary, Tier
 from game.mind.errors import KeepsakeError
 from game.mind.recall.documents import DocumentKind, Hit
 

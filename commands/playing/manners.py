@@ -10,7 +10,7 @@ from evennia.objects.models import ObjectDB
 
 from commands.audit import REPORTS, keep
 from commands.base import PlayerCommand
-from commands.wording import Refused, listed, one_line, quoted
+from commands.wording import CannotDo, listed, one_line, quoted
 from typeclasses.characters import Character
 from typeclasses.everywhere import tell_builders
 from typeclasses.forgetting import forget_everywhere
@@ -53,12 +53,12 @@ class CmdIgnore(PlayerCommand):
         known = (number for number, each in ignored.items() if each.casefold() == name)
         number = who.id if who is not None else next(known, None)
         if number is None or who == self.caller:
-            raise Refused(f"There is nobody called {quoted(self.args)} whom you could ignore.")
+            raise CannotDo(f"There is nobody called {quoted(self.args)} whom you could ignore.")
         if ignored.pop(number, None):
             self.caller.db.ignored = ignored
             self.msg(f"You hear {self.args} again.")
         elif len(ignored) >= MOST_IGNORED:
-            raise Refused(
+            raise CannotDo(
                 f"You ignore {MOST_IGNORED} people already; let one be heard again first."
             )
         elif who is not None:
@@ -85,17 +85,17 @@ class CmdReport(PlayerCommand):
         about, text = (self.lhs, self.rhs) if self.rhs else ("", self.args)
         text = one_line(text or "")[:LONGEST_REPORT]
         if not text:
-            raise Refused("Report what? For instance: report thomas = He follows me everywhere.")
+            raise CannotDo("Report what? For instance: report thomas = He follows me everywhere.")
         now = time.time()
         owner = self.account or self.caller
         recent = [t for t in owner.attributes.get("reported") or () if now - t < 3600]
         if len(recent) >= REPORTS_AN_HOUR:
-            raise Refused(f"You have sent {REPORTS_AN_HOUR} reports in an hour. Try again later.")
+            raise CannotDo(f"You have sent {REPORTS_AN_HOUR} reports in an hour. Try again later.")
         place = self.caller.location.key if self.caller.location else ""
         try:
             keep(REPORTS, by=self.caller.key, about=about[:80], place=place, text=text)
         except OSError as error:
-            raise Refused("It could not be kept just now. Please try again later.") from error
+            raise CannotDo("It could not be kept just now. Please try again later.") from error
         owner.attributes.add("reported", [*recent, now])
         tell_builders(f"|y[Report]|n {self.caller.key}: see @reports")
         self.msg("Thank you. The builders will read it.")
@@ -125,9 +125,9 @@ class CmdForgetMe(PlayerCommand):
             caller.ndb.asked_to_forget = now
             self.msg(f"All that you ever said here would be gone. Sure? Type: forget me {name}")
         elif self.args.casefold() != f"me {name}".casefold() or now - asked > CONFIRM_SECONDS:
-            raise Refused("Forget what? `forget me` takes your words out of every memory.")
+            raise CannotDo("Forget what? `forget me` takes your words out of every memory.")
         elif now - float(caller.attributes.get("forgotten") or 0) < FORGET_SECONDS:
-            raise Refused("You were forgotten within the last hour. Try again later.")
+            raise CannotDo("You were forgotten within the last hour. Try again later.")
         else:
             caller.attributes.add("forgotten", now)
             caller.ndb.asked_to_forget = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from commands.base import PlayerCommand
-from commands.wording import Refused, listed, quoted, sought
+from commands.wording import CannotDo, listed, quoted, sought
 from game.mind.prompt.verbs import COMPASS
 
 
@@ -35,12 +35,12 @@ class CmdGo(PlayerCommand):
         ways = f"Exits: {names}." if exits else "There is no way out."
         words = sought(self.args).removeprefix("to ").removeprefix("the ")
         if not words:
-            raise Refused(f"Go where? {ways}")
+            raise CannotDo(f"Go where? {ways}")
         way = self.find(words, exits, f"There is no exit {quoted(words)} here. {ways}")
         if way.access(self.caller, "traverse"):
             way.at_traverse(self.caller, way.destination)
         elif way.db.err_traverse:
-            raise Refused(way.db.err_traverse)
+            raise CannotDo(way.db.err_traverse)
         else:
             way.at_failed_traverse(self.caller)
 

@@ -9,7 +9,7 @@ from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, people_here
 from commands.playing.manners import silenced
-from commands.wording import Refused, spoken, unquoted
+from commands.wording import CannotDo, spoken, unquoted
 
 POSED = "* "
 """Begins what is only played; whatever else somebody types begins with their name."""
@@ -25,9 +25,9 @@ class SpeechCommand(PlayerCommand):
     def act(self) -> None:
         """Speak, if anybody can hear it."""
         if self.caller.location is None:
-            raise Refused("You are nowhere, and nobody can hear you.")
+            raise CannotDo("You are nowhere, and nobody can hear you.")
         if refusal := silenced(self.caller):
-            raise Refused(refusal)
+            raise CannotDo(refusal)
         self.speak()
 
     def speak(self) -> None:
@@ -35,9 +35,9 @@ class SpeechCommand(PlayerCommand):
         raise NotImplementedError
 
     def speech(self, words: str, missing: str, **kwargs: Any) -> str:
-        """``words`` as others may hear them, after the caller's own hook; raises Refused."""
+        """``words`` as others may hear them, after the caller's own hook; raises CannotDo."""
         if not (speech := self.caller.at_pre_say(spoken(unquoted(words)), **kwargs)):
-            raise Refused(missing)
+            raise CannotDo(missing)
         return str(speech)
 
 
@@ -67,9 +67,9 @@ class AddressedCommand(SpeechCommand):
     """Speech to somebody: `<name> <words>`, also with `to`, a comma, a colon or `=`."""
 
     def addressee(self, missing: str) -> tuple[ObjectDB, str]:
-        """Whom the words are for, and the words; raises Refused when it is nobody."""
+        """Whom the words are for, and the words; raises CannotDo when it is nobody."""
         if not self.args:
-            raise Refused(missing)
+            raise CannotDo(missing)
         people = people_here(self.caller)
         args = re.sub(r"^to\s+", "", self.args, flags=re.IGNORECASE)
         matches = [self._whole_name(person, args) for person in people]
@@ -170,7 +170,7 @@ class CmdEmote(SpeechCommand):
     def speak(self) -> None:
         """Show it."""
         if not (gesture := spoken(self.args)):
-            raise Refused("Do what? For instance: emote warms his hands at the fire.")
+            raise CannotDo("Do what? For instance: emote warms his hands at the fire.")
         blank = "" if gesture.startswith(("'", "’", ",")) else " "
         text = POSED + "{actor}" + blank + "{gesture}"
         self.show("pose", you=text, others=text, gesture=gesture)

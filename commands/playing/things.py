@@ -6,7 +6,7 @@ from evennia.commands.default.building import CmdExamine as BuildersExamine
 from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, people_here, with_article
-from commands.wording import Refused, listed, quoted, sought, spoken
+from commands.wording import CannotDo, listed, quoted, sought, spoken
 
 
 class CmdLook(PlayerCommand):
@@ -30,7 +30,7 @@ class CmdLook(PlayerCommand):
         """Show the room, what stands in it, a detail of it, or where an exit leads."""
         here, words = self.caller.location, self.args.removeprefix("at ")
         if here is None:
-            raise Refused("You are nowhere, and there is nothing to see.")
+            raise CannotDo("You are nowhere, and there is nothing to see.")
         if not words or sought(words).lower() in ("here", "around", "room"):
             self._see(self.caller.at_look(here))
         elif self.caller in (things := self.matches(words, self._things(here))):
@@ -81,14 +81,14 @@ class CmdGet(PlayerCommand):
         """Take it from the room."""
         here = self.caller.location
         if not self.args or here is None:
-            raise Refused("Get what? Look around for things to take.")
+            raise CannotDo("Get what? Look around for things to take.")
         missing = f"There is no {quoted(sought(self.args))} here to take."
         if here.db.details and find_detail(here, self.args):
             missing = "That belongs here. Look at it, but leave it where it is."
         things = here.contents_get(exclude=[*here.exits, self.caller])
         thing, caller = self.find(self.args, things, missing), self.caller
         if not thing.access(caller, "get"):
-            raise Refused(thing.db.get_err_msg or "You can't take that.")
+            raise CannotDo(thing.db.get_err_msg or "You can't take that.")
         if thing.at_pre_get(caller) and thing.move_to(caller, quiet=True, move_type="get"):
             thing.at_get(caller)
             what = with_article(thing, caller)
@@ -110,7 +110,7 @@ class CmdDrop(PlayerCommand):
         """Leave it in the room."""
         caller = self.caller
         if not self.args or caller.location is None:
-            raise Refused("Drop what? |winventory|n lists what you carry.")
+            raise CannotDo("Drop what? |winventory|n lists what you carry.")
         missing = f"You carry no {quoted(sought(self.args))}."
         thing = self.find(self.args, caller.contents, missing)
         if thing.at_pre_drop(caller) and thing.move_to(
@@ -140,7 +140,7 @@ class CmdGive(PlayerCommand):
     def act(self) -> None:
         """Hand it over."""
         if not self.lhs or not self.rhs:
-            raise Refused("Give what to whom? For instance: give honey to ruan.")
+            raise CannotDo("Give what to whom? For instance: give honey to ruan.")
         caller = self.caller
         missing = f"You carry no {quoted(sought(self.lhs))}."
         thing = self.find(self.lhs, caller.contents, missing)
@@ -256,7 +256,7 @@ class CmdDescribe(PlayerCommand):
     def act(self) -> None:
         """Keep the description."""
         if not (text := spoken(self.args)):
-            raise Refused(
+            raise CannotDo(
                 "Describe yourself how? For instance: describe A thin man with ink on his cuffs."
             )
         self.caller.db.desc = text

@@ -18,7 +18,7 @@ from evennia.utils.text2html import parse_html
 
 from commands.default_cmdsets import AccountCmdSet, CharacterCmdSet, UnloggedinCmdSet
 from commands.unloggedin import name_and_password
-from commands.wording import LONGEST_SPEECH, Refused, one_line, sought, spoken, unquoted
+from commands.wording import LONGEST_SPEECH, CannotDo, one_line, sought, spoken, unquoted
 from tests.game.built_world import BuiltWorld
 from typeclasses.accounts import Account
 from typeclasses.agents import Agent
@@ -295,7 +295,7 @@ class TestMoving(WithPeople):
 
 def test_speech_is_one_line_and_shows_its_markup():
     assert spoken(" a\n\tb\x00\u202ec  |r ") == "a bc ||r"
-    with pytest.raises(Refused, match="say it in parts"):
+    with pytest.raises(CannotDo, match="say it in parts"):
         spoken("x" * 1001)
 
 

@@ -36,11 +36,6 @@ class WhyWorld(EventsWorld, RecallWorld):
         assert self.log.flush(60)
         return self.type(line)
 
-    def lives(self) -> None:
-        """Tom tells her things, she forgets them, and he asks for one."""
-        self.says(*FACTS, *CHATTER)
-        self.asks("Where does my brother Edwin mend nets?", "say In Ostrey, he mends nets. | kind")
-
 
 def test_the_best_stands_first_and_long_memories_are_shortened():
     now = datetime(2026, 5, 1, tzinfo=UTC)
@@ -100,7 +95,14 @@ class TestWhy(WhyWorld):
     """What is shown."""
 
     def test_what_led_to_an_act_down_to_the_raw_memories(self):
-        self.lives()
+        self.says(*FACTS, *CHATTER)
+        recent = self.mind.memory.context().recent
+        assert recent is not None
+        self.asks("Where does my brother Edwin mend nets?", "say In Ostrey, he mends nets. | kind")
+        deep = self.why("@why/deep Mira")
+        for line in recent.text.splitlines():
+            assert line in deep
+        assert "@why/deep" not in deep
         shown = self.why()
         assert "Mira's last act" in shown
         assert "say In Ostrey, he mends nets." in shown
@@ -131,11 +133,6 @@ class TestWhy(WhyWorld):
         assert {each["kind"] for each in thought["recalled"]} <= {"memory", "summary", "note"}
         assert 2 in [each["n"] for each in thought["recalled"] if each["kind"] == "memory"]
         assert all(each["score"] > 0 for each in thought["recalled"])
-        deep = self.why("@why/deep Mira")
-        assert context.recent is not None
-        for line in context.recent.text.splitlines():
-            assert line in deep
-        assert "@why/deep" not in deep
         # What it looks up itself is named, and every search is an event.
         self.asks("What did I say first?", "remember 2-3", "say You told me of Edwin.")
         shown = self.why()
@@ -248,6 +245,9 @@ class TestOperations(WhyWorld):
         searches = self.logged("recall")
         asked = [each for each in searches if each["by"] == "examiner"]
         assert bool(asked) is (rates[0]["asked"] > rates[0]["answered"])
+
+    def test_an_edit_by_hand_and_a_disk_that_refuses(self):
+        self.says(*FACTS, *CHATTER)
         (path,) = self.mind.memory.folder.glob("summaries/recent.md")
         head, _, _ = path.read_text().rpartition("---\n")
         path.write_text(f"{head}---\n\nEdwin keeps a parrot.\n")

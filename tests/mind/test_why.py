@@ -13,7 +13,7 @@ from game.mind.compaction.dependencies import Dependencies
 from game.mind.errors import KeepsakeError
 from game.mind.events.log import EventLog
 from game.mind.events.types import MemoryChange, Recalled, Thought
-from game.mind.events.why_log import why_did
+from game.mind.events.why import why_did
 from game.mind.memory import CompactReason
 from game.mind.summaries.files import SummaryFolder
 from game.mind.summaries.summarizer import ExtractiveSummarizer

@@ -9,7 +9,7 @@ from pathlib import Path
 from game.mind.events.agent_names import Names, time_of
 from game.mind.events.prompts import Prompts
 from game.mind.events.recent_activity import MOST_BYTES
-from game.mind.events.why_log import thoughts_of
+from game.mind.events.why import thoughts_of
 from game.mind.json_lines import Record
 from game.web.api.shapes import PromptView, Section, Stretch
 from game.web.api.snapshots import iso

@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from game.agent.naming import names_of
 from game.agent.services import services
 from game.mind.events.agent_names import Names
-from game.mind.events.why_log import MOST_BACK
+from game.mind.events.why import MOST_BACK
 from game.web.api import (
     actions,
     archive_views,

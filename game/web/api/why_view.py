@@ -6,7 +6,8 @@ from pathlib import Path
 
 from game.mind.errors import KeepsakeError
 from game.mind.events.reasons import Leant, PromptSource, Under, Why
-from game.mind.events.why_log import why_did
+from game.mind.events.types import Thought
+from game.mind.events.why import why_did
 from game.web.api.archive_views import Bounds, memory_view
 from game.web.api.shapes import Cost, HitView, LeantView, UnderView, WhyView
 from game.web.api.snapshots import ArchiveAccess, iso
@@ -57,9 +58,18 @@ def _view(found: Why, bounds: Bounds) -> WhyView:
         summaries=tuple(map(_leant, found.summaries)),
         under=tuple(map(_under, found.under)),
         window=found.window,
-        cost=Cost.model_validate(found.cost) if found.cost else None,
+        cost=_cost(found.cost) if found.cost else None,
         missing=found.missing,
     )
+
+
+def _cost(thought: Thought) -> Cost:
+    tokens = {name: getattr(thought, f"{name}_tokens") for name in _TOKENS}
+    rest = Cost.model_fields.keys() - tokens.keys()
+    return Cost(**tokens, **{name: getattr(thought, name) for name in rest})
+
+
+_TOKENS = ("prompt", "cached", "completion")
 
 
 def _hit(shown: PromptSource) -> HitView:
