@@ -163,7 +163,7 @@ def memory_lines(memories: Sequence[Memory]) -> list[str]:
 def _short_term(archive: Archive) -> dict[int, Summary]:
     """Every short-term summary there ever was, by the number of its compaction, as edited last."""
     found: dict[int, Summary] = {}
-    for _, record in archive.forwards():
+    for _, record in archive.changes():
         try:
             match record:
                 case {"type": "compaction", "recent": dict(recent)}:

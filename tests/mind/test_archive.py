@@ -208,9 +208,9 @@ def test_the_syncer_brings_lines_to_the_disk_and_tells_what_that_refuses(tmp_pat
 
 def test_opening_reads_the_tail_only(life, monkeypatch):
     """A long life opens from its last segments, whatever came before."""
-    monkeypatch.setattr(archive_module, "SEGMENT_LINES", 50)
+    monkeypatch.setattr(archive_module, "SEGMENT_LINES", 10)
     memory = life.open()
-    for _ in range(150):
+    for _ in range(30):
         live(memory, 7)
         memory.compact(CompactReason.MANUAL)
     memory.close()
@@ -218,7 +218,7 @@ def test_opening_reads_the_tail_only(life, monkeypatch):
         path.unlink()
     archive = Archive(life.folder / "archive")
     tiers = load_tiers(archive)
-    assert (tiers.last_number, len(tiers.window)) == (1050, 4)
+    assert (tiers.last_number, len(tiers.window)) == (210, 4)
     archive.close()
 
 

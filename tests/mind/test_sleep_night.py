@@ -78,8 +78,17 @@ def test_the_steps_are_done_in_their_order(sleeper: Sleeper):
 
 
 def test_a_night_that_nobody_wrote_down_begins_by_itself(tmp_path: Path):
-    sleeper = Sleeper(tmp_path)
-    assert sleeper.sleep().number == 1
+    def fails(ask: Ask) -> Figures:
+        ask("once")
+        raise BadAnswer("empty")
+
+    sleeper = Sleeper(tmp_path, consolidate=fails)
+    sleeper.works[Step.REFLECT] = sleeper.does(Step.REFLECT, asks=14)
+    del sleeper.works[Step.DREAM]
+    night = sleeper.sleep(Ask(Script(), 24))
+    assert (night.number, night.steps[0].calls) == (1, 1)
+    assert night.steps[2].figures == {"asked": 14}, "what others leave a step may use"
+    assert night.steps[4].figures == {"left out": 1}
     sleeper.log.woke("its hour", sleeper.clock.now())
     assert sleeper.sleep().number == 2
 
@@ -95,13 +104,6 @@ def test_who_woke_before_it_began_has_no_night(tmp_path: Path):
     sleeper.sleep(ask)
     assert len(sleeper.log.nights()) == 1
     assert sleeper.did == []
-
-
-def test_a_step_that_nobody_does_is_left_out(sleeper: Sleeper):
-    del sleeper.works[Step.DREAM]
-    night = sleeper.sleep()
-    assert [each.step for each in night.steps] == ALL
-    assert night.steps[4].figures == {"left out": 1}
 
 
 @pytest.mark.parametrize(
@@ -147,15 +149,6 @@ def test_a_step_that_fails_because_the_night_is_over_is_done_again(sleeper: Slee
     assert not any(each.problem for each in night.steps)
 
 
-def test_the_calls_of_a_step_are_counted_also_when_it_fails(sleeper: Sleeper):
-    def fails(ask: Ask) -> Figures:
-        ask("once")
-        raise BadAnswer("empty")
-
-    sleeper.works[Step.CONSOLIDATE] = fails
-    assert sleeper.sleep(Ask(Script(), 24)).steps[0].calls == 1
-
-
 def test_no_step_can_spend_the_calls_of_the_others(sleeper: Sleeper):
     script = Script()
     for step in Step:
@@ -169,12 +162,6 @@ def test_no_step_can_spend_the_calls_of_the_others(sleeper: Sleeper):
     assert night.next_step is None
     assert night.steps[0].figures == {"calls spent": 1}
     assert not any(each.problem for each in night.steps)
-
-
-def test_what_a_step_leaves_the_others_may_use(sleeper: Sleeper):
-    sleeper.works[Step.REFLECT] = sleeper.does(Step.REFLECT, asks=15)
-    night = sleeper.sleep(Ask(Script(), 24))
-    assert night.steps[2].figures == {"asked": 15}
 
 
 @given(limit=st.integers(0, 60), wants=st.lists(st.integers(0, 40), min_size=6, max_size=6))

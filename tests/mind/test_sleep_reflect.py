@@ -112,30 +112,17 @@ def test_it_reflects_on_each_day_once(journal: Journal):
     assert "blue cup" not in script.prompts[0].partition("Write 2")[0]
 
 
-def test_what_it_knows_already_it_does_not_write_again(journal: Journal):
+def test_what_it_knows_already_it_does_not_write_again_and_builds_nothing_on_it(journal: Journal):
+    """Recall looks at what left the window; the journal has the rest."""
     reflect(journal, evidence, Free(Script(answers)), CONFIG, "Mira", NOON)
     for number in range(60, 63):
         entry(journal, number, f"Tom told me: 'I will bring you {number} eels.'", 9)
-    later = NOON + timedelta(days=2)
-    _, found = reflect(journal, evidence, Free(Script(answers)), CONFIG, "Mira", later)
+    later, script = NOON + timedelta(days=2), Script(answers)
+    _, found = reflect(journal, lambda _: [], Free(script), CONFIG, "Mira", later)
     assert found == ()
     assert len(list(insights(journal.entries()))) == 2
-
-
-def test_an_insight_is_no_ground_for_the_next(journal: Journal):
-    reflect(journal, evidence, Free(Script(answers)), CONFIG, "Mira", NOON)
-    for number in range(60, 63):
-        entry(journal, number, f"Tom told me: 'I will bring you {number} eels.'", 9)
-    script = Script(answers)
-    reflect(journal, evidence, Free(script), CONFIG, "Mira", NOON + timedelta(days=2))
-    assert not any("brings back and mends" in prompt for prompt in script.prompts)
-
-
-def test_the_window_is_evidence_too(journal: Journal):
-    """Recall looks at what left the window; the journal has the rest."""
-    script = Script(answers)
-    reflect(journal, lambda _: [], Free(script), CONFIG, "Mira", NOON)
     assert "[12] 21 Nov: Tom told me: 'I will bring the blue cup" in script.prompts[1]
+    assert not any("brings back and mends" in prompt for prompt in script.prompts)
 
 
 def test_without_evidence_nothing_is_asked_and_nothing_is_made_up(tmp_path: Path):
@@ -164,6 +151,18 @@ def test_without_a_model_only_what_can_be_counted(journal: Journal):
     assert figures["questions"] == 2  # of Ada there was nothing to say
 
 
+@pytest.mark.parametrize(
+    ("people", "texts"),
+    [
+        ([(TOM, "Thomas")], ["Thomas has promised me something more than once."]),
+        ([], []),
+    ],
+)
+def test_they_are_counted_under_their_present_names(journal: Journal, people, texts: list[str]):
+    _, found = reflect(journal, evidence, Free(), CONFIG, "Mira", NOON, people=people)
+    assert [each.text for each in found] == texts
+
+
 def test_two_of_one_name_are_two_people(journal: Journal):
     other = "9-20261101120000"
     for number in (60, 61):
@@ -179,11 +178,6 @@ def test_two_of_one_name_are_two_people(journal: Journal):
     _, found = reflect(journal, only, Free(), many, "Mira", later, people=both)
     assert [each.who for each in found] == [(other,)]
     assert len(list(insights(journal.entries()))) == 2
-
-
-def test_who_was_renamed_is_counted_under_the_present_name(journal: Journal):
-    _, found = reflect(journal, evidence, Free(), CONFIG, "Mira", NOON, people=[(TOM, "Thomas")])
-    assert [each.text for each in found] == ["Thomas has promised me something more than once."]
 
 
 @pytest.mark.parametrize(
@@ -222,16 +216,6 @@ def test_the_line_that_gathers_the_least_is_no_evidence(tmp_path: Path):
     shown = {int(n) for p in script.prompts[1:] for n in re.findall(r"^\[(\d+)\]", p, re.M)}
     assert shown
     assert shown <= {5, 6, 7, 8}
-
-
-def test_names_alone_are_enough(journal: Journal):
-    _, found = reflect(journal, evidence, Free(), CONFIG, "Mira", NOON, people=["Tom", "Ada"])
-    assert [each.text for each in found] == ["Tom has promised me something more than once."]
-
-
-def test_without_any_names_no_insight(journal: Journal):
-    figures, found = reflect(journal, evidence, Free(), CONFIG, "Mira", NOON)
-    assert (figures["questions"], found) == (0, ())
 
 
 # -- broken off

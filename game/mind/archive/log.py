@@ -213,13 +213,13 @@ class Archive:
             with (self.folder / name).open("rb") as file:
                 yield from filter(None, map(parsed, lines_from_end(file)))
 
-    def forwards(self, first: int = 1) -> Iterator[tuple[Position, Record | None]]:
-        """Every line from the segment that holds memory ``first`` on.
+    def forwards(self) -> Iterator[tuple[Position, Record | None]]:
+        """Every line.
 
         Yields:
             Position and record; None for a line that cannot be read.
         """
-        for segment, index, line in _lines(self._segments_from(first)):
+        for segment, index, line in _lines(self._segments()):
             yield Position(segment, index), parsed(line) or None
 
     def changes(self) -> Iterator[tuple[Position, Record | None]]:

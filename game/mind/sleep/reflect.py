@@ -25,7 +25,7 @@ from game.mind.sleep import course as courses
 from game.mind.sleep import insight as insights_of
 from game.mind.sleep.asking import Ask, CallsSpent
 from game.mind.sleep.config import SleepConfig
-from game.mind.sleep.counting import Known, counted, most_about
+from game.mind.sleep.counting import PresentNames, counted, most_about, name_of
 from game.mind.sleep.course import Evidence, Insight, ReflectionProgress
 from game.mind.sleep.history import INSIGHT_TAG, insights
 from game.mind.sleep.steps import Figures
@@ -47,9 +47,7 @@ def reflect(  # noqa: PLR0917 - each is another thing, and most cannot be left o
     config: SleepConfig,
     own_name: str,
     now: datetime,
-    people: Iterable[str | tuple[str, str]] = (),
-    *,
-    state: Path | None = None,
+    people: Iterable[tuple[str, str]] = (),
 ) -> tuple[Figures, Sequence[Insight]]:
     """Reflect if enough importance has gathered, or go on where a reflection was broken off.
 
@@ -62,9 +60,10 @@ def reflect(  # noqa: PLR0917 - each is another thing, and most cannot be left o
         NoteRefused: A file cannot be read or written.
     """
     ask.check()
-    path = state or journal.folder / courses.NAME
-    course, known = courses.load(path), Known.of(people)
-    desk = _Desk(journal, recall, ask, own_name, now, known, path, course, ask.available)
+    path = journal.folder / courses.NAME
+    desk = _Desk(
+        journal, recall, ask, own_name, now, dict(people), path, courses.load(path), ask.available
+    )
     if not desk.course.open and desk.course.drawn is None:
         gathered = sum(entry.importance.score for entry in desk.fresh())
         if gathered < config.reflect_after:
@@ -83,7 +82,7 @@ class _Desk:
     ask: Ask
     own_name: str
     now: datetime
-    known: Known
+    known: PresentNames
     path: Path
     course: ReflectionProgress
     with_model: bool
@@ -102,7 +101,7 @@ class _Desk:
         if self.with_model:
             prompt = insights_of.questions_prompt(fresh, self.own_name, many)
             asked = insights_of.questions_in(self.ask(prompt, insights_of.STOP), fresh, many)
-        about = [self.known.name(key, fresh) for key in most_about(fresh)]
+        about = [name_of(key, self.known) for key in most_about(fresh)]
         asked = asked or insights_of.questions_by_rules(filter(None, about), many)
         self._save(ReflectionProgress(max(fresh, key=lambda e: _order(e.id)).id, gathered, asked))
 
