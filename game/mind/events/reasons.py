@@ -58,7 +58,9 @@ class Why:
     trigger: str = ""  # what set it off; empty if that is not known
     priority: str = ""  # its place in the model queue
     source: str = ""  # who caused it; empty for nobody
-    cause: Memory | None = None  # the memory that set it off; None if it cannot be told
+    cause: Memory | None = (
+        None  # the memory that set it off; None if none did, or the log does not say
+    )
     act: Memory | None = None  # the memory of the act; None for none
     recalled: tuple[PromptSource, ...] = ()  # what was looked up for it, and stood in the prompt
     summaries: tuple[Leant, ...] = ()  # the summaries that stood in the prompt, long-term first

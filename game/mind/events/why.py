@@ -45,16 +45,9 @@ MOST_UNDER = 20_000
 """The newest memories under the summaries that are looked through for the words of an act."""
 MOST_SHOWN = 200
 """Of those with such words, the best."""
-_LOOK_BACK = 60
-"""Memories before an act among which is what set it off."""
 _TEXTS = ("agent", "outcome", "reason", "problem", "trigger", "priority", "source", "prompt")
 """Fields that are told of as the event has them."""
 _FIELDS = frozenset(each.name for each in fields(Thought))
-_OTHERS = ("idle", "other", "")
-"""Triggers that are no one memory."""
-_MOVES = ("arrival", "departure")
-_TOLD = ("say", "talk", "whisper", "pose", "shout", "give", "wake")
-"""What kinds of message tell of what somebody said or did."""
 
 
 def why_did(
@@ -202,14 +195,13 @@ def _from_log(record: Record, nth: int, archive: Archive, prompt: str | None) ->
     texts = _texts(past, told.compaction, missing)
     command = told.command or told.answer.strip()
     about = telling(f"{_argument(command)} {told.reason}")
-    recent = _read(archive, max(1, (total or number) - _LOOK_BACK), total or number)
     return Why(
         **{name: getattr(told, name) for name in _TEXTS},
         nth=nth,
         time=datetime.fromisoformat(str(record["t"])),
         seq=int(record["seq"]),
         command=command,
-        cause=_cause(archive, recent, told),
+        cause=_one(archive, told.cause),
         act=_one(archive, number),
         recalled=tuple(_shown(told.recalled, archive, past, prompt)),
         summaries=_leant(texts, about),
@@ -275,22 +267,6 @@ def _texts(past: Sequence[PastCompaction], number: int, missing: list[str]) -> T
             missing.append(f"The archive does not hold compaction {number}, whose summaries stood")
         return Texts()
     return found
-
-
-def _cause(archive: Archive, recent: Sequence[Memory], told: Thought) -> Memory | None:
-    """What set the thought off: the memory that its event names, else the newest that fits."""
-    if told.cause:
-        return _one(archive, told.cause)
-    trigger, source = told.trigger, told.source
-    if trigger in _OTHERS:
-        return None
-    heard = [each for each in recent if each.kind is MemoryKind.PERCEPTION]
-    theirs = [each for each in heard if not source or each.source == source]
-    if trigger in _MOVES:
-        fitting = [each for each in theirs if each.event not in _TOLD]
-    else:  # of older memories nobody knows what kind of message they were
-        fitting = [each for each in theirs if each.event in _TOLD] or theirs
-    return fitting[-1] if fitting else None
 
 
 def _shown(
