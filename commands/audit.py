@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections import deque
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from evennia.commands.default.muxcommand import MuxCommand
+
+from game.mind.json_lines import AppendedFile, line_of, parsed
 
 AUDIT, REPORTS = "audit.jsonl", "reports.jsonl"
 LONGEST = 1000
@@ -33,30 +34,19 @@ def keep(name: str, **facts: Any) -> None:
         OSError: The disk refused.
     """
     record = {"t": datetime.now(UTC).isoformat(timespec="milliseconds")} | facts
-    data = json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
     path = path_of(name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _OWNER_ONLY)
-    try:
-        os.write(fd, data)  # one call: no reader sees half a line
-    finally:
-        os.close(fd)
+    with closing(AppendedFile(path, _OWNER_ONLY)) as file:
+        file.append(line_of(record))
 
 
 def newest(name: str, most: int) -> list[dict[str, Any]]:
     """The newest lines, oldest first; those that cannot be read are passed over."""
     try:
         with path_of(name).open(encoding="utf-8", errors="replace") as file:
-            lines = deque(file, maxlen=most)
+            return [*filter(None, map(parsed, deque(file, maxlen=most)))]
     except FileNotFoundError:
         return []
-    found = []
-    for line in lines:
-        try:
-            found.append(json.loads(line))
-        except ValueError:
-            continue
-    return found
 
 
 class AuditedCommand(MuxCommand):

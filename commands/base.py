@@ -9,11 +9,14 @@ from typing import Any
 from evennia.commands.default.muxcommand import MuxCommand
 from evennia.objects.models import ObjectDB
 
-from commands.wording import listed, one_line, quoted, sought
+from commands.wording import CannotDo, listed, one_line, quoted, sought
+from game.mind.errors import KeepsakeError
 
 
 class PlayerCommand(MuxCommand):
     """A command without ``/switches``, whose words are folded to one line.
+
+    What it does is :meth:`act`; what that refuses is told to the caller alone.
 
     ``self.args`` holds the words; ``self.lhs`` and ``self.rhs`` what is left and
     right of the first of ``rhs_split`` that occurs in them, ``self.rhs`` being None
@@ -40,27 +43,34 @@ class PlayerCommand(MuxCommand):
                 self.lhs, self.rhs = left.strip(), right.strip()
                 break
 
-    def fail(self, text: str) -> None:
-        """Tell the caller alone why nothing came of it."""
-        self.caller.msg((text, {"type": "failure"}))
+    def func(self) -> None:
+        """Do it, or tell why nothing came of it."""
+        try:
+            self.act()
+        except KeepsakeError as refusal:
+            self.caller.msg((str(refusal), {"type": "failure"}))
 
-    def find(self, words: str, among: Iterable[ObjectDB], missing: str) -> ObjectDB | None:
-        """The one object of ``among`` that ``words`` name; else tell the caller.
+    def act(self) -> None:
+        """What the command does; raises CannotDo."""
+        raise NotImplementedError
 
-        Args:
-            words: What was typed, with or without an article.
-            among: What it may be.
-            missing: What to say when it is none of them.
+    def find(self, words: str, among: Iterable[ObjectDB], missing: str) -> ObjectDB:
+        """The one object of ``among`` that ``words`` name, with or without an article.
+
+        Raises:
+            CannotDo: It is none of them, for which ``missing`` are the words, or may be several.
         """
         matches = self.matches(words, among)
         if not matches:
-            self.fail(missing)
-        elif len({match.key for match in matches}) > 1:
+            raise CannotDo(missing)
+        if len({match.key for match in matches}) > 1:
             names = [match.get_display_name(self.caller) for match in matches]
-            self.fail(f"Which one do you mean: {listed(names, 'or')}?")
-        else:
-            return matches[0]
-        return None
+            raise CannotDo(f"Which one do you mean: {listed(names, 'or')}?")
+        return matches[0]
+
+    def find_person(self, words: str) -> ObjectDB:
+        """Somebody else in the room; raises CannotDo if nobody is meant."""
+        return self.find(words, people_here(self.caller), nobody(words, self.caller))
 
     def matches(self, words: str, among: Iterable[ObjectDB]) -> list[ObjectDB]:
         """All objects of ``among`` that ``words`` may name; a whole name beats its parts."""

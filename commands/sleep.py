@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 from evennia.objects.models import ObjectDB
-from evennia.utils.evmore import EvMore
 
-from commands.base import PlayerCommand, nobody, people_here
+from commands.base import PlayerCommand
 from commands.building.base import BuilderCommand, plain, table
 from commands.playing.speech import SpeechCommand
+from commands.wording import CannotDo
 from game.agent.mind import Mind
 from game.agent.services import services
 from game.mind.errors import KeepsakeError
@@ -58,7 +58,7 @@ class CmdSleep(SleepCommand):
         if not self.args.strip():
             if self.switches:
                 raise KeepsakeError("It is not clear who shall lie down", "As in: @sleep/here Mira")
-            EvMore(self.caller, _sleepers(), always_page=False, justify_kwargs=False)
+            self.page(_sleepers())
             return
         agent = self.agent_named(self.args)
         sleeper = self.mind(agent).sleeper
@@ -112,9 +112,7 @@ def _sleepers() -> str:
     agents = all_agents()
     if not agents:
         return "There are no agents. Make one with @agent/create <name> = <profile>."
-    rows = table("Agent", "State", "Awake", "Thought", "Tired")
-    for agent in agents:
-        rows.add_row(*_row(agent, mind_of(agent)))
+    rows = [_row(agent, mind_of(agent)) for agent in agents]
     config = services().sleeping.current
     how = (
         f"Tired after {config.awake_hours:g} hours awake"
@@ -122,7 +120,8 @@ def _sleepers() -> str:
         if config.sleep
         else "Agents do not tire here"
     )
-    return f"{rows}\n{how}; |wvault/config/sleep.md|n."
+    shown = table(("Agent", "State", "Awake", "Thought", "Tired"), rows)
+    return f"{shown}\n{how}; |wvault/config/sleep.md|n."
 
 
 def _row(agent: Agent, mind: Mind | None) -> tuple[str, str, str, str, str]:
@@ -171,11 +170,11 @@ class CmdShout(SpeechCommand):
     aliases = ("yell",)
     arg_regex = r"\s|$"
 
-    def act(self) -> None:
+    def speak(self) -> None:
         """Let it be heard here, and one exit away."""
-        if not (speech := self.speech(self.args)):
-            self.fail("Shout what? For instance: shout Mira! The soup boils over!")
-            return
+        speech = self.speech(
+            self.args, "Shout what? For instance: shout Mira! The soup boils over!"
+        )
         self.show(
             "shout",
             you='You shout, "{speech}"',
@@ -209,18 +208,13 @@ class CmdWake(PlayerCommand):
     key = "wake"
     arg_regex = r"\s|$"
 
-    def func(self) -> None:
+    def act(self) -> None:
         """Shake them."""
-        people = people_here(self.caller)
         if not self.args:
-            self.fail("Wake whom? For instance: wake mira")
-            return
-        target = self.find(self.args.removeprefix("up "), people, nobody(self.args, self.caller))
-        if target is None:
-            return
+            raise CannotDo("Wake whom? For instance: wake mira")
+        target = self.find_person(self.args.removeprefix("up "))
         if not target.is_asleep:
-            self.fail(f"{target.get_display_name(self.caller)} is awake.")
-            return
+            raise CannotDo(f"{target.get_display_name(self.caller)} is awake.")
         self.show(
             "wake",
             you="You shake {target} by the shoulder.",

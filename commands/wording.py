@@ -22,8 +22,8 @@ _LINK_CODE = re.compile(r"\|(?=l[cute])")
 _ARTICLES = ("the ", "a ", "an ", "my ")
 
 
-class TooMuch(KeepsakeError):
-    """More words than anybody can take in at once."""
+class CannotDo(KeepsakeError):
+    """What somebody wants to do cannot be done; says why."""
 
 
 def one_line(text: str) -> str:
@@ -35,12 +35,12 @@ def spoken(text: str) -> str:
     """What somebody says or does, as it may be put into a message for others.
 
     Raises:
-        TooMuch: It is longer than :data:`LONGEST_SPEECH`.
+        CannotDo: It is longer than :data:`LONGEST_SPEECH`.
     """
     line = one_line(text)
     length = max(len(line), len(line.encode(errors="replace")) // 2)
     if length > LONGEST_SPEECH:
-        raise TooMuch(
+        raise CannotDo(
             f"That is {length:,} characters long",
             f"Nobody can take in more than {LONGEST_SPEECH:,} at once, and an emoji counts "
             "as two: say it in parts.",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from evennia.utils.evmore import EvMore
-
 from commands.building.base import BuilderCommand, plain, shortened, table
 from game.agent.services import services
 from game.agent.thinking.prompting import look_up, prompt_for
@@ -69,11 +67,9 @@ class CmdAgent(BuilderCommand):
         agents = all_agents()
         if not agents:
             return "There are no agents. Make one with @agent/create <name> = <profile>."
-        rows = table("Agent", "Place", "Memories", "State")
-        for agent in agents:
-            summary = summary_of(agent)
-            rows.add_row(agent.key, summary["place"], summary["memories"], summary["state"])
-        return str(rows)
+        summaries = [(agent.key, summary_of(agent)) for agent in agents]
+        rows = [(name, each["place"], each["memories"], each["state"]) for name, each in summaries]
+        return table(("Agent", "Place", "Memories", "State"), rows)
 
     def _one(self, agent: Agent) -> str:
         summary = summary_of(agent)
@@ -89,14 +85,13 @@ class CmdAgent(BuilderCommand):
 
     def _prompt(self) -> None:
         agent = self.agent_named(self.lhs)
-        mind, caller = self.mind(agent), self.caller
-        context = mind.memory.context()
+        mind, context = self.mind(agent), self.mind(agent).memory.context()
 
         def show(prompt: str) -> None:
-            EvMore(caller, plain(prompt), always_page=False, justify_kwargs=False)
+            self.page(plain(prompt))
 
         if self.rhs:
-            mind.thinker.show_reply(agent, caller.key, self.rhs, show)
+            mind.thinker.show_reply(agent, self.caller.key, self.rhs, show)
         else:
             look_up(
                 agent, mind, lambda kept: show(prompt_for(agent, context, services(), kept).text)

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from django.conf import settings
 from evennia.objects.models import ObjectDB
+from evennia.utils.evmore import EvMore
 from evennia.utils.evtable import EvTable
 
 from commands.audit import AuditedCommand
 from commands.wording import listed, quoted
+from game.agent.in_time import in_time
 from game.agent.mind import Mind
+from game.agent.services import services
 from game.mind.errors import KeepsakeError
 from typeclasses.agents import Agent, all_agents, find_agents
 from typeclasses.minds import mind_of
+
+PATIENCE = 30.0
+"""Seconds after which a builder is told that nothing came."""
+_TOO_LATE = "|rThat did not work:|n it took too long, or broke off. See agents.log"
 
 
 class BuilderCommand(AuditedCommand):
@@ -32,11 +40,36 @@ class BuilderCommand(AuditedCommand):
         try:
             self.run()
         except KeepsakeError as error:
-            self.caller.msg(f"|rThat did not work:|n {plain(str(error))}")
+            self.caller.msg(_refused(error))
 
     def run(self) -> None:
         """What the command does."""
         raise NotImplementedError
+
+    def page(self, text: str) -> None:
+        """Show it to the caller, in pages if it is long."""
+        EvMore(self.caller, text, always_page=False, justify_kwargs=False)
+
+    def answer(self, work: Callable[[], str]) -> None:
+        """Make the answer beside the game, in a worker thread, then show it."""
+
+        def attempt() -> str:
+            try:
+                return work()
+            except KeepsakeError as error:
+                return _refused(error)
+
+        in_time(services(), attempt, PATIENCE).then(lambda text: self.page(text or _TOO_LATE))
+
+    def asked_of(self, unclear: str, example: str) -> tuple[Agent, str]:
+        """The agent that the words begin with, and the rest of them.
+
+        Raises:
+            KeepsakeError: Nobody was named, or it is not clear who is meant.
+        """
+        if not self.args.strip():
+            raise KeepsakeError(f"It is not clear {unclear}", f"As in: {self.key} {example}")
+        return self.agent_then(self.args)
 
     def agent_named(self, name: str) -> Agent:
         """The one agent that ``name`` means.
@@ -110,13 +143,25 @@ def shortened(text: str, limit: int = 60) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def table(*headings: str) -> EvTable:
+def _refused(error: KeepsakeError) -> str:
+    return f"|rThat did not work:|n {plain(str(error))}"
+
+
+def one_line(text: str, limit: int) -> str:
+    """``text`` in one line of at most ``limit`` characters."""
+    return shortened(" ".join(text.split()), limit)
+
+
+def table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """A table with these headings, as wide as what it holds and a plain terminal shows."""
-    return EvTable(
+    made = EvTable(
         *(f"|w{heading}|n" for heading in headings),
         border="header",
         maxwidth=settings.CLIENT_DEFAULT_WIDTH,
     )
+    for row in rows:
+        made.add_row(*row)
+    return str(made)
 
 
 def when(time: datetime | None, now: datetime) -> str:

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from commands.building import figures
-from commands.building.base import plain, when
-from commands.building.recall import RecallCommand, memory_lines
+from commands.building.base import BuilderCommand, plain, when
+from commands.building.recall import memory_lines
 from game.agent.memory.memory import MemoryComponent
 from game.mind.archive.history import PastCompaction, compactions
 from game.mind.archive.log import Archive
@@ -21,7 +21,7 @@ COVERED_SHOWN = 12
 """Memories that are shown of what was summarised; @memories shows them all."""
 
 
-class CmdCompaction(RecallCommand):
+class CmdCompaction(BuilderCommand):
     """See what each compaction of an agent's memory did; take the last one back.
 
     Usage:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from commands.building.base import ago
+from commands.building.base import BuilderCommand, ago
 from commands.building.figures import hung
-from commands.building.recall import RecallCommand
 from game.agent.services import services
 from game.mind.archive import history
-from game.mind.archive.log import Archive
-from game.mind.books.journal.book import Journal
 from game.mind.errors import KeepsakeError
 from game.mind.sleep.history import HistoryEvent, events
 from game.mind.sleep.log import SleepLog
@@ -23,7 +20,7 @@ _KINDS = ("compaction", "sleep", "insight", *(step.value for step in Step))
 _COLOURS = {"compaction": "|c", "sleep": "|w", "insight": "|y"}
 
 
-class CmdHistory(RecallCommand):
+class CmdHistory(BuilderCommand):
     """See all that happened to an agent's memory, the newest first.
 
     Usage:
@@ -44,19 +41,17 @@ class CmdHistory(RecallCommand):
 
     def run(self) -> None:
         """Read archive, nights and journal in the background."""
-        if not self.args.strip():
-            raise KeepsakeError("It is not clear whose history", "As in: @history Mira sleep")
-        agent, kind = self.agent_then(self.args)
+        agent, kind = self.asked_of("whose history", "Mira sleep")
         if kind and kind not in _KINDS:
             raise KeepsakeError(f"There is no kind {kind!r}", f"There are: {', '.join(_KINDS)}")
         mind = self.mind(agent)
         name, archive, journal = agent.key, mind.memory.memory.archive, mind.diary.journal
         log, now = SleepLog(mind.memory.folder), services().clock.now()
-        self.answer(lambda: _told(name, _all(archive, log, journal), kind, now))
 
+        def work() -> str:
+            return _told(name, events(log, history.compactions(archive), journal), kind, now)
 
-def _all(archive: Archive, log: SleepLog, journal: Journal) -> tuple[HistoryEvent, ...]:
-    return events(log, history.compactions(archive), journal)
+        self.answer(work)
 
 
 def _told(name: str, found: Sequence[HistoryEvent], kind: str, now: datetime) -> str:
@@ -88,10 +83,5 @@ def _line(event: HistoryEvent, now: datetime) -> str:
 
 
 def _figures(figures: Mapping[str, int | float | str]) -> str:
-    return "; ".join(
-        f"{name.replace('_', ' ')}: {_value(value)}" for name, value in figures.items()
-    )
-
-
-def _value(value: float | str) -> str:
-    return f"{value:,}" if isinstance(value, int | float) else value
+    shown = {name: v if isinstance(v, str) else f"{v:,}" for name, v in figures.items()}
+    return "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in shown.items())

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 
-from commands.building.base import plain
+from commands.building.base import BuilderCommand, plain
 from commands.building.figures import hung
-from commands.building.recall import RecallCommand
 from game.mind.books.journal.book import Journal
 from game.mind.books.journal.entries import JournalEntry
 from game.mind.errors import KeepsakeError
@@ -23,7 +22,7 @@ _HEAVY = 7
 _INDENT = 10
 
 
-class CmdJournal(RecallCommand):
+class CmdJournal(BuilderCommand):
     """Read an agent's journal.
 
     Usage:
@@ -51,9 +50,7 @@ class CmdJournal(RecallCommand):
 
     def run(self) -> None:
         """Read the files in the background."""
-        if not self.args.strip():
-            raise KeepsakeError("It is not clear whose journal", "As in: @journal Mira today")
-        agent, words = self.agent_then(self.args)
+        agent, words = self.asked_of("whose journal", "Mira today")
         name, journal = agent.key, self.mind(agent).diary.journal
         self.answer(lambda: _shown(name, journal, words))
 

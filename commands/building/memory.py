@@ -117,11 +117,11 @@ class CmdMemoryStatus(BuilderCommand):
         look_up(agent, mind, show)
 
     def _all(self) -> str:
-        rows = table("Agent", "Memories", "Window", "Load", "Next at", "Compacted", "State")
-        agents = all_agents()
-        for agent in agents:
-            rows.add_row(*self._row(agent))
-        return str(rows) if agents else "There are no agents. Make one with @agent/create."
+        rows = [self._row(agent) for agent in all_agents()]
+        shown = table(
+            ("Agent", "Memories", "Window", "Load", "Next at", "Compacted", "State"), rows
+        )
+        return shown if rows else "There are no agents. Make one with @agent/create."
 
     def _row(self, agent: Agent) -> list[str]:
         mind = self.mind(agent)
@@ -231,10 +231,9 @@ def integrity_line(report: IntegrityReport | KeepsakeError) -> str:
             "exactly one tier; the files match"
         )
     else:
-        told = f"|r{len(report.problems)} problems|n"
-    problems = [] if isinstance(report, KeepsakeError) else report.problems
-    listed = "".join(f"\n    - {plain(problem)}" for problem in problems)
-    return figures.labelled([("Integrity", told)]) + listed
+        listed = "".join(f"\n    - {plain(problem)}" for problem in report.problems)
+        return figures.labelled([("Integrity", f"|r{len(report.problems)} problems|n")]) + listed
+    return figures.labelled([("Integrity", told)])
 
 
 def _summaries(memory: MemoryComponent) -> list[Summary]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import evennia
@@ -18,6 +19,7 @@ from game.mind.errors import KeepsakeError
 from typeclasses.accounts import current_bans
 
 SHOWN = 30
+_TO_THE_SECOND = 19
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _FOR = re.compile(r"\s+for\s+(?P<number>\d{1,4})\s*(?P<unit>[mhdw])\w*\s*$", re.I)
 
@@ -142,13 +144,8 @@ class CmdReports(BuilderCommand):
 
     def run(self) -> None:
         """List them."""
-        rows = table("When", "By", "About", "Where", "What")
-        found = newest(REPORTS, SHOWN)
-        for each in found:
-            what = plain(shortened(str(each.get("text", "")), 200))
-            about, where = plain(str(each.get("about"))), plain(str(each.get("place")))
-            rows.add_row(str(each.get("t"))[:16], plain(str(each.get("by"))), about, where, what)
-        self.msg(str(rows) if found else "Nobody has reported anything.")
+        columns = {"When": "t", "By": "by", "About": "about", "Where": "place", "What": "text"}
+        self.msg(_newest(REPORTS, columns) or "Nobody has reported anything.")
 
 
 class CmdAudit(BuilderCommand):
@@ -166,9 +163,18 @@ class CmdAudit(BuilderCommand):
 
     def run(self) -> None:
         """List it."""
-        rows = table("When", "Who", "Address", "Line")
-        for each in newest(AUDIT, SHOWN):
-            line = plain(shortened(str(each.get("line", "")), 200))
-            who, where = plain(str(each.get("who"))), plain(str(each.get("address")))
-            rows.add_row(str(each.get("t"))[:19], who, where, line)
-        self.msg(str(rows))
+        columns = {"When": "t", "Who": "who", "Address": "address", "Line": "line"}
+        self.msg(_newest(AUDIT, columns) or "Nobody has typed anything.")
+
+
+def _newest(name: str, columns: Mapping[str, str]) -> str:
+    """The newest lines as a table, of which these fields are the columns; empty for none."""
+    found = [
+        each | {"t": str(each.get("t"))[:_TO_THE_SECOND].replace("T", " ")}
+        for each in newest(name, SHOWN)
+    ]
+    rows = [
+        [plain(shortened(str(each.get(field, "")), 200)) for field in columns.values()]
+        for each in found
+    ]
+    return table(columns, rows) if rows else ""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from commands.building.base import ago, plain, shortened, table
-from commands.building.recall import RecallCommand
+from commands.building.base import BuilderCommand, ago, one_line, plain, table
 from game.mind.books.notes import Note, NoteBook
 from game.mind.books.pins import LIMIT, Pinned
 from game.mind.errors import KeepsakeError
 
 
-class CmdNotes(RecallCommand):
+class CmdNotes(BuilderCommand):
     """See the notes that an agent keeps.
 
     Usage:
@@ -38,14 +37,15 @@ def _listed(name: str, book: NoteBook) -> str:
     problems = "".join(f"\n|r{plain(problem)}|n" for problem in book.problems)
     if not notes:
         return f"{name} has no notes.{problems}"
-    rows = table("Title", "Updated", "Size", "Text")
-    for note in notes:
-        text = plain(shortened(" ".join(note.text.split()), 80))
-        rows.add_row(plain(note.title), ago(note.updated, now), len(note.text), text)
-    return f"{rows}\n{len(notes)} notes in {plain(str(book.folder))}{problems}"
+    rows = [
+        (plain(each.title), ago(each.updated, now), len(each.text), plain(one_line(each.text, 80)))
+        for each in notes
+    ]
+    shown = table(("Title", "Updated", "Size", "Text"), rows)
+    return f"{shown}\n{len(notes)} notes in {plain(str(book.folder))}{problems}"
 
 
-class CmdNote(RecallCommand):
+class CmdNote(BuilderCommand):
     """Read an agent's note, or write into it.
 
     Usage:
@@ -96,7 +96,7 @@ def _one(note: Note) -> str:
     return f"{head}\n{plain(note.text)}\n|x{plain(str(note.path))}|n"
 
 
-class CmdPin(RecallCommand):
+class CmdPin(BuilderCommand):
     """See or change what always stands in an agent's prompt.
 
     Usage:

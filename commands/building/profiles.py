@@ -8,8 +8,7 @@ from datetime import datetime
 from evennia.utils.ansi import strip_ansi
 
 from commands.building import figures
-from commands.building.base import ago, plain, shortened, table
-from commands.building.recall import RecallCommand
+from commands.building.base import BuilderCommand, ago, plain, shortened, table
 from game.agent.memory.acquaintances import Acquaintances
 from game.agent.services import services
 from game.mind.books.profiles.book import PeopleBook
@@ -22,7 +21,7 @@ _KINDS = {"": ProfileKind.PERSON, "places": ProfileKind.PLACE, "things": Profile
 _NOUNS = {ProfileKind.PERSON: "people", ProfileKind.PLACE: "places", ProfileKind.THING: "things"}
 
 
-class CmdPeople(RecallCommand):
+class CmdPeople(BuilderCommand):
     """See whom an agent knows, and what it knows of them.
 
     Usage:
@@ -51,9 +50,7 @@ class CmdPeople(RecallCommand):
 
     def run(self) -> None:
         """Read the profiles in the background."""
-        if not self.args.strip():
-            raise KeepsakeError("It is not clear whose people", "As in: @people Mira Tom")
-        agent, who = self.agent_then(self.args)
+        agent, who = self.asked_of("whose people", "Mira Tom")
         kind = _KINDS[self.switches[0] if self.switches else ""]
         name, known = agent.key, self.mind(agent).acquaintances
         now = services().clock.now()
@@ -77,12 +74,12 @@ def _all(name: str, book: PeopleBook, kind: ProfileKind, now: datetime) -> str:
 
 def _table(found: Sequence[Profile], kind: ProfileKind, now: datetime) -> str:
     person = kind is ProfileKind.PERSON
-    rows = table("Who" if person else "What", "Was called", "Last met", *["Is"] * person)
+    rows = []
     for each in found:
         earlier = ", ".join(name.name for name in each.names[:-1])
         cells = [plain(each.name), plain(shortened(earlier, 30)) or "-"]
-        rows.add_row(*cells, ago(each.last_met, now), *[closeness(each, now).value] * person)
-    return str(rows)
+        rows.append([*cells, ago(each.last_met, now), *[closeness(each, now).value] * person])
+    return table(["Who" if person else "What", "Was called", "Last met", *["Is"] * person], rows)
 
 
 def _one(name: str, book: PeopleBook, kind: ProfileKind, who: str, now: datetime) -> str:

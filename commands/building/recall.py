@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from evennia.utils.evmore import EvMore
-
 from commands.building.base import BuilderCommand, plain, shortened
-from game.agent.in_time import in_time
-from game.agent.services import services
 from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
-from game.mind.archive.tiers import EDITED
+from game.mind.archive.records import EDITED, Memory, MemoryKind, Summary, Tier
 from game.mind.errors import KeepsakeError
 from game.mind.recall.documents import DocumentKind, Hit
 
@@ -21,34 +16,10 @@ HITS = 12
 NEWEST = 100
 """Memories that are shown when no range is given."""
 MOST = 5000
-PATIENCE = 30.0
-"""Seconds after which a builder is told that nothing came."""
 _MARKS = {MemoryKind.ACT: "|c~|n", MemoryKind.RESULT: "|x=|n", MemoryKind.PERCEPTION: " "}
 
 
-class RecallCommand(BuilderCommand):
-    """A command whose answer is made in a worker thread."""
-
-    def answer(self, work: Callable[[], str]) -> None:
-        """Make the answer beside the game, then show it, in pages."""
-        caller = self.caller
-
-        def attempt() -> str:
-            try:
-                return work()
-            except KeepsakeError as error:
-                return f"|rThat did not work:|n {plain(str(error))}"
-
-        def show(text: str | None) -> None:
-            if text is None:
-                caller.msg("|rThat did not work:|n it took too long, or broke off. See agents.log")
-            else:
-                EvMore(caller, text, always_page=False, justify_kwargs=False)
-
-        in_time(services(), attempt, PATIENCE).then(show)
-
-
-class CmdRecall(RecallCommand):
+class CmdRecall(BuilderCommand):
     """Search an agent's memory as its own thoughts do, and see why.
 
     Usage:
@@ -113,7 +84,7 @@ def _source(hit: Hit) -> str:
     return f"|ymemory|n {number}"
 
 
-class CmdMemories(RecallCommand):
+class CmdMemories(BuilderCommand):
     """Read an agent's raw memories, and what is under a summary.
 
     Usage:
@@ -192,7 +163,7 @@ def memory_lines(memories: Sequence[Memory]) -> list[str]:
 def _short_term(archive: Archive) -> dict[int, Summary]:
     """Every short-term summary there ever was, by the number of its compaction, as edited last."""
     found: dict[int, Summary] = {}
-    for _, record in archive.forwards():
+    for _, record in archive.changes():
         try:
             match record:
                 case {"type": "compaction", "recent": dict(recent)}:

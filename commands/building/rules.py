@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from commands.building.base import plain, shortened, table
-from commands.building.recall import RecallCommand
+from commands.building.base import BuilderCommand, plain, shortened, table
 from game.mind.books.commitments import Commitments
 from game.mind.books.noticing import Noticed, NoticedKind
 from game.mind.errors import KeepsakeError
 from typeclasses.agents import Agent, all_agents
 
 
-class CmdRules(RecallCommand):
+class CmdRules(BuilderCommand):
     """See which rules agents were given, and by whom; drop those of one person.
 
     Usage:
@@ -51,14 +50,14 @@ def _rules(block: Commitments) -> Iterator[Noticed]:
 
 
 def _listed(blocks: Sequence[tuple[str, Commitments]]) -> str:
-    rows = table("Agent", "From", "Key", "Memory", "Rule")
-    count = 0
-    for name, block in blocks:
-        for rule in _rules(block):
-            count += 1
-            who = f"{plain(rule.who)}{' (new)' if rule.by_newcomer else ''}"
-            rows.add_row(name, who, rule.key, rule.number, plain(shortened(rule.text, 60)))
-    return f"{rows}\n{count} rules" if count else "No agent was given a rule."
+    rows = [_row(name, rule) for name, block in blocks for rule in _rules(block)]
+    shown = table(("Agent", "From", "Key", "Memory", "Rule"), rows)
+    return f"{shown}\n{len(rows)} rules" if rows else "No agent was given a rule."
+
+
+def _row(name: str, rule: Noticed) -> tuple[object, ...]:
+    who = f"{plain(rule.who)}{' (new)' if rule.by_newcomer else ''}"
+    return name, who, rule.key, rule.number, plain(shortened(rule.text, 60))
 
 
 def _dropped(blocks: Sequence[tuple[str, Commitments]], person: str) -> str:

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from commands.building.base import plain, shortened, when
-from commands.building.recall import RecallCommand, memory_lines
+from commands.building.base import BuilderCommand, plain, shortened, when
+from commands.building.recall import memory_lines
 from commands.wording import quoted
 from game.agent.naming import names_of
 from game.agent.services import services
 from game.mind.errors import KeepsakeError
 from game.mind.events.log import EventLog
-from game.mind.events.reasons import Leant, PromptSource, ThoughtCost, Under, Why
+from game.mind.events.reasons import Leant, PromptSource, Under, Why
 from game.mind.events.subscribers import Tapped
-from game.mind.events.types import Events
-from game.mind.events.why_log import why_did
+from game.mind.events.types import Events, Thought
+from game.mind.events.why import why_did
 from game.mind.prompt.budget import Costs, PromptSection, chart
 from typeclasses.agents import Agent, find_agents
 
@@ -32,7 +32,7 @@ _LOG_SECONDS = 1.0
 _SUMMARIES = {"longterm": "long-term summary", "recent": "short-term summary"}
 
 
-class CmdWhy(RecallCommand):
+class CmdWhy(BuilderCommand):
     """See why an agent did what it did.
 
     Usage:
@@ -196,7 +196,7 @@ def _under(found: tuple[Under, ...], *, deep: bool) -> Iterator[str]:
         yield f"    |xand {len(found) - len(shown)} more: @why/deep|n"
 
 
-def _cost(cost: ThoughtCost) -> Iterator[str]:
+def _cost(cost: Thought) -> Iterator[str]:
     if cost.sections and cost.budget:
         sections = tuple(PromptSection(name, tokens) for name, tokens in cost.sections.items())
         lines = chart(Costs(sections, cost.budget, cost.counted_by))
@@ -210,8 +210,9 @@ def _cost(cost: ThoughtCost) -> Iterator[str]:
         f"try {cost.attempt}"
     )
     yield (
-        f"              {cost.prompt:,} tokens ({cost.cached:,} cached) and {cost.completion:,} "
-        f"of answer; waited {cost.wait:.2f} s, answered in {cost.latency:.2f} s"
+        f"              {cost.prompt_tokens:,} tokens ({cost.cached_tokens:,} cached) and "
+        f"{cost.completion_tokens:,} of answer; waited {cost.wait:.2f} s, answered in "
+        f"{cost.latency:.2f} s"
     )
 
 

@@ -10,7 +10,7 @@ from evennia.objects.models import ObjectDB
 
 from commands.audit import REPORTS, keep
 from commands.base import PlayerCommand
-from commands.wording import listed, one_line, quoted
+from commands.wording import CannotDo, listed, one_line, quoted
 from typeclasses.characters import Character
 from typeclasses.everywhere import tell_builders
 from typeclasses.forgetting import forget_everywhere
@@ -42,28 +42,25 @@ class CmdIgnore(PlayerCommand):
     help_category = "Talking"
     arg_regex = r"\s|$"
 
-    def func(self) -> None:
+    def act(self) -> None:
         """Show, add or take out."""
         ignored = dict(self.caller.db.ignored or {})
         if not self.args:
             names = listed(sorted(ignored.values())) if ignored else "nobody"
             self.msg(f"You ignore {names}.")
             return
-        who = _player(self.args)
-        number = (
-            who.id
-            if who is not None
-            else next(
-                (n for n, name in ignored.items() if name.casefold() == self.args.casefold()), None
-            )
-        )
+        who, name = _player(self.args), self.args.casefold()
+        known = (number for number, each in ignored.items() if each.casefold() == name)
+        number = who.id if who is not None else next(known, None)
         if number is None or who == self.caller:
-            self.fail(f"There is nobody called {quoted(self.args)} whom you could ignore.")
-        elif ignored.pop(number, None):
+            raise CannotDo(f"There is nobody called {quoted(self.args)} whom you could ignore.")
+        if ignored.pop(number, None):
             self.caller.db.ignored = ignored
             self.msg(f"You hear {self.args} again.")
         elif len(ignored) >= MOST_IGNORED:
-            self.fail(f"You ignore {MOST_IGNORED} people already; let one be heard again first.")
+            raise CannotDo(
+                f"You ignore {MOST_IGNORED} people already; let one be heard again first."
+            )
         elif who is not None:
             self.caller.db.ignored = {**ignored, number: who.key}
             self.msg(f"You no longer hear {who.key}. `ignore {who.key}` undoes it.")
@@ -83,25 +80,22 @@ class CmdReport(PlayerCommand):
     help_category = "Talking"
     arg_regex = r"\s|$"
 
-    def func(self) -> None:
+    def act(self) -> None:
         """Keep it where builders read it, and tell those who are here."""
         about, text = (self.lhs, self.rhs) if self.rhs else ("", self.args)
         text = one_line(text or "")[:LONGEST_REPORT]
         if not text:
-            self.fail("Report what? For instance: report thomas = He follows me everywhere.")
-            return
+            raise CannotDo("Report what? For instance: report thomas = He follows me everywhere.")
         now = time.time()
         owner = self.account or self.caller
         recent = [t for t in owner.attributes.get("reported") or () if now - t < 3600]
         if len(recent) >= REPORTS_AN_HOUR:
-            self.fail(f"You have sent {REPORTS_AN_HOUR} reports in an hour. Try again later.")
-            return
+            raise CannotDo(f"You have sent {REPORTS_AN_HOUR} reports in an hour. Try again later.")
         place = self.caller.location.key if self.caller.location else ""
         try:
             keep(REPORTS, by=self.caller.key, about=about[:80], place=place, text=text)
-        except OSError:
-            self.fail("It could not be kept just now. Please try again later.")
-            return
+        except OSError as error:
+            raise CannotDo("It could not be kept just now. Please try again later.") from error
         owner.attributes.add("reported", [*recent, now])
         tell_builders(f"|y[Report]|n {self.caller.key}: see @reports")
         self.msg("Thank you. The builders will read it.")
@@ -122,7 +116,7 @@ class CmdForgetMe(PlayerCommand):
     help_category = "The world"
     arg_regex = r"\s|$"
 
-    def func(self) -> None:
+    def act(self) -> None:
         """Ask, then do it."""
         caller, now = self.caller, time.time()
         name = caller.key
@@ -131,9 +125,9 @@ class CmdForgetMe(PlayerCommand):
             caller.ndb.asked_to_forget = now
             self.msg(f"All that you ever said here would be gone. Sure? Type: forget me {name}")
         elif self.args.casefold() != f"me {name}".casefold() or now - asked > CONFIRM_SECONDS:
-            self.fail("Forget what? `forget me` takes your words out of every memory.")
+            raise CannotDo("Forget what? `forget me` takes your words out of every memory.")
         elif now - float(caller.attributes.get("forgotten") or 0) < FORGET_SECONDS:
-            self.fail("You were forgotten within the last hour. Try again later.")
+            raise CannotDo("You were forgotten within the last hour. Try again later.")
         else:
             caller.attributes.add("forgotten", now)
             caller.ndb.asked_to_forget = 0

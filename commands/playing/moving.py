@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from commands.base import PlayerCommand
-from commands.wording import listed, quoted, sought
+from commands.wording import CannotDo, listed, quoted, sought
 from game.mind.prompt.verbs import COMPASS
 
 
@@ -27,7 +27,7 @@ class CmdGo(PlayerCommand):
     aliases = ("walk",)
     arg_regex = r"\s|$"
 
-    def func(self) -> None:
+    def act(self) -> None:
         """Find the exit and walk through it."""
         here = self.caller.location
         exits = [e for e in here.exits if e.access(self.caller, "view")] if here else []
@@ -35,15 +35,12 @@ class CmdGo(PlayerCommand):
         ways = f"Exits: {names}." if exits else "There is no way out."
         words = sought(self.args).removeprefix("to ").removeprefix("the ")
         if not words:
-            self.fail(f"Go where? {ways}")
-            return
+            raise CannotDo(f"Go where? {ways}")
         way = self.find(words, exits, f"There is no exit {quoted(words)} here. {ways}")
-        if way is None:
-            return
         if way.access(self.caller, "traverse"):
             way.at_traverse(self.caller, way.destination)
         elif way.db.err_traverse:
-            self.fail(way.db.err_traverse)
+            raise CannotDo(way.db.err_traverse)
         else:
             way.at_failed_traverse(self.caller)
 

@@ -22,7 +22,7 @@ class CmdWho(PlayerCommand):
     aliases = ("doing",)
     arg_regex = r"$"
 
-    def func(self) -> None:
+    def act(self) -> None:
         """List players with their idle time, and agents with their place."""
         lines = ["|wPlaying now|n", *_players(), "", "|wLiving here|n", *_agents()]
         self.msg(text=("\n".join(lines), {"type": "who"}))

@@ -7,9 +7,9 @@ from typing import Any
 
 from evennia.objects.models import ObjectDB
 
-from commands.base import PlayerCommand, nobody, people_here
+from commands.base import PlayerCommand, people_here
 from commands.playing.manners import silenced
-from commands.wording import TooMuch, spoken, unquoted
+from commands.wording import CannotDo, spoken, unquoted
 
 POSED = "* "
 """Begins what is only played; whatever else somebody types begins with their name."""
@@ -22,26 +22,23 @@ class SpeechCommand(PlayerCommand):
     help_category = "Talking"
     arg_regex = None  # `"Hello` and `:nods` need no blank
 
-    def func(self) -> None:
-        """Make the words safe, then do the act."""
-        if self.caller.location is None:
-            self.fail("You are nowhere, and nobody can hear you.")
-            return
-        if refusal := silenced(self.caller):
-            self.fail(refusal)
-            return
-        try:
-            self.act()
-        except TooMuch as refusal:
-            self.fail(str(refusal))
-
     def act(self) -> None:
+        """Speak, if anybody can hear it."""
+        if self.caller.location is None:
+            raise CannotDo("You are nowhere, and nobody can hear you.")
+        if refusal := silenced(self.caller):
+            raise CannotDo(refusal)
+        self.speak()
+
+    def speak(self) -> None:
         """What the command does."""
         raise NotImplementedError
 
-    def speech(self, words: str, **kwargs: Any) -> str:
-        """``words`` as others may hear them, after the caller's own hook."""
-        return str(self.caller.at_pre_say(spoken(unquoted(words)), **kwargs) or "")
+    def speech(self, words: str, missing: str, **kwargs: Any) -> str:
+        """``words`` as others may hear them, after the caller's own hook; raises CannotDo."""
+        if not (speech := self.caller.at_pre_say(spoken(unquoted(words)), **kwargs)):
+            raise CannotDo(missing)
+        return str(speech)
 
 
 class CmdSay(SpeechCommand):
@@ -58,11 +55,9 @@ class CmdSay(SpeechCommand):
     key = "say"
     aliases = ('"', "'")
 
-    def act(self) -> None:
+    def speak(self) -> None:
         """Say it."""
-        if not (speech := self.speech(self.args)):
-            self.fail("Say what? For instance: say Good evening.")
-            return
+        speech = self.speech(self.args, "Say what? For instance: say Good evening.")
         self.show(
             "say", you='You say, "{speech}"', others='{actor} says, "{speech}"', speech=speech
         )
@@ -71,15 +66,17 @@ class CmdSay(SpeechCommand):
 class AddressedCommand(SpeechCommand):
     """Speech to somebody: `<name> <words>`, also with `to`, a comma, a colon or `=`."""
 
-    def addressee(self) -> tuple[ObjectDB | None, str]:
-        """Whom the words are for, and the words; the caller is told when it is nobody."""
+    def addressee(self, missing: str) -> tuple[ObjectDB, str]:
+        """Whom the words are for, and the words; raises CannotDo when it is nobody."""
+        if not self.args:
+            raise CannotDo(missing)
         people = people_here(self.caller)
         args = re.sub(r"^to\s+", "", self.args, flags=re.IGNORECASE)
         matches = [self._whole_name(person, args) for person in people]
         if whole := max((m for m in matches if m), key=lambda m: len(m[0].key), default=None):
             return whole
         name, rest = _NAME_AND_REST.match(args).groups()
-        return self.find(name, people, nobody(name, self.caller)), rest
+        return self.find_person(name), rest
 
     @staticmethod
     def _whole_name(person: ObjectDB, args: str) -> tuple[ObjectDB, str] | None:
@@ -109,17 +106,11 @@ class CmdTalk(AddressedCommand):
     aliases = ("ask",)
     arg_regex = r"\s|$"
 
-    def act(self) -> None:
+    def speak(self) -> None:
         """Say it to them."""
-        if not self.args:
-            self.fail("Talk to whom? For instance: talk mira Good evening.")
-            return
-        target, words = self.addressee()
-        if target is None:
-            return
-        if not (speech := self.speech(words, receivers=[target])):
-            self.fail(f"What do you want to say to {target.get_display_name(self.caller)}?")
-            return
+        target, words = self.addressee("Talk to whom? For instance: talk mira Good evening.")
+        missing = f"What do you want to say to {target.get_display_name(self.caller)}?"
+        speech = self.speech(words, missing, receivers=[target])
         self.show(
             "talk",
             you='You say to {target}, "{speech}"',
@@ -143,19 +134,15 @@ class CmdWhisper(AddressedCommand):
     key = "whisper"
     arg_regex = r"\s|$"
 
-    def act(self) -> None:
+    def speak(self) -> None:
         """Whisper it."""
-        if not self.args:
-            self.fail("Whisper to whom? For instance: whisper mira = I found something.")
-            return
-        target, words = self.addressee()
-        if target is None:
-            return
-        if not (speech := self.speech(words, whisper=True, receivers=[target])):
-            self.fail(f"What do you want to whisper to {target.get_display_name(self.caller)}?")
-            return
-        facts = {"type": "whisper", "to": target.id}
+        target, words = self.addressee(
+            "Whisper to whom? For instance: whisper mira = I found something."
+        )
         me, you = self.caller.get_display_name(target), target.get_display_name(self.caller)
+        missing = f"What do you want to whisper to {you}?"
+        speech = self.speech(words, missing, whisper=True, receivers=[target])
+        facts = {"type": "whisper", "to": target.id}
         self.caller.msg((f'You whisper to {you}, "{speech}"', facts), from_obj=self.caller)
         target.msg((f'{me} whispers to you, "{speech}"', dict(facts)), from_obj=self.caller)
 
@@ -180,11 +167,10 @@ class CmdEmote(SpeechCommand):
     key = "emote"
     aliases = (":", "pose")
 
-    def act(self) -> None:
+    def speak(self) -> None:
         """Show it."""
         if not (gesture := spoken(self.args)):
-            self.fail("Do what? For instance: emote warms his hands at the fire.")
-            return
+            raise CannotDo("Do what? For instance: emote warms his hands at the fire.")
         blank = "" if gesture.startswith(("'", "’", ",")) else " "
         text = POSED + "{actor}" + blank + "{gesture}"
         self.show("pose", you=text, others=text, gesture=gesture)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from evennia.commands.default.building import CmdExamine as BuildersExamine
 from evennia.objects.models import ObjectDB
 
-from commands.base import PlayerCommand, nobody, people_here, with_article
-from commands.wording import TooMuch, listed, quoted, sought, spoken
+from commands.base import PlayerCommand, people_here, with_article
+from commands.wording import CannotDo, listed, quoted, sought, spoken
 
 
 class CmdLook(PlayerCommand):
@@ -26,12 +26,12 @@ class CmdLook(PlayerCommand):
     aliases = ("l",)
     arg_regex = r"\s|$"
 
-    def func(self) -> None:
+    def act(self) -> None:
         """Show the room, what stands in it, a detail of it, or where an exit leads."""
         here, words = self.caller.location, self.args.removeprefix("at ")
         if here is None:
-            self.fail("You are nowhere, and there is nothing to see.")
-        elif not words or sought(words).lower() in ("here", "around", "room"):
+            raise CannotDo("You are nowhere, and there is nothing to see.")
+        if not words or sought(words).lower() in ("here", "around", "room"):
             self._see(self.caller.at_look(here))
         elif self.caller in (things := self.matches(words, self._things(here))):
             self._see(self.caller.at_look(self.caller))
@@ -40,8 +40,7 @@ class CmdLook(PlayerCommand):
         else:
             among = things or [*here.exits, here]
             target = self.find(words, among, f"You see no {quoted(sought(words))} here.")
-            if target is not None:
-                self._see(exit_view(target) or self.caller.at_look(target))
+            self._see(exit_view(target) or self.caller.at_look(target))
 
     def _things(self, here: ObjectDB) -> list[ObjectDB]:
         return [*here.contents_get(exclude=here.exits), *self.caller.contents]
@@ -78,31 +77,23 @@ class CmdGet(PlayerCommand):
     aliases = ("take", "grab")
     arg_regex = r"\s|$"
 
-    def func(self) -> None:
+    def act(self) -> None:
         """Take it from the room."""
         here = self.caller.location
         if not self.args or here is None:
-            self.fail("Get what? Look around for things to take.")
-            return
+            raise CannotDo("Get what? Look around for things to take.")
         missing = f"There is no {quoted(sought(self.args))} here to take."
         if here.db.details and find_detail(here, self.args):
             missing = "That belongs here. Look at it, but leave it where it is."
         things = here.contents_get(exclude=[*here.exits, self.caller])
-        thing = self.find(self.args, things, missing)
-        if thing is None:
-            return
-        if not thing.access(self.caller, "get"):
-            self.fail(thing.db.get_err_msg or "You can't take that.")
-        elif thing.at_pre_get(self.caller) and self._takes(thing):
-            thing.at_get(self.caller)
-            what = with_article(thing, self.caller)
-            self.show("get", you="You pick up {thing}.", others=_PICKS_UP, thing=what)
-
-    def _takes(self, thing: ObjectDB) -> bool:
-        return bool(thing.move_to(self.caller, quiet=True, move_type="get"))
-
-
-_PICKS_UP = "{actor} picks up {thing}."
+        thing, caller = self.find(self.args, things, missing), self.caller
+        if not thing.access(caller, "get"):
+            raise CannotDo(thing.db.get_err_msg or "You can't take that.")
+        if thing.at_pre_get(caller) and thing.move_to(caller, quiet=True, move_type="get"):
+            thing.at_get(caller)
+            what = with_article(thing, caller)
+            told = "{actor} picks up {thing}."
+            self.show("get", you="You pick up {thing}.", others=told, thing=what)
 
 
 class CmdDrop(PlayerCommand):
@@ -115,23 +106,20 @@ class CmdDrop(PlayerCommand):
     key = "drop"
     arg_regex = r"\s|$"
 
-    def func(self) -> None:
+    def act(self) -> None:
         """Leave it in the room."""
         caller = self.caller
         if not self.args or caller.location is None:
-            self.fail("Drop what? |winventory|n lists what you carry.")
-            return
+            raise CannotDo("Drop what? |winventory|n lists what you carry.")
         missing = f"You carry no {quoted(sought(self.args))}."
         thing = self.find(self.args, caller.contents, missing)
-        if thing is None or not thing.at_pre_drop(caller):
-            return
-        if thing.move_to(caller.location, quiet=True, move_type="drop"):
+        if thing.at_pre_drop(caller) and thing.move_to(
+            caller.location, quiet=True, move_type="drop"
+        ):
             thing.at_drop(caller)
             what = with_article(thing, caller)
-            self.show("drop", you="You put down {thing}.", others=_PUTS_DOWN, thing=what)
-
-
-_PUTS_DOWN = "{actor} puts down {thing}."
+            told = "{actor} puts down {thing}."
+            self.show("drop", you="You put down {thing}.", others=told, thing=what)
 
 
 class CmdGive(PlayerCommand):
@@ -149,32 +137,26 @@ class CmdGive(PlayerCommand):
     rhs_split = ("=", " to ")
     arg_regex = r"\s|$"
 
-    def func(self) -> None:
+    def act(self) -> None:
         """Hand it over."""
         if not self.lhs or not self.rhs:
-            self.fail("Give what to whom? For instance: give honey to ruan.")
-            return
+            raise CannotDo("Give what to whom? For instance: give honey to ruan.")
         caller = self.caller
         missing = f"You carry no {quoted(sought(self.lhs))}."
         thing = self.find(self.lhs, caller.contents, missing)
-        if thing is None:
-            return
-        receiver = self.find(self.rhs, people_here(caller), nobody(self.rhs, caller))
-        if receiver is None or not thing.at_pre_give(caller, receiver):
-            return
-        if thing.move_to(receiver, quiet=True, move_type="give"):
+        receiver = self.find_person(self.rhs)
+        if thing.at_pre_give(caller, receiver) and thing.move_to(
+            receiver, quiet=True, move_type="give"
+        ):
             thing.at_give(caller, receiver)
-            self._tell(thing, receiver)
-
-    def _tell(self, thing: ObjectDB, receiver: ObjectDB) -> None:
-        self.show(
-            "give",
-            you="You give {thing} to {target}.",
-            others="{actor} gives {thing} to {target}.",
-            target=receiver,
-            to_target="{actor} gives you {thing}.",
-            thing=with_article(thing, self.caller),
-        )
+            self.show(
+                "give",
+                you="You give {thing} to {target}.",
+                others="{actor} gives {thing} to {target}.",
+                target=receiver,
+                to_target="{actor} gives you {thing}.",
+                thing=with_article(thing, caller),
+            )
 
 
 class CmdInventory(PlayerCommand):
@@ -189,7 +171,7 @@ class CmdInventory(PlayerCommand):
     aliases = ("inv", "i")
     arg_regex = r"$"
 
-    def func(self) -> None:
+    def act(self) -> None:
         """List it."""
         things = [with_article(thing, self.caller) for thing in self.caller.contents]
         text = f"You carry {listed(things)}." if things else "You carry nothing."
@@ -234,9 +216,9 @@ class CmdExamine(BuildersExamine):
 class PlayersExamine(CmdLook):
     """The closer look; reached through :class:`CmdExamine`."""
 
-    def func(self) -> None:
+    def act(self) -> None:
         """Look, and add what a careful eye finds."""
-        super().func()
+        super().act()
         here = self.caller.location
         found = self.matches(self.args, self._things(here)) if here and self.args else []
         if len(found) == 1:
@@ -271,17 +253,11 @@ class CmdDescribe(PlayerCommand):
     aliases = ("setdesc",)
     arg_regex = r"\s|$"
 
-    def func(self) -> None:
+    def act(self) -> None:
         """Keep the description."""
-        try:
-            text = spoken(self.args)
-        except TooMuch as refusal:
-            self.fail(str(refusal))
-            return
-        if not text:
-            self.fail(
+        if not (text := spoken(self.args)):
+            raise CannotDo(
                 "Describe yourself how? For instance: describe A thin man with ink on his cuffs."
             )
-            return
         self.caller.db.desc = text
         self.msg(f"Others now see: {text}")

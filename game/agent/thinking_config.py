@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from game.mind.markdown_config import merged
-from game.mind.retired_settings import current_settings
+from game.mind.markdown_config import between, load_settings, one_of
 
 _DAY = 86_400.0
 GRAMMAR, SCHEMA, FREE = "grammar", "schema", "no"
@@ -18,18 +17,18 @@ CONSTRAINTS = (GRAMMAR, SCHEMA, FREE)
 class ThinkingConfig:
     """All times in seconds; each is explained in the file."""
 
-    gather: float = 0.6
-    cooldown: float = 4.0
+    gather: float = between(0.6, high=30.0)
+    cooldown: float = between(4.0, high=_DAY)
     jitter: float = 0.3
-    idle_interval: float = 270.0
-    idle_away_factor: float = 10.0
-    chatter_turns: int = 4
+    idle_interval: float = between(270.0, low=5.0, high=_DAY)
+    idle_away_factor: float = between(10.0, low=1.0)
+    chatter_turns: int = between(4, high=1000)
     chatter_pause: float = 120.0
     retries: int = 2
     pause_notice: float = 2.0
     template: str = "prompt.md"
     insist: bool = True
-    constrain: str = GRAMMAR
+    constrain: str = one_of(GRAMMAR, CONSTRAINTS)
 
 
 def load_thinking_config(path: Path) -> ThinkingConfig:
@@ -38,17 +37,7 @@ def load_thinking_config(path: Path) -> ThinkingConfig:
     Raises:
         ConfigError: A value or a name is wrong; says which line and why.
     """
-    read, default = current_settings(merged(path), ThinkingConfig), ThinkingConfig()
-    config = ThinkingConfig(
-        gather=read.number("gather", default.gather, high=30.0),
-        cooldown=read.number("cooldown", default.cooldown, high=_DAY),
-        idle_interval=read.number("idle_interval", default.idle_interval, low=5.0, high=_DAY),
-        idle_away_factor=read.number("idle_away_factor", default.idle_away_factor, low=1.0),
-        chatter_turns=read.integer("chatter_turns", default.chatter_turns, high=1000),
-        template=read.text("template", default.template),
-        insist=read.flag("insist", default.insist),
-        constrain=read.choice("constrain", CONSTRAINTS, default.constrain),
-    )
+    config, read = load_settings(path, ThinkingConfig)
     if not re.fullmatch(r"[\w-]+\.md", config.template):
         raise read.refuse(
             "template",

@@ -10,21 +10,26 @@ A file is prose with settings in it::
 A line that is ``**key**: value``, with a key of small letters, digits and ``_``,
 is a setting; ``#`` and ``##`` headings part the sections; everything else, code
 blocks too, is for the reader. :class:`ConfigFile` reads such a file again when it
-changes and keeps the last good reading when the new one cannot be used.
+changes and keeps the last good reading when the new one cannot be used; a file
+whose settings are the fields of a dataclass is read by :func:`load_settings`.
 """
 
 from __future__ import annotations
 
 import difflib
+import logging
 import math
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any, cast
 
 from game.mind.errors import ConfigError
+
+_log = logging.getLogger("keepsake.mind")
 
 _HEADING = re.compile(r"#{1,2}\s+(?P<name>.+?)\s*#*$")
 _SETTING = re.compile(r"\*\*(?P<key>[a-z][a-z0-9_]*)\*\*\s*:\s*(?P<value>.*?)$")
@@ -81,16 +86,7 @@ class ConfigSection:
         Raises:
             ConfigError: It is no such number, or missing without a default.
         """
-        if key not in self.entries and default is not None:
-            return default
-        written = self.text(key)
-        try:
-            number = int(written)
-        except ValueError:
-            raise self.refuse(key, f"{written!r} is not a whole number") from None
-        if not low <= number <= high:
-            raise self.refuse(key, f"{number} is not between {low} and {high}")
-        return number
+        return self._between(key, default, int, low, high)
 
     def number(
         self, key: str, default: float | None = None, *, low: float = 0.0, high: float = math.inf
@@ -100,15 +96,22 @@ class ConfigSection:
         Raises:
             ConfigError: It is no such number, or missing without a default.
         """
+        return self._between(key, default, float, low, high)
+
+    def _between[N: (int, float)](
+        self, key: str, default: N | None, kind: type[N], low: N, high: N
+    ) -> N:
         if key not in self.entries and default is not None:
             return default
         written = self.text(key)
         try:
-            number = float(written)
+            number = kind(written)
         except ValueError:
-            raise self.refuse(key, f"{written!r} is not a number") from None
+            whole = " whole" if kind is int else ""
+            raise self.refuse(key, f"{written!r} is not a{whole} number") from None
         if not (math.isfinite(number) and low <= number <= high):
-            raise self.refuse(key, f"{written} is not between {low:g} and {high:g}")
+            bounds = f"{low:g} and {high:g}" if kind is float else f"{low} and {high}"
+            raise self.refuse(key, f"{written} is not between {bounds}")
         return number
 
     def choice(self, key: str, options: Iterable[str], default: str | None = None) -> str:
@@ -148,6 +151,20 @@ class ConfigSection:
                 cure = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(sorted(keys))}"
                 raise ConfigError(self.path, entry.line, f"nothing reads {key}", cure)
 
+    def value(self, of: Field[Any]) -> Any:
+        """The setting that a field of a configuration stands for: see :func:`load_settings`."""
+        key, default, bounds = of.name, of.default, of.metadata.get("bounds", {})
+        match default:
+            case bool():
+                return self.flag(key, default)
+            case int():
+                return self.integer(key, default, **bounds)
+            case float():
+                return self.number(key, default, **bounds)
+        if among := of.metadata.get("among"):
+            return self.choice(key, among, str(default))
+        return self.text(key, str(default))
+
     def refuse(self, key: str, reason: str, cure: str = "") -> ConfigError:
         """The error that says why the value of ``key`` cannot be used."""
         entry = self.entries.get(key)
@@ -179,6 +196,70 @@ def merged(path: Path) -> ConfigSection:
         for key, entry in section.entries.items():
             _add(path, together, key, entry)
     return ConfigSection(path, "", 1, together)
+
+
+RETIRED: Mapping[str, frozenset[str]] = {
+    "journal.md": frozenset({"draw_from", "drawn", "entries", "days"}),
+    "memory_compaction.md": frozenset({"on_agent"}),
+    "people.md": frozenset({"shown", "observations", "facts", "conclusions", "things"}),
+    "recall.md": frozenset(
+        {"notes", "summaries", "remembered", "remembered_tokens", "remembered_thoughts"}
+    ),
+    "sleep.md": frozenset({"quiet_minutes", "reflect_after", "questions"}),
+    "thinking.md": frozenset({"jitter", "pause_notice", "chatter_pause", "retries"}),
+}
+"""By file, what is a constant now: the default of the configuration's field of that name."""
+
+
+def between(default: Any, **bounds: float) -> Any:
+    """A field of a configuration for a number from ``low`` to ``high``."""
+    return field(default=default, metadata={"bounds": bounds})
+
+
+def one_of(default: str, options: Iterable[str]) -> Any:
+    """A field of a configuration for one of these words."""
+    return field(default=default, metadata={"among": tuple(options)})
+
+
+def load_settings[C](
+    path: Path, config: type[C], changes: Mapping[str, str] | None = None
+) -> tuple[C, ConfigSection]:
+    """Read a file into a dataclass that has a field with a default for each of its settings.
+
+    What the file does not name, and what is retired (which is noted), keeps its default.
+
+    Args:
+        path: The file; its headings mean nothing.
+        config: The dataclass: its defaults say of what type a setting is.
+        changes: Values that hold instead of the file's, as they would be written there.
+
+    Returns:
+        The configuration, and what was read, for :meth:`ConfigSection.refuse`.
+
+    Raises:
+        ConfigError: A value or a name is wrong; says which line and why.
+    """
+    known = fields(cast("Any", config))
+    read = merged(path)
+    read.only(each.name for each in known)
+    if old := retired(read):
+        _log.warning("[Note] %s: %s", path, note(old))
+    entries = {key: entry for key, entry in read.entries.items() if key not in old}
+    entries |= {key: Setting(value, 1) for key, value in (changes or {}).items()}
+    read = replace(read, entries=entries)
+    read.only(each.name for each in known)
+    return config(**{each.name: read.value(each) for each in known}), read
+
+
+def retired(read: ConfigSection) -> list[str]:
+    """The keys of a file that nothing reads any more."""
+    return sorted(read.entries.keys() & RETIRED.get(read.path.name, frozenset()))
+
+
+def note(keys: Sequence[str]) -> str:
+    """What a person is told of such keys."""
+    lines = "this line does" if len(keys) == 1 else "these lines do"
+    return f"{', '.join(keys)} cannot be set any more; {lines} nothing and can be removed"
 
 
 def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:

@@ -70,12 +70,15 @@ class EventsWorld(AgentsWorld):
 
 
 class ThoughtsTest(EventsWorld):
-    def test_a_thought_has_its_prompt_its_tokens_and_its_act(self):
-        self.said = ["say The leek soup. | Tom is hungry", "wait"]
+    def test_each_try_has_its_prompt_its_tokens_and_its_act(self):
+        self.said = ["@destroy everything", "say The leek soup. | Tom is hungry", "wait"]
         self.answer()
-        thought = next(each for each in self.logged("thought") if each["command"])
+        refused, thought = self.logged("thought")[:2]
+        assert (refused["outcome"], refused["command"], refused["attempt"]) == ("refused", None, 1)
+        assert refused["problem"]
+        assert refused["prompt"] != thought["prompt"]
         assert thought["trigger"] == "addressed"
-        assert (thought["priority"], thought["source"], thought["attempt"]) == ("player", "Tom", 1)
+        assert (thought["priority"], thought["source"], thought["attempt"]) == ("player", "Tom", 2)
         assert thought["answer"].strip() == "say The leek soup. | Tom is hungry"
         assert thought["command"] == "say The leek soup."
         assert thought["reason"] == "Tom is hungry"
@@ -91,30 +94,7 @@ class ThoughtsTest(EventsWorld):
         assert thought["wait"] >= 0.0
         assert thought["temperature"] > 0.0
 
-    def test_a_refused_answer_and_the_one_after_it_are_two_thoughts(self):
-        self.said = ["@destroy everything", "say Sorry.", "wait"]
-        self.answer()
-        first, second = self.logged("thought")[:2]
-        assert (first["outcome"], first["command"], first["attempt"]) == ("refused", None, 1)
-        assert first["problem"]
-        assert (second["outcome"], second["command"], second["attempt"]) == (
-            "acted",
-            "say Sorry.",
-            2,
-        )
-        assert first["prompt"] != second["prompt"]
-
-    def test_no_answer_is_an_event_and_its_warning_another(self):
-        self.fake.always(
-            "/api/generate", Reply(status=400, raw=f'{{"error": "no {_KEY}"}}'.encode())
-        )
-        self.answer()
-        (thought, *_) = self.logged("thought")
-        assert (thought["outcome"], thought["answer"], thought["model"]) == ("no answer", "", "")
-        assert "no [secret]" in thought["problem"]
-        assert _KEY not in self.whole_log()
-
-    def test_a_thought_that_is_broken_off_is_dropped(self):
+    def test_what_comes_to_nothing_is_told_too(self):
         gate = self.hold()
         self.char1.execute_cmd("talk mira Good evening.")
         self.clock.advance(5)
@@ -126,45 +106,46 @@ class ThoughtsTest(EventsWorld):
         assert (thought["outcome"], thought["command"]) == ("dropped", None)
         assert thought["prompt"]
 
-    def test_a_fault_of_an_act_breaks_the_thought_off(self):
         def broken(*_args, **_kwargs):
             raise RuntimeError("a broken world")
 
         self.mind.actor.act = broken
+        self.mind.thinker.start()
         self.answer()
-        (thought, *_) = self.logged("thought")
-        assert thought["outcome"] == "broke off"
+        thought = next(each for each in self.logged("thought") if each["outcome"] == "broke off")
         assert "a broken world" in thought["problem"]
         assert any("a broken world" in each["text"] for each in self.logged("error", agent=""))
 
-    def test_a_password_that_is_said_aloud_does_not_enter(self):
+    def test_secrets_do_not_enter(self):
         self.said = [f"say connect Tom {_PASSWORD}", "wait"]
         self.answer(f"connect Tom {_PASSWORD}")
         self.char1.execute_cmd(f"say create Tom {_PASSWORD}")
         self.char1.execute_cmd(f"@password {_PASSWORD} = {_PASSWORD}2")
         self.pass_time(20)
         assert self.logged("thought")
-        assert _PASSWORD not in self.whole_log()
-        assert "[secret]" in self.whole_log()
-
-    def whole_log(self) -> str:
-        assert self.log.flush(60)
-        return "\n".join(path.read_text() for path in self.log.folder.glob("*.jsonl"))
+        refused = Reply(status=400, raw=f'{{"error": "no {_KEY}"}}'.encode())
+        self.fake.always("/api/generate", refused)
+        self.answer()
+        thought = self.logged("thought")[-1]
+        assert (thought["outcome"], thought["answer"], thought["model"]) == ("no answer", "", "")
+        assert "no [secret]" in thought["problem"]
+        text = "\n".join(path.read_text() for path in self.log.folder.glob("*.jsonl"))
+        assert _PASSWORD not in text
+        assert _KEY not in text
 
 
 class MemoriesTest(EventsWorld):
-    def test_of_a_memory_its_number_and_its_size_alone(self):
-        before = self.mind.memory.memory.archive.last_number
+    def test_memories_and_what_becomes_of_them(self):
+        archive = self.mind.memory.memory.archive
+        before = archive.last_number
         self.char1.execute_cmd("say I hid the spoons.")
         self.char1.execute_cmd("say I hid the spoons.")
         first, second = self.logged("memory")[-2:]
-        (memory,) = self.mind.memory.memory.archive.read(before + 1, before + 1)
+        (memory,) = archive.read(before + 1, before + 1)
         assert (first["op"], first["n"], first["of"]) == ("append", memory.number, "perception")
         assert first["size"] == len(memory.text)
         assert (second["op"], second["n"], second["times"]) == ("repeat", memory.number, 2)
         assert "spoons" not in json.dumps([first, second])
-
-    def test_a_compaction_and_its_undoing(self):
         for n in range(140):
             self.char1.execute_cmd(f"say Number {n} of the old songs is about the river.")
         self.let_compact()
@@ -184,34 +165,22 @@ class MemoriesTest(EventsWorld):
         self.let_compact()
         assert self.logged("memory")[-1]["problem"]
 
-    def test_a_compaction_that_fails_is_an_event(self):
         def broken(_reason):
             raise RuntimeError("no summary today")
 
         self.mind.memory.memory.compact = broken
         self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
         self.let_compact()
-        (failed,) = self.logged("compaction")
+        failed = self.logged("compaction")[-1]
         assert (failed["outcome"], failed["good"]) == ("failed", None)
         assert "no summary today" in failed["problem"]
 
 
 class NightsTest(EventsWorld):
-    def test_a_night_with_its_steps(self):
-        self.mind.sleeper.fall_asleep("a builder said so")
-        self.settle(lambda: not self.mind.sleeper.working)
-        self.mind.sleeper.wake("Tom")
-        found = self.logged("sleep")
-        assert (found[0]["op"], found[0]["why"]) == ("falls asleep", "a builder said so")
-        assert (found[-1]["op"], found[-1]["why"]) == ("wakes", "Tom")
-        steps = [each["step"] for each in found if each["op"] == "step"]
-        assert steps == [step.step.value for step in self.mind.sleeper.nights.log.last.steps]
-        assert "tidy" in steps
-
     def told(self):
         return [(each["op"], each["why"]) for each in self.logged("sleep") if each["op"] != "step"]
 
-    def test_a_reload_in_its_sleep_is_not_told_as_a_falling_asleep(self):
+    def test_a_night_with_its_steps_over_a_reload(self):
         self.mind.sleeper.fall_asleep("16 hours awake")
         self.settle(lambda: not self.mind.sleeper.working)
         close_all()
@@ -219,6 +188,9 @@ class NightsTest(EventsWorld):
         self.settle(lambda: not self.mind.sleeper.working)
         self.mind.sleeper.wake("Tom")
         assert self.told() == [("falls asleep", "16 hours awake"), ("wakes", "Tom")]
+        steps = [each["step"] for each in self.logged("sleep") if each["op"] == "step"]
+        assert steps == [step.step.value for step in self.mind.sleeper.nights.log.last.steps]
+        assert "tidy" in steps
 
     def test_put_to_sleep_by_hand_it_falls_asleep_once_each_time(self):
         for _ in range(2):
@@ -235,20 +207,16 @@ class NightsTest(EventsWorld):
 
 
 class ServersTest(EventsWorld):
-    def test_a_server_that_comes_and_goes(self):
+    def test_servers_faults_and_every_kind(self):
         gateway = self.services.gateway
+        self.log.emit(World(op="starts"))
         self.answer()
         gateway._probe_others()
         gateway._probe_others()
-        self.fake.close()
-        gateway._probe_others()
-        ready, gone = self.logged("health")
-        assert (ready["provider"], ready["ready"], ready["problem"]) == ("ollama", True, "")
-        assert ready["host"] == gone["host"] == self.fake.address
-        assert gone["ready"] is False
-        assert gone["problem"]
-
-    def test_what_is_warned_of_and_reported(self):
+        self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
+        self.let_compact()
+        self.mind.sleeper.fall_asleep("it was late")
+        self.settle(lambda: not self.mind.sleeper.working)
         agent_log.warn("[Memory] Mira: The prompt needs 9 of 8 tokens")
         agent_log.log("[Error] Something broke")
         agent_log.log("[Memory] Mira: All is well")
@@ -259,15 +227,12 @@ class ServersTest(EventsWorld):
             ("warning", ""),
             ("warning", "Mira"),
         ]
-
-    def test_every_kind_is_logged_by_somebody(self):
-        self.log.emit(World(op="starts"))
-        self.answer()
-        self.services.gateway._probe_others()
-        self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
-        self.let_compact()
-        self.mind.sleeper.fall_asleep("it was late")
-        self.settle(lambda: not self.mind.sleeper.working)
-        agent_log.warn("[Memory] Mira: Careful")
         # There is no index here to be searched; test_why_world has one.
         assert {each["kind"] for each in self.logged()} == set(KINDS) - {"recall"}
+        self.fake.close()
+        gateway._probe_others()
+        ready, gone = self.logged("health")
+        assert (ready["provider"], ready["ready"], ready["problem"]) == ("ollama", True, "")
+        assert ready["host"] == gone["host"] == self.fake.address
+        assert gone["ready"] is False
+        assert gone["problem"]

@@ -10,6 +10,7 @@ from evennia.utils.ansi import strip_ansi
 from commands.building.why import CmdWhy, told
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.events.reasons import Leant, PromptSource, Under, Why
+from game.mind.memory import CompactReason
 from tests.game.test_events_world import EventsWorld
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
 
@@ -35,17 +36,73 @@ class WhyWorld(EventsWorld, RecallWorld):
         assert self.log.flush(60)
         return self.type(line)
 
-    def lives(self) -> None:
-        """Tom tells her things, she forgets them, and he asks for one."""
-        self.says(*FACTS, *CHATTER)
-        self.asks("Where does my brother Edwin mend nets?", "say In Ostrey, he mends nets. | kind")
+
+def test_the_best_stands_first_and_long_memories_are_shortened():
+    now = datetime(2026, 5, 1, tzinfo=UTC)
+    found = [
+        PromptSource("memory", n, "", score, "words", "text") for n, score in ((1, 2.0), (2, 9.0))
+    ]
+    called = PromptSource("called back", 3, "", 0.0, "", "text")
+    long = Memory(7, now, MemoryKind.RESULT, "You recall:\n" + "So it was. " * 60)
+    why = Why(
+        agent="Mira",
+        nth=1,
+        time=now,
+        command="say Well.",
+        reason="",
+        recalled=(found[0], called, found[1]),
+        under=(Under(long, ("well",), 1.0),),
+    )
+    shown = told(why, now)
+    places = [shown.index(each) for each in ("memory 3", "memory 2|n", "memory 1|n")]
+    assert places == sorted(places)
+    (line,) = [each for each in shown.splitlines() if "You recall: So it was." in each]
+    assert len(line) < 260
+    assert "So it was. " * 59 in told(why, now, deep=True)
+
+
+def test_the_help_fits_a_plain_terminal():
+    assert max(map(len, (inspect.getdoc(CmdWhy) or "").splitlines())) <= 76
+
+
+def test_codes_of_players_are_shown_and_not_obeyed():
+    forged = "|rred|n\n|wMira's last act|n"
+    now = datetime(2026, 5, 1, tzinfo=UTC)
+    found = PromptSource("note", 0, forged, 0.5, forged, forged)
+    shown = told(
+        Why(
+            agent="Mira",
+            nth=1,
+            time=now,
+            command=f"say {forged}",
+            reason=forged,
+            source=forged,
+            trigger="addressed",
+            problem=forged,
+            outcome="refused",
+            recalled=(found,),
+            summaries=(Leant("recent", 1, 1, 9, forged, forged, (forged,)),),
+            missing=(forged,),
+        ),
+        now,
+    )
+    assert "||rred||n" in shown
+    assert "|r" not in shown.replace("||", "").replace("|rrefused|n", "")
+    assert shown.count("|wMira's last act|n") == 1
 
 
 class TestWhy(WhyWorld):
     """What is shown."""
 
     def test_what_led_to_an_act_down_to_the_raw_memories(self):
-        self.lives()
+        self.says(*FACTS, *CHATTER)
+        recent = self.mind.memory.context().recent
+        assert recent is not None
+        self.asks("Where does my brother Edwin mend nets?", "say In Ostrey, he mends nets. | kind")
+        deep = self.why("@why/deep Mira")
+        for line in recent.text.splitlines():
+            assert line in deep
+        assert "@why/deep" not in deep
         shown = self.why()
         assert "Mira's last act" in shown
         assert "say In Ostrey, he mends nets." in shown
@@ -64,19 +121,6 @@ class TestWhy(WhyWorld):
         assert "fake, temperature" in shown
         assert "waited" in shown
         assert "Not known" not in shown
-
-    def test_what_set_it_off_is_what_was_said_whatever_came_after(self):
-        self.said = ["say Good evening, Tom."]
-        self.char1.execute_cmd("talk Mira Good evening.")
-        self.char1.execute_cmd("pose hums.")
-        self.pass_time(4)
-        (thought,) = self.logged("thought")
-        (cause,) = self.mind.memory.memory.archive.read(thought["cause"], thought["cause"])
-        assert "Good evening." in cause.text
-        assert "Good evening." in self.why().split("Set off")[1].split("Recalled")[0]
-
-    def test_of_a_thought_the_event_says_what_it_leant_on(self):
-        self.lives()
         thought = next(
             each for each in reversed(self.logged("thought")) if "Ostrey" in each["answer"]
         )
@@ -89,65 +133,7 @@ class TestWhy(WhyWorld):
         assert {each["kind"] for each in thought["recalled"]} <= {"memory", "summary", "note"}
         assert 2 in [each["n"] for each in thought["recalled"] if each["kind"] == "memory"]
         assert all(each["score"] > 0 for each in thought["recalled"])
-
-    def test_deep_shows_the_whole_summary_and_more_memories(self):
-        self.says(*FACTS, *CHATTER)
-        recent = self.mind.memory.context().recent
-        assert recent is not None
-        self.asks("Where does my brother Edwin mend nets?", "say In Ostrey, he mends nets.")
-        deep = self.why("@why/deep Mira")
-        for line in recent.text.splitlines():
-            assert line in deep
-        assert "@why/deep" not in deep
-
-    def test_the_one_before_and_those_that_came_to_nothing(self):
-        self.asks("Good evening.", "say One. | first")
-        self.asks("And now?", "@destroy everything", "say Two.")
-        assert "say Two." in self.why()
-        assert "say One." in self.why("@why Mira 2")
-        assert "Mira's last act but 1" in self.why("@why 2")
-        everything = [self.why(f"@why/all Mira {n}") for n in range(1, 6)]
-        assert any("refused: " in each and "destroy" in each for each in everything)
-
-    def test_an_act_of_which_the_log_does_not_know_yet_comes_first(self):
-        self.asks("Good evening.", "say One. | first")
-        archive = self.mind.memory.memory.archive
-        self.mind.memory.memory.append("say Two.", MemoryKind.ACT, reason="cut off")
-        shown = self.why()
-        assert "say Two." in shown
-        assert f"(memory {archive.last_number}" in shown
-        assert "holds older acts, but not this one" in shown
-        assert "say One." in self.why("@why Mira 2")
-
-    def test_the_best_stands_first_and_long_memories_are_shortened(self):
-        now = datetime(2026, 5, 1, tzinfo=UTC)
-        found = [
-            PromptSource("memory", n, "", score, "words", "text")
-            for n, score in ((1, 2.0), (2, 9.0))
-        ]
-        called = PromptSource("called back", 3, "", 0.0, "", "text")
-        long = Memory(7, now, MemoryKind.RESULT, "You recall:\n" + "So it was. " * 60)
-        why = Why(
-            agent="Mira",
-            nth=1,
-            time=now,
-            command="say Well.",
-            reason="",
-            recalled=(found[0], called, found[1]),
-            under=(Under(long, ("well",), 1.0),),
-        )
-        shown = told(why, now)
-        places = [shown.index(each) for each in ("memory 3", "memory 2|n", "memory 1|n")]
-        assert places == sorted(places)
-        (line,) = [each for each in shown.splitlines() if "You recall: So it was." in each]
-        assert len(line) < 260
-        assert "So it was. " * 59 in told(why, now, deep=True)
-
-    def test_the_help_fits_a_plain_terminal(self):
-        assert max(map(len, (inspect.getdoc(CmdWhy) or "").splitlines())) <= 76
-
-    def test_what_an_agent_looked_up_itself_is_named(self):
-        self.says(*FACTS, *CHATTER)
+        # What it looks up itself is named, and every search is an event.
         self.asks("What did I say first?", "remember 2-3", "say You told me of Edwin.")
         shown = self.why()
         assert "memory 2, which it had called back:" in shown
@@ -155,33 +141,23 @@ class TestWhy(WhyWorld):
         assert ("called back", 2) in [
             (each["op"], each["n"]) for each in self.logged("memory") if each["by"] == "agent"
         ]
+        self.asks("Who was it?", "recall the brass key", "say You lost it.")
+        self.type("@recall Mira = Edwin")
+        found = {each["by"]: each for each in self.logged("recall")}
+        assert {"thought", "agent", "builder"} <= set(found)
+        assert found["agent"]["question"] == "the brass key"
+        assert found["agent"]["found"] > 0
+        assert found["agent"]["best"] > 0
+        window = self.mind.memory.context().window
+        assert 1 < found["agent"]["window_first"] <= window[0].number
+        assert found["builder"]["window_first"] == 0
+        assert "Who was it?" in found["thought"]["question"]
+        self.mind.keeper.recaller._found = lambda *_, **__: None  # none comes in time
+        self.asks("Where is Edwin?", "say Who?")
+        (missed, *_) = [each for each in self.logged("recall") if not each["searched"]]
+        assert (missed["by"], missed["found"], missed["best"]) == ("thought", 0, 0.0)
 
-    def test_codes_of_players_are_shown_and_not_obeyed(self):
-        forged = "|rred|n\n|wMira's last act|n"
-        now = datetime(2026, 5, 1, tzinfo=UTC)
-        found = PromptSource("note", 0, forged, 0.5, forged, forged)
-        shown = told(
-            Why(
-                agent="Mira",
-                nth=1,
-                time=now,
-                command=f"say {forged}",
-                reason=forged,
-                source=forged,
-                trigger="addressed",
-                problem=forged,
-                outcome="refused",
-                recalled=(found,),
-                summaries=(Leant("recent", 1, 1, 9, forged, forged, (forged,)),),
-                missing=(forged,),
-            ),
-            now,
-        )
-        assert "||rred||n" in shown
-        assert "|r" not in shown.replace("||", "").replace("|rrefused|n", "")
-        assert shown.count("|wMira's last act|n") == 1
-
-    def test_what_cannot_be_is_told_with_its_cure(self):
+    def test_which_act_and_what_set_it_off(self):
         for line, cure in (
             ("@why Mira", "has not done anything yet"),
             ("@why Nobody", "There are: Mira"),
@@ -194,8 +170,27 @@ class TestWhy(WhyWorld):
             shown = self.why(line)
             assert "did not work" in shown, line
             assert cure in shown, (line, shown)
-
-    def test_it_is_for_builders(self):
+        self.said = ["say One. | first"]
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.char1.execute_cmd("pose hums.")
+        self.pass_time(4)
+        archive, (thought,) = self.mind.memory.memory.archive, self.logged("thought")
+        (cause,) = archive.read(thought["cause"], thought["cause"])
+        assert "Good evening." in cause.text, "whatever came after"
+        assert "Good evening." in self.why().split("Set off")[1].split("Recalled")[0]
+        self.asks("And now?", "@destroy everything", "say Two.")
+        assert "say Two." in self.why()
+        assert "say One." in self.why("@why Mira 2")
+        assert "Mira's last act but 1" in self.why("@why 2")
+        everything = [self.why(f"@why/all Mira {n}") for n in range(1, 6)]
+        assert any("refused: " in each and "destroy" in each for each in everything)
+        # An act of which the log does not know yet comes first.
+        self.mind.memory.memory.append("say Three.", MemoryKind.ACT, reason="cut off")
+        shown = self.why()
+        assert "say Three." in shown
+        assert f"(memory {archive.last_number}" in shown
+        assert "holds older acts, but not this one" in shown
+        assert "say Two." in self.why("@why Mira 2")
         for holder in (self.char1, self.char1.account):
             holder.permissions.clear()
             holder.permissions.add("Player")
@@ -237,7 +232,7 @@ class TestOperations(WhyWorld):
     def test_a_rule_is_noticed_and_its_compaction_rated(self):
         self.char1.execute_cmd("talk Mira Never open the cellar door!")
         self.says(*FACTS, *CHATTER)
-        self.mind.memory.compact(self._manual(), lambda _: None)
+        self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
         self.let_compact()
         self.clock.advance(2)
         self.settle(lambda: any(each[0] == "rate" for each in self.operations()))
@@ -251,7 +246,7 @@ class TestOperations(WhyWorld):
         asked = [each for each in searches if each["by"] == "examiner"]
         assert bool(asked) is (rates[0]["asked"] > rates[0]["answered"])
 
-    def test_an_edit_by_hand(self):
+    def test_an_edit_by_hand_and_a_disk_that_refuses(self):
         self.says(*FACTS, *CHATTER)
         (path,) = self.mind.memory.folder.glob("summaries/recent.md")
         head, _, _ = path.read_text().rpartition("---\n")
@@ -260,41 +255,8 @@ class TestOperations(WhyWorld):
         (edit,) = [each for each in self.logged("memory") if each["op"] == "edit"]
         assert (edit["of"], edit["by"], edit["size"]) == ("recent", "hand", 21)
         assert edit["n"] == self.mind.memory.memory.status().last_number
-
-    def test_a_disk_that_refuses_is_an_error_of_that_agent(self):
-        archive = self.mind.memory.memory.archive
-        archive.close()
+        # A disk that refuses is an error of that agent.
+        self.mind.memory.memory.archive.close()
         self.char1.execute_cmd("say Hello?")
         (fault,) = [each for each in self.logged("error") if each["level"] == "error"]
         assert "closed" in fault["text"]
-
-    @staticmethod
-    def _manual():
-        from game.mind.memory import CompactReason  # noqa: PLC0415 - for one test
-
-        return CompactReason.MANUAL
-
-
-class TestSearches(WhyWorld):
-    """Every search is an event."""
-
-    def test_for_a_thought_for_the_agent_and_for_a_builder(self):
-        self.lives()
-        self.asks("Who was it?", "recall the brass key", "say You lost it.")
-        self.type("@recall Mira = Edwin")
-        found = {each["by"]: each for each in self.logged("recall")}
-        assert {"thought", "agent", "builder"} <= set(found)
-        assert found["agent"]["question"] == "the brass key"
-        assert found["agent"]["found"] > 0
-        assert found["agent"]["best"] > 0
-        window = self.mind.memory.context().window
-        assert 1 < found["agent"]["window_first"] <= window[0].number
-        assert found["builder"]["window_first"] == 0
-        assert "Who was it?" in found["thought"]["question"]
-
-    def test_one_that_does_not_come_in_time(self):
-        self.says(*FACTS, *CHATTER)
-        self.mind.keeper.recaller._found = lambda *_, **__: None
-        self.asks("Where is Edwin?", "say Who?")
-        (missed, *_) = [each for each in self.logged("recall") if not each["searched"]]
-        assert (missed["by"], missed["found"], missed["best"]) == ("thought", 0, 0.0)

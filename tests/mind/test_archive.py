@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from game.mind import json_lines
 from game.mind.archive import log as archive_module
 from game.mind.archive.integrity import check, numbering_problems, tier_problems
 from game.mind.archive.log import Archive, Syncer
@@ -187,17 +188,23 @@ def test_any_text_survives(life):
     memory.close()
 
 
-def test_syncer_brings_lines_to_the_disk(tmp_path, monkeypatch):
-    on_disk = threading.Event()
-    synced = archive_module._fdatasync
-    monkeypatch.setattr(archive_module, "_fdatasync", lambda fd: (synced(fd), on_disk.set()))
-    syncer = Syncer(seconds=0.01)
-    archive = Archive(tmp_path)
+def test_the_syncer_brings_lines_to_the_disk_and_tells_what_that_refuses(tmp_path):
+    refused, told = ArchiveUnwritable("full"), threading.Event()
+
+    class Full(Archive):
+        def sync(self):
+            super().sync()
+            raise refused
+
+    archive = Full(tmp_path)
     archive.append({"type": "note"})
+    syncer = Syncer(0.01, lambda error: told.set() if error is refused else None)
     syncer.add(archive)
-    assert on_disk.wait(60)
+    assert told.wait(60)
+    syncer.remove(archive)
     syncer.stop()
-    archive.close()
+    with pytest.raises(ArchiveUnwritable):
+        archive.close()
 
 
 def test_a_memory_takes_the_next_number_and_no_other(life):
@@ -213,9 +220,9 @@ def test_a_memory_takes_the_next_number_and_no_other(life):
 
 def test_opening_reads_the_tail_only(life, monkeypatch):
     """A long life opens from its last segments, whatever came before."""
-    monkeypatch.setattr(archive_module, "SEGMENT_LINES", 50)
+    monkeypatch.setattr(archive_module, "SEGMENT_LINES", 10)
     memory = life.open()
-    for _ in range(150):
+    for _ in range(30):
         live(memory, 7)
         memory.compact(CompactReason.MANUAL)
     memory.close()
@@ -223,7 +230,7 @@ def test_opening_reads_the_tail_only(life, monkeypatch):
         path.unlink()
     archive = Archive(life.folder / "archive")
     tiers = load_tiers(archive)
-    assert (tiers.last_number, len(tiers.window)) == (1050, 4)
+    assert (tiers.last_number, len(tiers.window)) == (210, 4)
     archive.close()
 
 
@@ -280,7 +287,7 @@ def test_a_memory_without_its_number_is_reported_and_not_fatal(life, line):
 
 @pytest.mark.parametrize("block", [1, 7, 64, 1000, 65_536])
 def test_reading_backwards_gives_every_line_whatever_the_blocks(life, monkeypatch, block):
-    monkeypatch.setattr(archive_module, "_BLOCK_BYTES", block)
+    monkeypatch.setattr(json_lines, "_BLOCK", block)
     monkeypatch.setattr(archive_module, "SEGMENT_LINES", 5)
     memory = life.open()
     for number in range(1, 18):

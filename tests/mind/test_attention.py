@@ -12,7 +12,7 @@ from game.agent.conversations import GREETED_SECONDS, TALK_SECONDS
 from game.agent.impulses import MOST_SPEAKERS, EventKind, Impulse, PerceivedEvent
 from game.agent.thinking_config import ThinkingConfig, load_thinking_config
 from game.mind.errors import ConfigError
-from game.mind.retired_settings import RETIRED
+from game.mind.markdown_config import RETIRED
 
 CONFIG = ThinkingConfig()
 

@@ -11,7 +11,7 @@ from game.mind.events.log import EventLog
 from game.mind.events.reader import events
 from game.mind.events.recent_activity import lately
 from game.mind.events.types import Fault, Thought
-from game.mind.events.why_log import why_did
+from game.mind.events.why import why_did
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 OLD_LINES = (

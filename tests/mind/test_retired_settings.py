@@ -6,7 +6,7 @@ import pytest
 
 from game.cli.checks.vault import LOADERS
 from game.mind.errors import ConfigError
-from game.mind.retired_settings import RETIRED
+from game.mind.markdown_config import RETIRED
 from game.paths import REPOSITORY
 
 SHIPPED = REPOSITORY / "vault" / "config"

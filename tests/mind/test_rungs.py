@@ -281,7 +281,7 @@ def test_a_full_disk_stops_a_compaction_before_any_model_is_asked(life, memory, 
     def no_space(fd):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("game.mind.archive.log._fdatasync", no_space)
+    monkeypatch.setattr("game.mind.json_lines._datasync", no_space)
     with pytest.raises(CompactionError, match="cannot be written"):
         memory.compact(MANUAL)
     assert life.summarizer.sources == []

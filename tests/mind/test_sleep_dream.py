@@ -77,14 +77,7 @@ def test_by_rules_the_fragments_run_together():
     assert "The Quay" in text
     assert "The Green" in text
     assert 'Tom said to me, "The blue cup lies below the boathouse."' in text
-    assert "heron stole my net" in text
-
-
-def test_what_others_said_stays_what_they_said():
-    for seed in range(20):
-        text = by_rules([DAY[2], DAY[6]], "Mira", random.Random(seed))
-        assert re.search(r'Tom said to me, "The blue cup', text)
-        assert re.search(r'Ada said, "A heron', text)
+    assert re.search(r'Ada said, "A heron stole my net', text)
 
 
 def test_without_enough_there_is_no_dream(tmp_path: Path):
@@ -105,12 +98,6 @@ def test_one_dream_a_night_also_across_midnight(tmp_path: Path, hours: int):
     assert [path.read_text() for path in written(tmp_path)] == [before]
 
 
-def test_the_next_night_it_dreams_again(tmp_path: Path):
-    for night in range(3):
-        dream(DAY, "Mira", Free(), random.Random(1), tmp_path, NIGHT + timedelta(days=night))
-    assert len(written(tmp_path)) == 3
-
-
 def test_what_a_person_made_of_it_stays(tmp_path: Path):
     dream(DAY, "Mira", Free(), random.Random(1), tmp_path, NIGHT)
     (path,) = written(tmp_path)
@@ -122,20 +109,16 @@ def test_what_a_person_made_of_it_stays(tmp_path: Path):
     assert figures["dreams"] == 1
 
 
-def test_two_nights_that_begin_on_one_day_have_a_dream_each(tmp_path: Path):
+def test_each_night_has_its_dream_also_two_of_one_day(tmp_path: Path):
     early = datetime(2026, 11, 21, 1, 0).astimezone()
-    for hours in (0, 22):
+    for hours in (0, 22, 46):
         dream(DAY, "Mira", Free(), random.Random(1), tmp_path, early + timedelta(hours=hours))
-    assert [path.name for path in written(tmp_path)] == ["2026-11-21-2.md", "2026-11-21.md"]
-
-
-def test_one_that_cannot_be_read_is_left_alone(tmp_path: Path):
-    dream(DAY, "Mira", Free(), random.Random(1), tmp_path, NIGHT)
-    (path,) = written(tmp_path)
-    path.write_bytes(b"\xff\xfe")
-    dream(DAY, "Mira", Free(), random.Random(1), tmp_path, NIGHT + timedelta(days=1))
-    assert path.read_bytes() == b"\xff\xfe"
-    assert len(written(tmp_path)) == 2
+    names = [path.name for path in written(tmp_path)]
+    assert names == ["2026-11-21-2.md", "2026-11-21.md", "2026-11-22.md"]
+    written(tmp_path)[-1].write_bytes(b"\xff\xfe")  # nobody can read it: it is left alone
+    dream(DAY, "Mira", Free(), random.Random(1), tmp_path, early + timedelta(hours=70))
+    assert written(tmp_path)[-2].read_bytes() == b"\xff\xfe"
+    assert len(written(tmp_path)) == 4
 
 
 # -- by a model

@@ -37,16 +37,16 @@ from game.mind.books.profiles.profile import Profile, ProfileKind
 from game.mind.compaction.config import CompactionConfig
 from game.mind.memory import CompactReason
 from game.mind.ports import Generation
-from game.mind.sleep.asking import Ask
+from game.mind.sleep.asking import Ask, Work
 from game.mind.sleep.config import SleepConfig
 from game.mind.sleep.course import NAME as REFLECTION
 from game.mind.sleep.course import load
 from game.mind.sleep.dream import FOLDER, dream
 from game.mind.sleep.history import insights
 from game.mind.sleep.log import SleepLog
-from game.mind.sleep.night import Asking, run
+from game.mind.sleep.night import run
 from game.mind.sleep.reflect import Evidence, reflect
-from game.mind.sleep.steps import Figures, Night, Step, Work
+from game.mind.sleep.steps import Figures, Night, Step
 from game.mind.sleep.tidy import tidy
 from tests.mind.lives import Life, ManualClock, covered
 from tests.mind.sleepers import Killed, generation
@@ -189,7 +189,7 @@ class Accident:
     at: int = 0
     what: str = "killed"
     places: list[str] = field(default_factory=list)
-    asking: Asking | None = None
+    asking: Ask | None = None
     armed: bool = False
     dead: bool = False
 
@@ -300,7 +300,7 @@ class Bed:
     def sleep(self, accident: Accident, *, with_model: bool = True) -> Night | None:
         """The night as far as it comes; None if it was killed."""
         world = World(self.folder, self.clock)
-        accident.asking = Asking(accident.ask if with_model else None, 24)
+        accident.asking = Ask(accident.ask if with_model else None, 24)
         told: list[str] = []
         try:
             with waylaid(accident, self._monkeypatch):
@@ -310,8 +310,7 @@ class Bed:
         except Killed:
             return None
         finally:
-            os.close(world.memory.archive._fd)  # as the system does it when a process dies
-            os.close(world.memory.archive._lock_fd)
+            world.memory.archive.close()  # as the system does it when a process dies
         assert [each.problem for each in night.steps if each.problem] == []
         return night
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from game.mind import json_lines
 from game.mind.errors import ArchiveUnwritable
-from game.mind.sleep import log as log_module
 from game.mind.sleep.log import AFRESH, MOST_NIGHTS, NAME, SleepLog
 from game.mind.sleep.steps import Step, StepDone
 
@@ -46,41 +46,34 @@ def test_a_night_is_read_as_it_was_written(tmp_path: Path):
     assert (night.next_step, night.calls) == (Step.REFLECT, 2)
 
 
-def test_what_is_left_of_a_sleep_is_gone_on_with(tmp_path: Path):
-    log = SleepLog(tmp_path)
-    log.begin("tired", NIGHT)
-    log.done(done(Step.CONSOLIDATE))
-    log.done(done(Step.PROFILES))
+@pytest.mark.parametrize(
+    ("did", "later", "plan"),
+    [
+        (2, timedelta(minutes=20), ALL[2:]),
+        (3, timedelta(minutes=40), ALL[3:]),
+        (4, AFRESH, (*ALL[4:], *ALL)),
+        (6, timedelta(minutes=1), ALL),
+        (0, AFRESH, ALL),
+    ],
+)
+def test_what_is_left_of_a_sleep_comes_first(
+    tmp_path: Path, did: int, later: timedelta, plan: tuple[Step, ...]
+):
+    log, other = SleepLog(tmp_path), SleepLog(tmp_path)
+    first = log.begin("tired", NIGHT)
+    for step in ALL[:did]:
+        log.done(done(step))
     log.woke("Tom", NIGHT + timedelta(minutes=5))
-    again = log.begin("tired", NIGHT + timedelta(minutes=20))
-    assert again.plan == (Step.REFLECT, Step.COMPACT, Step.DREAM, Step.TIDY)
-    log.done(done(Step.REFLECT))
-    third = log.begin("tired", NIGHT + timedelta(minutes=40))
-    assert third.plan == (Step.COMPACT, Step.DREAM, Step.TIDY)
-
-
-def test_after_a_day_the_rest_comes_first_and_then_a_whole_night(tmp_path: Path):
-    log = SleepLog(tmp_path)
-    log.begin("tired", NIGHT)
-    for step in ALL[:4]:
-        log.done(done(step))
-    night = log.begin("tired", NIGHT + AFRESH)
-    assert night.plan == (Step.DREAM, Step.TIDY, *ALL)
-    for step in night.plan[:3]:
-        log.done(done(step))
-    last = log.last
-    assert last is not None
-    assert last.left == ALL[1:]
-
-
-def test_after_a_whole_night_a_new_one_has_all_to_do_also_at_once(tmp_path: Path):
-    log = SleepLog(tmp_path)
-    log.begin("tired", NIGHT)
-    for step in ALL:
-        log.done(done(step))
+    assert other.last is not None
+    assert other.last.woken_by == "Tom", "what another wrote is seen"
+    night = log.begin("tired", NIGHT + later)
+    assert night.plan == plan
+    log.done(done(Step.CONSOLIDATE), first.number)
+    one, two = log.nights()
+    assert (len(one.steps), two.steps) == (did + 1, ())
+    log.done(done(plan[0]))
     assert log.last is not None
-    assert log.last.next_step is None
-    assert log.begin("tired", NIGHT + timedelta(minutes=1)).plan == ALL
+    assert log.last.left == plan[1:]
 
 
 def test_what_never_ends_does_not_grow(tmp_path: Path):
@@ -95,16 +88,6 @@ def test_what_never_ends_does_not_grow(tmp_path: Path):
             did.append(step)
         log.woke("Tom", NIGHT + timedelta(days=days, hours=1))
     assert set(did) == set(ALL)
-
-
-def test_a_step_of_the_night_before_stays_with_it(tmp_path: Path):
-    log = SleepLog(tmp_path)
-    first = log.begin("tired", NIGHT)
-    log.begin("tired", NIGHT + timedelta(minutes=1))
-    log.done(done(Step.CONSOLIDATE), first.number)
-    one, two = log.nights()
-    assert [each.step for each in one.steps] == [Step.CONSOLIDATE]
-    assert two.steps == ()
 
 
 @pytest.mark.parametrize("torn", [b'{"type":"step","ni', b"\xff\xfe", b'{"type":"woke"}', b"[]"])
@@ -128,6 +111,8 @@ def test_a_line_whose_end_is_lost_counts(tmp_path: Path):
     log.done(done(Step.CONSOLIDATE))
     assert log.last is not None
     assert log.last.next_step is Step.PROFILES
+    with pytest.raises(ArchiveUnwritable, match=NAME):
+        SleepLog(path).begin("tired", NIGHT)
 
 
 def test_a_line_is_on_the_disk_before_it_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -136,7 +121,7 @@ def test_a_line_is_on_the_disk_before_it_counts(tmp_path: Path, monkeypatch: pyt
     def fsync(fd: int) -> None:
         synced.append(os.fstat(fd).st_size)
 
-    monkeypatch.setattr(log_module.os, "fsync", fsync)
+    monkeypatch.setattr(json_lines, "_datasync", fsync)
     SleepLog(tmp_path).begin("tired", NIGHT)
     assert synced == [(tmp_path / NAME).stat().st_size]
 
@@ -154,19 +139,13 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.Mon
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(log_module.os, "write", write)
+        patched.setattr(json_lines.os, "write", write)
         with pytest.raises(ArchiveUnwritable, match="Free some disk space"):
             log.done(done(Step.CONSOLIDATE))
     assert (tmp_path / NAME).read_bytes() == before
     log.done(done(Step.CONSOLIDATE))
     assert log.last is not None
     assert log.last.next_step is Step.PROFILES
-
-
-def test_a_folder_that_cannot_be_written_is_said_to_be(tmp_path: Path):
-    (tmp_path / "Mira").write_text("a file where the folder should be")
-    with pytest.raises(ArchiveUnwritable, match=NAME):
-        SleepLog(tmp_path / "Mira").begin("tired", NIGHT)
 
 
 def test_a_night_of_years_is_read_from_its_end(tmp_path: Path):
@@ -180,15 +159,6 @@ def test_a_night_of_years_is_read_from_its_end(tmp_path: Path):
     nights = log.nights()
     assert [night.number for night in nights] == list(range(3001 - MOST_NIGHTS, 3001))
     assert log.begin("tired", NIGHT).number == 3001
-
-
-def test_what_others_wrote_meanwhile_is_seen(tmp_path: Path):
-    log, other = SleepLog(tmp_path), SleepLog(tmp_path)
-    log.begin("tired", NIGHT)
-    assert len(other.nights()) == 1
-    other.woke("Tom", NIGHT)
-    assert log.last is not None
-    assert log.last.woken_by == "Tom"
 
 
 HOSTILE = 'Tom"}\n{"type":"woke","night":1,"t":"2026-11-21T23:00:00+00:00","by":"me'

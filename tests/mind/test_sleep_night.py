@@ -24,10 +24,10 @@ from game.mind.errors import (
     NoteRefused,
 )
 from game.mind.ports import Generation
-from game.mind.sleep.asking import Ask, CallsSpent, NightOver
+from game.mind.sleep.asking import Ask, CallsSpent, NightOver, Work
 from game.mind.sleep.log import SleepLog
-from game.mind.sleep.night import Asking, run
-from game.mind.sleep.steps import Figures, Night, Step, Work
+from game.mind.sleep.night import run
+from game.mind.sleep.steps import Figures, Night, Step
 from tests.mind.lives import ManualClock
 from tests.mind.sleepers import Script, generation
 
@@ -54,9 +54,9 @@ class Sleeper:
 
         return work
 
-    def sleep(self, ask: Asking | None = None, works: Mapping[Step, Work] | None = None) -> Night:
+    def sleep(self, ask: Ask | None = None, works: Mapping[Step, Work] | None = None) -> Night:
         chosen = self.works if works is None else works
-        asking = ask or Asking(None, 0)
+        asking = ask or Ask(None, 0)
         return run("Mira", chosen, self.log, asking, self.clock, self.told.append)
 
 
@@ -78,15 +78,24 @@ def test_the_steps_are_done_in_their_order(sleeper: Sleeper):
 
 
 def test_a_night_that_nobody_wrote_down_begins_by_itself(tmp_path: Path):
-    sleeper = Sleeper(tmp_path)
-    assert sleeper.sleep().number == 1
+    def fails(ask: Ask) -> Figures:
+        ask("once")
+        raise BadAnswer("empty")
+
+    sleeper = Sleeper(tmp_path, consolidate=fails)
+    sleeper.works[Step.REFLECT] = sleeper.does(Step.REFLECT, asks=14)
+    del sleeper.works[Step.DREAM]
+    night = sleeper.sleep(Ask(Script(), 24))
+    assert (night.number, night.steps[0].calls) == (1, 1)
+    assert night.steps[2].figures == {"asked": 14}, "what others leave a step may use"
+    assert night.steps[4].figures == {"left out": 1}
     sleeper.log.woke("its hour", sleeper.clock.now())
     assert sleeper.sleep().number == 2
 
 
 def test_who_woke_before_it_began_has_no_night(tmp_path: Path):
     sleeper = Sleeper(tmp_path)
-    ask = Asking(None, 0)
+    ask = Ask(None, 0)
     ask.wake()
     sleeper.sleep(ask)
     assert sleeper.log.nights() == ()
@@ -95,13 +104,6 @@ def test_who_woke_before_it_began_has_no_night(tmp_path: Path):
     sleeper.sleep(ask)
     assert len(sleeper.log.nights()) == 1
     assert sleeper.did == []
-
-
-def test_a_step_that_nobody_does_is_left_out(sleeper: Sleeper):
-    del sleeper.works[Step.DREAM]
-    night = sleeper.sleep()
-    assert [each.step for each in night.steps] == ALL
-    assert night.steps[4].figures == {"left out": 1}
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ def test_a_step_that_fails_is_told_and_the_next_is_done(
 @pytest.mark.parametrize("error", [BadAnswer("closed"), ValueError("closed")])
 def test_a_step_that_fails_because_the_night_is_over_is_done_again(sleeper: Sleeper, error):
     """The server stops, and closes the memory while a step reads it."""
-    asking = Asking(Script(), 24)
+    asking = Ask(Script(), 24)
 
     def closed(_: Ask) -> Figures:
         asking.wake()
@@ -147,20 +149,11 @@ def test_a_step_that_fails_because_the_night_is_over_is_done_again(sleeper: Slee
     assert not any(each.problem for each in night.steps)
 
 
-def test_the_calls_of_a_step_are_counted_also_when_it_fails(sleeper: Sleeper):
-    def fails(ask: Ask) -> Figures:
-        ask("once")
-        raise BadAnswer("empty")
-
-    sleeper.works[Step.CONSOLIDATE] = fails
-    assert sleeper.sleep(Asking(Script(), 24)).steps[0].calls == 1
-
-
 def test_no_step_can_spend_the_calls_of_the_others(sleeper: Sleeper):
     script = Script()
     for step in Step:
         sleeper.works[step] = sleeper.does(step, asks=100)
-    night = sleeper.sleep(Asking(script, 24))
+    night = sleeper.sleep(Ask(script, 24))
     calls = {each.step: each.calls for each in night.steps}
     assert sum(calls.values()) == night.calls == len(script.prompts) == 24
     assert min(calls[s] for s in (Step.CONSOLIDATE, Step.PROFILES, Step.REFLECT)) >= 5
@@ -171,12 +164,6 @@ def test_no_step_can_spend_the_calls_of_the_others(sleeper: Sleeper):
     assert not any(each.problem for each in night.steps)
 
 
-def test_what_a_step_leaves_the_others_may_use(sleeper: Sleeper):
-    sleeper.works[Step.REFLECT] = sleeper.does(Step.REFLECT, asks=15)
-    night = sleeper.sleep(Asking(Script(), 24))
-    assert night.steps[2].figures == {"asked": 15}
-
-
 @given(limit=st.integers(0, 60), wants=st.lists(st.integers(0, 40), min_size=6, max_size=6))
 def test_a_night_never_costs_more_than_its_limit(
     tmp_path_factory: pytest.TempPathFactory, limit: int, wants: list[int]
@@ -185,7 +172,7 @@ def test_a_night_never_costs_more_than_its_limit(
     script = Script()
     for step, asks in zip(Step, wants, strict=True):
         sleeper.works[step] = sleeper.does(step, asks)
-    night = sleeper.sleep(Asking(script, limit))
+    night = sleeper.sleep(Ask(script, limit))
     assert len(script.prompts) == night.calls <= limit
     assert night.next_step is None
 
@@ -198,10 +185,10 @@ def test_without_a_model_nothing_is_available(sleeper: Sleeper):
         return {}
 
     sleeper.works = dict.fromkeys(Step, looks)
-    sleeper.sleep(Asking(None, 24))
+    sleeper.sleep(Ask(None, 24))
     assert seen == [False] * 6
     with pytest.raises(CallsSpent):
-        Asking(None, 24)("x")
+        Ask(None, 24)("x")
 
 
 def test_once_the_model_is_gone_the_other_steps_do_without(sleeper: Sleeper):
@@ -219,7 +206,7 @@ def test_once_the_model_is_gone_the_other_steps_do_without(sleeper: Sleeper):
 
     sleeper.works[Step.CONSOLIDATE] = sleeper.does(Step.CONSOLIDATE, asks=3)
     sleeper.works[Step.PROFILES] = looks
-    night = sleeper.sleep(Asking(gone, 24))
+    night = sleeper.sleep(Ask(gone, 24))
     assert asked == ["consolidate 0"]
     assert seen == [False]
     assert "nobody answers" in night.steps[0].problem
@@ -236,7 +223,7 @@ def test_one_that_was_only_too_slow_is_asked_again(sleeper: Sleeper):
 
     sleeper.works[Step.CONSOLIDATE] = sleeper.does(Step.CONSOLIDATE, asks=1)
     sleeper.works[Step.PROFILES] = sleeper.does(Step.PROFILES, asks=1)
-    night = sleeper.sleep(Asking(slow, 24))
+    night = sleeper.sleep(Ask(slow, 24))
     assert [each.problem for each in night.steps[:2]] == ["too slow", ""]
 
 
@@ -244,7 +231,7 @@ def test_one_that_was_only_too_slow_is_asked_again(sleeper: Sleeper):
 
 
 def test_woken_between_two_steps(sleeper: Sleeper):
-    ask = Asking(None, 0)
+    ask = Ask(None, 0)
 
     def wakes(_: Ask) -> Figures:
         ask.wake()
@@ -277,7 +264,7 @@ def test_woken_while_the_model_writes(sleeper: Sleeper):
         return {}
 
     sleeper.works[Step.PROFILES] = work
-    ask = Asking(slow, 24)
+    ask = Ask(slow, 24)
     thread = threading.Thread(target=lambda: sleeper.sleep(ask))
     thread.start()
     assert writes.wait(60)
@@ -294,7 +281,7 @@ def test_a_call_that_was_given_up_since_it_woke_is_no_fault(sleeper: Sleeper):
         ask.wake()
         raise ModelUnavailable("The call was given up", "")
 
-    ask = Asking(given_up, 24)
+    ask = Ask(given_up, 24)
     sleeper.works[Step.CONSOLIDATE] = sleeper.does(Step.CONSOLIDATE, asks=1)
     assert sleeper.sleep(ask).next_step is Step.CONSOLIDATE
     with pytest.raises(NightOver):
@@ -314,7 +301,7 @@ def test_two_nights_of_one_agent_never_work_at_once(sleeper: Sleeper):
         return {}
 
     sleeper.works[Step.CONSOLIDATE] = work
-    first, second = Asking(None, 0), Asking(None, 0)
+    first, second = Ask(None, 0), Ask(None, 0)
     threads = [threading.Thread(target=lambda a=a: sleeper.sleep(a)) for a in (first, second)]
     threads[0].start()
     assert entered.wait(60)
@@ -369,7 +356,7 @@ def test_whom_the_calls_did_not_reach_is_read_of_in_another_night(tmp_path: Path
     left = []
     for _ in range(3):
         log.begin("tired", clock.now())
-        ask = Asking(script, 2)  # one for the profiles, what is left of the other is not theirs
+        ask = Ask(script, 2)  # one for the profiles, what is left of the other is not theirs
         night = run("Mira", {Step.PROFILES: profiles}, log, ask, clock, pytest.fail)
         (step,) = [each for each in night.steps if each.step is Step.PROFILES]
         left.append(step.figures.get("left", 0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,12 +18,11 @@ from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntr
 from game.mind.errors import ModelTimeout, NoteRefused
 from game.mind.ports import Generation
 from game.mind.sleep import course
-from game.mind.sleep.asking import NightOver
+from game.mind.sleep.asking import Ask, NightOver
 from game.mind.sleep.config import SleepConfig
-from game.mind.sleep.course import NAME, Evidence, Insight, ReflectionProgress, load
+from game.mind.sleep.course import NAME, Evidence, Insight, ReflectionProgress, load, save
 from game.mind.sleep.history import insights
 from game.mind.sleep.insight import insight_in, questions_in
-from game.mind.sleep.night import Asking
 from game.mind.sleep.reflect import reflect
 from tests.mind.sleepers import Free, Killed, Script, generation
 
@@ -90,7 +88,7 @@ def test_questions_evidence_insights(journal: Journal):
         "Tom brings back and mends what he promises.",
         "Tom mends nets and lamps for others.",
     ]
-    assert [each.numbers for each in found] == [(17, 41), (23, 41)]
+    assert [each.memories for each in found] == [(17, 41), (23, 41)]
     assert found[1].who == (ADA,)
     kept = list(insights(journal.entries()))
     assert [each.text for each in kept] == [each.text for each in found]
@@ -113,30 +111,17 @@ def test_it_reflects_on_each_day_once(journal: Journal):
     assert "blue cup" not in script.prompts[0].partition("Write 2")[0]
 
 
-def test_what_it_knows_already_it_does_not_write_again(journal: Journal):
+def test_what_it_knows_already_it_does_not_write_again_and_builds_nothing_on_it(journal: Journal):
+    """Recall looks at what left the window; the journal has the rest."""
     reflect(journal, evidence, Free(Script(answers)), CONFIG, "Mira", NOON)
     for number in range(60, 63):
         entry(journal, number, f"Tom told me: 'I will bring you {number} eels.'", 9)
-    later = NOON + timedelta(days=2)
-    _, found = reflect(journal, evidence, Free(Script(answers)), CONFIG, "Mira", later)
+    later, script = NOON + timedelta(days=2), Script(answers)
+    _, found = reflect(journal, lambda _: [], Free(script), CONFIG, "Mira", later)
     assert found == ()
     assert len(list(insights(journal.entries()))) == 2
-
-
-def test_an_insight_is_no_ground_for_the_next(journal: Journal):
-    reflect(journal, evidence, Free(Script(answers)), CONFIG, "Mira", NOON)
-    for number in range(60, 63):
-        entry(journal, number, f"Tom told me: 'I will bring you {number} eels.'", 9)
-    script = Script(answers)
-    reflect(journal, evidence, Free(script), CONFIG, "Mira", NOON + timedelta(days=2))
-    assert not any("brings back and mends" in prompt for prompt in script.prompts)
-
-
-def test_the_window_is_evidence_too(journal: Journal):
-    """Recall looks at what left the window; the journal has the rest."""
-    script = Script(answers)
-    reflect(journal, lambda _: [], Free(script), CONFIG, "Mira", NOON)
     assert "[12] 21 Nov: Tom told me: 'I will bring the blue cup" in script.prompts[1]
+    assert not any("brings back and mends" in prompt for prompt in script.prompts)
 
 
 def test_without_evidence_nothing_is_asked_and_nothing_is_made_up(tmp_path: Path):
@@ -165,6 +150,18 @@ def test_without_a_model_only_what_can_be_counted(journal: Journal):
     assert figures["questions"] == 2  # of Ada there was nothing to say
 
 
+@pytest.mark.parametrize(
+    ("people", "texts"),
+    [
+        ([(TOM, "Thomas")], ["Thomas has promised me something more than once."]),
+        ([], []),
+    ],
+)
+def test_they_are_counted_under_their_present_names(journal: Journal, people, texts: list[str]):
+    _, found = reflect(journal, evidence, Free(), CONFIG, "Mira", NOON, people=people)
+    assert [each.text for each in found] == texts
+
+
 def test_two_of_one_name_are_two_people(journal: Journal):
     other = "9-20261101120000"
     for number in (60, 61):
@@ -172,7 +169,7 @@ def test_two_of_one_name_are_two_people(journal: Journal):
     both = [(TOM, "Tom"), (other, "Tom")]
     many = replace(CONFIG, questions=1)
     _, found = reflect(journal, evidence, Free(), many, "Mira", NOON, people=both)
-    assert [(each.who, each.numbers) for each in found] == [((TOM,), (12, 30))]
+    assert [(each.who, each.memories) for each in found] == [((TOM,), (12, 30))]
     for number in (70, 71, 72):
         entry(journal, number, f"Tom told me: 'I will bring {number} pikes.'", 9, other)
     later = NOON + timedelta(days=1)
@@ -180,11 +177,6 @@ def test_two_of_one_name_are_two_people(journal: Journal):
     _, found = reflect(journal, only, Free(), many, "Mira", later, people=both)
     assert [each.who for each in found] == [(other,)]
     assert len(list(insights(journal.entries()))) == 2
-
-
-def test_who_was_renamed_is_counted_under_the_present_name(journal: Journal):
-    _, found = reflect(journal, evidence, Free(), CONFIG, "Mira", NOON, people=[(TOM, "Thomas")])
-    assert [each.text for each in found] == ["Thomas has promised me something more than once."]
 
 
 @pytest.mark.parametrize(
@@ -225,21 +217,11 @@ def test_the_line_that_gathers_the_least_is_no_evidence(tmp_path: Path):
     assert shown <= {5, 6, 7, 8}
 
 
-def test_names_alone_are_enough(journal: Journal):
-    _, found = reflect(journal, evidence, Free(), CONFIG, "Mira", NOON, people=["Tom", "Ada"])
-    assert [each.text for each in found] == ["Tom has promised me something more than once."]
-
-
-def test_without_any_names_no_insight(journal: Journal):
-    figures, found = reflect(journal, evidence, Free(), CONFIG, "Mira", NOON)
-    assert (figures["questions"], found) == (0, ())
-
-
 # -- broken off
 
 
 def test_out_of_calls_the_questions_wait(journal: Journal):
-    ask = Asking(Script(answers), 2)
+    ask = Ask(Script(answers), 2)
     figures, found = reflect(journal, evidence, ask, CONFIG, "Mira", NOON)
     assert figures["questions left"] == 1
     assert len(found) == 1
@@ -271,7 +253,7 @@ def test_woken_between_two_questions(journal: Journal):
             ask.wake()
         return generation(answers(prompt))
 
-    ask = Asking(wakes, 24)
+    ask = Ask(wakes, 24)
     with pytest.raises(NightOver):
         reflect(journal, evidence, ask, CONFIG, "Mira", NOON)
     assert len(list(insights(journal.entries()))) == 1
@@ -285,10 +267,10 @@ def test_drawn_but_not_in_the_journal_yet(journal: Journal):
     through = journal.entries()[-1].id
     state = ReflectionProgress(through, 22, ("Who mends nets here?",), 0, drawn)
     path = journal.folder / NAME
-    path.write_text(json.dumps(state.to_record()))
+    save(path, state)
     _, found = reflect(journal, evidence, Free(), CONFIG, "Mira", NOON)
     assert found == (drawn,)
-    path.write_text(json.dumps(state.to_record()))
+    save(path, state)
     _, found = reflect(journal, evidence, Free(), CONFIG, "Mira", NOON)
     assert found == ()
     assert len(list(insights(journal.entries()))) == 1
@@ -372,7 +354,7 @@ LINES = [Evidence(number, text, NOON) for number, text in SAID.items()]
 def test_an_insight_that_its_evidence_bears_out(answer: str, text: str, numbers: tuple[int, ...]):
     found = insight_in(answer, LINES, "Mira")
     assert found is not None
-    assert (found.text, found.numbers) == (text, numbers)
+    assert (found.text, found.memories) == (text, numbers)
 
 
 @pytest.mark.parametrize(
@@ -450,9 +432,9 @@ WORDS = ("Tom", "Ada", "mends", "nets", "lamps", "cup", "never", "(17, 41)", "(1
 def test_whatever_is_answered_an_insight_cites_true_memories(answer: str):
     found = insight_in(answer, LINES, "Mira")
     if found is not None:
-        assert len(found.numbers) >= 2
-        assert set(found.numbers) <= SAID.keys()
-        assert all(str(number) in answer for number in found.numbers)
+        assert len(found.memories) >= 2
+        assert set(found.memories) <= SAID.keys()
+        assert all(str(number) in answer for number in found.memories)
         assert "\n" not in found.text
         assert len(found.text) <= 242
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from game.mind.archive.log import Archive
@@ -54,6 +54,7 @@ def lived(folder, agent):
         archive.close()
 
 
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(["Mira", "Joss"]), WORDS), max_size=12),
     st.lists(st.tuples(st.sampled_from(["Mira", "Joss"]), st.integers(0, 6)), max_size=6),

@@ -301,12 +301,12 @@ class Lives(RuleBasedStateMachine):
     @rule()
     def the_disk_fills(self):
         self.full_disk = True
-        self.memory.archive._write = no_space
+        self.memory.archive._growing = no_space
 
     @rule()
     def free_disk(self):
         self.full_disk = False
-        self.memory.archive.__dict__.pop("_write", None)
+        self.memory.archive.__dict__.pop("_growing", None)
 
     @rule()
     def restart(self):

@@ -13,7 +13,7 @@ from game.mind.compaction.dependencies import Dependencies
 from game.mind.errors import KeepsakeError
 from game.mind.events.log import EventLog
 from game.mind.events.types import MemoryChange, Recalled, Thought
-from game.mind.events.why_log import why_did
+from game.mind.events.why import why_did
 from game.mind.memory import CompactReason
 from game.mind.summaries.files import SummaryFolder
 from game.mind.summaries.summarizer import ExtractiveSummarizer
@@ -104,6 +104,7 @@ def test_an_act_with_all_that_led_to_it(life):
         "say The brass key is under the well.",
         "Tom asked",
         prompt="who she is\n- wells: deep and cold\n~Mira>",
+        cause=asked,
         sections={"window": 30, "who it is": 5},
         budget=100,
         counted_by="heuristic",
@@ -169,31 +170,12 @@ def test_acts_are_counted_from_the_last_without_waiting_and_refusals(life):
         life.why(6, everything=True)
 
 
-@pytest.mark.parametrize("kinds", [("talk", ""), ("whisper", "traverse"), ("give", "get")])
-def test_what_was_said_set_it_off_though_the_speaker_went_since(life, kinds):
-    told, moved = kinds
-    said = life.hears('Tom says to you, "Hello."', event=told)
-    gone = life.hears("Tom has left the game.", event=moved)
-    life.acts("say Hello.")
-    assert life.why().cause.number == said
-    life.acts("wave", trigger="departure")
-    assert life.why().cause.number == gone
-    life.hears('Tom says, "And goodbye."', event="say")
-    life.acts("nod", cause=said)  # the event itself knows best
-    assert life.why().cause.number == said
-
-
-def test_of_an_older_archive_nobody_knows_what_kind_of_message_it_was(life):
-    life.hears('Ada says, "Hello."', "Ada")
-    said = life.hears('Tom says to you, "Hello."')
-    life.acts("say Hello.")
-    assert life.why().cause.number == said
-
-
 def test_an_idle_thought_has_no_memory_that_set_it_off(life):
-    life.hears('Tom says, "Hello."')
+    said = life.hears('Tom says, "Hello."')
     life.acts("hum", trigger="idle", source="")
     assert life.why().cause is None
+    life.acts("nod", cause=said)
+    assert life.why().cause.number == said
 
 
 def test_without_the_log_the_archive_tells_what_it_knows(life):

@@ -23,11 +23,11 @@ from game.mind.language.perception import for_prompt
 from game.mind.language.words import telling
 from game.mind.recall.documents import Hit
 from game.mind.recall.related import about_memory
-from game.mind.sleep.asking import Ask
+from game.mind.sleep.asking import Ask, Work
 from game.mind.sleep.dream import dream
 from game.mind.sleep.log import SleepLog
 from game.mind.sleep.reflect import Evidence, reflect
-from game.mind.sleep.steps import Figures, Step, Work
+from game.mind.sleep.steps import Figures, Step
 from game.mind.sleep.tidy import tidy
 
 THROUGH = "through"

@@ -19,9 +19,9 @@ from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.events.types import Sleep
 from game.mind.ports import Generation
 from game.mind.sleep import night
-from game.mind.sleep.asking import Ask, Generate
+from game.mind.sleep.asking import Ask, Generate, Work
 from game.mind.sleep.log import AFRESH, SleepLog
-from game.mind.sleep.steps import Figures, Step, Work
+from game.mind.sleep.steps import Figures, Step
 
 type Works = Callable[[SleepLog, datetime], Mapping[Step, Work]]
 """Makes what does the steps of a sleep that began at that time; called in its thread."""
@@ -46,8 +46,8 @@ class Nights:
         self.log = _logs.setdefault(folder, SleepLog(folder))
         self.step: Step | None = None
         self._name, self.works, self._services = name, works, services
-        self._asking: night.Asking | None = None
-        self._broken_off: list[tuple[datetime, night.Asking]] = []
+        self._asking: Ask | None = None
+        self._broken_off: list[tuple[datetime, Ask]] = []
         """Sleeps of late that ended too soon: the next makes up for them, with what they left."""
         self._working = 0
 
@@ -83,7 +83,7 @@ class Nights:
             fell_asleep: Since when.
         """
         woken: list[threading.Event] = []
-        asking = night.Asking(self._generate(woken), self._calls_left(fell_asleep))
+        asking = Ask(self._generate(woken), self._calls_left(fell_asleep))
         woken.append(asking.woken)
         self._asking, self.step = asking, None
         self._broken_off.append((fell_asleep, asking))
@@ -125,7 +125,7 @@ class Nights:
 
     # -- in worker threads
 
-    def _sleep(self, asking: night.Asking, why: str, fell_asleep: datetime) -> None:
+    def _sleep(self, asking: Ask, why: str, fell_asleep: datetime) -> None:
         try:
             if self._begun(asking, why, fell_asleep) and self._has_work():
                 works = {
@@ -145,7 +145,7 @@ class Nights:
         finally:
             self._services.post(lambda: self._over(asking))
 
-    def _begun(self, asking: night.Asking, why: str, fell_asleep: datetime) -> bool:
+    def _begun(self, asking: Ask, why: str, fell_asleep: datetime) -> bool:
         """Whether a night is open; False if the agent has woken before a thread was free."""
         with _changing:
             if asking.woken.is_set():
@@ -157,7 +157,7 @@ class Nights:
     def _has_work(self) -> bool:
         return (last := self.log.last) is not None and last.next_step is not None
 
-    def _told(self, asking: night.Asking, step: Step, work: Work) -> Work:
+    def _told(self, asking: Ask, step: Step, work: Work) -> Work:
         """The same work, which says what the night is at, and has an event told of how it ends."""
 
         def told(ask: Ask) -> Figures:
@@ -205,7 +205,7 @@ class Nights:
 
     # -- back on the reactor thread
 
-    def _over(self, asking: night.Asking) -> None:
+    def _over(self, asking: Ask) -> None:
         self._working -= 1
         if self._asking is asking or self._asking is None:
             self.step = None

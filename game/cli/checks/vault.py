@@ -15,10 +15,9 @@ from game.mind.books.journal.config import load_journal_config
 from game.mind.books.profiles.config import load_people_config
 from game.mind.compaction.config import FOLDER, load_compaction_config
 from game.mind.errors import ConfigError
-from game.mind.markdown_config import merged
+from game.mind.markdown_config import RETIRED, merged, note, retired
 from game.mind.prompt.template import load_template
 from game.mind.recall.config import load_recall_config
-from game.mind.retired_settings import RETIRED, note, retired
 from game.mind.sleep.config import load_sleep_config
 from game.mind.summaries.strategy import load_strategy
 from game.paths import Places

@@ -17,7 +17,8 @@ from rich.table import Column, Table
 
 from game.lab.simulations.plan import HOUR, Lab, SimulationPlan, free_name
 from game.lab.simulations.simulate import Run, SimulationReport, create, resumed
-from game.mind.events.reader import Record, last
+from game.mind.events.reader import last
+from game.mind.json_lines import Record
 from game.mind.language.perception import shorten
 from game.paths import Places
 

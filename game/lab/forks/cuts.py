@@ -26,7 +26,7 @@ from game.mind.books.journal import day_file
 from game.mind.books.profiles.files import FOLDERS
 from game.mind.books.profiles.page import parse_page
 from game.mind.errors import NoteRefused
-from game.mind.events.files import parsed
+from game.mind.json_lines import parsed
 from game.mind.sleep import course
 from game.mind.sleep import log as sleep_log
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from game.mind.events import prompts as event_prompts
 from game.mind.events import writer
-from game.mind.events.files import SUFFIX, LogFile, files_of, number_of, parsed
+from game.mind.events.files import SUFFIX, LogFile, files_of, number_of
+from game.mind.json_lines import parsed
 
 
 def copy_log(source: Path, target: Path, seq: int | None) -> int:

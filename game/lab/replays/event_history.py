@@ -14,7 +14,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from game.mind.events.agent_names import id_of
-from game.mind.events.reader import Record, events, newest_first
+from game.mind.events.reader import events, newest_first
+from game.mind.json_lines import Record
 from game.mind.memory import CompactReason
 from game.mind.prompt.tokens import HEURISTIC
 from game.mind.sleep.steps import Step

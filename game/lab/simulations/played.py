@@ -16,7 +16,8 @@ from itertools import takewhile
 from game.lab.simulations import checkpoints
 from game.lab.simulations.plan import HOUR, Lab
 from game.mind.errors import KeepsakeError
-from game.mind.events.reader import Record, newest_first, newest_number
+from game.mind.events.reader import newest_first, newest_number
+from game.mind.json_lines import Record
 
 _LOCK = ".lock"
 """In the folder of the event log: held by the one process that writes it."""

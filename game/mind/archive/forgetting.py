@@ -16,6 +16,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ import frontmatter
 import yaml
 
 from game.mind.archive.records import Memory, MemoryKind
+from game.mind.json_lines import in_json, parsed
 from game.mind.language.heard import heard
 from game.mind.language.heard import names as is_named
 from game.mind.language.words import sentences, words
@@ -148,13 +150,10 @@ def forget(folder: Path, person: ForgottenPerson, profile: str = "") -> Traces |
 
 def _memories(segments: Iterable[Path]) -> Iterator[Memory]:
     for segment in segments:
-        for line in segment.read_bytes().splitlines():
-            try:
-                record = json.loads(line)
-                if record.get("type") == "memory" and record.get("event") != FORGOTTEN:
+        for record in map(parsed, segment.read_bytes().splitlines()):
+            if record.get("type") == "memory" and record.get("event") != FORGOTTEN:
+                with suppress(ValueError, KeyError, TypeError):
                     yield Memory.from_record(record)
-            except (ValueError, KeyError, TypeError, AttributeError):
-                continue
 
 
 def _cleaned(record: dict[str, Any], line: str, traces: Traces) -> dict[str, Any]:
@@ -177,10 +176,7 @@ def _rewrite(path: Path, change: Callable[[dict[str, Any], str], dict[str, Any]]
     lines = []
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            record = json.loads(line)
-            lines.append(
-                json.dumps(change(record, line), ensure_ascii=False, separators=(",", ":"))
-            )
+            lines.append(in_json(change(json.loads(line), line)))
         except (ValueError, KeyError, TypeError, AttributeError):
             lines.append(json.dumps({"type": "damaged", "text": FORGOTTEN}))
     replace_file(path, "\n".join(lines) + ("\n" if lines else ""))

@@ -7,15 +7,15 @@ it belongs in a worker thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from game.mind.archive.log import Archive, Record
+from game.mind.archive.log import Archive
 from game.mind.archive.records import Position, Summary, Tier
 from game.mind.archive.tier_lines import Compacted, TakenBack
-from game.mind.archive.tiers import EDITED
+from game.mind.json_lines import Record
 from game.mind.memory import Outcome, Rung, RungStep
 from game.mind.summaries.roundtrip import Rate, RoundtripQuestion
 from game.mind.summaries.verification import SummaryVerdict
@@ -32,11 +32,9 @@ class Texts:
 
     def edited(self, tier: Tier, text: str, time: datetime) -> Texts:
         """The same after a person has rewritten one of them."""
-        old = self.longterm if tier is Tier.LONGTERM else self.recent
-        if old is None:
-            return self
-        new = replace(old, text=text, model=EDITED, time=time)
-        return replace(self, longterm=new) if tier is Tier.LONGTERM else replace(self, recent=new)
+        if tier is Tier.LONGTERM:
+            return replace(self, longterm=self.longterm and self.longterm.rewritten(text, time))
+        return replace(self, recent=self.recent and self.recent.rewritten(text, time))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +87,13 @@ class PastCompaction:
     steps: tuple[RungStep, ...]
     verdict: SummaryVerdict | None
     questions: tuple[RoundtripQuestion, ...]
-    rate: Rate | None
     before: Texts
     after: Texts
     earlier: Mapping[str, str]
-    undone: datetime | None
-    cleared: bool
     position: Position
+    rate: Rate | None = None
+    undone: datetime | None = None
+    cleared: bool = False
 
     @property
     def stands(self) -> bool:
@@ -106,9 +104,9 @@ class PastCompaction:
 def compactions(archive: Archive) -> list[PastCompaction]:
     """Every compaction, oldest first, those taken back included."""
     story = _Story()
-    for position, record in _tier_lines(archive):
+    for position, record in archive.changes():
         try:
-            story.take(position, record)
+            story.take(position, record or {})
         except (KeyError, ValueError, TypeError):
             continue  # a line that this code cannot read; opening the memory reports it
     return list(story.past.values())
@@ -119,15 +117,6 @@ def standing(archive: Archive) -> list[PastCompaction]:
     return [past for past in compactions(archive) if past.stands]
 
 
-_TYPES = ("compaction", "edit", "undo", "clear", "rate")
-
-
-def _tier_lines(archive: Archive) -> Iterator[tuple[Position, Record]]:
-    for position, record in archive.changes():
-        if record is not None and record.get("type") in _TYPES:
-            yield position, record
-
-
 @dataclass(slots=True)
 class _Story:
     """The life of the summaries, line by line."""
@@ -136,7 +125,7 @@ class _Story:
     now: Texts = field(default_factory=Texts)
 
     def take(self, position: Position, record: Record) -> None:
-        match record["type"]:
+        match record.get("type"):
             case "compaction":
                 made = Compacted.from_record(record)
                 after = Texts(made.longterm, made.recent, made.recent.last, made.number)
@@ -146,16 +135,14 @@ class _Story:
                 time = datetime.fromisoformat(record["t"])
                 self.now = self.now.edited(Tier(record["tier"]), str(record["text"]), time)
             case "undo":
-                self._undo(TakenBack.from_record(record))
+                back = TakenBack.from_record(record)
+                self._change(back.number, undone=back.time)
+                self.now = Texts(back.longterm, back.recent, back.summarised, back.standing)
             case "rate":
                 self._change(int(record["id"]), rate=Rate.from_record(record))
             case "clear":
                 self.now = Texts(summarised=int(record["n"]))
                 self.past = {n: replace(past, cleared=True) for n, past in self.past.items()}
-
-    def _undo(self, back: TakenBack) -> None:
-        self._change(back.number, undone=back.time)
-        self.now = Texts(back.longterm, back.recent, back.summarised, back.standing)
 
     def _change(self, number: int, **changes: Any) -> None:
         if number in self.past:
@@ -184,12 +171,9 @@ def _past(
         steps=tuple(map(_step, record.get("steps", ()))),
         verdict=made.verdict,
         questions=tuple(map(_question, record.get("questions", ()))),
-        rate=None,
         before=before,
         after=after,
         earlier={str(k): str(v) for k, v in (record.get("earlier") or {}).items()},
-        undone=None,
-        cleared=False,
         position=position,
     )
 

@@ -39,7 +39,8 @@ def check(
         cascade: Whether the tiers are to cover every memory; a sliding window does not.
     """
     lines, numbers, cleared, problems = _read(archive)
-    total = context.window[-1].number if context.window else _last(context)
+    last = context.recent.last if context.recent else 0
+    total = context.window[-1].number if context.window else last
     problems += numbering_problems(numbers)
     if numbers and total and numbers[-1] < total:
         problems.append(f"the archive ends at memory {numbers[-1]}, the window at {total}")
@@ -100,16 +101,10 @@ def _read(archive: Archive) -> tuple[int, list[int], int, list[str]]:
     return lines, numbers, cleared, problems
 
 
-def _last(context: MemoryContext) -> int:
-    return context.recent.last if context.recent else 0
-
-
 def _file_problems(context: MemoryContext, summaries: SummaryFolder) -> list[str]:
-    problems = []
-    for tier, summary in ((Tier.LONGTERM, context.longterm), (Tier.RECENT, context.recent)):
-        if problem := _file_problem(tier, summary, summaries):
-            problems.append(problem)
-    return problems
+    tiers = ((Tier.LONGTERM, context.longterm), (Tier.RECENT, context.recent))
+    found = (_file_problem(tier, summary, summaries) for tier, summary in tiers)
+    return [problem for problem in found if problem]
 
 
 def _file_problem(tier: Tier, summary: Summary | None, summaries: SummaryFolder) -> str | None:

@@ -8,8 +8,6 @@ system before :meth:`Archive.append` returns, and to the disk at the next
 
 from __future__ import annotations
 
-import fcntl
-import json
 import math
 import os
 import re
@@ -22,22 +20,31 @@ from typing import Any, Protocol
 
 from game.mind.archive.records import Memory, Position
 from game.mind.errors import ArchiveInUse, ArchiveUnwritable
+from game.mind.json_lines import (
+    AppendedFile,
+    Record,
+    claim,
+    ended_lines,
+    line_of,
+    lines_from_end,
+    parsed,
+)
 
 SEGMENT_LINES = 4096
 _SUFFIX = ".jsonl"
-_fdatasync = getattr(os, "fdatasync", os.fsync)  # macOS has only the stronger one
 _SEGMENT = re.compile(r"\d{10,}\.jsonl")
 """The archive's own files; a copy that a person made beside them is none."""
-_BLOCK_BYTES = 16_384
 _LIVED = (b'{"type":"memory",', b'{"type":"repeat",')
 """How the lines begin that say what was lived, as :meth:`Archive.append` writes them."""
 _NUMBER = re.compile(rb'[^,]*,"n":(\d{1,15}),')
 
-Record = dict[str, Any]
-
 
 class Archive:
     """The append-only log of one agent; safe to call from several threads.
+
+    Attributes:
+        reports: What was found wrong at opening and set aside, in words.
+        torn: Bytes of a torn last line that were set aside at the opening.
 
     Raises:
         ArchiveInUse: Another process, or another object, writes here.
@@ -48,22 +55,18 @@ class Archive:
         self.folder = folder
         self.reports: list[str] = []
         self.torn = 0
-        """Bytes of a torn last line that were set aside at the opening."""
-        """What was found wrong at opening and set aside, in words."""
         self._lock = threading.Lock()
-        self._dirty = False
-        self._broken = False
-        self._fd = -1
+        self._file: AppendedFile | None = None
         self._lines: int | None = None
-        self._lock_fd = self._claim()
+        self._claimed: int | None = None
         try:
-            self._open_last_segment()
+            self._claimed = self._claim()
+            self._file = self._open_last_segment()
             self._last_number = self._find_last_number()
-        except OSError as error:
+        except BaseException as error:
             self.close()
-            raise _unwritable(self.folder, error) from error
-        except BaseException:
-            self.close()
+            if isinstance(error, OSError):
+                raise _unwritable(self.folder, error) from error
             raise
 
     # -- writing
@@ -91,20 +94,17 @@ class Archive:
         Raises:
             ArchiveUnwritable: Nothing was written.
         """
-        text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-        data = text.encode("utf-8", "replace") + b"\n"
+        data = line_of(record)
         with self._lock:
-            if self._fd < 0:
+            if self._file is None:
                 raise ArchiveUnwritable(f"the archive {self.folder} is closed")
             try:
-                lines = self._write(data)
+                file, lines = self._growing(self._file)
+                file.append(data)
             except OSError as error:
-                self._broken = True
                 raise _unwritable(self.folder, error) from error
             self._lines = lines + 1
-            self._size += len(data)
-            self._dirty = True
-            return Position(self._segment.name, lines + 1)
+            return Position(file.path.name, lines + 1)
 
     def sync(self) -> None:
         """Bring what was appended to the disk; cheap when there is nothing new.
@@ -112,19 +112,11 @@ class Archive:
         Raises:
             ArchiveUnwritable: The disk refused.
         """
-        with self._lock:
-            if not self._dirty or self._fd < 0:
-                return
-            self._dirty = False
-            # A duplicate, so that the slow part does not hold up append().
-            duplicate = os.dup(self._fd)
-        try:
-            _fdatasync(duplicate)
-        except OSError as error:
-            self._dirty = True
-            raise _unwritable(self.folder, error) from error
-        finally:
-            os.close(duplicate)
+        if (file := self._file) is not None:
+            try:
+                file.sync()
+            except OSError as error:
+                raise _unwritable(self.folder, error) from error
 
     def close(self) -> None:
         """Sync, close and let go of the folder; a second call does nothing."""
@@ -132,96 +124,60 @@ class Archive:
             self.sync()
         finally:
             with self._lock:
-                for name in ("_fd", "_lock_fd"):
-                    if (fd := getattr(self, name, -1)) >= 0:
-                        os.close(fd)
-                        setattr(self, name, -1)
+                file, self._file, claimed, self._claimed = self._file, None, self._claimed, None
+                if file is not None:
+                    file.close()
+                if claimed is not None:
+                    os.close(claimed)
 
-    def _write(self, data: bytes) -> int:
-        """Write a line; returns how many stood in its segment before."""
-        if self._broken:
-            # An earlier append failed half-way: cut its remains off first.
-            os.ftruncate(self._fd, self._size)
-            self._broken = False
+    def _growing(self, file: AppendedFile) -> tuple[AppendedFile, int]:
+        """The segment that takes the next line, and how many it has."""
+        # Counted at the first writing, as opening reads only its end.
+        lines = file.count_lines() if self._lines is None else self._lines
         # A segment is named after its first memory, so one that holds none yet goes on.
-        lines = self._count_lines() if self._lines is None else self._lines
-        if lines >= SEGMENT_LINES and self._last_number >= int(self._segment.stem):
-            lines = self._start_segment()
-        written = 0
-        while written < len(data):
-            written += os.write(self._fd, data[written:])
-        return lines
-
-    def _count_lines(self) -> int:
-        """Lines in the present segment; left to the first writing, as opening reads its end."""
-        starts = range(0, self._size, _BLOCK_BYTES)
-        return sum(os.pread(self._fd, _BLOCK_BYTES, start).count(b"\n") for start in starts)
-
-    def _start_segment(self) -> int:
-        path = self.folder / f"{self._last_number + 1:010d}{_SUFFIX}"
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        _fdatasync(self._fd)
-        os.close(self._fd)
-        self._fd, self._segment, self._lines, self._size = fd, path, 0, os.fstat(fd).st_size
-        return 0
+        if lines >= SEGMENT_LINES and self._last_number >= int(file.path.stem):
+            file.sync()
+            following = AppendedFile(self.folder / f"{self._last_number + 1:010d}{_SUFFIX}")
+            file.close()
+            self._file, self._lines, file, lines = following, 0, following, 0
+        return file, lines
 
     # -- opening
 
     def _claim(self) -> int:
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            fd = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise _unwritable(self.folder, error) from error
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(fd)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if (fd := claim(self.folder / ".lock", 0o644)) is None:
             raise ArchiveInUse(
                 f"the archive {self.folder} is in use by another process",
                 "Stop the other copy of Keepsake, or give this one its own KEEPSAKE_VAULT",
-            ) from error
+            )
         return fd
 
-    def _open_last_segment(self) -> None:
+    def _open_last_segment(self) -> AppendedFile:
         names = self._names()
-        self._segment = self.folder / (names[-1] if names else f"{1:010d}{_SUFFIX}")
+        file = AppendedFile(self.folder / (names[-1] if names else f"{1:010d}{_SUFFIX}"))
         try:
-            self._fd = os.open(self._segment, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-            self._set_torn_line_aside()
-            self._size = os.fstat(self._fd).st_size
-        except OSError as error:
-            raise _unwritable(self.folder, error) from error
+            self._set_torn_line_aside(file)
+        except OSError:
+            file.close()
+            raise
+        return file
 
-    def _set_torn_line_aside(self) -> None:
+    def _set_torn_line_aside(self, file: AppendedFile) -> None:
         """Mend the end of the last segment after a crash."""
-        size = os.fstat(self._fd).st_size
-        end = self._end_of_lines(size)
-        torn = os.pread(self._fd, size - end, end)
-        if not torn:
+        if not (torn := file.torn()):
             return
-        if _parse(torn) is not None:
-            # The line is whole, only its line end was lost.
-            os.write(self._fd, b"\n")
+        if parsed(torn):  # the line is whole, only its line end was lost
+            file.append(b"\n")
             return
-        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
-        aside = self.folder / f"torn-{stamp}.txt"
+        aside = self.folder / f"torn-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.txt"
         aside.write_bytes(torn)
-        os.ftruncate(self._fd, end)
+        file.cut(file.size - len(torn))
         self.torn = len(torn)
         self.reports.append(
-            f"the last line of {self._segment.name} was torn ({len(torn)} bytes); "
+            f"the last line of {file.path.name} was torn ({self.torn} bytes); "
             f"set aside as {aside.name}"
         )
-
-    def _end_of_lines(self, size: int) -> int:
-        """Where the last line end of the segment is passed, 0 if there is none."""
-        for begin in range(size - _BLOCK_BYTES, -_BLOCK_BYTES, -_BLOCK_BYTES):
-            start = max(begin, 0)
-            block = os.pread(self._fd, begin + _BLOCK_BYTES - start, start)
-            if (found := block.rfind(b"\n")) >= 0:
-                return start + found + 1
-        return 0
 
     def _find_last_number(self) -> int:
         for record in self.backwards():
@@ -251,26 +207,20 @@ class Archive:
         starts = [int(path.stem) for path in segments]
         return segments[max(bisect_right(starts, first) - 1, 0) :]
 
-    def _lines_from(self, first: int) -> Iterator[bytes]:
-        for segment in self._segments_from(first):
-            yield from _lines(segment)
-
     def backwards(self) -> Iterator[Record]:
         """Every readable line, the newest first; reads no more than is asked for."""
         for name in reversed(self._names()):
-            for line in _lines_from_end(self.folder / name):
-                if (record := _parse(line)) is not None:
-                    yield record
+            with (self.folder / name).open("rb") as file:
+                yield from filter(None, map(parsed, lines_from_end(file)))
 
-    def forwards(self, first: int = 1) -> Iterator[tuple[Position, Record | None]]:
-        """Every line from the segment that holds memory ``first`` on.
+    def forwards(self) -> Iterator[tuple[Position, Record | None]]:
+        """Every line.
 
         Yields:
             Position and record; None for a line that cannot be read.
         """
-        for segment in self._segments_from(first):
-            for index, line in enumerate(_lines(segment), start=1):
-                yield Position(segment.name, index), _parse(line)
+        for segment, index, line in _lines(self._segments()):
+            yield Position(segment, index), parsed(line) or None
 
     def changes(self) -> Iterator[tuple[Position, Record | None]]:
         """Every line but the memories and their repeats, which are nearly all, and are not parsed.
@@ -278,19 +228,16 @@ class Archive:
         Yields:
             Position and record; None for a line that cannot be read.
         """
-        for segment in self._segments():
-            for index, line in enumerate(_lines(segment), start=1):
-                if not line.startswith(_LIVED):
-                    yield Position(segment.name, index), _parse(line)
+        for segment, index, line in _lines(self._segments()):
+            if not line.startswith(_LIVED):
+                yield Position(segment, index), parsed(line) or None
 
     def read(self, first: int, last: int) -> list[Memory]:
         """The memories ``first`` … ``last``, both included, repeats folded in."""
         found: dict[int, Memory] = {}
-        for line in self._lines_from(first):
+        for _, _, line in _lines(self._segments_from(first)):
             # Most lines of a segment come before the wanted ones, and are not worth parsing.
-            if (record := None if _number_of(line) < first else _parse(line)) is None:
-                continue
-            if not apply_memory_line(found, record, first, last):
+            if _number_of(line) >= first and not _take(found, parsed(line), first, last):
                 break
         return list(found.values())
 
@@ -321,7 +268,7 @@ def segment_sizes(folder: Path) -> dict[str, int]:
         return {each.name: each.stat().st_size for each in entries if _SEGMENT.fullmatch(each.name)}
 
 
-def apply_memory_line(found: dict[int, Memory], record: Record, first: int, last: int) -> bool:
+def _take(found: dict[int, Memory], record: Record, first: int, last: int) -> bool:
     """Add what ``record`` says to ``found``; False once ``last`` has been passed for good.
 
     A repeat can only follow its memory before the next one comes, so the first memory
@@ -405,37 +352,10 @@ def _number_of(line: bytes) -> float:
     return int(found[1]) if found else math.inf
 
 
-def _lines(segment: Path) -> list[bytes]:
-    """The ended lines; one without its line end is just being written."""
-    return segment.read_bytes().split(b"\n")[:-1]
-
-
-def _lines_from_end(segment: Path) -> Iterator[bytes]:
-    """The ended lines, the last first, read in blocks from the end of the file."""
-    with segment.open("rb") as file:
-        position = file.seek(0, os.SEEK_END)
-        # What stands before the first line end of a block belongs to the block before it.
-        rest, ended = b"", False
-        while position:
-            begin = max(position - _BLOCK_BYTES, 0)
-            file.seek(begin)
-            lines = (file.read(position - begin) + rest).split(b"\n")
-            position, rest = begin, lines[0]
-            newest_first = reversed(lines[1:])
-            if not ended and len(lines) > 1:
-                next(newest_first)  # nothing, or a line that is just being written
-                ended = True
-            yield from newest_first
-        if ended:
-            yield rest
-
-
-def _parse(line: bytes) -> Record | None:
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) else None
+def _lines(segments: list[Path]) -> Iterator[tuple[str, int, bytes]]:
+    for segment in segments:
+        for index, line in enumerate(ended_lines(segment.read_bytes()), start=1):
+            yield segment.name, index, line
 
 
 def _unwritable(folder: Path, error: OSError) -> ArchiveUnwritable:

@@ -9,13 +9,14 @@ about by their numbers, which only the archive can answer: :class:`PrivateWords`
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind
+from game.mind.json_lines import parsed
 
 type Audience = frozenset[str]
 """Who hears what comes of a prompt, as in :attr:`Memory.source_id`."""
@@ -96,9 +97,7 @@ class PrivateWords:
 
 def _whispers(archive: Archive) -> Iterator[Memory]:
     for line in archive.lines_with(WHISPER.encode()):
-        try:
-            record = json.loads(line)
-            if record.get("type") == "memory":
+        record = parsed(line)
+        if record.get("type") == "memory":
+            with suppress(ValueError, KeyError, TypeError):  # a damaged line is told elsewhere
                 yield Memory.from_record(record)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            continue  # a damaged line, which is told elsewhere

@@ -26,6 +26,12 @@ SHRUG = "shrug"
 
 POSE = "pose"
 """The ``event`` of what somebody only plays."""
+_WORDS = ("place", "source", "source_id", "reason", "event", "to", "to_id")
+"""Fields of a memory that its archive line leaves out where they are empty."""
+
+
+EDITED = "edited by hand"
+"""The ``model`` of a summary that a person changed in the vault."""
 
 
 class Tier(StrEnum):
@@ -118,10 +124,7 @@ class Memory:
             "kind": self.kind.value,
             "text": self.text,
         }
-        for name in ("place", "source", "source_id", "reason", "event", "to", "to_id"):
-            if value := getattr(self, name):
-                record[name] = value
-        return record
+        return record | {name: value for name in _WORDS if (value := getattr(self, name))}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Memory:
@@ -130,18 +133,13 @@ class Memory:
         Raises:
             KeyError, ValueError: The line lacks a field or holds a wrong one.
         """
+        words: dict[str, Any] = {name: str(record.get(name, "")) for name in _WORDS}
         return cls(
             number=int(record["n"]),
             time=datetime.fromisoformat(record["t"]),
             kind=MemoryKind(record["kind"]),
             text=str(record["text"]),
-            place=str(record.get("place", "")),
-            source=str(record.get("source", "")),
-            source_id=str(record.get("source_id", "")),
-            reason=str(record.get("reason", "")),
-            event=str(record.get("event", "")),
-            to=str(record.get("to", "")),
-            to_id=str(record.get("to_id", "")),
+            **words,
         )
 
 
@@ -176,6 +174,10 @@ class Summary:
     def count(self) -> int:
         """How many memories it covers."""
         return self.last - self.first + 1
+
+    def rewritten(self, text: str, time: datetime) -> Summary:
+        """The same after a person has changed it in the vault; what it covers stays the same."""
+        return replace(self, text=text, model=EDITED, time=time)
 
     def to_record(self) -> dict[str, Any]:
         """Part of an archive line of type ``compaction``; what matters only if anything does."""

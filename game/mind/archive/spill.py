@@ -8,7 +8,6 @@ wrong was torn by a crash and is left out.
 
 from __future__ import annotations
 
-import json
 import os
 import zlib
 from collections import Counter
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from game.mind.archive.log import Archive
+from game.mind.json_lines import Record, line_of, parsed
 
 ROOM_BYTES = 4 << 20
 """Some 15,000 lines."""
@@ -103,9 +103,8 @@ class Spill:
             os.close(fd)
 
     def _write(self, record: Line) -> bool:
-        text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-        body = text.encode("utf-8", "replace")
-        data = b"%08x %s\n" % (zlib.crc32(body), body)
+        line = line_of(record)
+        data = b"%08x %s" % (zlib.crc32(line[:-1]), line)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             fd = os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600)
@@ -139,7 +138,7 @@ class Spill:
             return
         for line in data.split(b"\n")[:-1]:
             record = _checked(line.lstrip(b"\0"))
-            if record is None:
+            if not record:
                 self.torn += 1
             elif record.get("done"):
                 self._waiting.pop(record["agent"], None)
@@ -176,12 +175,7 @@ def _newest(archive: Archive) -> Iterator[tuple[str, str]]:
             repeats = []
 
 
-def _checked(line: bytes) -> dict[str, Any] | None:
+def _checked(line: bytes) -> Record:
+    """What a line says; nothing where its checksum is wrong."""
     checksum, _, body = line.partition(b" ")
-    try:
-        if int(checksum, 16) != zlib.crc32(body):
-            return None
-        record = json.loads(body)
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) else None
+    return parsed(body) if checksum == b"%08x" % zlib.crc32(body) else {}

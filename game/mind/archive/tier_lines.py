@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from game.mind.archive.log import Record
 from game.mind.archive.records import Summary, Tier
+from game.mind.json_lines import Record
 from game.mind.summaries.roundtrip import Rate
 from game.mind.summaries.verification import SummaryVerdict
 

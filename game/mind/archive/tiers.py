@@ -8,17 +8,15 @@ so that a restart arrives at what was there before.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from game.mind.archive.log import Archive, Record
+from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, Summary, Tier
 from game.mind.archive.tier_lines import Compacted, TakenBack
+from game.mind.json_lines import Record
 from game.mind.summaries.roundtrip import Rate
 from game.mind.summaries.verification import SummaryVerdict
-
-EDITED = "edited by hand"
-"""The ``model`` of a summary that a person changed in the vault."""
 
 
 @dataclass(slots=True)
@@ -94,13 +92,10 @@ class Tiers:
 
     def edited(self, tier: Tier, text: str, time: datetime) -> None:
         """A person rewrote a summary; what it covers stays the same."""
-        if (summary := self.summary(tier)) is None:
-            return
-        changed = replace(summary, text=text, model=EDITED, time=time)
         if tier is Tier.LONGTERM:
-            self.longterm = changed
+            self.longterm = self.longterm and self.longterm.rewritten(text, time)
         else:
-            self.recent = changed
+            self.recent = self.recent and self.recent.rewritten(text, time)
 
     def clear(self, through: int) -> None:
         """Everything up to ``through`` left the prompt."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from game.mind.books import commitments_room, pins
-from game.mind.markdown_config import ConfigSection, Setting, merged
+from game.mind.markdown_config import ConfigSection, between, load_settings
 from game.mind.prompt.tokens import CHARACTERS_PER_TOKEN
-from game.mind.retired_settings import current_settings
 from game.mind.summaries.strategy import strategy_names
 
 FOLDER = "compaction"
@@ -24,18 +22,6 @@ PINNED_TOKENS = pins.LIMIT // CHARACTERS_PER_TOKEN
 NOTICED_TOKENS = commitments_room.LIMIT
 """What the lines that were noticed for it may take."""
 
-_BOUNDS = {
-    "immediate_window": (1, LARGEST_WINDOW),
-    "recent_window": (1, LARGEST_WINDOW),
-    "context_tokens": (256, LARGEST_CONTEXT),
-    "reserve_tokens": (1, LARGEST_CONTEXT),
-    "preserve_memories": (0, LARGEST_WINDOW),
-    "min_saving_tokens": (0, LARGEST_CONTEXT),
-    "rounds": (1, LARGEST_WINDOW),
-    "longterm_tokens": (50, LARGEST_CONTEXT),
-    "fallback_after": (0, 1000),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class CompactionConfig:
@@ -46,19 +32,19 @@ class CompactionConfig:
     """
 
     strategy: str = "narrative"
-    immediate_window: int = 64
-    recent_window: int = 64
-    context_tokens: int = 4096
-    reserve_tokens: int = 256
+    immediate_window: int = between(64, low=1, high=LARGEST_WINDOW)
+    recent_window: int = between(64, low=1, high=LARGEST_WINDOW)
+    context_tokens: int = between(4096, low=256, high=LARGEST_CONTEXT)
+    reserve_tokens: int = between(256, low=1, high=LARGEST_CONTEXT)
     high: float = 0.85
     low: float = 0.60
     sleep: float = 0.70
     emergency: float = 0.95
-    preserve_memories: int = 20
+    preserve_memories: int = between(20, high=LARGEST_WINDOW)
     preserve_share: float = 0.20
-    min_saving_tokens: int = 300
-    rounds: int = 50
-    longterm_tokens: int = 600
+    min_saving_tokens: int = between(300, high=LARGEST_CONTEXT)
+    rounds: int = between(50, low=1, high=LARGEST_WINDOW)
+    longterm_tokens: int = between(600, low=50, high=LARGEST_CONTEXT)
     mask: bool = True
     on_count: bool = True
     on_high: bool = True
@@ -66,7 +52,7 @@ class CompactionConfig:
     on_emergency: bool = True
     on_agent: bool = True
     profile: str = "summarizer"
-    fallback_after: int = 3
+    fallback_after: int = between(3, high=1000)
 
     @property
     def budget(self) -> int:
@@ -102,12 +88,9 @@ def load_compaction_config(
         ConfigError: A value or a name is wrong, or two values do not go together; says
             which line, why, and what to do.
     """
-    settings = current_settings(merged(path), CompactionConfig)
-    given = {key: Setting(value, 1) for key, value in (changes or {}).items()}
-    settings = replace(settings, entries={**settings.entries, **given})
-    known = fields(CompactionConfig)
-    settings.only(field.name for field in known)
-    config = CompactionConfig(**{field.name: _value(settings, field) for field in known})
+    config, settings = load_settings(path, CompactionConfig, changes)
+    for key in ("high", "low", "sleep", "emergency", "preserve_share"):
+        _check_share(settings, key, getattr(config, key))
     _check_strategy(settings, config.strategy)
     _check_marks(settings, config)
     _check_room(settings, config)
@@ -119,22 +102,12 @@ def strategies(folder: Path) -> list[str]:
     return sorted({*strategy_names(folder), CompactionConfig().strategy})
 
 
-def _value(settings: ConfigSection, field: Field[Any]) -> Any:
-    """One setting, as its field's type and bounds want it."""
-    key, default = field.name, field.default
-    if isinstance(default, bool):
-        return settings.flag(key, default)
-    if isinstance(default, int):
-        low, high = _BOUNDS[key]
-        return settings.integer(key, default, low=low, high=high)
-    if not isinstance(default, float):
-        return settings.text(key, str(default))
-    share = settings.number(key, default)
+def _check_share(settings: ConfigSection, key: str, share: float) -> None:
     nothing = share == 0.0 and key == "preserve_share"  # the number of memories says enough
-    if 0.0 < share < 1.0 or nothing:
-        return share
-    cure = "Write a number between 0 and 1, such as 0.6"
-    raise settings.refuse(key, f"{share:g} is no share", cure)
+    if not (0.0 < share < 1.0 or nothing):
+        raise settings.refuse(
+            key, f"{share:g} is no share", "Write a number between 0 and 1, such as 0.6"
+        )
 
 
 def _check_strategy(settings: ConfigSection, name: str) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import gzip
-import json
 import os
 import re
 import shutil
@@ -24,13 +23,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, BinaryIO
+
+from game.mind.json_lines import AppendedFile, ended_lines, lines_from_end, parsed
 
 SUFFIX, PACKED = ".jsonl", ".jsonl.gz"
 _PART = ".part"
 _NAME = re.compile(r"(?P<stem>[a-z]+)-(?P<day>\d{4}-\d\d-\d\d)-(?P<first>\d{10,})\.jsonl(\.gz)?")
-_BLOCK = 65_536
-_datasync = getattr(os, "fdatasync", os.fsync)  # macOS has only the stronger one
+_OWNER_ONLY = 0o600
 _packing = threading.Lock()
 """Held while a file is compressed: one after the other is enough."""
 _to_pack: set[threading.Thread] = set()
@@ -63,7 +62,7 @@ class LogFile:
 
     def lines(self) -> list[bytes]:
         """Its ended lines, without their ends."""
-        return self.read().split(b"\n")[:-1]
+        return ended_lines(self.read())
 
     def lines_from_end(self) -> Iterator[bytes]:
         """Its ended lines, the last first; one that is not compressed is read block by block."""
@@ -71,7 +70,7 @@ class LogFile:
             with contextlib.suppress(FileNotFoundError):  # compressed since it was listed
                 # Once it is open, it can be read to its beginning, whatever becomes of its name.
                 with self.path.open("rb") as file:
-                    yield from _from_end(file)
+                    yield from lines_from_end(file)
                 return
         yield from reversed(self.lines())
 
@@ -96,23 +95,6 @@ class LogFile:
             raise OSError(errno.EIO, told) from error
 
 
-def _from_end(file: BinaryIO) -> Iterator[bytes]:
-    """The ended lines of a file, the last first."""
-    end, rest, ended = file.seek(0, os.SEEK_END), b"", False
-    while end:
-        start = max(end - _BLOCK, 0)
-        file.seek(start)
-        # What stands before the first line end of a block belongs to the block before it.
-        rest, *lines = (file.read(end - start) + rest).split(b"\n")
-        end = start
-        if lines and not ended:  # what follows the last line end is still being written
-            lines.pop()
-            ended = True
-        yield from reversed(lines)
-    if ended:
-        yield rest
-
-
 def files_of(folder: Path, stem: str) -> list[LogFile]:
     """The files of a log, oldest first; none where there is no such folder."""
     found: dict[int, LogFile] = {}
@@ -135,114 +117,67 @@ class LineWriter:
 
     Attributes:
         mended: Bytes of a torn last line that were cut off at opening.
+        file: The file that is written now; None before the first line.
     """
 
     def __init__(self, folder: Path, stem: str, limit: int) -> None:
         self.mended = 0
-        self._folder, self._stem, self._limit = folder, stem, limit
-        self._fd, self._size, self._day = -1, 0, ""
-        self._torn = self._dirty = False
-        self._changing = threading.Lock()
-        self.path: Path | None = None
+        self._folder, self._stem, self._limit, self._day = folder, stem, limit, ""
+        self.file: AppendedFile | None = None
         files = files_of(folder, stem)
         if files and not files[-1].packed:
-            self._open(files[-1].path, files[-1].day)
-            self._mend()
+            newest = files.pop()
+            self.file, self._day = AppendedFile(newest.path, _OWNER_ONLY), newest.day
+            self.mended = len(self.file.torn())  # the process was killed while it wrote
+            self.file.cut(self.file.size - self.mended)
         for old in files:
-            if old.path != self.path:
-                pack_later(old.path)
+            pack_later(old.path)
 
     def begins_new(self, day: date, size: int) -> bool:
         """Whether ``size`` bytes of that day would begin a new file."""
-        return self._fd < 0 or self._day != day.isoformat() or self._size + size > self._limit
+        file = self.file
+        return file is None or self._day != day.isoformat() or file.size + size > self._limit
 
     def write(self, data: bytes, day: date, first: int) -> None:
         """Write whole lines and hand them to the operating system."""
-        if self.begins_new(day, len(data) if self._size else 0):
-            self._rotate(day, first)
-        if self._torn:  # an earlier write failed half-way: cut its remains off first
-            os.ftruncate(self._fd, self._size)
-        self._torn, written = True, 0
-        while written < len(data):
-            written += os.write(self._fd, data[written:])
-        self._torn = False
-        self._size += len(data)
-        self._dirty = True
+        file = self.file
+        if file is None or self.begins_new(day, len(data) if file.size else 0):
+            file = self._rotate(day, first)
+        file.append(data)
 
     def sync(self) -> None:
         """Bring what was written to the disk; from any thread, and writing goes on meanwhile."""
-        with self._changing:
-            if not self._dirty or self._fd < 0:
-                return
-            self._dirty = False
-            duplicate = os.dup(self._fd)
-        try:
-            _datasync(duplicate)
-        except OSError:
-            self._dirty = True
-            raise
-        finally:
-            os.close(duplicate)
+        if self.file is not None:
+            self.file.sync()
 
     def close(self) -> None:
         """Sync and close; a second call does nothing."""
-        try:
-            self.sync()
-        finally:
-            with self._changing:
-                if self._fd >= 0:
-                    os.close(self._fd)
-                self._fd = -1
+        if self.file is not None:
+            try:
+                self.file.sync()
+            finally:
+                self.file.close()
 
     def last_number(self) -> int:
         """The ``seq`` of the newest line that has one, 0 if there is none."""
         for file in reversed(files_of(self._folder, self._stem)):
-            for line in reversed(file.lines()):
-                if number := number_of(line):
-                    return number
+            if number := next(filter(None, map(number_of, file.lines_from_end())), 0):
+                return number
             if file.first > 1:  # nothing in it: it was begun for this number
                 return file.first - 1
         return 0
 
-    def _rotate(self, day: date, first: int) -> None:
+    def _rotate(self, day: date, first: int) -> AppendedFile:
+        before = self.file
         path = self._folder / f"{self._stem}-{day.isoformat()}-{first:010d}{SUFFIX}"
-        before, fd = self.path, self._fd
-        if before == path and fd >= 0:  # nothing stands in it yet
-            return
-        self._open(path, day.isoformat())
-        if fd >= 0 and before is not None:
-            os.close(fd)
-            pack_later(before)
-
-    def _open(self, path: Path, day: str) -> None:
+        if before is not None and before.path == path:  # nothing stands in it yet
+            return before
         # What players say stands in it, so nobody else on this machine may read it.
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-        with self._changing:
-            self._fd, self.path, self._day, self._size = fd, path, day, os.fstat(fd).st_size
-            self._torn = False
-
-    def _mend(self) -> None:
-        """Cut a torn last line off: the process was killed while it was written."""
-        end = self._size
-        while end:
-            start = max(end - _BLOCK, 0)
-            found = os.pread(self._fd, end - start, start).rfind(b"\n")
-            end = start + found + 1 if found >= 0 else start
-            if found >= 0:
-                break
-        self.mended = self._size - end
-        if self.mended:
-            os.ftruncate(self._fd, end)
-            self._size = end
-
-
-def parsed(line: bytes) -> dict[str, Any]:
-    """The object of a line; an empty one for a line that holds none, as one torn by a crash."""
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return {}
-    return record if isinstance(record, dict) else {}
+        self.file, self._day = AppendedFile(path, _OWNER_ONLY), day.isoformat()
+        if before is not None:
+            before.close()
+            pack_later(before.path)
+        return self.file
 
 
 def number_of(line: bytes) -> int:
@@ -286,11 +221,11 @@ def _pack(path: Path) -> None:
     part = path.with_name(f"{path.name}{_PART}")
     with _packing, contextlib.suppress(OSError):  # a full disk: it stays as it is until then
         try:
-            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _OWNER_ONLY)
             with path.open("rb") as source, os.fdopen(descriptor, "wb") as raw:
                 # No name and no time in it: the same lines give the same bytes.
                 with gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
-                    shutil.copyfileobj(source, packed, _BLOCK)
+                    shutil.copyfileobj(source, packed)
                 raw.flush()
                 os.fsync(raw.fileno())
             part.replace(target)

@@ -1,10 +1,10 @@
 """The event log: takes events from any thread, writes them in one of its own.
 
 What it promises, and at what price, is in ``docs/events.md``: an event costs its caller the
-making of a dataclass and one append to a queue. The log's thread looks for what has come every
-few milliseconds, as long as something comes, and hands it to the operating system; another one
-brings that to the disk once a second. Nobody is woken for an event but for the first one after a
-silence: to wake a thread costs whoever does it more than all the rest of the handing over.
+making of a dataclass and one append to a queue. The log's thread waits for an event and a few
+milliseconds more for what comes with it, and hands all of it to the operating system; another
+thread brings that to the disk once a second. So one event of many wakes a thread, which costs
+whoever does it more than all the rest of the handing over.
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ RETRY_SECONDS = 2.0
 _MOST_AT_ONCE = 500
 """Events that are written with one call."""
 _GATHER_SECONDS = 0.005
-"""Between two looks for events: those of meanwhile are written together."""
-_LOOKS = 10
-"""So often in a row nothing may have come before the thread sleeps until it is woken."""
+"""How long an event waits for others, which are written with it."""
 
 
 class EventLog:
@@ -69,10 +67,7 @@ class EventLog:
         self._clock = clock or SystemClock()
         self._agent_ids = agent_ids if agent_ids is not None else {}
         self._told, self._buffer, self._retry = told, buffer, retry
-        self._queue: deque[Taken | threading.Event | None] = deque()
-        self._bell: SimpleQueue[None] = SimpleQueue()
-        self._asleep = False
-        """Whether the thread has to be woken; it is set before the last look at the queue."""
+        self._queue: SimpleQueue[Taken | threading.Event | None] = SimpleQueue()
         self._waiting: deque[Taken] = deque()
         self._marks: list[threading.Event] = []
         self._lost, self._lost_ever, self._counting = 0, 0, threading.Lock()
@@ -84,13 +79,10 @@ class EventLog:
 
     def emit(self, event: Event) -> None:
         """Take an event; from any thread, never waits, never fails."""
-        if len(self._queue) < self._buffer:
+        if self._queue.qsize() < self._buffer:
             # Looked up now: by the time that it is written, the name may be another's.
             agent_id = self._agent_ids.get(str(getattr(event, "agent", "")), 0)
-            self._queue.append((event, self._clock.now(), agent_id))
-            if self._asleep:
-                self._asleep = False  # one ring is enough for all that comes now
-                self._bell.put(None)
+            self._queue.put((event, self._clock.now(), agent_id))
         else:
             with self._counting:
                 self._lost += 1
@@ -99,7 +91,7 @@ class EventLog:
     @property
     def waiting(self) -> int:
         """Events that are not written yet, more or less; asked in any thread."""
-        return len(self._queue) + len(self._waiting)
+        return self._queue.qsize() + len(self._waiting)
 
     @property
     def lost(self) -> int:
@@ -112,15 +104,13 @@ class EventLog:
         Never on the reactor thread.
         """
         mark = threading.Event()
-        self._queue.append(mark)
-        self._bell.put(None)
+        self._queue.put(mark)
         return mark.wait(seconds)
 
     def close(self, seconds: float = 5.0) -> None:
         """Write what waits, bring it to the disk, and end; a second call does nothing."""
         self._closing.set()
-        self._queue.append(None)
-        self._bell.put(None)
+        self._queue.put(None)
         self._thread.join(seconds)
 
     # -- in threads of its own
@@ -130,8 +120,6 @@ class EventLog:
         while not ended:
             if self.problem:
                 self._closing.wait(self._retry)
-            elif len(self._queue) < _MOST_AT_ONCE:
-                self._await()
             ended = self._collect()
             if self._guarded(self._write):
                 marks, self._marks = self._marks, []
@@ -139,36 +127,23 @@ class EventLog:
                     mark.set()
         self._guarded(self._writer.close)
 
-    def _await(self) -> None:
-        """Wait until something has come, and a moment more for what comes with it."""
-        for _ in range(_LOOKS):
-            self._rest(_GATHER_SECONDS)
-            if self._queue:
-                return
-        while not (self._queue or self._lost):
-            self._asleep = True
-            if not self._queue:  # nothing has come in the moment before that was set
-                self._rest(self._retry)
-            self._asleep = False
-        self._rest(_GATHER_SECONDS)
-
-    def _rest(self, seconds: float) -> None:
-        with suppress(Empty):
-            self._bell.get(timeout=seconds)
-
     def _collect(self) -> bool:
-        """Take what has come; True when no more will come.
+        """Take what has come, if need be after a while; True when no more will come.
 
         It stops behind a mark, which is passed once all before it is written.
         """
-        while self._queue and len(self._waiting) < _MOST_AT_ONCE:
-            taken = self._queue.popleft()
-            if taken is None:
-                return True
-            if isinstance(taken, threading.Event):
-                self._marks.append(taken)
-                break
-            self._waiting.append(taken)
+        silence = not self._waiting
+        with suppress(Empty):
+            while len(self._waiting) < _MOST_AT_ONCE:
+                taken = self._queue.get(silence, self._retry)
+                if taken is None:
+                    return True
+                if isinstance(taken, threading.Event):
+                    self._marks.append(taken)
+                    break
+                self._waiting.append(taken)
+                if silence:
+                    silence = self._closing.wait(_GATHER_SECONDS)
         return False
 
     def _write(self) -> None:

@@ -15,10 +15,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
 
-from game.mind.events.files import LineWriter, files_of, parsed
+from game.mind.events.files import LineWriter, files_of
 from game.mind.events.types import VERSION
+from game.mind.json_lines import Record, ended_lines, parsed
 
 STEM = "prompts"
 HASH_SIGNS = 32
@@ -53,8 +53,8 @@ class PromptWriter:
         self._pending_day, self._pending_first = date.min, 0
         self._stored: set[str] = set()
         self._last: dict[str, _Last] = {}
-        if (path := self.lines.path) is not None:
-            self._stored = {str(each["hash"]) for each in _records(path.read_bytes())}
+        if (file := self.lines.file) is not None:
+            self._stored = {str(each["hash"]) for each in _records(file.path.read_bytes())}
 
     def store(self, agent: str, text: str, day: date, number: int) -> str:
         """Have a prompt stored by the next :meth:`flush`, and give its hash."""
@@ -89,14 +89,14 @@ class PromptWriter:
 
 def _line(name: str, text: str, last: _Last | None) -> tuple[bytes, int]:
     """The line of a prompt, and on how many others that rests."""
-    record: dict[str, Any] = {"v": VERSION, "hash": name}
+    record: Record = {"v": VERSION, "hash": name}
     kept = shared(last.text, text) if last is not None and last.depth < DEEPEST else 0
     if last is None or kept < _LEAST_KEPT:
         return _json(record | {"text": text}), 0
     return _json(record | {"base": last.hash, "keep": kept, "text": text[kept:]}), last.depth + 1
 
 
-def _json(record: dict[str, Any]) -> bytes:
+def _json(record: Record) -> bytes:
     # Escaped, so that half a surrogate pair that a model made comes back as it was.
     return _ENCODER.encode(record).encode() + b"\n"
 
@@ -118,7 +118,7 @@ class Prompts:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._packed: dict[int, dict[str, dict[str, Any]]] = {}
+        self._packed: dict[int, dict[str, Record]] = {}
 
     def text(self, name: str, number: int | None = None) -> str | None:
         """The prompt of that hash; None if it is not (or no longer) there. Blocks.
@@ -151,7 +151,7 @@ class Prompts:
                     yield name, text
 
 
-def _text(records: dict[str, dict[str, Any]], name: str) -> str | None:
+def _text(records: dict[str, Record], name: str) -> str | None:
     """The text, from the one that it rests on; None if that is broken."""
     ends: list[tuple[int, str]] = []
     while (record := records.get(name)) is not None and len(ends) <= DEEPEST + 1:
@@ -165,6 +165,5 @@ def _text(records: dict[str, dict[str, Any]], name: str) -> str | None:
     return None
 
 
-def _records(data: bytes) -> list[dict[str, Any]]:
-    records = map(parsed, data.split(b"\n")[:-1])
-    return [each for each in records if "hash" in each and "text" in each]
+def _records(data: bytes) -> list[Record]:
+    return [each for each in map(parsed, ended_lines(data)) if "hash" in each and "text" in each]

@@ -12,12 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any
 
-from game.mind.events.files import LogFile, files_of, parsed
+from game.mind.events.files import LogFile, files_of
 from game.mind.events.writer import STEM
-
-type Record = dict[str, Any]
+from game.mind.json_lines import Record, ended_lines, parsed
 
 
 class Filter:
@@ -124,7 +122,7 @@ class EventFollower:
         data = file.read_from(self._position)
         end = data.rfind(b"\n") + 1
         self._position += end
-        for record in _records(data[:end].split(b"\n")[:-1]):
+        for record in _records(ended_lines(data[:end])):
             if record["seq"] > self.after:
                 self.after = record["seq"]
                 yield record

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from game.mind.archive.records import Memory
+from game.mind.events.types import Thought
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,39 +44,6 @@ class Under:
 
 
 @dataclass(frozen=True, slots=True)
-class ThoughtCost:
-    """What the thought cost.
-
-    Attributes:
-        sections: Tokens of each section of the prompt, by our own count.
-        budget: Tokens that the prompt might have.
-        counted_by: Who counted the sections.
-        prompt: Tokens of the prompt, by the server's count.
-        cached: Those of them that it had in its cache.
-        completion: Tokens of the answer.
-        model: Who answered.
-        seed: The seed of the sampling; None for a random one.
-        temperature: Of the sampling.
-        wait: Seconds in the queue.
-        latency: Seconds from there until the answer.
-        attempt: Which try it was.
-    """
-
-    sections: Mapping[str, int] = field(default_factory=dict)
-    budget: int = 0
-    counted_by: str = ""
-    prompt: int = 0
-    cached: int = 0
-    completion: int = 0
-    model: str = ""
-    seed: int | None = None
-    temperature: float = 0.0
-    wait: float = 0.0
-    latency: float = 0.0
-    attempt: int = 1
-
-
-@dataclass(frozen=True, slots=True)
 class Why:
     """One act, and what led to it."""
 
@@ -91,7 +58,9 @@ class Why:
     trigger: str = ""  # what set it off; empty if that is not known
     priority: str = ""  # its place in the model queue
     source: str = ""  # who caused it; empty for nobody
-    cause: Memory | None = None  # the memory that set it off; None if it cannot be told
+    cause: Memory | None = (
+        None  # the memory that set it off; None if none did, or the log does not say
+    )
     act: Memory | None = None  # the memory of the act; None for none
     recalled: tuple[PromptSource, ...] = ()  # what was looked up for it, and stood in the prompt
     summaries: tuple[Leant, ...] = ()  # the summaries that stood in the prompt, long-term first
@@ -99,6 +68,6 @@ class Why:
     under: tuple[Under, ...] = ()
     # memories that stood word for word, from … to; None if that is not known
     window: tuple[int, int] | None = None
-    cost: ThoughtCost | None = None  # what it cost; None if that is not known
+    cost: Thought | None = None  # the event, which tells what it cost; None if the log has none
     prompt: str = ""  # the prompt's hash; empty for none
     missing: tuple[str, ...] = ()  # what cannot be told any more, and why, a sentence each

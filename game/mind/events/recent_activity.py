@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from game.mind.events.agent_names import Names, id_of, time_of
-from game.mind.events.reader import Record, newest_first
+from game.mind.events.reader import newest_first
+from game.mind.json_lines import Record
 
 MOST_BYTES = 16_000_000
 """How far the log is read back, from its end: a third of a second of one core."""
@@ -58,35 +59,21 @@ def lately(
         OSError: The log cannot be read.
     """
     found = [Lately() for _ in agents]
-    places = _places(agents)
-    left = set(range(len(agents)))
+    left = dict(zip(agents, found, strict=True))
     for record in newest_first(log, holding=('"kind":"thought"',), most=most):
         at = time_of(record.get("t"))
         if at is None or at >= before or record.get("kind") != "thought":
             continue
-        name, agent_id, when = str(record.get("agent")), id_of(record), partial(_same, at)
-        for place in places.get(agent_id, places.get(name.casefold(), [])):
-            if agents[place].bore(name, when, agent_id):
-                found[place].take(record, at)
-                if found[place].whole:
-                    left.discard(place)
+        name, agent_id = str(record.get("agent")), id_of(record)
+        when = partial(time_of, record.get("t"))
+        for names, lived in [*left.items()]:
+            if names.bore(name, when, agent_id):
+                lived.take(record, at)
+                if lived.whole:
+                    del left[names]
         if not left:
             break
     return found
-
-
-def _same(at: datetime) -> datetime:
-    return at
-
-
-def _places(agents: Sequence[Names]) -> Mapping[str | int, list[int]]:
-    """Where the agents stand, by their ids and by all their names."""
-    places: dict[str | int, list[int]] = {}
-    for place, names in enumerate(agents):
-        keys: set[str | int] = {names.agent_id, *(each.casefold() for each in names.each)}
-        for key in keys - {0}:
-            places.setdefault(key, []).append(place)
-    return places
 
 
 def _tokens(sections: Any) -> int:

@@ -7,61 +7,212 @@ said so, never guessed.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from functools import partial
+from pathlib import Path
 
 from game.mind.archive.history import PastCompaction, Texts, compactions
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind, Summary
-from game.mind.events.reader import Record
-from game.mind.events.reasons import Leant, PromptSource, ThoughtCost, Under, Why
+from game.mind.errors import KeepsakeError
+from game.mind.events.agent_names import Names, id_of, time_of
+from game.mind.events.prompts import Prompts
+from game.mind.events.reader import newest_first
+from game.mind.events.reasons import Leant, PromptSource, Under, Why
+from game.mind.events.types import Recalled, Thought
+from game.mind.json_lines import Record
 from game.mind.language.words import sentences, stem, telling, words
 
+MOST_BYTES = 64_000_000
+"""How far the log is read back, from its end: four whole files, a second or so."""
+MOST_BACK = 1000
+"""The farthest act that can be asked for."""
+_SILENT = "wait"
+_NOT_KNOWN = (
+    "what set this one off, what was recalled for it and what it cost is not known. "
+    "The summaries are those that stood by its time"
+)
+_HOLE = (
+    "The event log holds older acts, but not this one (the game was killed just then, or the log "
+    f"had no room): {_NOT_KNOWN}"
+)
 MOST_UNDER = 20_000
 """The newest memories under the summaries that are looked through for the words of an act."""
 MOST_SHOWN = 200
 """Of those with such words, the best."""
-_LOOK_BACK = 60
-"""Memories before an act among which is what set it off."""
 _TEXTS = ("agent", "outcome", "reason", "problem", "trigger", "priority", "source", "prompt")
-"""Fields that are told of as the record has them."""
-_OTHERS = ("idle", "other", "")
-"""Triggers that are no one memory."""
-_MOVES = ("arrival", "departure")
-_TOLD = ("say", "talk", "whisper", "pose", "shout", "give", "wake")
-"""What kinds of message tell of what somebody said or did."""
+"""Fields that are told of as the event has them."""
+_FIELDS = frozenset(each.name for each in fields(Thought))
 
 
-def from_log(record: Record, nth: int, archive: Archive, prompt: str | None) -> Why:
+def why_did(
+    log: Path, agent: str | Names, archive: Archive, n: int = 1, *, everything: bool = False
+) -> Why:
+    """What led to the ``n``-th last act of an agent; blocks, a second at the worst.
+
+    Args:
+        log: The folder of the event log.
+        agent: Its name, as it stands in the log, or all that it is and was called.
+        archive: Its archive.
+        n: Which act, 1 the last.
+        everything: Count what came to nothing as well: waiting, refused answers, thoughts that
+            were not answered.
+
+    Raises:
+        KeepsakeError: There is no such act, or the log cannot be read; says why.
+    """
+    if not 1 <= n <= MOST_BACK:
+        raise KeepsakeError(
+            f"{n} names no act: they are counted back from the last one, which is 1",
+            f"Ask for 1 to {MOST_BACK}",
+        )
+    names, known = Names.of(agent), 0
+    try:
+        for known, act in enumerate(_both(log, names, archive, everything), start=1):
+            if known < n:
+                continue
+            if isinstance(act, _Unlogged):
+                return _from_archive(act.memory, n, archive, names.now, act.missing)
+            return replace(_from_log(act, n, archive, _prompt(log, act)), agent=names.now)
+    except OSError as error:
+        raise KeepsakeError(
+            f"The event log in {log} cannot be read ({error.strerror or error})",
+            "Mend the permissions, or the disk",
+        ) from error
+    raise _none(names.now, known)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unlogged:
+    """An act that only the archive tells of, and why the log does not."""
+
+    memory: Memory
+    missing: str
+
+
+def _both(
+    log: Path, names: Names, archive: Archive, everything: bool
+) -> Iterator[Record | _Unlogged]:
+    """The acts of log and archive, newest first, each once.
+
+    An act is archived first and logged then: whoever was killed between the two, or copied as far
+    as that, has an act of which the log does not know.
+    """
+    lived = _lived(archive)
+    memory = next(lived, None)
+    logged = 0
+    for record in _acts(log, names, everything):
+        while memory is not None and _behind(memory, record):
+            yield _Unlogged(memory, _HOLE)
+            memory = next(lived, None)
+        while memory is not None and not _before(memory, record):
+            memory = next(lived, None)  # the very act of that event
+        logged += 1
+        yield record
+    while memory is not None:
+        yield _Unlogged(memory, _gap(logged))
+        memory = next(lived, None)
+
+
+def _acts(log: Path, names: Names, everything: bool) -> Iterator[Record]:
+    """The thoughts of an agent that came to something, newest first."""
+    for record in thoughts_of(log, names, MOST_BYTES):
+        command = record.get("command")
+        if everything or (command and command != _SILENT and record.get("outcome") == "acted"):
+            yield record
+
+
+def thoughts_of(log: Path, names: Names, most: int) -> Iterator[Record]:
+    """The thoughts of an agent, newest first; blocks.
+
+    Raises:
+        OSError: The log cannot be read.
+    """
+    either = [f'"agent":{json.dumps(each, ensure_ascii=False)}' for each in names.each]
+    either += [f'"agent_id":{names.agent_id},'] if names.agent_id else []
+    for record in newest_first(log, holding=('"kind":"thought"',), any_of=either, most=most):
+        if record.get("kind") == "thought":
+            agent, at = str(record.get("agent")), partial(time_of, record.get("t"))
+            if names.bore(agent, at, id_of(record)):
+                yield record
+
+
+def _prompt(log: Path, record: Record) -> str | None:
+    name = record.get("prompt")
+    if not name:
+        return None
+    return Prompts(log).text(str(name), int(record["seq"]))
+
+
+def _behind(memory: Memory, act: Record) -> bool:
+    """Whether a memory is of an act behind the thought of that event."""
+    if number := act.get("memory"):
+        return memory.number > int(number)
+    return memory.time > datetime.fromisoformat(str(act["t"]))
+
+
+def _before(memory: Memory, act: Record) -> bool:
+    """Whether a memory is of an act before the one of that event."""
+    if number := act.get("memory"):
+        return memory.number < int(number)
+    # Of an earlier version, or not archived: the memory is made just before the event.
+    return memory.time < datetime.fromisoformat(str(act["t"])) and memory.text != act["command"]
+
+
+def _lived(archive: Archive) -> Iterator[Memory]:
+    """The acts in an archive, newest first."""
+    for record in archive.backwards():
+        if record.get("type") == "memory" and record.get("kind") == MemoryKind.ACT.value:
+            try:
+                yield Memory.from_record(record)
+            except (KeyError, ValueError, TypeError):
+                continue  # @memory-status tells of lines that cannot be read
+
+
+def _gap(known: int) -> str:
+    last = "act" if known == 1 else f"{known:,} acts"
+    there = f"holds only its last {last}" if known else "holds no act of it"
+    return f"The event log {there}, as far as it is read: {_NOT_KNOWN}"
+
+
+def _none(agent: str, known: int) -> KeepsakeError:
+    if not known:
+        return KeepsakeError(f"{agent} has not done anything yet", "Talk to it, or wait a while")
+    acts = f"one act of {agent} is" if known == 1 else f"{known:,} acts of {agent} are"
+    return KeepsakeError(f"So far back nothing is known: {acts} known", "Ask for a smaller number")
+
+
+def _from_log(record: Record, nth: int, archive: Archive, prompt: str | None) -> Why:
     """What led to the act of a thought that the log tells of; blocks."""
-    told = _Record(record)
-    past, total = compactions(archive), told.number("total")
-    number = told.number("memory")
+    told, past = _thought(record), compactions(archive)
+    total, number = told.total, told.memory
     missing = list(_missing(record, prompt))
-    texts = _texts(past, told.number("compaction"), missing)
-    command = told.text("command") or told.text("answer").strip()
-    about = telling(f"{_argument(command)} {told.text('reason')}")
-    recent = _read(archive, max(1, (total or number) - _LOOK_BACK), total or number)
+    texts = _texts(past, told.compaction, missing)
+    command = told.command or told.answer.strip()
+    about = telling(f"{_argument(command)} {told.reason}")
     return Why(
-        **{name: told.text(name) for name in _TEXTS},
+        **{name: getattr(told, name) for name in _TEXTS},
         nth=nth,
-        time=datetime.fromisoformat(told.text("t")),
-        seq=told.number("seq"),
+        time=datetime.fromisoformat(str(record["t"])),
+        seq=int(record["seq"]),
         command=command,
-        cause=_cause(archive, recent, told),
+        cause=_one(archive, told.cause),
         act=_one(archive, number),
-        recalled=tuple(_shown(record, archive, past, prompt)),
+        recalled=tuple(_shown(told.recalled, archive, past, prompt)),
         summaries=_leant(texts, about),
         under=_under(archive, texts, about),
-        window=(told.number("recent") + 1, total) if total else None,
-        cost=_cost(told, record),
+        window=(told.recent + 1, total) if total else None,
+        cost=told,
         missing=tuple(missing),
     )
 
 
-def from_archive(memory: Memory, nth: int, archive: Archive, agent: str, missing: str) -> Why:
+def _from_archive(memory: Memory, nth: int, archive: Archive, agent: str, missing: str) -> Why:
     """What the archive alone tells of an act; blocks."""
     past = [each for each in compactions(archive) if _stood(each, memory)]
     texts = past[-1].after if past else Texts()
@@ -80,22 +231,16 @@ def from_archive(memory: Memory, nth: int, archive: Archive, agent: str, missing
     )
 
 
-class _Record:
-    """A record, of whose fields an older log may lack some."""
-
-    def __init__(self, record: Record) -> None:
-        self._record = record
-
-    def text(self, name: str) -> str:
-        return str(self._record.get(name) or "")
-
-    def number(self, name: str) -> int:
-        value = self._record.get(name)
-        return value if isinstance(value, int) else 0
-
-    def seconds(self, name: str) -> float:
-        value = self._record.get(name)
-        return float(value) if isinstance(value, int | float) else 0.0
+def _thought(record: Record) -> Thought:
+    """The event of a record, of whose fields an older log lacks some."""
+    bare = {"agent": "", "trigger": "", "priority": "", "outcome": ""}
+    known = {name: value for name, value in record.items() if name in _FIELDS and value is not None}
+    names = {each.name for each in fields(Recalled)}
+    found = known.get("recalled", ())
+    known["recalled"] = tuple(
+        Recalled(**{name: value for name, value in each.items() if name in names}) for each in found
+    )
+    return Thought(**(bare | known))
 
 
 def _missing(record: Record, prompt: str | None) -> Iterable[str]:
@@ -124,40 +269,22 @@ def _texts(past: Sequence[PastCompaction], number: int, missing: list[str]) -> T
     return found
 
 
-def _cause(archive: Archive, recent: Sequence[Memory], told: _Record) -> Memory | None:
-    """What set the thought off: the memory that its event names, else the newest that fits."""
-    if number := told.number("cause"):
-        return _one(archive, number)
-    trigger, source = told.text("trigger"), told.text("source")
-    if trigger in _OTHERS:
-        return None
-    heard = [each for each in recent if each.kind is MemoryKind.PERCEPTION]
-    theirs = [each for each in heard if not source or each.source == source]
-    if trigger in _MOVES:
-        fitting = [each for each in theirs if each.event not in _TOLD]
-    else:  # of older memories nobody knows what kind of message they were
-        fitting = [each for each in theirs if each.event in _TOLD] or theirs
-    return fitting[-1] if fitting else None
-
-
 def _shown(
-    record: Record, archive: Archive, past: Sequence[PastCompaction], prompt: str | None
-) -> Iterable[PromptSource]:
-    found = record.get("recalled")
-    for each in found if isinstance(found, list) else ():
-        if not isinstance(each, dict):
-            continue
-        told = _Record(each)
-        kind, n, title = told.text("kind"), told.number("n"), told.text("title")
-        text = ""
-        if kind == "note":
+    found: Sequence[Recalled],
+    archive: Archive,
+    past: Sequence[PastCompaction],
+    prompt: str | None,
+) -> Iterator[PromptSource]:
+    for each in found:
+        text, title = "", each.title
+        if each.kind == "note":
             text = _line_of(prompt, f"{title}: ")
-        elif kind == "summary":
-            if stood := next((p.after.recent for p in past if p.number == n), None):
+        elif each.kind == "summary":
+            if stood := next((p.after.recent for p in past if p.number == each.n), None):
                 text, title = stood.text, f"memories {stood.first}-{stood.last}"
-        elif (memory := _one(archive, n)) is not None:
+        elif (memory := _one(archive, each.n)) is not None:
             text = memory.line
-        yield PromptSource(kind, n, title, told.seconds("score"), told.text("why"), text)
+        yield PromptSource(each.kind, each.n, title, each.score, each.why, text)
 
 
 def _line_of(prompt: str | None, head: str) -> str:
@@ -178,7 +305,8 @@ def _leant(texts: Texts, about: set[str]) -> tuple[Leant, ...]:
 
 
 def _leant_on(summary: Summary, compaction: int, about: set[str]) -> Leant:
-    told = tuple(each for each in _pieces(summary.text) if about & telling(each))
+    pieces = (piece for line in summary.text.splitlines() for piece in sentences(line))
+    told = tuple(each for each in pieces if about & telling(each))
     return Leant(
         tier=summary.tier.value,
         compaction=compaction,
@@ -188,10 +316,6 @@ def _leant_on(summary: Summary, compaction: int, about: set[str]) -> Leant:
         text=summary.text,
         told=told,
     )
-
-
-def _pieces(text: str) -> Iterable[str]:
-    return (piece for line in text.splitlines() for piece in sentences(line))
 
 
 def _under(archive: Archive, texts: Texts, about: set[str]) -> tuple[Under, ...]:
@@ -236,22 +360,3 @@ def _one(archive: Archive, number: int) -> Memory | None:
 
 def _read(archive: Archive, first: int, last: int) -> list[Memory]:
     return archive.read(first, last) if 0 < first <= last else []
-
-
-def _cost(told: _Record, record: Record) -> ThoughtCost:
-    found, seed = record.get("sections"), record.get("seed")
-    sections = found.items() if isinstance(found, dict) else ()
-    return ThoughtCost(
-        sections={str(name): int(tokens) for name, tokens in sections},
-        budget=told.number("budget"),
-        counted_by=told.text("counted_by"),
-        prompt=told.number("prompt_tokens"),
-        cached=told.number("cached_tokens"),
-        completion=told.number("completion_tokens"),
-        model=told.text("model"),
-        seed=seed if isinstance(seed, int) else None,
-        temperature=told.seconds("temperature"),
-        wait=told.seconds("wait"),
-        latency=told.seconds("latency"),
-        attempt=told.number("attempt") or 1,
-    )

@@ -5,7 +5,6 @@ Whatever the disk refuses is an OSError, and waits to be written.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -21,6 +20,7 @@ from game.mind.events.prompts import PromptWriter
 from game.mind.events.secrets import SHORTEST, Cleaned, Scrubber
 from game.mind.events.subscribers import WrittenEvent
 from game.mind.events.types import Event, Fault, Thought, World, to_record
+from game.mind.json_lines import Record, claim
 
 STEM = "events"
 FILE_BYTES = 16_000_000
@@ -112,7 +112,7 @@ class EventWriter:
             return self._lines, self._prompts
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if self._lock < 0:
-            self._lock = _claim(self._folder / _LOCK)
+            self._lock = self._claim()
         if self._prompts is None:
             self._prompts = PromptWriter(self._folder, min(self._limit, _PROMPTS_BYTES))
         lines = LineWriter(self._folder, STEM, self._limit)
@@ -123,6 +123,14 @@ class EventWriter:
             waiting.appendleft((mended, waiting[0][1], 0))
         self._lines = lines
         return lines, self._prompts
+
+    def _claim(self) -> int:
+        if (fd := claim(self._folder / _LOCK, 0o600)) is None:
+            raise EventLogInUse(
+                f"another process writes the event log in {self._folder}",
+                "Stop the other copy of Keepsake, or give this one its own KEEPSAKE_HOME",
+            )
+        return fd
 
     def _files(self) -> list[LineWriter]:
         prompts, lines = self._prompts, self._lines
@@ -145,7 +153,7 @@ class EventWriter:
 
     def _record(
         self, event: Event, time: datetime, number: int, agent_id: int, prompts: PromptWriter
-    ) -> dict[str, Any]:
+    ) -> Record:
         record = to_record(event, time, number)
         if isinstance(event, Thought) and event.prompt:
             record["prompt"] = self._stored(event, time, number, prompts)
@@ -192,16 +200,3 @@ class EventWriter:
 
 
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-
-
-def _claim(path: Path) -> int:
-    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(fd)
-        raise EventLogInUse(
-            f"another process writes the event log in {path.parent}",
-            "Stop the other copy of Keepsake, or give this one its own KEEPSAKE_HOME",
-        ) from error
-    return fd

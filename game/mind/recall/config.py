@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from game.mind.markdown_config import ConfigSection, merged
-from game.mind.retired_settings import current_settings
+from game.mind.markdown_config import ConfigSection, between, load_settings
 
 CHILD, NONE = "child", "none"
 
@@ -17,11 +16,11 @@ class RecallConfig:
     """Each is explained in the file."""
 
     chroma: str = CHILD
-    budget: int = 600
+    budget: int = between(600, high=100_000)
     notes: int = 3
     summaries: int = 2
-    memories: int = 5
-    patience: float = 0.5
+    memories: int = between(5, high=200)
+    patience: float = between(0.5, low=0.05, high=60.0)
     remembered: int = 24
     remembered_tokens: int = 600
     remembered_thoughts: int = 3
@@ -33,17 +32,12 @@ def load_recall_config(path: Path) -> RecallConfig:
     Raises:
         ConfigError: A value or a name is wrong; says which line and why.
     """
-    read, default = current_settings(merged(path), RecallConfig), RecallConfig()
-    return RecallConfig(
-        chroma=_chroma(read, default.chroma),
-        budget=read.integer("budget", default.budget, high=100_000),
-        memories=read.integer("memories", default.memories, high=200),
-        patience=read.number("patience", default.patience, low=0.05, high=60.0),
-    )
+    config, read = load_settings(path, RecallConfig)
+    return replace(config, chroma=_chroma(read, config.chroma))
 
 
-def _chroma(read: ConfigSection, default: str) -> str:
-    written = read.text("chroma", default).rstrip("/")
+def _chroma(read: ConfigSection, written: str) -> str:
+    written = written.rstrip("/")
     if written in (CHILD, NONE):
         return written
     try:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from game.mind.markdown_config import merged
-from game.mind.retired_settings import current_settings
+from game.mind.markdown_config import between, load_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +29,13 @@ class SleepConfig:
     """
 
     sleep: bool = True
-    awake_hours: float = 16.0
+    awake_hours: float = between(16.0, low=0.1, high=1000.0)
     awake_tokens: int = 400_000
     quiet_minutes: float = 3.0
-    sleep_hours: float = 8.0
-    wake_hour: int = 7
+    sleep_hours: float = between(8.0, low=1.0, high=24.0)
+    wake_hour: int = between(7, high=23)
     profile: str = "summarizer"
-    calls: int = 24
+    calls: int = between(24, high=1000)
     reflect_after: int = 60
     questions: int = 3
     dream: bool = True
@@ -48,14 +47,4 @@ def load_sleep_config(path: Path) -> SleepConfig:
     Raises:
         ConfigError: A value or a name is wrong; says which line and why.
     """
-    read, default = current_settings(merged(path), SleepConfig), SleepConfig()
-    return SleepConfig(
-        sleep=read.flag("sleep", default.sleep),
-        awake_hours=read.number("awake_hours", default.awake_hours, low=0.1, high=1000.0),
-        awake_tokens=read.integer("awake_tokens", default.awake_tokens),
-        sleep_hours=read.number("sleep_hours", default.sleep_hours, low=1.0, high=24.0),
-        wake_hour=read.integer("wake_hour", default.wake_hour, high=23),
-        profile=read.text("profile", default.profile),
-        calls=read.integer("calls", default.calls, high=1000),
-        dream=read.flag("dream", default.dream),
-    )
+    return load_settings(path, SleepConfig)[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from game.mind.books.journal.entries import JournalEntry
 from game.mind.language.heard import names
@@ -20,31 +19,8 @@ _HABITS = (
 """What an entry is about, how it begins when somebody did that to the agent, and how to say so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """Whom the agent knows."""
-
-    by_key: Mapping[str, str]
-    others: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, people: Iterable[str | tuple[str, str]]) -> Known:
-        """From pairs of key and name, or names alone."""
-        given = tuple(people)
-        pairs = dict(each for each in given if not isinstance(each, str))
-        return cls(pairs, tuple(each for each in given if isinstance(each, str)))
-
-    def name(self, key: str, entries: Iterable[JournalEntry]) -> str:
-        """What somebody is called; empty where nothing says it."""
-        if found := self.by_key.get(key, "") or key.partition("name:")[2]:
-            return found
-        begun = Counter(
-            name
-            for entry in entries
-            for name in self.others
-            if key in entry.who and entry.text.startswith(f"{name} ")
-        )
-        return begun.most_common(1)[0][0] if begun else ""
+type PresentNames = Mapping[str, str]
+"""What those whom the agent knows are called now, by their keys."""
 
 
 def most_about(entries: Iterable[JournalEntry]) -> list[str]:
@@ -55,13 +31,21 @@ def most_about(entries: Iterable[JournalEntry]) -> list[str]:
     return [key for key, _ in weights.most_common()]
 
 
+def name_of(key: str, known: PresentNames) -> str:
+    """What somebody is called; empty where nothing says it."""
+    return known.get(key, "") or key.partition("name:")[2]
+
+
 def counted(
-    question: str, entries: Sequence[JournalEntry], evidence: Sequence[Evidence], known: Known
+    question: str,
+    entries: Sequence[JournalEntry],
+    evidence: Sequence[Evidence],
+    known: PresentNames,
 ) -> Iterator[Insight]:
     """What those whom the question names did more than once, and the memories of it."""
     there = {each.number for each in evidence}
     for key in most_about(entries):
-        name = known.name(key, entries)
+        name = name_of(key, known)
         if not names(question, name):
             continue
         # Of one person alone: who did it is sure then, whatever they were called at the time.

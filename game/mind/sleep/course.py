@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -30,18 +30,18 @@ class Insight:
 
     Attributes:
         text: One or two sentences.
-        numbers: The memories that it rests on, ascending; two at least.
+        memories: Numbers of those that it rests on, ascending; two at least.
         who: Keys of the people it is about.
     """
 
     text: str
-    numbers: tuple[int, ...]
+    memories: tuple[int, ...]
     who: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ReflectionProgress:
-    """One reflection under way, and how far those before it went.
+    """One reflection under way, and how far those before it went; the file has these fields.
 
     Attributes:
         through: Id of the newest entry that was reflected on; empty for none.
@@ -62,40 +62,6 @@ class ReflectionProgress:
         """The questions that are left."""
         return self.questions[self.answered :]
 
-    def to_record(self) -> dict[str, Any]:
-        """As the file has it."""
-        drawn = self.drawn
-        return {
-            "through": self.through,
-            "gathered": self.gathered,
-            "questions": list(self.questions),
-            "answered": self.answered,
-            "drawn": drawn
-            and {"text": drawn.text, "memories": list(drawn.numbers), "who": list(drawn.who)},
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> ReflectionProgress:
-        """Read it back.
-
-        Raises:
-            KeyError, ValueError, TypeError: A field is missing or wrong.
-        """
-        drawn = record.get("drawn")
-        return cls(
-            through=str(record["through"]),
-            gathered=int(record.get("gathered", 0)),
-            questions=tuple(map(str, record.get("questions", ()))),
-            answered=int(record.get("answered", 0)),
-            drawn=Insight(
-                str(drawn["text"]),
-                tuple(map(int, drawn["memories"])),
-                tuple(map(str, drawn["who"])),
-            )
-            if drawn
-            else None,
-        )
-
 
 def load(path: Path) -> ReflectionProgress:
     """How far it came; the beginning where there is no file.
@@ -105,11 +71,7 @@ def load(path: Path) -> ReflectionProgress:
     """
     try:
         text = vault_files.read(path)
-        return (
-            ReflectionProgress()
-            if text is None
-            else ReflectionProgress.from_record(json.loads(text))
-        )
+        return ReflectionProgress() if text is None else _course(json.loads(text))
     except (OSError, UnicodeDecodeError) as error:
         raise vault_files.unusable(path, error) from error
     except (KeyError, ValueError, TypeError, AttributeError) as error:
@@ -125,5 +87,20 @@ def save(path: Path, course: ReflectionProgress) -> None:
     Raises:
         NoteRefused: The file cannot be written.
     """
-    text = json.dumps(course.to_record(), ensure_ascii=False, indent=1) + "\n"
+    text = json.dumps(asdict(course), ensure_ascii=False, indent=1) + "\n"
     vault_files.change(path, lambda _: text)
+
+
+def _course(record: Mapping[str, Any]) -> ReflectionProgress:
+    return ReflectionProgress(
+        str(record["through"]),
+        int(record.get("gathered", 0)),
+        tuple(map(str, record.get("questions", ()))),
+        int(record.get("answered", 0)),
+        _insight(drawn) if (drawn := record.get("drawn")) else None,
+    )
+
+
+def _insight(record: Mapping[str, Any]) -> Insight:
+    memories = tuple(map(int, record["memories"]))
+    return Insight(str(record["text"]), memories, tuple(map(str, record["who"])))

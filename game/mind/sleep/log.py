@@ -14,16 +14,17 @@ returns: it is written a few times a night, and decides what the next one does.
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from game.mind.errors import ArchiveUnwritable
+from game.mind.json_lines import AppendedFile, Record, line_of, parsed
 from game.mind.language.perception import shorten, visible
 from game.mind.records.files import Stamp, stamp
 from game.mind.sleep.steps import Figures, Night, Step, StepDone
@@ -36,8 +37,6 @@ AFRESH = timedelta(hours=12)
 _TAIL_BYTES = 1_000_000
 _LONGEST_WORDS = 300
 _MOST_FIGURES = 40
-
-Record = dict[str, Any]
 
 
 class SleepLog:
@@ -78,12 +77,7 @@ class SleepLog:
             last = self.last
             plan = _plan(last, now)
             night = Night((last.number if last else 0) + 1, now, _words(why), plan=plan)
-            self._append(
-                {
-                    **{"type": "asleep", "night": night.number, "t": now.isoformat()},
-                    **{"why": night.why, "plan": [step.value for step in plan]},
-                }
-            )
+            self._append("asleep", night.number, now, why=night.why, plan=[*plan])
             return night
 
     def done(self, step: StepDone, night: int | None = None) -> None:
@@ -93,13 +87,8 @@ class SleepLog:
             ArchiveUnwritable: The disk is full, read-only or gone; the step will be done again.
         """
         with self._lock:
-            self._append(
-                {
-                    **{"type": "step", "night": night or self._number(), "t": _iso(step.time)},
-                    **{"step": step.step.value, "calls": step.calls},
-                    **{"figures": _figures(step.figures), "problem": _words(step.problem)},
-                }
-            )
+            told = {"figures": _figures(step.figures), "problem": _words(step.problem)}
+            self._append("step", night, step.time, step=step.step, calls=step.calls, **told)
 
     def woke(self, by: str, now: datetime) -> None:
         """The agent has woken.
@@ -108,22 +97,15 @@ class SleepLog:
             ArchiveUnwritable: The disk is full, read-only or gone.
         """
         with self._lock:
-            self._append(
-                {"type": "woke", "night": self._number(), "t": _iso(now), "by": _words(by)}
-            )
+            self._append("woke", None, now, by=_words(by))
 
-    def _number(self) -> int:
-        return self.last.number if self.last else 1
-
-    def _append(self, record: Mapping[str, Any]) -> None:
-        data = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    def _append(self, kind: str, night: int | None, time: datetime, **facts: Any) -> None:
+        number = night or (self.last.number if self.last else 1)
+        record = {"type": kind, "night": number, "t": time.isoformat()} | facts
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-            try:
-                _write(fd, data.encode("utf-8", "replace") + b"\n")
-            finally:
-                os.close(fd)
+            with closing(AppendedFile(self.path)) as file:
+                _write(file, line_of(record))
         except OSError as error:
             raise ArchiveUnwritable(
                 f"{self.path} cannot be written ({error.strerror or error})",
@@ -141,18 +123,14 @@ def _plan(last: Night | None, now: datetime) -> tuple[Step, ...]:
     return rest if enough else (*rest, *whole)
 
 
-def _write(fd: int, line: bytes) -> None:
+def _write(file: AppendedFile, line: bytes) -> None:
     """All of a line, on the disk; what a crash has torn off before it stays a line of its own."""
-    size = os.fstat(fd).st_size
-    if size and os.pread(fd, 1, size - 1) != b"\n":
-        line = b"\n" + line
-    written = 0
+    size = file.size
     try:
-        while written < len(line):
-            written += os.write(fd, line[written:])
-        os.fsync(fd)
+        file.append(b"\n" + line if file.torn() else line)
+        file.sync()
     except OSError:
-        os.ftruncate(fd, size)
+        file.cut(size)
         raise
 
 
@@ -165,13 +143,8 @@ def _records(path: Path) -> Iterator[Record]:
             lines = file.read().split(b"\n")[1 if start else 0 :]
     except OSError:
         return
-    for line in lines:
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue  # torn off by a crash, or a slip of somebody's pen
-        if isinstance(record, dict):
-            yield record
+    # What a crash has torn off, or a slip of somebody's pen, is passed over.
+    yield from filter(None, map(parsed, lines))
 
 
 def _fold(records: Iterator[Record]) -> dict[int, Night]:
@@ -214,7 +187,3 @@ def _figures(given: Mapping[str, Any]) -> Figures:
 
 def _words(text: str) -> str:
     return shorten(" ".join(visible(text).split()), _LONGEST_WORDS)
-
-
-def _iso(time: datetime) -> str:
-    return time.isoformat()

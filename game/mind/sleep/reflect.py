@@ -12,7 +12,7 @@ that was broken off asks no question twice and loses none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import filterfalse
 from pathlib import Path
@@ -24,7 +24,7 @@ from game.mind.sleep import course as courses
 from game.mind.sleep import insight as insights_of
 from game.mind.sleep.asking import Ask, CallsSpent
 from game.mind.sleep.config import SleepConfig
-from game.mind.sleep.counting import Known, counted, most_about
+from game.mind.sleep.counting import PresentNames, counted, most_about, name_of
 from game.mind.sleep.course import Evidence, Insight, ReflectionProgress
 from game.mind.sleep.history import INSIGHT_TAG, insights
 from game.mind.sleep.steps import Figures
@@ -46,9 +46,7 @@ def reflect(  # noqa: PLR0917 - each is another thing, and most cannot be left o
     config: SleepConfig,
     own_name: str,
     now: datetime,
-    people: Iterable[str | tuple[str, str]] = (),
-    *,
-    state: Path | None = None,
+    people: Iterable[tuple[str, str]] = (),
 ) -> tuple[Figures, Sequence[Insight]]:
     """Reflect if enough importance has gathered, or go on where a reflection was broken off.
 
@@ -61,7 +59,10 @@ def reflect(  # noqa: PLR0917 - each is another thing, and most cannot be left o
         NoteRefused: A file cannot be read or written.
     """
     ask.check()
-    desk = _Desk(_Means(journal, recall, ask, own_name, now, Known.of(people)), state)
+    path = journal.folder / courses.NAME
+    desk = _Desk(
+        journal, recall, ask, own_name, now, dict(people), path, courses.load(path), ask.available
+    )
     if not desk.course.open and desk.course.drawn is None:
         gathered = sum(entry.importance.score for entry in desk.fresh())
         if gathered < config.reflect_after:
@@ -71,42 +72,35 @@ def reflect(  # noqa: PLR0917 - each is another thing, and most cannot be left o
     return desk.figures(), tuple(desk.found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Means:
-    """What a reflection works with."""
+@dataclass(slots=True)
+class _Desk:
+    """One reflection: its questions one by one, each step on the disk before the next."""
 
     journal: Journal
     recall: Recall
     ask: Ask
     own_name: str
     now: datetime
-    known: Known
-
-
-class _Desk:
-    """One reflection: its questions one by one, each step on the disk before the next."""
-
-    def __init__(self, means: _Means, state: Path | None) -> None:
-        self._journal, self._ask, self._means = means.journal, means.ask, means
-        self._path = state or means.journal.folder / courses.NAME
-        self._with_model = means.ask.available
-        self._evidence = 0
-        self.course = courses.load(self._path)
-        self.found: list[Insight] = []
+    known: PresentNames
+    path: Path
+    course: ReflectionProgress
+    with_model: bool
+    evidence: int = 0
+    found: list[Insight] = field(default_factory=list)
 
     def fresh(self) -> list[JournalEntry]:
         """What was written since the last reflection, insights apart."""
         through = _order(self.course.through)
-        return [e for e in _lived(self._journal.entries()) if _order(e.id) > through]
+        return [e for e in _lived(self.journal.entries()) if _order(e.id) > through]
 
     def begin(self, gathered: int, many: int) -> None:
         """Find the questions, and keep them."""
         fresh = self.fresh()
         asked: tuple[str, ...] = ()
-        if self._with_model:
-            prompt = insights_of.questions_prompt(fresh, self._means.own_name, many)
-            asked = insights_of.questions_in(self._ask(prompt, insights_of.STOP), fresh, many)
-        about = [self._means.known.name(key, fresh) for key in most_about(fresh)]
+        if self.with_model:
+            prompt = insights_of.questions_prompt(fresh, self.own_name, many)
+            asked = insights_of.questions_in(self.ask(prompt, insights_of.STOP), fresh, many)
+        about = [name_of(key, self.known) for key in most_about(fresh)]
         asked = asked or insights_of.questions_by_rules(filter(None, about), many)
         self._save(ReflectionProgress(max(fresh, key=lambda e: _order(e.id)).id, gathered, asked))
 
@@ -115,8 +109,8 @@ class _Desk:
         if self.course.drawn is not None:
             self._keep(self.course.drawn)
         while self.course.open:
-            self._ask.check()
-            if self._with_model and not self._ask.available:
+            self.ask.check()
+            if self.with_model and not self.ask.available:
                 return  # the calls are spent: the questions that are left wait
             try:
                 drawn = self._answer(self.course.open[0])
@@ -134,37 +128,37 @@ class _Desk:
         return {
             "gathered": course.gathered,
             "questions": len(course.questions),
-            "evidence": self._evidence,
+            "evidence": self.evidence,
             "insights": len(self.found),
             **({"questions left": len(course.open)} if course.open else {}),
         }
 
     def _answer(self, question: str) -> Insight | None:
-        entries = _lived(self._journal.entries())
-        evidence = _together(self._means.recall(question), entries, question)
-        self._evidence += len(evidence)
+        entries = _lived(self.journal.entries())
+        evidence = _together(self.recall(question), entries, question)
+        self.evidence += len(evidence)
         if len(evidence) < insights_of.FEWEST_CITED:
             return None
-        if self._with_model:
-            prompt = insights_of.insight_prompt(question, evidence, self._means.own_name)
-            answer = self._ask(prompt, insights_of.STOP)
-            found = insights_of.insight_in(answer, evidence, self._means.own_name)
+        if self.with_model:
+            prompt = insights_of.insight_prompt(question, evidence, self.own_name)
+            answer = self.ask(prompt, insights_of.STOP)
+            found = insights_of.insight_in(answer, evidence, self.own_name)
         else:
-            new = filterfalse(self._stands, counted(question, entries, evidence, self._means.known))
+            new = filterfalse(self._stands, counted(question, entries, evidence, self.known))
             found = next(new, None)
         return found and replace(found, who=_who(found, entries))
 
     def _keep(self, drawn: Insight) -> None:
         """Bring an insight into the journal, unless it stands there; its question is done."""
         if not self._stands(drawn):
-            self._journal.write(
+            self.journal.write(
                 drawn.text,
-                importance=_importance(drawn, self._journal.entries()),
+                importance=_importance(drawn, self.journal.entries()),
                 origin=EntryOrigin.INFERRED,
-                memories=drawn.numbers,
+                memories=drawn.memories,
                 tags=(INSIGHT_TAG,),
                 who=drawn.who,
-                now=self._means.now,
+                now=self.now,
                 by="night",
             )
             self.found.append(drawn)
@@ -173,10 +167,10 @@ class _Desk:
 
     def _stands(self, insight: Insight) -> bool:
         """Whether the journal says so already."""
-        return any(_says(entry, insight) for entry in insights(self._journal.entries()))
+        return any(_says(entry, insight) for entry in insights(self.journal.entries()))
 
     def _save(self, course: ReflectionProgress) -> None:
-        courses.save(self._path, course)
+        courses.save(self.path, course)
         self.course = course
 
 
@@ -221,13 +215,13 @@ def _together(
 
 def _who(insight: Insight, entries: Sequence[JournalEntry]) -> tuple[str, ...]:
     """Whom it is about: those of its entries whose memories it cites."""
-    cited = set(insight.numbers)
+    cited = set(insight.memories)
     keys = [key for entry in entries if cited & set(entry.memories) for key in entry.who]
     return tuple(dict.fromkeys((*insight.who, *keys)))
 
 
 def _importance(insight: Insight, entries: Sequence[JournalEntry]) -> Importance:
-    cited = set(insight.numbers)
+    cited = set(insight.memories)
     scores = [e.importance.score for e in entries if cited & set(e.memories)]
     score = min(max(max(scores, default=_USUAL), _LEAST), _MOST)
     return Importance(score, reasons=("an insight",))

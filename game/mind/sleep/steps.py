@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-
-from game.mind.sleep.asking import Ask
 
 
 class Step(StrEnum):
@@ -23,10 +21,6 @@ class Step(StrEnum):
 
 type Figures = Mapping[str, int | float | str]
 """What a step did: ``{"merged": 3, "rescored": 12}``; for people and for programs."""
-
-type Work = Callable[[Ask], Figures]
-"""Does one step, in a worker thread. It may be broken off by :class:`.asking.NightOver` at any
-call of ``ask``: what it did until then is on the disk, and doing it again does no harm."""
 
 
 @dataclass(frozen=True, slots=True)

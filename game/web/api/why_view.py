@@ -12,12 +12,14 @@ from pathlib import Path
 from game.mind.errors import KeepsakeError
 from game.mind.events.agent_names import Names, time_of
 from game.mind.events.prompts import Prompts
-from game.mind.events.reader import Record
 from game.mind.events.reasons import PromptSource, Under, Why
 from game.mind.events.recent_activity import MOST_BYTES
-from game.mind.events.why_log import thoughts_of, why_did
+from game.mind.events.types import Thought
+from game.mind.events.why import thoughts_of, why_did
+from game.mind.json_lines import Record
 from game.web.api.archive_views import Bounds, memory_view
 from game.web.api.shapes import (
+    Cost,
     HitView,
     LeantView,
     PromptView,
@@ -66,7 +68,17 @@ def _view(found: Why, bounds: Bounds) -> WhyView:
         recalled=tuple(map(_hit, found.recalled)),
         summaries=tuple(LeantView.of(each, kind=each.tier) for each in found.summaries),
         under=tuple(map(_under, found.under)),
+        cost=_cost(found.cost) if found.cost else None,
     )
+
+
+def _cost(thought: Thought) -> Cost:
+    tokens = {name: getattr(thought, f"{name}_tokens") for name in _TOKENS}
+    rest = Cost.model_fields.keys() - tokens.keys()
+    return Cost(**tokens, **{name: getattr(thought, name) for name in rest})
+
+
+_TOKENS = ("prompt", "cached", "completion")
 
 
 def _hit(shown: PromptSource) -> HitView:

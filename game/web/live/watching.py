@@ -30,9 +30,10 @@ from game.llm.gateway import ServerStatus
 from game.mind.archive.records import Memory
 from game.mind.errors import KeepsakeError
 from game.mind.events.agent_names import Names, id_of
-from game.mind.events.reader import Record, last
+from game.mind.events.reader import last
 from game.mind.events.secrets import Scrubber
 from game.mind.events.subscribers import Taps, WrittenEvent
+from game.mind.json_lines import Record
 from game.paths import Places
 from game.web.api.snapshots import STATES, NoSuchAgent, agent_with, state_of
 from game.web.live.gate import Door, GuardedResource, answer

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from game.mind.markdown_config import merged
-from game.mind.retired_settings import current_settings
+from game.mind.markdown_config import between, load_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +20,7 @@ class JournalConfig:
         days: The most days that are looked at; older files stay, unread.
     """
 
-    budget: int = 150
+    budget: int = between(150, high=100_000)
     draw_from: int = 6
     drawn: int = 12
     entries: int = 60
@@ -34,7 +33,4 @@ def load_journal_config(path: Path) -> JournalConfig:
     Raises:
         ConfigError: A value or a name is wrong; says which line and why.
     """
-    read, default = current_settings(merged(path), JournalConfig), JournalConfig()
-    return JournalConfig(
-        budget=read.integer("budget", default.budget, high=100_000),
-    )
+    return load_settings(path, JournalConfig)[0]

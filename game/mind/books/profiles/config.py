@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import frontmatter
 import yaml
 
 from game.mind.errors import ConfigError
-from game.mind.markdown_config import merged
-from game.mind.retired_settings import current_settings
+from game.mind.markdown_config import between, load_settings
 
 PRIVATE, IN_CONFIDENCE = "private", "in confidence"
 """What becomes of whispers: nobody else hears of them, or others do, as of something confided."""
@@ -31,7 +30,7 @@ class PeopleConfig:
         in_confidence: Whether what was whispered may be said to others, marked as confided.
     """
 
-    budget: int = 300
+    budget: int = between(300, high=100_000)
     shown: int = 6
     observations: int = 40
     facts: int = 30
@@ -46,10 +45,7 @@ def load_people_config(path: Path) -> PeopleConfig:
     Raises:
         ConfigError: A value or a name is wrong; says which line and why.
     """
-    read, default = current_settings(merged(path), PeopleConfig), PeopleConfig()
-    return PeopleConfig(
-        budget=read.integer("budget", default.budget, high=100_000), in_confidence=_confided(path)
-    )
+    return replace(load_settings(path, PeopleConfig)[0], in_confidence=_confided(path))
 
 
 def _confided(path: Path) -> bool:
