@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from game.mind.errors import ConfigError, KeepsakeError
@@ -21,6 +23,18 @@ def log(line: str) -> None:
 def warn(line: str) -> None:
     """The same, for what somebody should look at."""
     _logger.warning(f"[Warning] {line}")
+
+
+@contextmanager
+def logged(what: str) -> Iterator[None]:
+    """Let nothing that breaks inside get out, but write it down: ``Mira: Measuring broke off``.
+
+    For work in threads, whose futures nobody looks at, and for what must not hold others up.
+    """
+    try:
+        yield
+    except Exception as error:
+        log(f"[Error] {what}: {error!r}")
 
 
 class Complaints:

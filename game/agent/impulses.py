@@ -71,7 +71,6 @@ class Impulse:
         source: Who caused it; empty for nobody.
         memory: Number of the memory of it, the newest if there are several; 0 where that is
             not known.
-        first_memory: The same of the first one that was not answered yet.
         source_id: What tells them from others of that name; empty where that is not known.
         from_player: Whether a person is behind it.
     """
@@ -80,7 +79,6 @@ class Impulse:
     priority: Priority
     source: str
     memory: int = 0
-    first_memory: int = 0
     source_id: str = ""
     from_player: bool = False
 
@@ -110,7 +108,6 @@ def impulse_of(event: PerceivedEvent, priority: Priority) -> Impulse:
         priority=priority,
         source=event.source,
         memory=event.memory,
-        first_memory=event.memory,
         source_id=event.source_id,
         from_player=event.from_player,
     )
@@ -189,12 +186,7 @@ def _rank(impulse: Impulse) -> int:
 def merged(old: Impulse, new: Impulse) -> Impulse:
     """One impulse for two of the same person: of the newer, unless the older asks for more."""
     asks = new if _urgency(new) >= _urgency(old) else old
-    first = old.first_memory if old.direct else 0
-    return replace(
-        asks,
-        memory=asks.memory or old.memory or new.memory,
-        first_memory=first or new.first_memory,
-    )
+    return replace(asks, memory=asks.memory or old.memory or new.memory)
 
 
 def _urgency(impulse: Impulse) -> int:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from random import Random
 from typing import Any, Protocol
@@ -115,7 +116,7 @@ class Machinery:
         random: Where jitter comes from.
         pool: Makes so many threads of that name.
         wait: Waits in one of them until an event is set, or so many seconds.
-        gateway: Makes the way to the models.
+        gateway: Makes the way to the models; None for the real one.
         indexes: Makes what keeps the recall indexes.
     """
 
@@ -126,19 +127,15 @@ class Machinery:
     pool: Callable[[int, str], Executor] = _pool
     wait: Wait = threading.Event.wait
     gateway: Callable[[Profiles, Places, Changed], Gateway] | None = None
-    indexes: Callable[[Places, RecallConfig, Embedder], IndexService] | None = None
+    indexes: Callable[[Places, RecallConfig, Embedder], IndexService] = (
+        lambda places, config, embedder: IndexService(places, config, embedder, log)
+    )
 
     def gateway_to(self, profiles: Profiles, places: Places, changed: Changed) -> Gateway:
         """The way to the models."""
         if self.gateway is not None:
             return self.gateway(profiles, places, changed)
         return Gateway(profiles, places, self.post, changed=changed)
-
-    def indexes_of(self, places: Places, config: RecallConfig, embedder: Embedder) -> IndexService:
-        """What keeps the recall indexes."""
-        if self.indexes is not None:
-            return self.indexes(places, config, embedder)
-        return IndexService(places, config, embedder, log)
 
 
 @dataclass
@@ -196,27 +193,26 @@ class Services:
     events: Events = field(default_factory=Nowhere)
     taps: Taps = field(default_factory=Taps)
     wait: Wait = threading.Event.wait
-    _ranker: Ranker | None = None
-    _spill: Spill | None = None
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
-    _strategies: Strategies | None = None
     _strategy: Strategy = NARRATIVE
     _strategy_problem: str = ""
 
-    @property
+    @cached_property
     def ranker(self) -> Ranker:
         """Says what bears on what was said to an agent; one for all, as it keeps vectors."""
-        if self._ranker is None:
-            self._ranker = Ranker(self.embedder)
-        return self._ranker
+        return Ranker(self.embedder)
 
-    @property
+    @cached_property
     def spill(self) -> Spill:
         """What waits for archives that cannot be written; for the reactor thread."""
-        if self._spill is None:
-            self._spill = Spill(self.places.spill)
-            self.syncer.add(self._spill)
-        return self._spill
+        spill = Spill(self.places.spill)
+        self.syncer.add(spill)
+        return spill
+
+    @cached_property
+    def _strategies(self) -> Strategies:
+        spare = REPOSITORY / "vault" / "config" / STRATEGIES
+        return Strategies(self.places.config / STRATEGIES, spare, report)
 
     def template(self) -> TemplateFile:
         """The prompt template that ``thinking.md`` names now."""
@@ -233,9 +229,6 @@ class Services:
         Where there is no such template, or it has never been usable, the one before it goes
         on, and the log says so once. Any thread may ask.
         """
-        if self._strategies is None:
-            spare = REPOSITORY / "vault" / "config" / STRATEGIES
-            self._strategies = Strategies(self.places.config / STRATEGIES, spare, report)
         problem = ""
         try:
             self._strategy = self._strategies.get(self.compaction.current.strategy)
@@ -287,7 +280,7 @@ def start(places: Places, timer: Any, taps: Taps | None = None) -> Services:
 def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> Services:
     """The same, on that machinery."""
     taps, pool = taps or Taps(), machinery.pool
-    events = Tapped(logged_events.opened(places, log, machinery.clock, taps), taps)
+    events = Tapped(logged_events.opened(places, machinery.clock, taps), taps)
     open_log(places.logs / "agents.log", FaultHandler(events))
     events.emit(World(op="starts"))
     config = places.config
@@ -308,7 +301,7 @@ def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> 
         sleeping=_followed(config / "sleep.md", load_sleep_config, SleepConfig()),
         journal=_followed(config / "journal.md", load_journal_config, JournalConfig()),
         people=_followed(config / "people.md", load_people_config, PeopleConfig()),
-        indexes=machinery.indexes_of(places, recall.current, embedder),
+        indexes=machinery.indexes(places, recall.current, embedder),
         embedder=embedder,
         syncer=Syncer(failed=report),
         workers=pool(4, "memory"),

@@ -71,7 +71,7 @@ class TestClosed(LadderWorld):
         self.component.compact(CompactReason.MANUAL, lambda _: None)
         self.char1.execute_cmd("talk Mira Well?")
         self.clock.advance(2.0)
-        assert self.component.compactor._after, "the thought waits"
+        assert self.component._after, "the thought waits"
         self.close()
         gate.set()
         self.settle(lambda: not self.component.compacting)
@@ -147,7 +147,7 @@ class TestRate(LadderWorld):
         return self.mind.memory.memory.status()
 
     def test_it_is_measured_after_a_restart(self):
-        self.mind.memory.compactor.compacted = lambda _: None  # killed before it was asked
+        self.mind.compacted = lambda _: None  # killed before it was asked
         self.compact()
         asked = self.past()[-1].questions
         assert asked

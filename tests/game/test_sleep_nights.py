@@ -218,13 +218,13 @@ class TestCompacting(LadderWorld):
         self.budget(context_tokens=1600)
         sleeper = self.mind.sleeper
         steps = []
-        running = self.mind.memory.compactor.compacted
+        running = self.mind.compacted
 
         def compacted(result):
             steps.append(sleeper.nights.step)
             running(result)
 
-        self.mind.memory.compactor.compacted = compacted
+        self.mind.compacted = compacted
         held, let_go = threading.Event(), threading.Event()
         consolidating = self.mind.acquaintances.settle
 

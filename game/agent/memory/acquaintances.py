@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from operator import is_
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from game.agent.agent_log import Complaints, log
+from game.agent.agent_log import Complaints, logged
 from game.agent.in_time import in_time
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
@@ -30,8 +27,6 @@ from game.mind.archive.records import Memory
 from game.mind.books.journal.entries import Importance
 from game.mind.books.profiles import shown
 from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.config import PeopleConfig
-from game.mind.books.profiles.profile import Profile
 from game.mind.books.profiles.shown import Present
 from game.mind.books.profiles.surroundings import place_key
 from game.mind.errors import KeepsakeError
@@ -46,24 +41,6 @@ CHUNK = 2000
 PATIENCE = 0.5
 """Seconds that a thought waits for the profiles of those who are there."""
 _place_key = lru_cache(maxsize=1024)(place_key)
-
-
-@dataclass(frozen=True, slots=True)
-class _About:
-    """What the lines of a prompt about people depend on."""
-
-    present: tuple[Present, ...]
-    known: Sequence[Profile | None]
-    config: PeopleConfig
-    minute: datetime
-
-    def same_as(self, other: _About) -> bool:
-        """Whether they would be the same; profiles are never changed, only replaced."""
-        return (self.present, self.config, self.minute) == (
-            other.present,
-            other.config,
-            other.minute,
-        ) and all(map(is_, self.known, other.known))
 
 
 class Acquaintances:
@@ -96,7 +73,6 @@ class Acquaintances:
         self._alarm: Any = None
         self._open = self._closed = False
         self._drawn = Random(name)
-        self._shown: tuple[_About, tuple[str, ...]] | None = None
 
     # -- from what is lived to the profiles
 
@@ -127,14 +103,12 @@ class Acquaintances:
         """
         if self._closed:
             return
-        try:
-            with self._taking:
-                self._settle()
-        except KeepsakeError as error:
-            self._trouble(str(error))
-        except Exception as error:
-            # Nobody looks at the future: without this line nobody would ever hear of it.
-            log(f"[Error] {self._name}: Profiles broke off: {error!r}")
+        with logged(f"{self._name}: Profiles broke off"):
+            try:
+                with self._taking:
+                    self._settle()
+            except KeepsakeError as error:
+                self._trouble(str(error))
 
     def _settle(self) -> None:
         self.book.open()
@@ -197,15 +171,9 @@ class Acquaintances:
         config = self._services.people.current
         if not config.budget:
             return ()
-        present, now = tuple(present_with(agent)), self._services.clock.now()
-        known = [self.book.loaded(each.key) or self.book.head(each.key) for each in present]
-        about = _About(present, known, config, now.replace(second=0, microsecond=0))
-        # A thought that is thought again, or in an empty room, says the same again.
-        if self._shown is None or not self._shown[0].same_as(about):
-            may = partial(self._memory.private.may_hear_all, audience=NOBODY)
-            lines = shown.lines(present, self.book, config, now, self._services.tokens, may)
-            self._shown = about, lines
-        return self._shown[1]
+        present, now = present_with(agent), self._services.clock.now()
+        may = partial(self._memory.private.may_hear_all, audience=NOBODY)
+        return shown.lines(present, self.book, config, now, self._services.tokens, may)
 
 
 def present_with(agent: Any) -> list[Present]:

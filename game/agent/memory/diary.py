@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from game.agent.agent_log import Complaints, log
+from game.agent.agent_log import Complaints, log, logged
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
 from game.mind.archive.privacy import NOBODY
@@ -156,18 +156,19 @@ class Diary:
         return [self._memory.memory.archive.last_number]
 
     def leaving(self, window: Sequence[Memory]) -> None:
-        """Draw out what matters before it is compacted; blocks, never raises."""
-        try:
-            config, now = self._services.journal.current, self._services.clock.now()
-            entries = draw_out(window, self._name, self.journal, config, self.importance_of, now)
-        except KeepsakeError as error:
-            self._trouble(f"Nothing was drawn out before a compaction: {error}")
-        except Exception as error:
-            # The compaction must go on; the archive keeps what the journal now lacks.
-            log(f"[Error] {self._name}: Drawing out broke off: {error!r}")
-        else:
-            if entries:
-                log(f"[Journal] {self._name}: {len(entries)} memories were drawn out")
+        """Draw out what matters before it is compacted; blocks, never raises.
+
+        Whatever goes wrong, the compaction goes on, and the archive keeps what the journal lacks.
+        """
+        config, now = self._services.journal.current, self._services.clock.now()
+        with logged(f"{self._name}: Drawing out broke off"):
+            try:
+                drawn = draw_out(window, self._name, self.journal, config, self.importance_of, now)
+            except KeepsakeError as error:
+                self._trouble(f"Nothing was drawn out before a compaction: {error}")
+                return
+            if drawn:
+                log(f"[Journal] {self._name}: {len(drawn)} memories were drawn out")
 
 
 def _judged(text: str) -> tuple[str, Importance | None]:

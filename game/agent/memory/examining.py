@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from game.agent.agent_log import log
+from game.agent.agent_log import log, logged
 from game.agent.memory.memory import MemoryComponent
 from game.agent.memory.recaller import Recaller
 from game.agent.services import Services
@@ -60,13 +60,9 @@ class Examiner:
             return
 
         def work() -> None:
-            try:
-                past = history.standing(archive)
-            except Exception as error:
-                # Nobody looks at the future: without this line nobody would ever hear of it.
-                log(f"[Error] {self._name}: Past compactions could not be read: {error!r}")
-                return
-            self._services.post(lambda: self._resumed(past[-1]) if past else None)
+            with logged(f"{self._name}: Past compactions could not be read"):
+                if past := history.standing(archive):
+                    self._services.post(lambda: self._resumed(past[-1]))
 
         self._services.searchers.submit(work)
 
@@ -98,19 +94,21 @@ class Examiner:
 
     def _examine(self, number: int, questions: tuple[RoundtripQuestion, ...]) -> None:
         """In a worker thread."""
-        try:
-            memory = self._memory.memory
-            context = memory.context()
-            visible = (*self._memory.always_shown(), *shown_lines(context))
-            found = rate(questions, visible, self._search(context))
-            memory.record_rate(number, found)
-            if found.asked:
-                log(f"[Memory] {self._name}: {told(found)} after compaction {number}")
-        except KeepsakeError as error:
-            log(f"[Memory] {self._name}: What compaction {number} left was not measured: {error}")
-        except Exception as error:
-            # Nobody looks at the future: without this line nobody would ever hear of it.
-            log(f"[Error] {self._name}: Measuring compaction {number} broke off: {error!r}")
+        with logged(f"{self._name}: Measuring compaction {number} broke off"):
+            try:
+                self._measure(number, questions)
+            except KeepsakeError as error:
+                left = f"What compaction {number} left was not measured"
+                log(f"[Memory] {self._name}: {left}: {error}")
+
+    def _measure(self, number: int, questions: tuple[RoundtripQuestion, ...]) -> None:
+        memory = self._memory.memory
+        context = memory.context()
+        visible = (*self._memory.always_shown(), *shown_lines(context))
+        found = rate(questions, visible, self._search(context))
+        memory.record_rate(number, found)
+        if found.asked:
+            log(f"[Memory] {self._name}: {told(found)} after compaction {number}")
 
     def _search(self, context: MemoryContext) -> Callable[[str], Sequence[str] | None] | None:
         """What a thought would be given on these words; None in a world without recall."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from game.agent.agent_log import Complaints, log
+from game.agent.agent_log import Complaints, log, logged
 from game.agent.services import Services
 from game.mind.archive.records import Memory
 from game.mind.books.commitments import Commitments
@@ -91,10 +91,8 @@ class Noticing:
 
     def _save(self) -> None:
         self._saving = False
-        try:
-            self.block.save()
-        except KeepsakeError as error:
-            self._trouble(str(error))
-        except Exception as error:
-            # Nobody looks at the future: without this line nobody would ever hear of it.
-            log(f"[Error] {self._name}: Noticing broke off: {error!r}")
+        with logged(f"{self._name}: Noticing broke off"):
+            try:
+                self.block.save()
+            except KeepsakeError as error:
+                self._trouble(str(error))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from game.agent.agent_log import log
+from game.agent.agent_log import logged
 from game.agent.body import FindBody
 from game.agent.memory.acquaintances import Acquaintances
 from game.agent.memory.diary import Diary
@@ -104,10 +104,7 @@ class Remembering(ABC):
 
         Whatever reads them sees it too: this is for those that nobody reads for a while.
         """
-        try:
+        with logged(f"{self.memory.name}: Its files could not be looked at"):
             self.keeper.look()
             self.diary.look()
             self.acquaintances.look()
-        except Exception as error:
-            # Nobody looks at the future: without this line nobody would ever hear of it.
-            log(f"[Error] {self.memory.name}: Its files could not be looked at: {error!r}")

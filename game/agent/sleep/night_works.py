@@ -164,7 +164,7 @@ class NightWorks:
         after = self._weight()
         made = after[0] - before[0]
         figures = {"compactions": made, "tokens before": before[1], "tokens after": after[1]}
-        reread = memory.compactor.reread(ask, memory.noticed)
+        reread = memory.reread(ask, memory.noticed)
         return {**figures, "read again": reread} if reread else figures
 
     def _weight(self) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from game.agent.agent_log import log
+from game.agent.agent_log import log, logged
 from game.agent.services import Services
 from game.llm.profiles import EXTRACTIVE
 from game.llm.queue import Priority
@@ -189,15 +189,12 @@ class Nights:
         return told
 
     def _woke(self, by: str, now: datetime) -> None:
-        try:
-            with _changing:
+        with logged(f"{self._name}: The end of a night was lost"), _changing:
+            try:
                 if (last := self.log.last) is not None and last.woke is None:
                     self.log.woke(by, now)
-        except KeepsakeError as error:
-            self._tell(f"{self._name} woke, which could not be written down: {error}")
-        except Exception as error:
-            # Nobody looks at the future: without this line nobody would ever hear of it.
-            log(f"[Error] {self._name}: The end of a night was lost: {error!r}")
+            except KeepsakeError as error:
+                self._tell(f"{self._name} woke, which could not be written down: {error}")
 
     @staticmethod
     def _tell(line: str) -> None:

@@ -187,7 +187,7 @@ class Sleeper:
         if called or self._thinker.in_talk:
             return
         self.stay_up()
-        self._thinker.rest()  # else it might walk another way meanwhile
+        self._thinker.break_off()  # else it might walk another way meanwhile
         timer = self._services.timer
         self._walk = GoingHome(lambda: self.agent, timer, self._welcome, CALLED)
         self._walk.start()
@@ -218,7 +218,7 @@ class Sleeper:
         agent = self.agent
         if agent is None or self.asleep:
             return
-        self._thinker.rest()
+        self._thinker.break_off()
         now = self._services.clock.now()
         self._remember(agent, f"You lie down and fall asleep ({why}).")
         agent.db.fell_asleep = now.isoformat()
@@ -242,7 +242,7 @@ class Sleeper:
         before = self.fell_asleep
         fell_asleep = before or self._services.clock.now()
         agent.db.fell_asleep = fell_asleep.isoformat()
-        self._thinker.rest()
+        self._thinker.break_off()
         if before is not None:
             self.nights.go_on(_ASLEEP_BEFORE, fell_asleep)
         else:

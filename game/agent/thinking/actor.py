@@ -11,7 +11,13 @@ from game.agent.body import Body
 from game.agent.memory.keeper import MemoryTools
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
-from game.agent.surroundings import exits_of, identity_of, people_near, things_near
+from game.agent.surroundings import (
+    exits_of,
+    identity_of,
+    people_near,
+    place_of,
+    things_near,
+)
 from game.agent.tasks import Once
 from game.agent.thinking.options import options_of
 from game.agent.thinking.prompting import examples_of, verbs_of
@@ -107,14 +113,23 @@ class Actor:
 
     def do(self, agent: Body, command: Command, *, addressee: str = "") -> Act:
         """Do what was chosen, by the rules that bind a player."""
-        self._recent.append(command)
         if command.verb == "wait":
+            self._recent.append(command)
             return Act(command)
-        place = agent.location.key if agent.location else ""
         to = addressee if command.verb == "say" else ""
-        whom = _whispered_to(agent, command)
+        return self._done(agent, command, addressee, to)
+
+    def _done(self, agent: Body, command: Command, addressee: str, to: str, event: str = "") -> Act:
+        self._recent.append(command)
+        place, whom = place_of(agent), _whispered_to(agent, command)
         saved = self._memory.remember(
-            command.line, MemoryKind.ACT, place=place, reason=command.reason, to=to, to_id=whom
+            command.line,
+            MemoryKind.ACT,
+            place=place,
+            reason=command.reason,
+            event=event,
+            to=to,
+            to_id=whom,
         )
         # Before it is done: what comes of it is remembered too.
         number = self._memory.last_act if saved else 0
@@ -134,20 +149,7 @@ class Actor:
         if whispered and not here:
             return Act(None, f"{partner} has gone, and it was for nobody else")
         verb, line = (WHISPER, f"{partner} = {words}") if whispered else ("say", words)
-        command = Command(verb, line)
-        self._recent.append(command)
-        place = agent.location.key if agent.location else ""
-        event = SHRUG if shrug else ""
-        saved = self._memory.remember(
-            command.line,
-            MemoryKind.ACT,
-            place=place,
-            event=event,
-            to=partner,
-            to_id=_whispered_to(agent, command),
-        )
-        number = self._memory.last_act if saved else 0
-        return Act(command, result=self._perform(agent, command, partner, place), memory=number)
+        return self._done(agent, Command(verb, line), partner, partner, SHRUG if shrug else "")
 
     def _fault(self, agent: Body, command: Command) -> str:
         """Why what it would say aloud, or play, may not be; empty if it may."""

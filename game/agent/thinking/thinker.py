@@ -24,13 +24,11 @@ from game.agent.surroundings import (
     talkativeness,
 )
 from game.agent.thinking.actor import Act, Actor
-from game.agent.thinking.deeds import Deeds
 from game.agent.thinking.fitting import Fitting
 from game.agent.thinking.following import Following
 from game.agent.thinking.tally import ThoughtTally
 from game.agent.thinking.thinking import Thinking
 from game.agent.thinking_config import ThinkingConfig
-from game.agent.warming import cache_key
 
 SHORTEST_INTERVAL = 5
 """Seconds between two idle thoughts that a builder may set."""
@@ -47,7 +45,7 @@ class AgentState(StrEnum):
     GONE = "gone"
 
 
-class Thinker:
+class Thinker(Thinking):
     """Decides when one agent thinks."""
 
     def __init__(
@@ -62,38 +60,18 @@ class Thinker:
         spent: Callable[[int], None],
         drowsy: Callable[[], bool],
     ) -> None:
-        self._find, self._memory = life.body, mind.memory
-        self._services, self._drowsy = services, drowsy
-        self._attention = Attention(services.thinking.current, services.random)
-        self._thinking = Thinking(
-            cache_key(life.number),
-            life.body,
-            mind,
-            services,
-            actor=actor,
-            fitting=fitting,
-            deeds=Deeds(actor, following, services),
-            over=self._thought_over,
-            spent=spent,
-            wanted=self._still_wanted,
+        super().__init__(
+            life, mind, services, actor=actor, fitting=fitting, following=following, spent=spent
         )
+        self._drowsy = drowsy
+        self._attention = Attention(services.thinking.current, services.random)
         self._wake_up: Any = None
         self._closed = False
 
-    @property
-    def thoughts(self) -> int:
-        """Thoughts that were answered, since the server started."""
-        return self._thinking.answered
-
-    @property
-    def tally(self) -> ThoughtTally:
-        """What came of its thoughts, since the server started."""
-        return self._thinking.tally
-
     def take_over(self, other: Thinker) -> None:
         """Go on with the counts of another: the same agent's, under its former name."""
-        self._thinking.tally, self._thinking.answered = other.tally, other.thoughts
-        other._thinking.tally = ThoughtTally()  # an answer that still comes there must not end ours
+        self.tally, self.thoughts = other.tally, other.thoughts
+        other.tally = ThoughtTally()  # an answer that still comes there must not end ours
 
     @property
     def waited(self) -> float | None:
@@ -104,7 +82,7 @@ class Thinker:
     @property
     def thinking(self) -> bool:
         """Whether a thought is under way."""
-        return self._thinking.current is not None
+        return self.current is not None
 
     # -- from the world
 
@@ -118,7 +96,7 @@ class Thinker:
             self._services.warming.drop()
         self._attention.notice(event, self._now())
         if self._attention.outranked:
-            self._thinking.break_off()
+            self.break_off()
         self.schedule()
 
     @property
@@ -143,26 +121,16 @@ class Thinker:
         agent = self.agent
         return self._attention.still_wanted(_present(agent)) if agent is not None else None
 
-    def show_reply(
-        self, agent: Body, partner: str, words: str, show: Callable[[str], None]
-    ) -> None:
-        """Hand over the prompt with which the agent would answer these words now."""
-        self._thinking.show_reply(agent, partner, words, show)
-
     def start(self) -> None:
         """Begin to have idle thoughts."""
         if self._attention.due(self._now()) is None:
             self.schedule()
 
-    def rest(self) -> None:
-        """Break off what it thinks just now; an answer that still comes is dropped."""
-        self._thinking.break_off()
-
     def close(self) -> None:
         """Stop thinking; an answer that still comes is dropped."""
         self._closed = True
         self._cancel_wake_up()
-        self._thinking.close()
+        super().close()
 
     @property
     def agent(self) -> Body | None:
@@ -221,11 +189,11 @@ class Thinker:
         self._attention.thought_started(now)
         may_think = impulse.priority == "player" or not self._drowsy()
         if may_think and self.state is AgentState.IDLE and agent.location is not None:
-            self._thinking.begin(impulse)
+            self.begin(impulse)
             return
         # Paused, asleep, nowhere, or its memory cannot be written: the moment passes.
         if self.state is AgentState.TROUBLED:
-            self._thinking.show_absent(agent, impulse)
+            self.show_absent(agent, impulse)
         self._thought_over(None)
 
     def _thought_over(self, act: Act | None) -> None:
@@ -233,9 +201,6 @@ class Thinker:
         spoke, silent = (act.spoke, act.command is None or act.waited) if act else (False, True)
         self._attention.thought_done(self._now(), spoke=spoke, silent=silent)
         self.schedule()
-
-    def _now(self) -> float:
-        return float(self._services.timer.seconds())
 
 
 def _present(agent: Body) -> set[str]:

@@ -6,23 +6,25 @@ built when its turn comes; its answer is applied to the agent as it is then, if 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from game.agent.agent_log import log
-from game.agent.body import Body, FindBody
+from game.agent.body import Body
 from game.agent.happenings import Basis
 from game.agent.impulses import Impulse
 from game.agent.memory.acquaintances import keys_with
-from game.agent.memory.remembering import Remembering
+from game.agent.memory.remembering import Life, Remembering
 from game.agent.services import Services
 from game.agent.surroundings import people_near, show
 from game.agent.tasks import Once, Routine
 from game.agent.thinking.actor import Act, Actor
 from game.agent.thinking.deeds import DeedChoice, Deeds
 from game.agent.thinking.fitting import Fitting
+from game.agent.thinking.following import Following
 from game.agent.thinking.prompting import costs_of, kept_by, question_of
 from game.agent.thinking.replying import Reply, Replying, is_answered
 from game.agent.thinking.tally import LastSent, ThoughtTally
@@ -38,6 +40,7 @@ from game.agent.thinking.thought import (
     second_thought,
     thought_event,
 )
+from game.agent.warming import cache_key
 from game.llm.profiles import ModelProfile
 from game.llm.queue import Outcome, Priority
 from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
@@ -58,39 +61,44 @@ class ThoughtDropped(Exception):
     """Nothing comes of the thought: whose it was is gone, asleep or paused."""
 
 
-class Thinking:
+class Thinking(ABC):
     """Sees the thoughts of one agent through, one at a time.
 
     Attributes:
         current: The thought under way; None if there is none.
-        answered: Thoughts that were answered, since the server started.
+        thoughts: How many were answered, since the server started.
         tally: What came of its thoughts, since the server started.
     """
 
     def __init__(
         self,
-        key: str,
-        find: FindBody,
+        life: Life,
         mind: Remembering,
         services: Services,
         *,
         actor: Actor,
         fitting: Fitting,
-        deeds: Deeds,
-        over: Callable[[Act | None], None],
+        following: Following,
         spent: Callable[[int], None],
-        wanted: Callable[[Impulse], Impulse | None],
     ) -> None:
         self.current: ThoughtInProgress | None = None
-        self.answered = 0
+        self.thoughts = 0
         self.tally = ThoughtTally()
-        self._key, self._find, self._services = key, find, services
-        self._over, self._spent, self._wanted = over, spent, wanted
-        self._mind, self._memory = mind, mind.memory
-        self._actor, self._fitting, self._deeds = actor, fitting, deeds
+        self._key, self._find, self._services = cache_key(life.number), life.body, services
+        self._mind, self._memory, self._spent = mind, mind.memory, spent
+        self._actor, self._fitting = actor, fitting
+        self._deeds = Deeds(actor, following, services)
         self._replying = Replying(mind, services)
         self._task: Routine[Act | None] | None = None
         self._notice: Any = None
+
+    @abstractmethod
+    def _thought_over(self, act: Act | None) -> None:
+        """A thought has ended."""
+
+    @abstractmethod
+    def _still_wanted(self, impulse: Impulse) -> Impulse | None:
+        """The impulse as it is now that its turn has come; None if its cause is gone."""
 
     def begin(self, impulse: Impulse) -> None:
         """Think, now that the moment has come."""
@@ -109,7 +117,7 @@ class Thinking:
             self._finish(None)
 
     def close(self) -> None:
-        """Stop thinking; an answer that still comes is dropped."""
+        """Let go of it for good."""
         if self.current is not None:
             self._drop()
         self._end()
@@ -124,7 +132,7 @@ class Thinking:
         if self.current is not None and self.current.choice is not None:
             act = self.current.choice.reply  # to the others it is all one
         self._end()
-        self._over(act)
+        self._thought_over(act)
 
     def _end(self) -> None:
         self._cancel_notice()
@@ -314,7 +322,7 @@ class Thinking:
         self._told(thought, "no answer" if error else "dropped", problem=str(error or ""))
 
     def _count(self, answer: Generation) -> None:
-        self.answered += 1
+        self.thoughts += 1
         self._spent(answer.prompt_tokens + answer.completion_tokens)
 
     # -- asking the model
@@ -365,7 +373,7 @@ class Thinking:
         self, thought: ThoughtInProgress, agent: Body, profile: ModelProfile
     ) -> GenerationRequest | None:
         thought.too_large = False
-        if not self._still_wanted(agent, thought):
+        if not self._is_wanted(agent, thought):
             return None
         fitting = self._fitting
         audience = self._replying.audience_of_act(thought.impulse)
@@ -382,7 +390,7 @@ class Thinking:
     def _reply_request(
         self, thought: ThoughtInProgress, reply: Reply, agent: Body, profile: ModelProfile
     ) -> GenerationRequest | None:
-        if not self._still_wanted(agent, thought):
+        if not self._is_wanted(agent, thought):
             return None
         fresh = thought.attempt == 1 and thought.restarts < MOST_RESTARTS
         if fresh and self._replying.is_stale(agent, thought.impulse, reply):
@@ -401,9 +409,9 @@ class Thinking:
         request = replace(self._deeds.request(agent, choice, profile), cache_key=self._key)
         return self._sending(thought, request)
 
-    def _still_wanted(self, agent: Body, thought: ThoughtInProgress) -> bool:
+    def _is_wanted(self, agent: Body, thought: ThoughtInProgress) -> bool:
         """Whether somebody needs it now that its turn has come; its impulse is of now then."""
-        wanted = self._wanted(thought.impulse)
+        wanted = self._still_wanted(thought.impulse)
         if wanted is None or agent.db.paused or agent.db.asleep:
             return False
         thought.impulse = wanted
