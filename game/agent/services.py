@@ -26,7 +26,8 @@ from game.index.service import IndexService
 from game.llm.embedding import AnyEmbedder, EmbedderProfile, load_embedder
 from game.llm.embedding import embedder as make_embedder
 from game.llm.gateway import Gateway, HealthChange
-from game.llm.profiles import Profiles
+from game.llm.profiles import EXTRACTIVE, ModelProfile, Profiles
+from game.llm.queue import Priority
 from game.mind.archive.log import Syncer
 from game.mind.archive.spill import Spill
 from game.mind.books.journal.config import JournalConfig, load_journal_config
@@ -36,11 +37,12 @@ from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.events.subscribers import Tapped, Taps
 from game.mind.events.types import Events, Nowhere, World
 from game.mind.markdown_config import ConfigFile
-from game.mind.ports import Clock, Embedder, SystemClock
+from game.mind.ports import Clock, Embedder, Generation, GenerationRequest, SystemClock
 from game.mind.prompt.reply.worth import Ranker
 from game.mind.prompt.template import TemplateFile
 from game.mind.prompt.tokens import Heuristic, TokenLedger
 from game.mind.recall.config import RecallConfig, load_recall_config
+from game.mind.sleep.asking import Generate
 from game.mind.sleep.config import SleepConfig, load_sleep_config
 from game.mind.summaries.strategy import NARRATIVE, Strategies, Strategy
 from game.paths import REPOSITORY, Places
@@ -196,6 +198,32 @@ class Services:
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
     _strategy: Strategy = NARRATIVE
     _strategy_problem: str = ""
+
+    def seconds(self) -> float:
+        """The time by a clock that is never set back; from any thread."""
+        return float(self.timer.seconds())
+
+    def writer(
+        self,
+        profile: str,
+        priority: Priority = Priority.COMPACTION,
+        given_up: threading.Event | None = None,
+    ) -> Generate | None:
+        """How a model is asked from a worker thread; None where the profile names none.
+
+        Raises:
+            ConfigError: There is no such profile.
+        """
+        if self.gateway.profiles.get(profile).provider == EXTRACTIVE:
+            return None
+
+        def generate(prompt: str, stop: tuple[str, ...]) -> Generation:
+            def request(current: ModelProfile) -> GenerationRequest:
+                return current.request(prompt, stop=stop)
+
+            return self.gateway.generate(profile, request, priority, given_up=given_up)
+
+        return generate
 
     @cached_property
     def ranker(self) -> Ranker:

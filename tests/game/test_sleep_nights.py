@@ -56,7 +56,9 @@ class NightWorld(SleepWorld):
 
 class TestWithoutAModel(NightWorld):
     def test_all_steps_are_done_in_order_and_nobody_is_asked(self):
+        self.set_sleep(profile="nonesuch")
         self.put_to_bed()
+        assert any("sleeps without a model" in line for line in self.logged)
         assert self.steps() == ALL
         assert not any(done.problem for done in self.sleeper.nights.log.last.steps)
         assert self.asked() == []
@@ -73,12 +75,6 @@ class TestWithoutAModel(NightWorld):
         self.pass_time(2)
         self.put_to_bed()
         assert self.figures(Step.PROFILES)["through"] > seen
-
-    def test_a_profile_that_is_not_there_means_no_model(self):
-        self.set_sleep(profile="nonesuch")
-        self.put_to_bed()
-        assert self.steps() == ALL
-        assert any("sleeps without a model" in line for line in self.logged)
 
     def test_a_log_that_cannot_be_written_costs_the_work_and_not_the_sleep(self):
         (self.mind.memory.folder / "sleep.jsonl").mkdir()
@@ -100,12 +96,6 @@ class TestWithAModel(NightWorld):
         assert [each.text.rstrip(".") for each in tom.conclusions] == [
             "Tom is worried about his brother Ostrey"
         ]
-
-    def test_no_more_calls_than_are_allowed(self):
-        self.with_model(calls=0)
-        self.put_to_bed()
-        assert self.steps() == ALL
-        assert self.asked() == []
 
     def test_sleeps_that_are_broken_off_share_the_calls_of_one_night(self):
         self.with_model(calls=3)

@@ -216,28 +216,24 @@ class TestGoingHome(SleepWorld):
         assert self.mira.location is self.room1, "there is no way on foot"
         assert any("comes home" in line for line in self.heard)
 
-    def test_deleted_on_the_way(self):
-        self.sleeper.go_to_bed("a test said so")
-        self.mira.delete()
-        self.clock.advance(10)
-        self.settle()
-
-    def test_no_home(self):
+    def test_without_a_home_it_sleeps_where_it_is_and_deleted_on_the_way_nowhere(self):
         self.mira.home = None
         self.sleeper.go_to_bed("a test said so")
         assert self.mira.location is self.quay
         assert self.mira.db.asleep
+        self.let_sleep()
+        self.sleeper.wake("a test")
+        self.mira.home = self.room1
+        self.sleeper.go_to_bed("a test said so")
+        self.mira.delete()
+        self.clock.advance(10)
+        self.settle()
 
 
 class TestAsleep(SleepWorld):
     def setUp(self):
         super().setUp()
         self.put_to_bed()
-
-    def test_everybody_sees_it(self):
-        assert "|cMira|n (asleep)" in self.types("look")
-        assert "Mira lies asleep." in self.types("look mira")
-        assert "asleep" in self.types("who")
 
     def test_talk_is_not_heard_and_the_speaker_is_told(self):
         other = self.another_agent("Oswin")
@@ -259,7 +255,10 @@ class TestAsleep(SleepWorld):
         assert self.mind.thinker.state is AgentState.ASLEEP
         assert not any(prompt.startswith("You are Mira") for prompt in self.fake.prompts())
 
-    def test_other_agents_see_it_and_are_told(self):
+    def test_everybody_sees_it_and_other_agents_are_told(self):
+        assert "|cMira|n (asleep)" in self.types("look")
+        assert "Mira lies asleep." in self.types("look mira")
+        assert "asleep" in self.types("who")
         oswin = self.another_agent("Oswin")
         heard = self.hears(oswin)
         oswin.execute_cmd("talk mira Good evening.")
@@ -296,13 +295,12 @@ class TestAsleep(SleepWorld):
         assert "Nobody called" in self.types("wake Hamlet")
         assert "Wake whom?" in self.types("wake")
 
-    def test_shouts_wake_by_name_or_wake_up(self):
+    def test_shouts_wake_by_name_also_next_door(self):
         self.types("shout Fire somewhere else!")
         assert self.mira.db.asleep
         self.types("shout Mira, the roof burns")
         assert not self.mira.db.asleep
-
-    def test_shouts_are_heard_next_door(self):
+        self.put_to_bed()
         cellar = self.room("The Cellar")
         self.way("up", cellar, self.room1)
         self.char1.move_to(cellar, quiet=True)

@@ -51,40 +51,11 @@ def test_a_player_is_answered_soon(seed):
     assert 100.3 <= mind.next_at() <= 101.0
 
 
-def test_an_impulse_names_the_memory_of_the_event_that_led_to_it():
-    mind = attention()
-    mind.notice(replace(player(), memory=7), 100.0)
-    mind.notice(PerceivedEvent(EventKind.HEARD, from_player=False, source="Bo", memory=8), 100.1)
-    impulse = mind.due(101.0)
-    assert impulse is not None
-    assert (impulse.source, impulse.memory) == ("Ann", 7)
-
-
-def test_two_quick_lines_get_one_answer():
-    mind = attention()
-    mind.notice(player(), 100.0)
-    mind.notice(player(), 100.25)
-    assert think(mind, mind.next_at()).source == "Ann"
-    assert mind.due(130.0) is None
-
-
 def test_a_player_who_goes_on_typing_is_answered_all_the_same():
     mind = attention()
     for tick in range(40):
         mind.notice(player(), 100.0 + tick * 0.2)
     assert mind.next_at() <= 100.0 + 3 * CONFIG.gather + 0.001
-
-
-def test_what_happens_during_a_thought_leads_to_the_next():
-    mind = attention()
-    mind.notice(player(), 100.0)
-    mind.thought_started(101.0)
-    mind.notice(player(source="Bo"), 101.5)
-    assert mind.due(110.0) is None
-    assert mind.next_at() is None
-    assert mind.thinking
-    mind.thought_done(110.0, spoke=True)
-    assert mind.due(110.0) == answer_to("Bo")
 
 
 def test_a_player_need_not_wait_for_the_cooldown_but_an_agent_must():
@@ -96,19 +67,6 @@ def test_a_player_need_not_wait_for_the_cooldown_but_an_agent_must():
     assert mind.due(115.0) == Impulse("addressed", "event", "Tom")
     mind.notice(player(), 103.0)
     assert mind.due(104.0) == answer_to("Ann")
-
-
-def test_a_player_who_arrives_is_greeted():
-    mind = attention()
-    mind.notice(player(EventKind.ARRIVAL), 100.0)
-    assert mind.due(101.0) == Impulse("arrival", "event", "Ann", from_player=True)
-
-
-def test_an_agents_word_does_not_displace_a_players():
-    mind = attention()
-    mind.notice(player(), 100.0)
-    mind.notice(agent(), 100.1)
-    assert mind.due(101.0).source == "Ann"
 
 
 @pytest.mark.parametrize("near", [True, False])

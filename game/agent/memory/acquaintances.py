@@ -21,6 +21,7 @@ from game.agent.in_time import in_time
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
 from game.agent.surroundings import identity_of, people_near
+from game.agent.tasks import Alarm
 from game.mind.archive.log import Archive
 from game.mind.archive.privacy import NOBODY
 from game.mind.archive.records import Memory
@@ -70,7 +71,7 @@ class Acquaintances:
         self._new: set[str] = set()
         """Whom and what it has met since the server started, in the book or not yet."""
         self._taking = threading.Lock()
-        self._alarm: Any = None
+        self._alarm = Alarm(services.timer)
         self._open = self._closed = False
         self._drawn = Random(name)
 
@@ -82,14 +83,8 @@ class Acquaintances:
             return
         self._waiting.append(memory)
         self._new.update(key for key in (memory.source_id, _place(memory)) if key)
-        if self._alarm is None and not self._closed:
-            self._alarm = self._services.timer.callLater(
-                self._drawn.uniform(*GATHER_SECONDS), self._gathered
-            )
-
-    def _gathered(self) -> None:
-        self._alarm = None
-        self.catch_up()
+        if not (self._alarm.waits or self._closed):
+            self._alarm.set(self._drawn.uniform(*GATHER_SECONDS), self.catch_up)
 
     def catch_up(self) -> None:
         """Work in what is not in the profiles yet, in a worker thread."""
@@ -140,9 +135,7 @@ class Acquaintances:
     def close(self) -> None:
         """The agent is gone, or goes on under another name; what is missing is caught up then."""
         self._closed = True
-        if self._alarm is not None and self._alarm.active():
-            self._alarm.cancel()
-        self._alarm = None
+        self._alarm.cancel()
 
     # -- who is known
 

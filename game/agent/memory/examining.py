@@ -8,12 +8,12 @@ how many still find their answer is a line in the archive beside the compaction.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from game.agent.agent_log import log, logged
 from game.agent.memory.memory import MemoryComponent
 from game.agent.memory.recaller import Recaller
 from game.agent.services import Services
+from game.agent.tasks import Alarm
 from game.index.service import IndexService
 from game.mind.archive import history
 from game.mind.archive.history import PastCompaction
@@ -37,17 +37,13 @@ class Examiner:
     ) -> None:
         self._name, self._memory = name, memory
         self._recaller, self._services = recaller, services
-        self._waiting: Any = None
-        self._closed = False
+        self._waiting = Alarm(services.timer)
+        self._begun = self._closed = False
 
     def close(self) -> None:
         """Measure nothing any more."""
         self._closed = True
-        self._stop_waiting()
-
-    def _stop_waiting(self) -> None:
-        if self._waiting is not None and self._waiting.active():
-            self._waiting.cancel()
+        self._waiting.cancel()
 
     def resume(self) -> None:
         """Ask what the last compaction left, if the server stopped before that was done."""
@@ -68,7 +64,7 @@ class Examiner:
 
     def _resumed(self, last: PastCompaction) -> None:
         # A compaction since then has its own questions, and they may be under way.
-        if not self._closed and self._waiting is None and last.questions and last.covered:
+        if not (self._closed or self._begun) and last.questions and last.covered:
             self._ask_when_followed(last.number, last.covered[1], last.questions, PATIENCE)
 
     def compacted(self, result: CompactionResult) -> None:
@@ -78,14 +74,15 @@ class Examiner:
         except KeepsakeError:  # the archive is closed by now; the memory itself says so
             return
         if result.number and result.covered:
-            self._stop_waiting()
+            self._waiting.cancel()
             self._ask_when_followed(result.number, result.covered[1], questions, PATIENCE)
 
     def _ask_when_followed(
         self, number: int, last: int, questions: tuple[RoundtripQuestion, ...], looks: int
     ) -> None:
+        self._begun = True
         if looks and not _followed(self._services.indexes, self._memory.folder.name, last):
-            self._waiting = self._services.timer.callLater(
+            self._waiting.set(
                 LOOK_SECONDS, self._ask_when_followed, number, last, questions, looks - 1
             )
             return

@@ -258,7 +258,7 @@ class MemoryComponent(Compactor):
         """Open the archive, unless that failed a moment ago; whether it is open."""
         if self._memory is not None:
             return True
-        now = float(self._services.timer.seconds())  # a clock that was set back must not matter
+        now = self._services.seconds()
         if self._closed or now < self._try_again_at:
             return False
         self._try_again_at = now + REOPEN_SECONDS

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from game.agent.agent_log import log
 from game.agent.services import Services
-from game.llm.profiles import EXTRACTIVE
 from game.mind.agent_memory import AgentMemory
 from game.mind.archive.log import Archive
 from game.mind.compaction.cascade import CascadeMemory
@@ -14,13 +13,9 @@ from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.dependencies import Dependencies
 from game.mind.compaction.sliding import SlidingMemory
 from game.mind.errors import ConfigError
-from game.mind.ports import Generation
 from game.mind.summaries.files import SummaryFolder
 from game.mind.summaries.strategy import Layout
 from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer, Summarizer
-
-type Generate = Callable[[str, tuple[str, ...]], Generation]
-"""Continues a prompt up to one of the stop strings; blocks, raises ModelError."""
 
 
 class Opener:
@@ -65,21 +60,6 @@ class Opener:
         log(f"[Memory] {self._name}: The strategy has changed to {how}")
         return self.opened(memory.archive)
 
-    def generate(self) -> Generate | None:
-        """How the model that writes summaries is asked; None where none does.
-
-        Raises:
-            ConfigError: There is no such profile.
-        """
-        name, gateway = self._config.profile, self._services.gateway
-        if gateway.profiles.get(name).provider == EXTRACTIVE:
-            return None
-
-        def generate(prompt: str, stop: tuple[str, ...]) -> Generation:
-            return gateway.generate(name, lambda current: current.request(prompt, stop=stop))
-
-        return generate
-
     def _dependencies(self) -> Dependencies:
         return self._of_the_agent(
             config=lambda: self._config,
@@ -91,7 +71,7 @@ class Opener:
             embedder=self._services.embedder,
             priced=self._priced,
             tell=self._services.events.emit,
-            ticks=lambda: float(self._services.timer.seconds()),
+            ticks=self._services.seconds,
         )
 
     def _slides(self) -> bool:
@@ -101,15 +81,16 @@ class Opener:
     def _priced(self) -> bool:
         """Whether summaries cost calls of a model."""
         try:
-            return self.generate() is not None
+            return self._services.writer(self._config.profile) is not None
         except ConfigError:  # the compaction itself says so
             return True
 
     def _summarizer(self) -> Summarizer:
         """The summarizer that the configuration names; called in a worker thread."""
-        if (generate := self.generate()) is None:
+        name = self._config.profile
+        if (generate := self._services.writer(name)) is None:
             return ExtractiveSummarizer()
-        profile = self._services.gateway.profiles.get(self._config.profile)
+        profile = self._services.gateway.profiles.get(name)
         return ModelSummarizer(generate, context_tokens=profile.context_tokens or 4096)
 
     @property

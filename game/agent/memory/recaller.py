@@ -76,7 +76,7 @@ class Recaller:
         if self._recall is None:
             return None
         self.prepare()
-        began = self._now()
+        began = self._services.seconds()
 
         def work() -> SearchResult | None:
             return self._found(text, before=before, scene=scene, seconds=seconds, audience=audience)
@@ -97,7 +97,7 @@ class Recaller:
         """The same, for worker threads: blocks."""
         if self._recall is None:
             return None
-        began = self._now()
+        began = self._services.seconds()
         result = self._found(text, before=before, scene=scene, seconds=seconds)
         self._tell(by, text, None if result is None else result.hits, began, before)
         return result
@@ -141,7 +141,7 @@ class Recaller:
         """The best hits of all kinds with scores and reasons; blocks."""
         if self._recall is None:
             return None
-        began = self._now()
+        began = self._services.seconds()
         found = self._recall.search_each(text, [SearchRequest(limit)], seconds=LONGEST_WAIT)
         hits = None if found is None else found[0]
         self._tell("builder", text, hits, began, None)
@@ -151,7 +151,7 @@ class Recaller:
         self, by: str, text: str, hits: Sequence[Hit] | None, began: float, before: int | None
     ) -> None:
         """Have the event log told of a search that began at ``began``; from any thread."""
-        seconds = self._now() - began
+        seconds = self._services.seconds() - began
         event = searched(self._name, by, text, hits, seconds=seconds, before=before)
         self._services.events.emit(event)
 
@@ -160,9 +160,6 @@ class Recaller:
         self._services.events.emit(
             MemoryChange(agent=self._name, op="reindex", n=0, by=by, problem=reason)
         )
-
-    def _now(self) -> float:
-        return float(self._services.timer.seconds())
 
     def window_starts_at(self) -> int | None:
         """Number of the oldest memory that the prompt shows; None if there is none."""

@@ -7,17 +7,15 @@ goes on after a crash in :mod:`game.mind.sleep`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
 from game.agent.agent_log import log, logged
 from game.agent.services import Services
-from game.llm.profiles import EXTRACTIVE
 from game.llm.queue import Priority
 from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.events.types import Sleep
-from game.mind.ports import Generation
 from game.mind.sleep import night
 from game.mind.sleep.asking import Ask, Generate
 from game.mind.sleep.log import AFRESH, SleepLog
@@ -82,9 +80,8 @@ class Nights:
             why: Why it sleeps, should the log of its nights know of none that is open.
             fell_asleep: Since when.
         """
-        woken: list[threading.Event] = []
-        asking = night.Asking(self._generate(woken), self._calls_left(fell_asleep))
-        woken.append(asking.woken)
+        woken = threading.Event()
+        asking = night.Asking(self._generate(woken), self._calls_left(fell_asleep), woken)
         self._asking, self.step = asking, None
         self._broken_off.append((fell_asleep, asking))
         self._working += 1
@@ -163,7 +160,7 @@ class Nights:
         def told(ask: Ask) -> Figures:
             if self._asking is asking:
                 self.step = step
-            began, calls = self._services.timer.seconds(), asking.calls
+            began, calls = self._services.seconds(), asking.calls
             figures: Figures = {}
             problem = ""
             try:
@@ -178,7 +175,7 @@ class Nights:
                         agent=self._name,
                         op="step",
                         step=step.value,
-                        seconds=round(self._services.timer.seconds() - began, 6),
+                        seconds=round(self._services.seconds() - began, 6),
                         calls=asking.calls - calls,
                         figures=numbers,
                         problem=problem,
@@ -207,22 +204,11 @@ class Nights:
         if self._asking is asking or self._asking is None:
             self.step = None
 
-    def _generate(self, woken: Sequence[threading.Event]) -> Generate | None:
+    def _generate(self, woken: threading.Event) -> Generate | None:
         """How the model that works in sleep is asked; None where none does."""
-        name, gateway = self._services.sleeping.current.profile, self._services.gateway
+        profile = self._services.sleeping.current.profile
         try:
-            if gateway.profiles.get(name).provider == EXTRACTIVE:
-                return None
+            return self._services.writer(profile, Priority.SLEEP, woken)
         except ConfigError as error:
             self._tell(f"{self._name} sleeps without a model: {error}")
             return None
-
-        def generate(prompt: str, stop: tuple[str, ...]) -> Generation:
-            return gateway.generate(
-                name,
-                lambda current: current.request(prompt, stop=stop),
-                Priority.SLEEP,
-                given_up=woken[0],
-            )
-
-        return generate

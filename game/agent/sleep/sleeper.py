@@ -57,7 +57,7 @@ class Sleeper:
         self._agent_id, self._services = agent_id, services
         self._memory, self._thinker, self.nights = memory, thinker, nights
         self._walk: GoingHome | None = None
-        self._last_tick = self._last_spoken = self._now()
+        self._last_tick = self._last_spoken = self._services.seconds()
         self._tiredness = self._kept_tiredness()
         self._disturbed = 0
         """How often it was woken since it last slept its fill."""
@@ -135,7 +135,7 @@ class Sleeper:
     def noticed(self, event: PerceivedEvent) -> None:
         """Something happened; while players turn to it, it does not go to bed."""
         if event.from_player and event.kind in (*_FOR_IT, EventKind.GIVEN):
-            self._last_spoken = self._now()
+            self._last_spoken = self._services.seconds()
             self.stay_up()
 
     def close(self) -> None:
@@ -169,10 +169,10 @@ class Sleeper:
         usual = self._services.sleeping.current.quiet_minutes * 60.0
         doubled = max(usual, TICK_SECONDS) * 2.0 ** min(self._disturbed, 16)
         quiet = min(doubled, max(LONGEST_QUIET, usual)) if self._disturbed else usual
-        return self._now() - self._last_spoken >= quiet and not self._thinker.thinking
+        return self._services.seconds() - self._last_spoken >= quiet and not self._thinker.thinking
 
     def _passed(self) -> float:
-        now, before = self._now(), self._last_tick
+        now, before = self._services.seconds(), self._last_tick
         self._last_tick = now
         return min(max(now - before, 0.0), LONGEST_TICK)
 
@@ -195,7 +195,7 @@ class Sleeper:
     def _welcome(self) -> None:
         """It is home: to it, whoever waits there has only just come."""
         self.stay_up()
-        self._last_spoken = self._now()
+        self._last_spoken = self._services.seconds()
         for guest in players_near(self.agent):
             who = identity_of(guest)
             self._thinker.notice(PerceivedEvent(EventKind.ARRIVAL, True, guest.key, source_id=who))
@@ -280,7 +280,7 @@ class Sleeper:
         self._remember(agent, f"You wake up after {_told(slept)} of sleep: {cause}.")
         show(agent, f"{agent.key} wakes up.", "asleep")
         log(f"[Sleep] {agent.key} wakes after {_told(slept)}: {by}")
-        self._last_spoken = self._now()
+        self._last_spoken = self._services.seconds()
         self._thinker.start()
         self._thinker.notice(PerceivedEvent(EventKind.OTHER, from_player=False, source=""))
 
@@ -355,9 +355,6 @@ class Sleeper:
         if agent is not None:
             kept = (round(self._tiredness.awake_seconds, 1), self._tiredness.tokens)
             agent.attributes.add("tiredness", kept)
-
-    def _now(self) -> float:
-        return float(self._services.timer.seconds())
 
 
 def _told(slept: timedelta) -> str:

@@ -52,11 +52,11 @@ class Deeds:
         """What there is to choose from; None if nothing was asked for, or nothing is possible."""
         leader = next((each for each in people_near(agent) if each.key == partner), None)
         if leader is not None:
-            self._following.spoke(leader, self._now())
+            self._following.spoke(leader, self._services.seconds())
         wishes = deeds.asked(said, agent.key)
         if leader is None or not wishes or deeds.declines(answer):
             return None
-        follows = self._following.follows(agent, leader, self._now())
+        follows = self._following.follows(agent, leader, self._services.seconds())
         there = deeds.possible(wishes, said, partner, self._options(agent), following=follows)
         if not there:
             return None
@@ -89,7 +89,7 @@ class Deeds:
         if deed is NOTHING or leader is None or not self._possible(agent, deed, choice.partner):
             return Act(NOTHING.command)
         if deed.verb == deeds.FOLLOW:
-            self._following.begin(leader, self._now())
+            self._following.begin(leader, self._services.seconds())
             return self._actor.do(agent, Command("emote", f"goes with {leader.key} from now on."))
         if deed.verb == deeds.UNFOLLOW:
             self._following.end()
@@ -112,6 +112,3 @@ class Deeds:
         ways = [e for e in agent.location.exits if e.access(agent, "traverse")]
         passable = {str(each.key) for each in ways}
         return replace(options, exits=tuple(e for e in options.exits if e in passable))
-
-    def _now(self) -> float:
-        return float(self._services.timer.seconds())

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
-from typing import Any
 
 from game.agent.attention import Attention
 from game.agent.body import Body
@@ -23,6 +22,7 @@ from game.agent.surroundings import (
     players_near,
     talkativeness,
 )
+from game.agent.tasks import Alarm
 from game.agent.thinking.actor import Act, Actor
 from game.agent.thinking.fitting import Fitting
 from game.agent.thinking.following import Following
@@ -65,7 +65,7 @@ class Thinker(Thinking):
         )
         self._drowsy = drowsy
         self._attention = Attention(services.thinking.current, services.random)
-        self._wake_up: Any = None
+        self._wake_up = Alarm(services.timer)
         self._closed = False
 
     def take_over(self, other: Thinker) -> None:
@@ -77,7 +77,7 @@ class Thinker(Thinking):
     def waited(self) -> float | None:
         """Seconds that its thought has waited; None if none is under way."""
         since = self.tally.waits_since
-        return None if since is None else self._now() - since
+        return None if since is None else self._services.seconds() - since
 
     @property
     def thinking(self) -> bool:
@@ -94,7 +94,7 @@ class Thinker(Thinking):
         event = _as_seen_by(agent, event)
         if self._services.warming and event.from_player and event.kind in DIRECT:
             self._services.warming.drop()
-        self._attention.notice(event, self._now())
+        self._attention.notice(event, self._services.seconds())
         if self._attention.outranked:
             self.break_off()
         self.schedule()
@@ -106,7 +106,7 @@ class Thinker(Thinking):
         if agent is None:
             return False
         self._attention.only_here(_present(agent))
-        return self._attention.in_talk(self._now())
+        return self._attention.in_talk(self._services.seconds())
 
     @property
     def stays(self) -> bool:
@@ -123,13 +123,13 @@ class Thinker(Thinking):
 
     def start(self) -> None:
         """Begin to have idle thoughts."""
-        if self._attention.due(self._now()) is None:
+        if self._attention.due(self._services.seconds()) is None:
             self.schedule()
 
     def close(self) -> None:
         """Stop thinking; an answer that still comes is dropped."""
         self._closed = True
-        self._cancel_wake_up()
+        self._wake_up.cancel()
         super().close()
 
     @property
@@ -161,24 +161,19 @@ class Thinker(Thinking):
 
     def schedule(self) -> None:
         """Set the clock for the next time that a thought may be due."""
-        self._cancel_wake_up()
+        self._wake_up.cancel()
         if self._closed or self.thinking:
             return
         at = self._attention.next_at()
         if at is not None:
-            delay = max(at - self._now(), 0.0)
-            self._wake_up = self._services.timer.callLater(delay, self._wake)
-
-    def _cancel_wake_up(self) -> None:
-        if self._wake_up is not None and self._wake_up.active():
-            self._wake_up.cancel()
-        self._wake_up = None
+            delay = max(at - self._services.seconds(), 0.0)
+            self._wake_up.set(delay, self._wake)
 
     def _wake(self) -> None:
         agent = self.agent
         if agent is None:
             return
-        now = self._now()
+        now = self._services.seconds()
         self._attention.config = _config_for(agent, self._services.thinking.current)
         self._attention.set_player_near(bool(players_near(agent)), now)
         self._attention.only_here(_present(agent))
@@ -199,7 +194,7 @@ class Thinker(Thinking):
     def _thought_over(self, act: Act | None) -> None:
         """A thought has ended, or a moment for one has passed."""
         spoke, silent = (act.spoke, act.command is None or act.waited) if act else (False, True)
-        self._attention.thought_done(self._now(), spoke=spoke, silent=silent)
+        self._attention.thought_done(self._services.seconds(), spoke=spoke, silent=silent)
         self.schedule()
 
 

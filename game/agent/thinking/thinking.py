@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from game.agent.agent_log import log
 from game.agent.body import Body
@@ -20,7 +19,7 @@ from game.agent.memory.acquaintances import keys_with
 from game.agent.memory.remembering import Life, Remembering
 from game.agent.services import Services
 from game.agent.surroundings import people_near, show
-from game.agent.tasks import Once, Routine
+from game.agent.tasks import Alarm, Once, Routine
 from game.agent.thinking.actor import Act, Actor
 from game.agent.thinking.deeds import DeedChoice, Deeds
 from game.agent.thinking.fitting import Fitting
@@ -90,7 +89,7 @@ class Thinking(ABC):
         self._deeds = Deeds(actor, following, services)
         self._replying = Replying(mind, services)
         self._task: Routine[Act | None] | None = None
-        self._notice: Any = None
+        self._notice = Alarm(services.timer)
 
     @abstractmethod
     def _thought_over(self, act: Act | None) -> None:
@@ -102,11 +101,11 @@ class Thinking(ABC):
 
     def begin(self, impulse: Impulse) -> None:
         """Think, now that the moment has come."""
-        self.tally.waits_since = self._now()
+        self.tally.waits_since = self._services.seconds()
         self.current = ThoughtInProgress(impulse)
         pause = self._services.thinking.current.pause_notice
         if impulse.priority == "player" and pause:
-            self._notice = self._services.timer.callLater(pause, self._show_thinking)
+            self._notice.set(pause, self._show_thinking)
         self._task = Routine(self._think(self.current), self._finish, self._broke_off)
         self._task.run()
 
@@ -135,7 +134,7 @@ class Thinking(ABC):
         self._thought_over(act)
 
     def _end(self) -> None:
-        self._cancel_notice()
+        self._notice.cancel()
         self.current = self._task = self.tally.waits_since = None
 
     def _broke_off(self, error: Exception) -> None:
@@ -286,7 +285,7 @@ class Thinking(ABC):
             else None
         )
         if choice is not None:
-            self._cancel_notice()
+            self._notice.cancel()
             chosen = ThoughtInProgress(thought.impulse, lead=DEED, choice=choice)
             await self._choose(self._next(chosen), choice)
         return act
@@ -340,7 +339,7 @@ class Thinking(ABC):
             return build(agent, profile) if agent is not None and there else None
 
         came: Once[Outcome] = Once()
-        thought.queued = self._now()
+        thought.queued = self._services.seconds()
         priority = _PRIORITIES[thought.impulse.priority]
         answer: Outcome
         try:
@@ -443,7 +442,7 @@ class Thinking(ABC):
         basis: Basis | None = None,
     ) -> GenerationRequest:
         """Keep what is sent, for the event log and for whoever looks at it."""
-        now = self._now()
+        now = self._services.seconds()
         thought.sent = Sent(request, costs, now - thought.queued, now, basis)
         if rendered is not None and costs is not None:
             impulse, at = thought.impulse, self._services.clock.now()
@@ -466,7 +465,7 @@ class Thinking(ABC):
             self._memory.name,
             thought,
             outcome,
-            self._now(),
+            self._services.seconds(),
             answer=came,
             act=act,
             problem=problem,
@@ -475,9 +474,6 @@ class Thinking(ABC):
         self._services.events.emit(event)
         if thought.choice is None and outcome != "looked":  # both are part of a reply
             self.tally.ended(event, came, self._services.clock.now())
-
-    def _now(self) -> float:
-        return float(self._services.timer.seconds())
 
     # -- what people see of it
 
@@ -496,8 +492,3 @@ class Thinking(ABC):
         """Tell the people in the room; agents would only remember it for nothing."""
         agents = tuple(person for person in people_near(agent) if person.is_agent)
         show(agent, text, "thinking", hidden_from=agents)
-
-    def _cancel_notice(self) -> None:
-        if self._notice is not None and self._notice.active():
-            self._notice.cancel()
-        self._notice = None

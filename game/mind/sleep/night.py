@@ -32,12 +32,14 @@ _WEIGHTS = {
 class Asking:
     """The model for one sleep: a limit on its calls, and an end when the agent wakes."""
 
-    def __init__(self, generate: Generate | None, limit: int) -> None:
+    def __init__(
+        self, generate: Generate | None, limit: int, woken: threading.Event | None = None
+    ) -> None:
         self.calls = 0
         self.limit = limit
         self._generate = generate
         self._until = limit
-        self._woken = threading.Event()
+        self._woken = woken or threading.Event()
 
     @property
     def available(self) -> bool:
