@@ -12,7 +12,7 @@ from typing import Any
 from evennia.objects.models import ObjectDB
 
 from game.agent.agent_log import logged
-from game.agent.memory.remembering import Life
+from game.agent.body import Life
 from game.agent.mind import Mind
 from game.agent.naming import keep_former
 from game.agent.services import Services, running, services

@@ -9,7 +9,6 @@ from dataclasses import replace
 from evennia.utils.evmore import EvMore
 
 from commands.building.base import BuilderCommand, plain, shortened
-from game.agent.in_time import in_time
 from game.agent.services import services
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
@@ -45,7 +44,7 @@ class RecallCommand(BuilderCommand):
             else:
                 EvMore(caller, text, always_page=False, justify_kwargs=False)
 
-        in_time(services(), attempt, PATIENCE).then(show)
+        services().in_time(attempt, PATIENCE).then(show)
 
 
 class CmdRecall(RecallCommand):

@@ -23,7 +23,6 @@ from game.agent.impulses import (
     Pending,
     PerceivedEvent,
     Priority,
-    impulse_of,
     merged,
 )
 from game.agent.thinking_config import ThinkingConfig
@@ -158,7 +157,7 @@ class Attention:
         newer = self._pending.take(current.key)
         if newer is not None:
             self._current = self._placed(merged(current, newer))
-        elif current.trigger == EventKind.ARRIVAL and current.who in self._spoke_meanwhile:
+        elif current.kind is EventKind.ARRIVAL and current.who in self._spoke_meanwhile:
             return None
         return self._current
 
@@ -208,8 +207,9 @@ class Attention:
     # -- what is pending
 
     def _plan(self, event: PerceivedEvent, now: float, priority: Priority) -> None:
+        what = (event.kind, event.from_player, event.source, event.memory, event.source_id)
         self._pending.add(
-            impulse_of(event, priority),
+            Impulse(*what, priority),
             at=now + self._delay(event),
             now=now,
             listen=3.0 * self.config.gather,

@@ -28,6 +28,7 @@ class EventKind(StrEnum):
     DEPARTURE = "departure"
     HEARD = "heard"  # somebody spoke or acted, to nobody in particular
     OTHER = "other"
+    IDLE = "idle"  # nothing happened for long
 
 
 DIRECT = (EventKind.NAMED, EventKind.GIVEN, EventKind.ADDRESSED)
@@ -62,55 +63,32 @@ class PerceivedEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Impulse:
-    """A reason to think now.
+class Impulse(PerceivedEvent):
+    """A reason to think now: the newest of what one person did, or of what happened.
 
     Attributes:
-        trigger: The kind of the event, or ``idle``.
         priority: The place in the model's queue.
-        source: Who caused it; empty for nobody.
-        memory: Number of the memory of it, the newest if there are several; 0 where that is
-            not known.
-        source_id: What tells them from others of that name; empty where that is not known.
-        from_player: Whether a person is behind it.
     """
 
-    trigger: str
-    priority: Priority
-    source: str
-    memory: int = 0
-    source_id: str = ""
-    from_player: bool = False
+    priority: Priority = "event"
 
     @property
-    def who(self) -> str:
-        """What tells whoever caused it from all others, as far as is known."""
-        return self.source_id or self.source
+    def trigger(self) -> str:
+        """The kind of the event, or ``idle``."""
+        return self.kind.value
 
     @property
     def direct(self) -> bool:
         """Whether somebody turned to the agent, who waits for an answer."""
-        return self.trigger in DIRECT
+        return self.kind in DIRECT
 
     @property
     def key(self) -> str:
         """What it shares its place with: whatever else the same person wants of the agent."""
-        return self.who if self.direct or self.trigger == EventKind.ARRIVAL else ELSE
+        return self.who if self.direct or self.kind is EventKind.ARRIVAL else ELSE
 
 
-IDLE = Impulse("idle", "idle", "")
-
-
-def impulse_of(event: PerceivedEvent, priority: Priority) -> Impulse:
-    """What an event asks of the agent that noticed it."""
-    return Impulse(
-        trigger=event.kind.value,
-        priority=priority,
-        source=event.source,
-        memory=event.memory,
-        source_id=event.source_id,
-        from_player=event.from_player,
-    )
+IDLE = Impulse(EventKind.IDLE, False, "", priority="idle")
 
 
 @dataclass(slots=True)
@@ -163,7 +141,7 @@ class Pending:
     def no_greeting(self, who: str, *, nor_others: bool) -> None:
         """Let go of the wish to greet them, and of all such wishes where a talk begins."""
         for key, each in list(self._all.items()):
-            greeting = each.impulse.trigger == EventKind.ARRIVAL
+            greeting = each.impulse.kind is EventKind.ARRIVAL
             if greeting and (nor_others or key == who):
                 del self._all[key]
 
@@ -179,7 +157,7 @@ def _rank(impulse: Impulse) -> int:
     """Players who wait, then those who have come, then agents who wait, then all else."""
     if impulse.priority == "player":
         return 3
-    came = impulse.from_player and impulse.trigger == EventKind.ARRIVAL
+    came = impulse.from_player and impulse.kind is EventKind.ARRIVAL
     return 2 if came else int(impulse.direct)
 
 
@@ -190,4 +168,4 @@ def merged(old: Impulse, new: Impulse) -> Impulse:
 
 
 def _urgency(impulse: Impulse) -> int:
-    return DIRECT.index(EventKind(impulse.trigger)) if impulse.direct else -1
+    return DIRECT.index(impulse.kind) if impulse.direct else -1

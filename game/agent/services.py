@@ -9,17 +9,18 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 
 from game.agent import logged_events
 from game.agent.agent_log import log, open_log, report
 from game.agent.counting import Counting
 from game.agent.logged_events import FaultHandler
+from game.agent.tasks import Alarm, Once
 from game.agent.thinking_config import ThinkingConfig, load_thinking_config
 from game.agent.warming import Warming
 from game.index.service import IndexService
@@ -83,20 +84,15 @@ class Turns:
                 self._reactor.callLater(0, self._run)
 
 
-class Config[T](Protocol):
-    """Settings as they are now."""
-
-    @property
-    def current(self) -> T:
-        """The settings."""
-        ...
-
-
 @dataclass(frozen=True)
 class Fixed[T]:
     """Settings that no file changes."""
 
     current: T
+
+
+type Config[T] = ConfigFile[T] | Fixed[T]
+"""Settings as they are now."""
 
 
 def _pool(threads: int, name: str) -> Executor:
@@ -169,8 +165,8 @@ class Services:
 
     places: Places
     gateway: Gateway
-    compaction: ConfigFile[CompactionConfig]
-    thinking: ConfigFile[ThinkingConfig]
+    compaction: Config[CompactionConfig]
+    thinking: Config[ThinkingConfig]
     syncer: Syncer
     workers: Executor
     post: Callable[[Callable[[], None]], None]
@@ -224,6 +220,38 @@ class Services:
             return self.gateway.generate(profile, request, priority, given_up=given_up)
 
         return generate
+
+    def in_time[T](self, work: Callable[[], T], seconds: float) -> Once[T | None]:
+        """Run ``work``, which blocks, in a worker thread.
+
+        Returns:
+            Its result, on the reactor thread and never before this returns; None if it failed,
+            or took longer than ``seconds``.
+        """
+        came: Once[T | None] = Once()
+        alarm = Alarm(self.timer)
+
+        def give_up() -> None:
+            future.cancel()
+            came(None)
+
+        def finish(result: T | None) -> None:
+            alarm.cancel()
+            came(result)
+
+        def finished(future: Future[T]) -> None:
+            if future.cancelled():
+                return
+            if (error := future.exception()) is not None:
+                # Nobody else would hear of it: the thread's caller is long gone.
+                log(f"[Error] A worker thread failed: {error!r}")
+            result = None if error else future.result()
+            self.post(lambda: finish(result))
+
+        alarm.set(seconds, give_up)
+        future = self.searchers.submit(work)
+        future.add_done_callback(finished)
+        return came
 
     @cached_property
     def ranker(self) -> Ranker:

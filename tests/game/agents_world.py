@@ -15,10 +15,13 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import evennia
+from evennia.server.serversession import ServerSession
 from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 from twisted.internet.task import Clock
@@ -34,7 +37,9 @@ from game.mind.markdown_config import ConfigFile
 from game.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.game.built_world import PeopleWorld
+from typeclasses.accounts import Account
 from typeclasses.agents import Agent, create_agent
+from typeclasses.characters import Character
 from typeclasses.minds import close_all
 
 _LLM = """\
@@ -239,6 +244,29 @@ class AgentsWorld(PeopleWorld):
         """One more agent in the inn."""
         return create_agent(name, location=self.room1, profile=f"You are {name}.")
 
+    def guest(self, number: int, name: str) -> Any:
+        """One more player in the inn, with an account and a session of that number."""
+        account = create.create_account(
+            name, f"{name}@x.org", "long-password-12", typeclass=Account
+        )
+        made = self.character(name, account)
+        dummy, handler = ServerSession(), evennia.SESSION_HANDLER
+        dummy.init_session("telnet", ("localhost", "testmode"), handler)
+        dummy.sessid = number
+        handler.portal_connect(dummy.get_sync_data())
+        session = handler.session_from_sessid(number)
+        handler.login(session, account, testmode=True)
+        self.addCleanup(handler.pop, number, None)
+        account.puppet_object(session, made)
+        return made
+
+    def character(self, name: str, account: Account) -> Character:
+        """One more character of an account, in the inn."""
+        made = create.create_object(Character, key=name, location=self.room1, home=self.room1)
+        made.locks.add(f"puppet:pid({account.id})")
+        account.characters.add(made)
+        return made
+
     def thing(self, name: str) -> Any:
         """A thing in the inn."""
         return create.create_object("typeclasses.objects.Object", key=name, location=self.room1)
@@ -262,8 +290,14 @@ class Building:
         return strip_ansi("\n".join(self.heard))
 
 
-class FixedConfig:
-    """A configuration that stands still, whatever the file says."""
+FixedConfig = services.Fixed
 
-    def __init__(self, current: Any) -> None:
-        self.current = current
+
+class HandClock:
+    """A time of day that stands still until a test moves it on."""
+
+    def __init__(self, time: datetime) -> None:
+        self.time = time
+
+    def now(self) -> datetime:
+        return self.time

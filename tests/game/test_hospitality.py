@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import evennia
-from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
 from game.agent.thinking.thinking import PROFILE
@@ -17,8 +15,6 @@ from game.mind.events.types import Nowhere, Thought
 from game.mind.ports import Generation
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
-from typeclasses.accounts import Account
-from typeclasses.characters import Character
 from world.build import TAG_CATEGORY, add_new_attributes
 
 _LAST_SAID = re.compile(r'^(\w+) says to you, "(.+)"$', re.MULTILINE)
@@ -38,24 +34,6 @@ class Inn(AgentsWorld):
         return create.create_object(
             "typeclasses.exits.Exit", key=name, location=start, destination=end
         )
-
-    def guest(self, number: int, name: str) -> Any:
-        """One more player in the inn."""
-        account = create.create_account(
-            name, f"{name}@x.org", "long-password-12", typeclass=Account
-        )
-        made = create.create_object(Character, key=name, location=self.room1, home=self.room1)
-        made.locks.add(f"puppet:pid({account.id})")
-        account.characters.add(made)
-        dummy, handler = ServerSession(), evennia.SESSION_HANDLER
-        dummy.init_session("telnet", ("localhost", "testmode"), handler)
-        dummy.sessid = number
-        handler.portal_connect(dummy.get_sync_data())
-        session = handler.session_from_sessid(number)
-        handler.login(session, account, testmode=True)
-        self.addCleanup(handler.pop, number, None)
-        account.puppet_object(session, made)
-        return made
 
     def calls(self) -> int:
         return len(self.fake.calls("/api/generate"))

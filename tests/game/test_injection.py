@@ -138,7 +138,7 @@ class InjectionWorld(PrivateWorld):
 
     def too_much(self) -> int:
         """How many of its stores are larger than they may be."""
-        keeper, noticed = self.mind.keeper, self.mind.memory.noticed.lines
+        keeper, noticed = self.mind.keeper, self.mind.memory.noticed.block.lines
         return sum((
             sum(estimate_tokens(f"- {line}\n") for line in noticed) > RULES_LIMIT,
             sum(map(len, keeper.shown_pins)) > PINS_LIMIT,

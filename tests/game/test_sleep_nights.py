@@ -194,11 +194,11 @@ class TestWithAModel(NightWorld):
         assert all(sleeper.nights.log.last.next_step is None for sleeper in sleepers)
 
     def test_evidence_comes_from_memory_by_its_words_where_there_is_no_index(self):
-        works = self.sleeper.nights.works
-        found = works.evidence("What of Ostrey, the brother of Tom?")
+        nights = self.sleeper.nights
+        found = nights.evidence("What of Ostrey, the brother of Tom?")
         assert "Ostrey" in found[0].text
         assert found[0].number > 0
-        assert works.evidence("zzz qqq") == []
+        assert nights.evidence("zzz qqq") == []
 
 
 class TestCompacting(LadderWorld):

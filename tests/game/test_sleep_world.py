@@ -13,27 +13,17 @@ from game.agent.thinking.prompting import PromptExtras, prompt_for
 from game.agent.thinking.thinker import AgentState
 from game.mind.language import heard as hearing
 from game.mind.sleep.tiredness import wakes_at
-from tests.game.agents_world import AgentsWorld, FixedConfig
+from tests.game.agents_world import AgentsWorld, FixedConfig, HandClock
 from typeclasses.minds import close_all
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
-class MovableClock:
-    """The world's own time."""
-
-    def __init__(self) -> None:
-        self.time = NOON
-
-    def now(self) -> datetime:
-        return self.time
 
 
 class SleepWorld(AgentsWorld):
     """Mira lives in the inn; the quay and the square lie beyond it."""
 
     def setUp(self) -> None:
-        self.time = MovableClock()
+        self.time = HandClock(NOON)
         super().setUp()
         self.set_thinking(gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=1e9, retries=0)
         self.heard = self.hears(self.char1)
@@ -311,7 +301,7 @@ class TestAsleep(SleepWorld):
         assert not self.mira.db.asleep
         assert 'Tom shouts from The Cellar, "Mira!"' in self.kept()
         window = self.mind.memory.context().window
-        shout = next(memory for memory in window if "shouts" in memory.text)
+        shout = [memory for memory in window if "shouts" in memory.text][-1]
         assert hearing.heard(shout) == hearing.Utterance("Tom", "Mira!")
         assert any("shouts from The Cellar" in line for line in heard)
 

@@ -12,12 +12,11 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from pathlib import Path
 from random import Random
 from typing import Any
 
 from game.agent.agent_log import Complaints, logged
-from game.agent.in_time import in_time
+from game.agent.body import Life
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
 from game.agent.surroundings import identity_of, people_near
@@ -53,19 +52,17 @@ class Acquaintances:
 
     def __init__(
         self,
-        name: str,
-        folder: Path,
+        life: Life,
         memory: MemoryComponent,
         services: Services,
-        *,
         importance_of: Callable[[Memory], Importance],
-        home: Callable[[], str],
     ) -> None:
+        name, emit = life.name, services.events.emit
         self._trouble = Complaints(f"[People] {name}")
         self.book = PeopleBook(
-            folder, lambda: services.people.current, self._trouble, name, services.events.emit
+            life.folder, lambda: services.people.current, self._trouble, name, emit
         )
-        self.importance_of, self._home = importance_of, home
+        self.importance_of, self._find = importance_of, life.body
         self._name, self._memory, self._services = name, memory, services
         self._waiting: deque[Memory] = deque(maxlen=MOST_WAITING)
         self._new: set[str] = set()
@@ -149,7 +146,9 @@ class Acquaintances:
 
     def been(self, place: str) -> bool:
         """Whether it has been in a place of that name, or lives there; quick, see :meth:`met`."""
-        return place == self._home() or self.met(_place_key(place))
+        agent = self._find()
+        home = agent.home if agent is not None else None
+        return (home is not None and place == home.key) or self.met(_place_key(place))
 
     # -- from the profiles into the prompt
 
@@ -157,7 +156,7 @@ class Acquaintances:
         """Have these profiles in RAM, or nearly as many as can be read in a moment."""
         missing = [key for key in keys if self.book.known(key) and self.book.loaded(key) is None]
         if missing:
-            await in_time(self._services, lambda: self.book.load(missing), PATIENCE)
+            await self._services.in_time(lambda: self.book.load(missing), PATIENCE)
 
     def lines(self, agent: Any) -> tuple[str, ...]:
         """What a prompt says of those who are with the agent, and of the place; quick."""

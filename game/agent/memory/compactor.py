@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from game.agent.agent_log import log, warn
+from game.agent.body import Life
 from game.agent.happenings import compacted, undone
 from game.agent.memory.noticing import Noticing
 from game.agent.memory.owner import MemoryOwner
@@ -36,9 +36,9 @@ class Compactor(ABC):
         no_room: Why the last compaction at the emergency mark made no room; None if it did.
     """
 
-    def __init__(self, name: str, folder: Path, owner: MemoryOwner, services: Services) -> None:
-        self.name, self.folder = name, folder
-        self.summaries = SummaryFolder(folder / "summaries", name)
+    def __init__(self, life: Life, owner: MemoryOwner, services: Services) -> None:
+        self.name, self.folder = life.name, life.folder
+        self.summaries = SummaryFolder(life.folder / "summaries", life.name)
         self.compacting = False
         self.no_room: CompactionError | None = None
         self._owner, self._services = owner, services

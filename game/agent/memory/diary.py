@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from game.agent.agent_log import Complaints, log, logged
+from game.agent.body import Life
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
 from game.mind.archive.privacy import NOBODY
@@ -56,22 +56,21 @@ class Diary:
 
     def __init__(
         self,
-        name: str,
-        folder: Path,
+        life: Life,
         memory: MemoryComponent,
         circumstances: Callable[[Memory], ImportanceContext],
         services: Services,
     ) -> None:
-        self._trouble = Complaints(f"[Journal] {name}")
+        self._trouble = Complaints(f"[Journal] {life.name}")
         self.journal = Journal(
-            folder / "journal",
+            life.folder / "journal",
             self._trouble,
             lambda: services.journal.current,
-            name,
+            life.name,
             services.events.emit,
         )
         self.circumstances = circumstances
-        self._name, self._memory, self._services = name, memory, services
+        self._name, self._memory, self._services = life.name, memory, services
         self._scores: dict[int, Importance] = {}
 
     def open(self) -> None:

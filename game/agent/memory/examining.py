@@ -32,10 +32,8 @@ PATIENCE = 120
 class Examiner:
     """Measures what one agent's compactions left."""
 
-    def __init__(
-        self, name: str, memory: MemoryComponent, recaller: Recaller, services: Services
-    ) -> None:
-        self._name, self._memory = name, memory
+    def __init__(self, memory: MemoryComponent, recaller: Recaller, services: Services) -> None:
+        self._name, self._memory = memory.name, memory
         self._recaller, self._services = recaller, services
         self._waiting = Alarm(services.timer)
         self._begun = self._closed = False

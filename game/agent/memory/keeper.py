@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from game.agent.agent_log import Complaints, log
-from game.agent.in_time import in_time
+from game.agent.body import Life
 from game.agent.memory.clearing import compact_for
 from game.agent.memory.diary import Diary
 from game.agent.memory.memory import MemoryComponent
@@ -52,20 +51,14 @@ class MemoryTools:
     """The notes, the pinned block and the recall of one agent."""
 
     def __init__(
-        self,
-        name: str,
-        folder: Path,
-        memory: MemoryComponent,
-        diary: Diary,
-        services: Services,
-        *,
-        names: Callable[[], frozenset[str]],
+        self, life: Life, memory: MemoryComponent, diary: Diary, services: Services
     ) -> None:
+        name, folder = life.name, life.folder
         self._trouble = Complaints(f"[Notes] {name}")
         tell = services.events.emit
         self.notes = NoteBook(folder / "notes", self._trouble, name, tell)
         self.pinned = Pinned(folder / "pinned.md", name, tell)
-        self.recaller = Recaller(name, folder, self.notes, memory, services, names=names)
+        self.recaller = Recaller(life, self.notes, memory, services)
         self._name, self._memory, self._services = name, memory, services
         self._diary = diary
         self._remembered: tuple[Memory, ...] = ()
@@ -108,7 +101,7 @@ class MemoryTools:
             self._memory.remember(line, MemoryKind.RESULT, place=place)
             finished(None)
 
-        in_time(self._services, work, TOOL_SECONDS).then(done)
+        self._services.in_time(work, TOOL_SECONDS).then(done)
         return finished
 
     def _note(self, argument: str, place: str, reason: str) -> str:

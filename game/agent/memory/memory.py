@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from game.agent.agent_log import log, logged
+from game.agent.body import Life
 from game.agent.happenings import remembered
 from game.agent.memory.compactor import Compacted, Compactor
 from game.agent.memory.noticing import Noticing
@@ -49,16 +50,16 @@ class MemoryComponent(Compactor):
         noticed: What it was told as a rule, and what it promised.
     """
 
-    def __init__(self, name: str, folder: Path, owner: MemoryOwner, services: Services) -> None:
-        super().__init__(name, folder, owner, services)
+    def __init__(self, life: Life, owner: MemoryOwner, services: Services) -> None:
+        super().__init__(life, owner, services)
         self.problem: KeepsakeError | None = None
         self.newest = self.last_act = 0
         self.private = PrivateWords()
-        self.noticed = Noticing(name, folder, services)
+        self.noticed = Noticing(life, services)
         self._memory: AgentMemory | None = None
         self._dropped = 0
         self._closed = self._asleep = False
-        self._backlog = deque(map(_entry, services.spill.of(folder.name)))
+        self._backlog = deque(map(_entry, services.spill.of(self.folder.name)))
         self._from_before = len(self._backlog)
         self._unkept: list[Line] = []
         self._try_again_at = 0.0
@@ -69,7 +70,7 @@ class MemoryComponent(Compactor):
             asleep=lambda: self._asleep,
             importance=owner.importance,
         )
-        self._opener = Opener(name, self.summaries, services, of_the_agent)
+        self._opener = Opener(life.name, self.summaries, services, of_the_agent)
 
     # -- remembering
 

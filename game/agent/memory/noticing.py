@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 
 from game.agent.agent_log import Complaints, log, logged
+from game.agent.body import Life
 from game.agent.services import Services
 from game.mind.archive.records import Memory
 from game.mind.books.commitments import Commitments
@@ -20,9 +20,10 @@ FILE = "noticed.md"
 class Noticing:
     """Keeps what was noticed of one agent's life in its folder of the vault."""
 
-    def __init__(self, name: str, folder: Path, services: Services) -> None:
+    def __init__(self, life: Life, services: Services) -> None:
+        name, emit = life.name, services.events.emit
         self._trouble = Complaints(f"[Notes] {name}")
-        self.block = Commitments(folder / FILE, self._trouble, name, services.events.emit)
+        self.block = Commitments(life.folder / FILE, self._trouble, name, emit)
         self._name, self._services = name, services
         self._saving = False
 
@@ -74,15 +75,6 @@ class Noticing:
         else:
             for item in kept:
                 log(f"[Notes] {self._name}: Noticed in sleep: {item.line}")
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """All that is kept and fits into a prompt; each line names its source."""
-        return self.block.lines
-
-    def lines_before(self, number: int | None) -> tuple[str, ...]:
-        """Those of them that the window, which begins with memory ``number``, no longer says."""
-        return self.block.lines_before(number)
 
     def _save_soon(self) -> None:
         if not self._saving:

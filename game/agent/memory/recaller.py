@@ -6,12 +6,12 @@ reactor only hands over texts and numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from functools import partial
 
 from game.agent.agent_log import log
+from game.agent.body import Life
 from game.agent.happenings import searched
-from game.agent.in_time import in_time
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
 from game.mind.archive.privacy import NOBODY, Audience
@@ -36,17 +36,10 @@ class Recaller:
     """Searches what one agent has lived, summed up and noted."""
 
     def __init__(
-        self,
-        name: str,
-        folder: Path,
-        notes: NoteBook,
-        memory: MemoryComponent,
-        services: Services,
-        *,
-        names: Callable[[], frozenset[str]],
+        self, life: Life, notes: NoteBook, memory: MemoryComponent, services: Services
     ) -> None:
-        self._name, self._folder, self._notes, self._memory = name, folder, notes, memory
-        self._services, self._find_names = services, names
+        self._name, self._folder, self._find_names = life.name, life.folder, life.names
+        self._notes, self._memory, self._services = notes, memory, services
         self._names: frozenset[str] = frozenset()
         self._followed: int | None = None
         self._recall = self._over_index()
@@ -77,11 +70,8 @@ class Recaller:
             return None
         self.prepare()
         began = self._services.seconds()
-
-        def work() -> SearchResult | None:
-            return self._found(text, before=before, scene=scene, seconds=seconds, audience=audience)
-
-        found = await in_time(self._services, work, seconds)
+        what = partial(self._found, text, before, scene=scene, seconds=seconds, audience=audience)
+        found = await self._services.in_time(what, seconds)
         self._tell(by, text, None if found is None else found.hits, began, before)
         return found
 
@@ -98,15 +88,15 @@ class Recaller:
         if self._recall is None:
             return None
         began = self._services.seconds()
-        result = self._found(text, before=before, scene=scene, seconds=seconds)
+        result = self._found(text, before, scene=scene, seconds=seconds)
         self._tell(by, text, None if result is None else result.hits, began, before)
         return result
 
     def _found(
         self,
         text: str,
-        *,
         before: int | None,
+        *,
         scene: bool,
         seconds: float,
         audience: Audience = NOBODY,
@@ -130,8 +120,7 @@ class Recaller:
         )
         if found is None:
             return None
-        notes, summaries, memories = map(tuple, found)
-        return SearchResult(notes, summaries, memories)
+        return SearchResult(*map(tuple, found))
 
     def prepare(self) -> None:
         """Look up what a search needs of the world; on the reactor thread, before it."""

@@ -7,43 +7,35 @@ goes on after a crash in :mod:`game.mind.sleep`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
 from datetime import datetime
-from pathlib import Path
 
 from game.agent.agent_log import log, logged
+from game.agent.body import Life
+from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
+from game.agent.sleep.night_works import NightWorks
 from game.llm.queue import Priority
 from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.events.types import Sleep
 from game.mind.sleep import night
 from game.mind.sleep.asking import Ask, Generate
-from game.mind.sleep.log import AFRESH, SleepLog
+from game.mind.sleep.log import AFRESH
 from game.mind.sleep.steps import Figures, Step, Work
 
-type Works = Callable[[SleepLog, datetime], Mapping[Step, Work]]
-"""Makes what does the steps of a sleep that began at that time; called in its thread."""
-
-_logs: dict[Path, SleepLog] = {}
-"""One a folder: the night of an agent that was renamed may still come to its end while that
-of the new name begins, and they must know of each other."""
 _changing = threading.Lock()
 """Held while a night is opened or closed, so that none is opened for whoever has just woken."""
 
 
-class Nights:
+class Nights(NightWorks):
     """The nights of one agent; on the reactor thread, the work itself in another.
 
     Attributes:
-        log: Which nights there were.
-        works: Makes what does the steps.
         step: What the present night is at; None before it begins and when it is over.
     """
 
-    def __init__(self, name: str, folder: Path, works: Works, services: Services) -> None:
-        self.log = _logs.setdefault(folder, SleepLog(folder))
+    def __init__(self, life: Life, mind: Remembering, services: Services) -> None:
+        super().__init__(life, mind, services)
         self.step: Step | None = None
-        self._name, self.works, self._services = name, works, services
         self._asking: night.Asking | None = None
         self._broken_off: list[tuple[datetime, night.Asking]] = []
         """Sleeps of late that ended too soon: the next makes up for them, with what they left."""
@@ -127,7 +119,7 @@ class Nights:
             if self._begun(asking, why, fell_asleep) and self._has_work():
                 works = {
                     step: self._told(asking, step, work)
-                    for step, work in self.works(self.log, fell_asleep).items()
+                    for step, work in self.works(fell_asleep).items()
                 }
                 done = night.run(
                     self._name, works, self.log, asking, self._services.clock, self._tell

@@ -54,7 +54,7 @@ class Sleeper:
         nights: Nights,
         services: Services,
     ) -> None:
-        self._agent_id, self._services = agent_id, services
+        self._services = services
         self._memory, self._thinker, self.nights = memory, thinker, nights
         self._walk: GoingHome | None = None
         self._last_tick = self._last_spoken = self._services.seconds()

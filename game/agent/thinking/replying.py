@@ -13,7 +13,6 @@ from functools import partial
 from game.agent.body import Body
 from game.agent.happenings import Basis, basis_of
 from game.agent.impulses import Impulse
-from game.agent.in_time import in_time
 from game.agent.memory.acquaintances import present_with
 from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
@@ -135,7 +134,7 @@ class Replying:
         sentences = self._material(agent, reply, window)
         before = next((turn.words for turn in reversed(reply.scene.turns) if turn.who), "")
         rank = partial(self._services.ranker.rank, question, sentences, before, agent.key)
-        ranked = await in_time(self._services, rank, SECONDS)
+        ranked = await self._services.in_time(rank, SECONDS)
         reply.scene = replace(reply.scene, ranked=tuple(ranked or ()))
         return reply
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 from enum import StrEnum
 
 from game.agent.attention import Attention
-from game.agent.body import Body
+from game.agent.body import Body, Life
 from game.agent.impulses import DIRECT, EventKind, Impulse, PerceivedEvent
-from game.agent.memory.remembering import Life, Remembering
+from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
 from game.agent.surroundings import (
     identity_of,
@@ -23,9 +23,7 @@ from game.agent.surroundings import (
     talkativeness,
 )
 from game.agent.tasks import Alarm
-from game.agent.thinking.actor import Act, Actor
-from game.agent.thinking.fitting import Fitting
-from game.agent.thinking.following import Following
+from game.agent.thinking.actor import Act
 from game.agent.thinking.tally import ThoughtTally
 from game.agent.thinking.thinking import Thinking
 from game.agent.thinking_config import ThinkingConfig
@@ -54,15 +52,10 @@ class Thinker(Thinking):
         mind: Remembering,
         services: Services,
         *,
-        actor: Actor,
-        fitting: Fitting,
-        following: Following,
         spent: Callable[[int], None],
         drowsy: Callable[[], bool],
     ) -> None:
-        super().__init__(
-            life, mind, services, actor=actor, fitting=fitting, following=following, spent=spent
-        )
+        super().__init__(life, mind, services, spent=spent)
         self._drowsy = drowsy
         self._attention = Attention(services.thinking.current, services.random)
         self._wake_up = Alarm(services.timer)

@@ -12,11 +12,11 @@ from dataclasses import replace
 from functools import partial
 
 from game.agent.agent_log import log
-from game.agent.body import Body
+from game.agent.body import Body, Life
 from game.agent.happenings import Basis
-from game.agent.impulses import Impulse
+from game.agent.impulses import EventKind, Impulse
 from game.agent.memory.acquaintances import keys_with
-from game.agent.memory.remembering import Life, Remembering
+from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
 from game.agent.surroundings import people_near, show
 from game.agent.tasks import Alarm, Once, Routine
@@ -70,23 +70,17 @@ class Thinking(ABC):
     """
 
     def __init__(
-        self,
-        life: Life,
-        mind: Remembering,
-        services: Services,
-        *,
-        actor: Actor,
-        fitting: Fitting,
-        following: Following,
-        spent: Callable[[int], None],
+        self, life: Life, mind: Remembering, services: Services, *, spent: Callable[[int], None]
     ) -> None:
+        self.actor = Actor(mind.memory, mind.keeper, services)
+        self.fitting = Fitting(mind.memory, services)
+        self.following = Following()
         self.current: ThoughtInProgress | None = None
         self.thoughts = 0
         self.tally = ThoughtTally()
         self._key, self._find, self._services = cache_key(life.number), life.body, services
         self._mind, self._memory, self._spent = mind, mind.memory, spent
-        self._actor, self._fitting = actor, fitting
-        self._deeds = Deeds(actor, following, services)
+        self._deeds = Deeds(self.actor, self.following, services)
         self._replying = Replying(mind, services)
         self._task: Routine[Act | None] | None = None
         self._notice = Alarm(services.timer)
@@ -200,21 +194,21 @@ class Thinking(ABC):
         await made
 
     def _acted(self, agent: Body, thought: ThoughtInProgress, answer: Generation) -> Act:
-        self._fitting.answered(answer.prompt_tokens)
+        self.fitting.answered(answer.prompt_tokens)
         self._count(answer)
         self._mind.keeper.thought_over()
         text = led(thought.lead, from_json(answer.text))
         impulse = thought.impulse
         whispered = bool(self._replying.audience_of_act(impulse))
         confidant = impulse.source if whispered else ""
-        act = self._actor.act(agent, text, addressee=addressee(impulse), confidant=confidant)
+        act = self.actor.act(agent, text, addressee=addressee(impulse), confidant=confidant)
         log(log_line(agent.key, thought, answer, act))
         self._told(thought, "acted" if act.command else "refused", answer=answer, act=act)
         return act
 
     def _too_large(self, agent: Body, thought: ThoughtInProgress) -> None:
-        self._fitting.tell(agent)
-        self._told(thought, "too large", costs=self._fitting.too_large)
+        self.fitting.tell(agent)
+        self._told(thought, "too large", costs=self.fitting.too_large)
         self.show_absent(agent, thought.impulse)
 
     async def _reply(self, thought: ThoughtInProgress) -> Act | None:
@@ -267,7 +261,7 @@ class Thinking(ABC):
         if not words and not reply.scene.said:  # nobody said anything that wants an answer
             self._told(thought, "refused", answer=answer, act=Act(None, fault))
             return None
-        act = self._actor.speak(
+        act = self.actor.speak(
             agent,
             words or self._replying.shrug(agent),
             reply.partner,
@@ -374,12 +368,10 @@ class Thinking(ABC):
         thought.too_large = False
         if not self._is_wanted(agent, thought):
             return None
-        fitting = self._fitting
+        fitting = self.fitting
         audience = self._replying.audience_of_act(thought.impulse)
         kept = kept_by(agent, self._mind, thought.found, audience)
-        fitting.prompt(agent, kept, thought.nudge)
-        prompt = fitting.rendered
-        if prompt is None:
+        if (prompt := fitting.prompt(agent, kept, thought.nudge)) is None:
             thought.too_large = True
             return None
         request = act_request(agent, prompt, thought, profile, self._services)
@@ -428,7 +420,7 @@ class Thinking(ABC):
             assert reply.rendered is not None
             show(reply.rendered.text)
 
-        asked = Impulse("addressed", "player", partner)
+        asked = Impulse(EventKind.ADDRESSED, True, partner, priority="player")
         Routine(self._replying.gather(agent, asked, words=words), gathered).run()
 
     # -- what is kept and told of it
@@ -446,7 +438,7 @@ class Thinking(ABC):
         thought.sent = Sent(request, costs, now - thought.queued, now, basis)
         if rendered is not None and costs is not None:
             impulse, at = thought.impulse, self._services.clock.now()
-            self.tally.sent = LastSent(at, str(impulse.trigger), impulse.source, rendered, costs)
+            self.tally.sent = LastSent(at, impulse.trigger, impulse.source, rendered, costs)
         return request
 
     def _told(
