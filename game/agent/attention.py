@@ -83,7 +83,7 @@ class Attention:
             return True
         if event.from_player:  # nobody is greeted over a talk, or again a moment later
             talks = self.conversations
-            greeted = bool(talks.partners(now)) or talks.met_lately(event.who, now)
+            greeted = talks.going_on(now) or talks.met_lately(event.who, now)
             return event.kind is EventKind.ARRIVAL and greeted
         return bool(event.source) and self._chatter >= self.config.chatter_turns
 
@@ -108,7 +108,7 @@ class Attention:
 
     def in_talk(self, now: float) -> bool:
         """Whether a player talks with the agent: spoke to it, or it to them, a short while ago."""
-        return bool(self.conversations.partners(now))
+        return self.conversations.going_on(now)
 
     def due(self, now: float) -> Impulse | None:
         """Why to think now, or None; asking changes nothing but starts the idle time."""

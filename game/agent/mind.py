@@ -29,8 +29,8 @@ class Mind(Remembering):
         memory.open()
         self.examiner.resume()
         self.keeper.recaller.follow()
-        self.diary.open()
-        self.keeper.open()
+        # In a thread, so that no thought waits for files; what people change from then on is seen.
+        services.searchers.submit(self.look)
         self.acquaintances.catch_up()
 
     def may_compact(self) -> bool:

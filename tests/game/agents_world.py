@@ -40,7 +40,9 @@ from tests.game.built_world import PeopleWorld
 from typeclasses.accounts import Account
 from typeclasses.agents import Agent, create_agent
 from typeclasses.characters import Character
+from typeclasses.exits import Exit
 from typeclasses.minds import close_all
+from typeclasses.rooms import Room
 
 _LLM = """\
 ## agent
@@ -266,6 +268,14 @@ class AgentsWorld(PeopleWorld):
         made.locks.add(f"puppet:pid({account.id})")
         account.characters.add(made)
         return made
+
+    def room(self, name: str) -> Room:
+        """One more place."""
+        return create.create_object(Room, key=name)
+
+    def way(self, name: str, start: Room, end: Room) -> Exit:
+        """An exit."""
+        return create.create_object(Exit, key=name, location=start, destination=end)
 
     def thing(self, name: str) -> Any:
         """A thing in the inn."""

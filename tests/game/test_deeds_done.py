@@ -12,7 +12,6 @@ from game.agent.thinking.following import FOLLOW_SECONDS
 from game.agent.thinking.options import options_of
 from game.mind.prompt.verbs import STANDARD_VERBS
 from tests.game.agents_world import AgentsWorld
-from typeclasses.exits import Exit
 from typeclasses.objects import Object
 
 
@@ -34,9 +33,6 @@ class DeedsWorld(AgentsWorld):
         if prompt.endswith("(Now Mira"):
             return f" {self.deed}.)"
         return f" {self.answers}" if prompt.endswith("Mira:") else " wait"
-
-    def way(self, name: str, start: Any, end: Any) -> Any:
-        return create.create_object(Exit, key=name, location=start, destination=end)
 
     def holds(self, name: str) -> Any:
         return create.create_object(Object, key=name, location=self.mira)

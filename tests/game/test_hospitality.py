@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from evennia.utils import create
-
 from game.agent.thinking.thinking import PROFILE
 from game.agent.warming import AGAIN_SECONDS, MOST_WAITING, Warming
 from game.llm.profiles import ModelProfile
@@ -26,14 +24,9 @@ class Inn(AgentsWorld):
     def setUp(self) -> None:
         super().setUp()
         self.set_thinking(idle_interval=1e9)
-        self.quay = create.create_object("typeclasses.rooms.Room", key="The Quay")
+        self.quay = self.room("The Quay")
         self.way("north", self.room1, self.quay)
         self.way("south", self.quay, self.room1)
-
-    def way(self, name: str, start: Any, end: Any) -> Any:
-        return create.create_object(
-            "typeclasses.exits.Exit", key=name, location=start, destination=end
-        )
 
     def calls(self) -> int:
         return len(self.fake.calls("/api/generate"))
@@ -190,7 +183,7 @@ class TestHosts(Inn):
 
     def test_she_comes_back_when_a_player_enters(self):
         self.char1.move_to(self.quay, quiet=True)
-        cellar = create.create_object("typeclasses.rooms.Room", key="The Cellar")
+        cellar = self.room("The Cellar")
         self.way("down", self.room1, cellar)
         self.way("up", cellar, self.room1)
         self.mira.move_to(cellar, quiet=True)

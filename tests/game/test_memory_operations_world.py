@@ -163,7 +163,7 @@ class HandsTest(OperationsWorld):
     def test_somebody_looks_every_few_minutes(self):
         keeper = self.mind.keeper
         note = keeper.write_note("mill", "It is Tom's.", place="", by="builder")
-        keeper.look()
+        self.mind.look()
         self.ops()
         note.path.unlink()
         self.clock.pump([30.0] * 12)

@@ -6,8 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from unittest import mock
 
-from evennia.utils import create
-
 from game.agent.sleep.sleeper import ITS_HOUR
 from game.agent.thinking.prompting import PromptExtras, prompt_for
 from game.agent.thinking.thinker import AgentState
@@ -36,14 +34,6 @@ class SleepWorld(AgentsWorld):
     def set_sleep(self, **values):
         config = replace(self.services.sleeping.current, **values)
         self.services.sleeping = FixedConfig(config)
-
-    def room(self, name):
-        return create.create_object("typeclasses.rooms.Room", key=name)
-
-    def way(self, name, start, end):
-        return create.create_object(
-            "typeclasses.exits.Exit", key=name, location=start, destination=end
-        )
 
     @property
     def sleeper(self):

@@ -73,14 +73,6 @@ class Diary:
         self._name, self._memory, self._services = life.name, memory, services
         self._scores: dict[int, Importance] = {}
 
-    def open(self) -> None:
-        """Read the newest files in a worker thread, so that no thought has to wait for them."""
-        self._services.searchers.submit(self.journal.entries)
-
-    def look(self) -> None:
-        """See what a person has changed in the files; blocks."""
-        self.journal.entries()
-
     # -- how much something matters
 
     def saw(self, memory: Memory) -> None:

@@ -162,15 +162,6 @@ class MemoryTools:
 
     # -- notes and pins, whoever writes them; all of them block
 
-    def open(self) -> None:
-        """Read the files in a worker thread: what a person changes from then on is known."""
-        self._services.searchers.submit(self.look)
-
-    def look(self) -> None:
-        """See what a person has changed in the files."""
-        self.notes.all()
-        _ = self.shown_pins
-
     def write_note(
         self, title: str, text: str, *, place: str, reason: str = "", by: str = "agent"
     ) -> Note:

@@ -170,12 +170,11 @@ class MemoryComponent(Compactor):
             if memory.kind is MemoryKind.ACT:
                 self.last_act = memory.number
             self._services.events.emit(remembered(self.name, memory))
-            self.noticed.saw(memory)
             self._watched(memory)
 
     def _watched(self, memory: Memory) -> None:
         """Let the watchers look at a memory; what breaks in one of them stays in it."""
-        for watcher in self._owner.watchers:
+        for watcher in (self.noticed.saw, *self._owner.watchers):
             # Whatever somebody said: it is in the archive, and must not be archived again.
             with logged(f"{self.name}: Memory {memory.number} was not looked at"):
                 watcher(memory)

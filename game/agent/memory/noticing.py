@@ -29,19 +29,14 @@ class Noticing:
 
     def saw(self, memory: Memory) -> None:
         """Look at a new memory; quick, the file is written in a worker thread."""
-        self._look(lambda: self.block.follow(memory, self._name))
+        if self.block.follow(memory, self._name):
+            self._save_soon()
 
     def catch_up(self, memories: Iterable[Memory]) -> None:
         """Look at what was lived through and not kept, as after a crash."""
-        self._look(lambda: self.block.catch_up(memories, self._name))
-
-    def _look(self, look: Callable[[], bool]) -> None:
-        try:
-            if look():
+        with logged(f"{self._name}: What was not noticed yet could not be looked at"):
+            if self.block.catch_up(memories, self._name):
                 self._save_soon()
-        except Exception as error:
-            # Whatever somebody said: it is in the archive, and must not be archived again.
-            self._trouble(f"A memory could not be looked at: {error!r}")
 
     def reread(
         self,

@@ -75,6 +75,7 @@ class Remembering(ABC):
         Whatever reads them sees it too: this is for those that nobody reads for a while.
         """
         with logged(f"{self.memory.name}: Its files could not be looked at"):
-            self.keeper.look()
-            self.diary.look()
+            self.keeper.notes.all()
+            _ = self.keeper.shown_pins
+            self.diary.journal.entries()
             self.acquaintances.look()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from game.agent.body import Body
 from game.agent.services import Services
@@ -50,7 +51,7 @@ class Deeds:
         self, agent: Body, partner: str, said: str, answer: str, reply: Act
     ) -> DeedChoice | None:
         """What there is to choose from; None if nothing was asked for, or nothing is possible."""
-        leader = next((each for each in people_near(agent) if each.key == partner), None)
+        leader = _near(agent, partner)
         if leader is not None:
             self._following.spoke(leader, self._services.seconds())
         wishes = deeds.asked(said, agent.key)
@@ -85,7 +86,7 @@ class Deeds:
     def do(self, agent: Body, choice: DeedChoice, answer: str) -> Act:
         """Do the one that was chosen, if it can still be done."""
         deed = deeds.read(answer, choice.deeds)
-        leader = next((each for each in people_near(agent) if each.key == choice.partner), None)
+        leader = _near(agent, choice.partner)
         if deed is NOTHING or leader is None or not self._possible(agent, deed, choice.partner):
             return Act(NOTHING.command)
         if deed.verb == deeds.FOLLOW:
@@ -112,3 +113,7 @@ class Deeds:
         ways = [e for e in agent.location.exits if e.access(agent, "traverse")]
         passable = {str(each.key) for each in ways}
         return replace(options, exits=tuple(e for e in options.exits if e in passable))
+
+
+def _near(agent: Body, name: str) -> Any:
+    return next((each for each in people_near(agent) if each.key == name), None)
