@@ -38,11 +38,7 @@ def logged(what: str) -> Iterator[None]:
 
 
 class Complaints:
-    """Logs what is wrong with one thing, and not again until something else is.
-
-    Args:
-        prefix: What the lines begin with: ``[Notes] Mira``.
-    """
+    """Logs what is wrong with one thing (``[Notes] Mira``), once until something else is."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix, self._last = prefix, ""

@@ -162,13 +162,7 @@ class Attention:
         return self._current
 
     def thought_done(self, now: float, *, spoke: bool = False, silent: bool = False) -> None:
-        """The thought has ended.
-
-        Args:
-            now: When.
-            spoke: It said or did something that others notice.
-            silent: It chose to wait, or failed: no turn in a talk.
-        """
+        """The thought has ended; ``silent``: it chose to wait, or failed, which is no turn."""
         current, self._current = self._current, None
         self._thinking = False
         if spoke and not silent:

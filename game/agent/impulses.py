@@ -112,13 +112,9 @@ class Pending:
         return max(self._all.values(), key=lambda each: _rank(each.impulse), default=None)
 
     def add(self, new: Impulse, *, at: float, now: float, listen: float) -> None:
-        """One more; two of one person become one.
+        """One more, due ``at``; two of one person become one.
 
-        Args:
-            new: The impulse.
-            at: When it is due.
-            now: The time.
-            listen: For how long at most whoever goes on talking is listened to.
+        Whoever goes on talking is listened to for ``listen`` seconds at most.
         """
         before = self._all.get(new.key)
         if before is None:

@@ -151,8 +151,8 @@ class Diary:
 
         Whatever goes wrong, the compaction goes on, and the archive keeps what the journal lacks.
         """
-        config, now = self._services.journal.current, self._services.clock.now()
         with logged(f"{self._name}: Drawing out broke off"):
+            config, now = self._services.journal.current, self._services.clock.now()
             try:
                 drawn = draw_out(window, self._name, self.journal, config, self.importance_of, now)
             except KeepsakeError as error:

@@ -165,14 +165,7 @@ class MemoryTools:
     def write_note(
         self, title: str, text: str, *, place: str, reason: str = "", by: str = "agent"
     ) -> Note:
-        """Write a note, or add to the one of that title, and have it indexed.
-
-        Args:
-            title: What it is called.
-            text: What to write.
-            place: Where the agent is.
-            reason: Why it writes.
-            by: ``agent`` or ``builder``.
+        """Write a note, or add to the one of that title; ``by`` is ``agent`` or ``builder``.
 
         Raises:
             NoteRefused: It cannot be kept; says why.
@@ -193,11 +186,9 @@ class MemoryTools:
             return self.pinned.add(text, own=by == "agent")
 
     def unpin(self, which: str, *, by: str) -> str:
-        """Take one line out of the pinned block, and give it.
+        """Take the line of that number or of those words out of the pinned block, and give it.
 
-        Args:
-            which: Its number, or words that only it has.
-            by: ``agent``, who lets go only of its own, or ``builder``.
+        An agent lets go only of its own.
 
         Raises:
             NoteRefused: It cannot be taken out; says why.
@@ -253,14 +244,7 @@ class MemoryTools:
     async def relate(
         self, question: str, *, scene: bool, by: str = "thought", audience: Audience = NOBODY
     ) -> SearchResult | None:
-        """Search for what may matter to a thought; None if nothing could be searched in time.
-
-        Args:
-            question: What to search for.
-            scene: What is recent counts more.
-            by: For whom; see :class:`game.mind.events.types.Recall`.
-            audience: Who hears what comes of it.
-        """
+        """Search for what may matter to a thought, as :meth:`Recaller.search` does."""
         if not self._config.budget:
             return None
         before, seconds = self.recaller.window_starts_at(), self._config.patience

@@ -95,7 +95,7 @@ class MemoryComponent(Compactor):
             place: The name of the room.
             source: Who caused it, by name.
             reason: The private reason of an act.
-            source_id: Who caused it, whatever they are called; see :mod:`.identity`.
+            source_id: Who that is, whatever they are called; see :func:`identity_of`.
             event: What kind of message it was: ``say``, ``pose``, ``give`` …
             to: To whom an own act was meant, by name.
             to_id: Who that is, whatever they are called.

@@ -46,10 +46,7 @@ class Noticing:
     ) -> None:
         """Have a model look for what the rules missed, and keep it; blocks.
 
-        Args:
-            window: The memories before a compaction, oldest first.
-            last: The number of the last that has left the window with it.
-            ask: Continues a prompt up to one of the stop strings.
+        ``last``: The number of the last memory that left the ``window`` with a compaction.
 
         Raises:
             NightOver: The agent has woken; all else is a line in the log.

@@ -66,12 +66,7 @@ class Nights(NightWorks):
         self.go_on(why, fell_asleep)
 
     def go_on(self, why: str, fell_asleep: datetime) -> None:
-        """The agent sleeps on after the server was down, and its night's work goes on.
-
-        Args:
-            why: Why it sleeps, should the log of its nights know of none that is open.
-            fell_asleep: Since when.
-        """
+        """The agent sleeps on after the server was down, and its night's work goes on."""
         woken = threading.Event()
         asking = night.Asking(self._generate(woken), self._calls_left(fell_asleep), woken)
         self._asking, self.step = asking, None
@@ -90,11 +85,9 @@ class Nights(NightWorks):
         return max(self._services.sleeping.current.calls - spent, 0)
 
     def end(self, by: str, *, whole: bool = False) -> None:
-        """The agent has woken: its night ends at the next piece of work.
+        """The agent was woken ``by`` somebody: its night ends at the next piece of work.
 
-        Args:
-            by: Who or what woke it.
-            whole: Whether it has slept its fill, so that its next sleep is another night.
+        After a ``whole`` sleep the next one is another night.
         """
         self._stop()
         if whole:

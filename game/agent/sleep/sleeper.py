@@ -255,11 +255,9 @@ class Sleeper:
     # -- waking
 
     def wake(self, by: str, *, rested: bool = False) -> bool:
-        """Wake; False if it does not sleep.
+        """Wake ``by`` somebody or :data:`ITS_HOUR`; False if it does not sleep.
 
-        Args:
-            by: Who or what wakes it: ``Tom``, :data:`ITS_HOUR`.
-            rested: Whether it is as fresh as after a whole night, however short it was.
+        ``rested``: It is as fresh as after a whole night, however short this one was.
         """
         agent = self.agent
         if agent is None or not self.asleep:
@@ -299,10 +297,7 @@ class Sleeper:
     def reached_by(self, speaker: Any, line: str, facts: Mapping[str, Any]) -> bool:
         """Whether what happens around the sleeping agent reaches it; wakes it if it is loud.
 
-        Args:
-            speaker: Who caused it; None for nobody.
-            line: What would be perceived.
-            facts: The message's ``type`` and, for what is meant for one, ``to``.
+        ``facts``: The message's ``type`` and, for what is meant for one, ``to``.
         """
         agent = self.agent
         if agent is None or speaker is None or speaker is agent:

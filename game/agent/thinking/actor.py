@@ -85,12 +85,7 @@ class Actor:
     def act(self, agent: Body, text: str, *, addressee: str = "", confidant: str = "") -> Act:
         """Do what the first line of ``text`` says, by the rules that bind a player.
 
-        Args:
-            agent: Whose hands they are.
-            text: The answer.
-            addressee: Whom speech is for.
-            confidant: Whose private words it was made from: what comes of them stays between
-                the two.
+        What was made from private words of a ``confidant`` stays between the two.
         """
         command = parsing.parse(
             text,
@@ -180,13 +175,8 @@ class Actor:
     ) -> bool:
         """Take what the agent perceives of its own act; False if it is not of its own.
 
-        Args:
-            agent: The agent.
-            text: The perceived line.
-            kind: The message's type: ``say``, ``look``, ``failure`` …
-            from_obj: Who caused it.
-            keep: Remembers a result; the echo of speech and gestures is not kept, since
-                the act itself is remembered already.
+        ``kind`` is the message's type: ``say``, ``look``, ``failure`` … The echo of speech and
+        gestures is not kept, since the act itself is remembered already.
         """
         command = self._acting
         if command is None or (from_obj is not None and from_obj is not agent):

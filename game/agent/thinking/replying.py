@@ -207,15 +207,9 @@ class Replying:
         return basis_of(self._mind.memory.context(), hits, ())
 
     def judged(self, reply: Reply, answer: str, *, last: bool) -> Judged:
-        """Look at an answer; what is kept is the best one so far.
+        """Look at an answer, and keep the best one so far; with a fault, it is thought again.
 
-        Args:
-            reply: What was answered.
-            answer: What the model wrote.
-            last: Whether there will be no other try.
-
-        Returns:
-            The answer; with a fault if it should be thought again.
+        ``last``: There will be no other try.
         """
         assert reply.prompt is not None
         found = judge(answer, reply.scene, reply.prompt, self._own_lines(reply))
