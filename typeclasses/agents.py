@@ -255,7 +255,12 @@ def free_name(name: str) -> str:
         NameRefused: No agent may have that name, or its folder holds another's memories.
     """
     clean = check_agent_name(name, _names_in_use())
-    _refuse_shared_folder(clean)
+    for other in all_agents():  # two agents would write one archive
+        if other.memory_folder.casefold() == folder_name(clean).casefold():
+            raise NameRefused(
+                f"The memories of {other.key} are kept under the name {clean}",
+                "Choose another name",
+            )
     return clean
 
 
@@ -264,20 +269,6 @@ def _names_in_use(but: Agent | None = None) -> Iterator[str]:
     others = Character.objects.all_family().exclude(id=but.id if but else None)
     yield from others.values_list("db_key", flat=True)
     yield from AccountDB.objects.values_list("username", flat=True)
-
-
-def _refuse_shared_folder(name: str) -> None:
-    """Refuse a name whose folder holds the memories of an agent that was renamed since.
-
-    Raises:
-        NameRefused: Two agents would write one archive.
-    """
-    for other in all_agents():
-        if other.memory_folder.casefold() == folder_name(name).casefold():
-            raise NameRefused(
-                f"The memories of {other.key} are kept under the name {name}",
-                "Choose another name",
-            )
 
 
 def keep_profile(agent: Agent) -> None:

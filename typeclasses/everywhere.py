@@ -32,7 +32,7 @@ def known_names(services: Services) -> frozenset[str]:
 
     Recall treats a mention of one differently from a plain word.
     """
-    now = float(services.timer.seconds())
+    now = services.seconds()
     asked_at, names = services.names
     if asked_at is None or not asked_at <= now < asked_at + NAMES_SECONDS:
         found = ObjectDB.objects.filter(db_typeclass_path__in=_NAMED)

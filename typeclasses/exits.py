@@ -22,7 +22,7 @@ class Exit(ObjectParent, DefaultExit):
         """Let whoever follows the one who left come along."""
         super().at_post_traverse(traversing_object, source_location, **kwargs)
         if running():
-            now = float(services().timer.seconds())
+            now = services().seconds()
             for mind in list(open_minds()):
                 self._go_after(mind, traversing_object, source_location, now)
 

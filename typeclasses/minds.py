@@ -11,8 +11,8 @@ from typing import Any
 
 from evennia.objects.models import ObjectDB
 
-from game.agent.agent_log import log
-from game.agent.memory.remembering import Life
+from game.agent.agent_log import logged
+from game.agent.body import Life
 from game.agent.mind import Mind
 from game.agent.naming import keep_former
 from game.agent.services import Services, running, services
@@ -91,11 +91,8 @@ def _tick() -> None:
     global _next_tick, _ticks  # noqa: PLW0603 - as above
     _next_tick = None
     for mind in open_minds():
-        try:
+        with logged(f"{mind.memory.name}: Sleep could not be looked after"):
             mind.sleeper.tick()
-        except Exception as error:
-            # Whatever is wrong with one agent, the others tire, sleep and wake.
-            log(f"[Error] {mind.memory.name}: Sleep could not be looked after: {error!r}")
     _ticks += 1
     if _ticks % LOOK_EACH == 0 and running():
         services().searchers.submit(_look, list(open_minds()))

@@ -13,7 +13,6 @@ from evennia.utils.evtable import EvTable
 
 from commands.audit import AuditedCommand
 from commands.wording import listed, quoted
-from game.agent.in_time import in_time
 from game.agent.mind import Mind
 from game.agent.services import services
 from game.mind.errors import KeepsakeError
@@ -59,7 +58,7 @@ class BuilderCommand(AuditedCommand):
             except KeepsakeError as error:
                 return _refused(error)
 
-        in_time(services(), attempt, PATIENCE).then(lambda text: self.page(text or _TOO_LATE))
+        services().in_time(attempt, PATIENCE).then(lambda text: self.page(text or _TOO_LATE))
 
     def asked_of(self, unclear: str, example: str) -> tuple[Agent, str]:
         """The agent that the words begin with, and the rest of them.

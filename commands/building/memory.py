@@ -171,7 +171,7 @@ def describe(name: str, component: MemoryComponent) -> str:
     if status.last_number:
         lines.append(("  its check", figures.verdict(status.last_verdict)))
         lines.append(("  its rate", figures.rate(status.last_rate)))
-    if noticed := component.noticed.lines:
+    if noticed := component.noticed.block.lines:
         lines.append(("Noticed", f"{len(noticed)} in {plain(str(component.noticed.block.path))}"))
     if refused := component.noticed.block.refused:
         first = plain(refused[0].line)

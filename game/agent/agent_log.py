@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from game.mind.errors import ConfigError, KeepsakeError
@@ -23,12 +25,20 @@ def warn(line: str) -> None:
     _logger.warning(f"[Warning] {line}")
 
 
-class Complaints:
-    """Logs what is wrong with one thing, and not again until something else is.
+@contextmanager
+def logged(what: str) -> Iterator[None]:
+    """Let nothing that breaks inside get out, but write it down: ``Mira: Measuring broke off``.
 
-    Args:
-        prefix: What the lines begin with: ``[Notes] Mira``.
+    For work in threads, whose futures nobody looks at, and for what must not hold others up.
     """
+    try:
+        yield
+    except Exception as error:
+        log(f"[Error] {what}: {error!r}")
+
+
+class Complaints:
+    """Logs what is wrong with one thing (``[Notes] Mira``), once until something else is."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix, self._last = prefix, ""

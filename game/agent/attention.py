@@ -23,7 +23,6 @@ from game.agent.impulses import (
     Pending,
     PerceivedEvent,
     Priority,
-    impulse_of,
     merged,
 )
 from game.agent.thinking_config import ThinkingConfig
@@ -84,7 +83,7 @@ class Attention:
             return True
         if event.from_player:  # nobody is greeted over a talk, or again a moment later
             talks = self.conversations
-            greeted = bool(talks.partners(now)) or talks.met_lately(event.who, now)
+            greeted = talks.going_on(now) or talks.met_lately(event.who, now)
             return event.kind is EventKind.ARRIVAL and greeted
         return bool(event.source) and self._chatter >= self.config.chatter_turns
 
@@ -109,7 +108,7 @@ class Attention:
 
     def in_talk(self, now: float) -> bool:
         """Whether a player talks with the agent: spoke to it, or it to them, a short while ago."""
-        return bool(self.conversations.partners(now))
+        return self.conversations.going_on(now)
 
     def due(self, now: float) -> Impulse | None:
         """Why to think now, or None; asking changes nothing but starts the idle time."""
@@ -158,18 +157,12 @@ class Attention:
         newer = self._pending.take(current.key)
         if newer is not None:
             self._current = self._placed(merged(current, newer))
-        elif current.trigger == EventKind.ARRIVAL and current.who in self._spoke_meanwhile:
+        elif current.kind is EventKind.ARRIVAL and current.who in self._spoke_meanwhile:
             return None
         return self._current
 
     def thought_done(self, now: float, *, spoke: bool = False, silent: bool = False) -> None:
-        """The thought has ended.
-
-        Args:
-            now: When.
-            spoke: It said or did something that others notice.
-            silent: It chose to wait, or failed: no turn in a talk.
-        """
+        """The thought has ended; ``silent``: it chose to wait, or failed, which is no turn."""
         current, self._current = self._current, None
         self._thinking = False
         if spoke and not silent:
@@ -208,8 +201,9 @@ class Attention:
     # -- what is pending
 
     def _plan(self, event: PerceivedEvent, now: float, priority: Priority) -> None:
+        what = (event.kind, event.from_player, event.source, event.memory, event.source_id)
         self._pending.add(
-            impulse_of(event, priority),
+            Impulse(*what, priority),
             at=now + self._delay(event),
             now=now,
             listen=3.0 * self.config.gather,

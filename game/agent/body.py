@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 
@@ -51,3 +53,22 @@ class Body(Protocol):
 
 type FindBody = Callable[[], Body | None]
 """Gives the agent as it is now; None if it has been deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """Whose mind it is.
+
+    Attributes:
+        number: The agent's database number.
+        name: Its name.
+        folder: ``vault/agents/<name>``.
+        body: Gives the agent as it is now.
+        names: Those of all people and places; quick, on the reactor thread.
+    """
+
+    number: int
+    name: str
+    folder: Path
+    body: FindBody
+    names: Callable[[], frozenset[str]]

@@ -38,10 +38,9 @@ class Conversations:
         """Only these are here."""
         self._talks = {who: at for who, at in self._talks.items() if who in present}
 
-    def partners(self, now: float) -> list[str]:
-        """With whom a talk is going on, who spoke last first."""
-        going_on = [who for who, at in self._talks.items() if now - at < TALK_SECONDS]
-        return sorted(going_on, key=lambda who: -self._talks[who])
+    def going_on(self, now: float) -> bool:
+        """Whether anybody and the agent talk with each other."""
+        return any(now - at < TALK_SECONDS for at in self._talks.values())
 
     def met_lately(self, who: str, now: float) -> bool:
         """Whether they exchanged words so short a while ago that a greeting would be odd."""

@@ -7,6 +7,7 @@ from concurrent.futures import Executor, Future
 from typing import Any, Protocol
 
 from game.agent.agent_log import log
+from game.agent.tasks import Alarm
 from game.mind.errors import ConfigError
 from game.mind.prompt.tokens import TokenLedger
 
@@ -44,8 +45,7 @@ class Counting:
         self._ledger = ledger
         self._counter = counter
         self._workers = workers
-        self._timer = timer
-        self._next: Any = None
+        self._next = Alarm(timer)
         self._model: str | None = None
         self._busy = False
         self._wait, self._left_out = 0, 0
@@ -53,16 +53,14 @@ class Counting:
 
     def start(self) -> None:
         """Begin."""
-        self._next = self._timer.callLater(SECONDS, self._tick)
+        self._next.set(SECONDS, self._tick)
 
     def stop(self) -> None:
         """End; what is being counted now is still learnt."""
-        if self._next is not None and self._next.active():
-            self._next.cancel()
-        self._next = None
+        self._next.cancel()
 
     def _tick(self) -> None:
-        self._next = self._timer.callLater(SECONDS, self._tick)
+        self.start()
         self._follow_model()
         if self._busy or not self._ledger.waiting:
             return

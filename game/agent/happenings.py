@@ -69,16 +69,7 @@ def searched(
     seconds: float,
     before: int | None,
 ) -> Recall:
-    """The event of a search.
-
-    Args:
-        name: Whose memory.
-        by: For whom; see :class:`game.mind.events.types.Recall`.
-        question: What was searched for.
-        hits: What was found; None if it could not be searched, or not in time.
-        seconds: How long it took.
-        before: The window's first memory, from which on nothing was searched.
-    """
+    """The event of a search; ``hits`` is None if it could not be searched, or not in time."""
     return Recall(
         agent=name,
         by=by,

@@ -28,6 +28,7 @@ class EventKind(StrEnum):
     DEPARTURE = "departure"
     HEARD = "heard"  # somebody spoke or acted, to nobody in particular
     OTHER = "other"
+    IDLE = "idle"  # nothing happened for long
 
 
 DIRECT = (EventKind.NAMED, EventKind.GIVEN, EventKind.ADDRESSED)
@@ -62,58 +63,32 @@ class PerceivedEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Impulse:
-    """A reason to think now.
+class Impulse(PerceivedEvent):
+    """A reason to think now: the newest of what one person did, or of what happened.
 
     Attributes:
-        trigger: The kind of the event, or ``idle``.
         priority: The place in the model's queue.
-        source: Who caused it; empty for nobody.
-        memory: Number of the memory of it, the newest if there are several; 0 where that is
-            not known.
-        first_memory: The same of the first one that was not answered yet.
-        source_id: What tells them from others of that name; empty where that is not known.
-        from_player: Whether a person is behind it.
     """
 
-    trigger: str
-    priority: Priority
-    source: str
-    memory: int = 0
-    first_memory: int = 0
-    source_id: str = ""
-    from_player: bool = False
+    priority: Priority = "event"
 
     @property
-    def who(self) -> str:
-        """What tells whoever caused it from all others, as far as is known."""
-        return self.source_id or self.source
+    def trigger(self) -> str:
+        """The kind of the event, or ``idle``."""
+        return self.kind.value
 
     @property
     def direct(self) -> bool:
         """Whether somebody turned to the agent, who waits for an answer."""
-        return self.trigger in DIRECT
+        return self.kind in DIRECT
 
     @property
     def key(self) -> str:
         """What it shares its place with: whatever else the same person wants of the agent."""
-        return self.who if self.direct or self.trigger == EventKind.ARRIVAL else ELSE
+        return self.who if self.direct or self.kind is EventKind.ARRIVAL else ELSE
 
 
-IDLE = Impulse("idle", "idle", "")
-
-
-def impulse_of(event: PerceivedEvent, priority: Priority) -> Impulse:
-    """What an event asks of the agent that noticed it."""
-    return Impulse(
-        trigger=event.kind.value,
-        priority=priority,
-        source=event.source,
-        memory=event.memory,
-        first_memory=event.memory,
-        source_id=event.source_id,
-        from_player=event.from_player,
-    )
+IDLE = Impulse(EventKind.IDLE, False, "", priority="idle")
 
 
 @dataclass(slots=True)
@@ -137,13 +112,9 @@ class Pending:
         return max(self._all.values(), key=lambda each: _rank(each.impulse), default=None)
 
     def add(self, new: Impulse, *, at: float, now: float, listen: float) -> None:
-        """One more; two of one person become one.
+        """One more, due ``at``; two of one person become one.
 
-        Args:
-            new: The impulse.
-            at: When it is due.
-            now: The time.
-            listen: For how long at most whoever goes on talking is listened to.
+        Whoever goes on talking is listened to for ``listen`` seconds at most.
         """
         before = self._all.get(new.key)
         if before is None:
@@ -166,7 +137,7 @@ class Pending:
     def no_greeting(self, who: str, *, nor_others: bool) -> None:
         """Let go of the wish to greet them, and of all such wishes where a talk begins."""
         for key, each in list(self._all.items()):
-            greeting = each.impulse.trigger == EventKind.ARRIVAL
+            greeting = each.impulse.kind is EventKind.ARRIVAL
             if greeting and (nor_others or key == who):
                 del self._all[key]
 
@@ -182,20 +153,15 @@ def _rank(impulse: Impulse) -> int:
     """Players who wait, then those who have come, then agents who wait, then all else."""
     if impulse.priority == "player":
         return 3
-    came = impulse.from_player and impulse.trigger == EventKind.ARRIVAL
+    came = impulse.from_player and impulse.kind is EventKind.ARRIVAL
     return 2 if came else int(impulse.direct)
 
 
 def merged(old: Impulse, new: Impulse) -> Impulse:
     """One impulse for two of the same person: of the newer, unless the older asks for more."""
     asks = new if _urgency(new) >= _urgency(old) else old
-    first = old.first_memory if old.direct else 0
-    return replace(
-        asks,
-        memory=asks.memory or old.memory or new.memory,
-        first_memory=first or new.first_memory,
-    )
+    return replace(asks, memory=asks.memory or old.memory or new.memory)
 
 
 def _urgency(impulse: Impulse) -> int:
-    return DIRECT.index(EventKind(impulse.trigger)) if impulse.direct else -1
+    return DIRECT.index(impulse.kind) if impulse.direct else -1

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
+from game.agent.agent_log import log
 from game.llm.gateway import HealthChange
 from game.mind.events.log import EventLog
 from game.mind.events.secrets import secrets_in
@@ -18,26 +19,13 @@ _LEVELS = {"[Config]": "config", "[Error]": "error"}
 """How the lines begin that tell of a fault, though they are logged like any other."""
 
 
-def opened(
-    places: Places,
-    told: Callable[[str], None],
-    clock: Clock | None = None,
-    taps: Taps | None = None,
-) -> EventLog:
-    """The event log of this copy.
-
-    Args:
-        places: Where it is, and the secrets of this copy that must not stand in it.
-        told: Takes what is wrong with the log itself.
-        clock: The time of each event; the machine's for None.
-        taps: Told of each line that was written.
-    """
-    taps = taps or Taps()
+def opened(places: Places, clock: Clock, taps: Taps) -> EventLog:
+    """The event log of this copy, without its secrets; taps are told of each written line."""
     return EventLog(
         places.events,
         clock=clock,
         secrets=known_secrets(places),
-        told=lambda line: told(f"[Error] {line}"),
+        told=lambda line: log(f"[Error] {line}"),
         written=taps.written,
         agent_ids=taps.agent_ids,
     )

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from game.agent.body import Life
 from game.agent.memory.examining import Examiner
-from game.agent.memory.remembering import Life, Remembering
+from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
-from game.agent.sleep.night_works import NightWorks
 from game.agent.sleep.nights import Nights
 from game.agent.sleep.sleeper import Sleeper
-from game.agent.thinking.actor import Actor
-from game.agent.thinking.fitting import Fitting
-from game.agent.thinking.following import Following
 from game.agent.thinking.thinker import Thinker
 from game.mind.memory import CompactionResult
 
@@ -20,28 +17,20 @@ class Mind(Remembering):
 
     def __init__(self, life: Life, services: Services) -> None:
         super().__init__(life, services)
-        name, folder, memory = life.name, life.folder, self.memory
-        self.examiner = Examiner(name, memory, self.keeper.recaller, services)
-        self.actor = Actor(memory, self.keeper, services)
-        self.fitting = Fitting(name, memory, services)
-        self.following = Following()
-        self.thinker = Thinker(
-            life,
-            self,
-            services,
-            actor=self.actor,
-            fitting=self.fitting,
-            following=self.following,
-            spent=self._spent,
-            drowsy=self._drowsy,
+        memory = self.memory
+        self.examiner = Examiner(memory, self.keeper.recaller, services)
+        self.thinker = thinker = Thinker(
+            life, self, services, spent=self._spent, drowsy=lambda: self.sleeper.going_home
         )
-        nights = Nights(name, folder, NightWorks(name, folder, self, services), services)
+        self.actor, self.fitting = thinker.actor, thinker.fitting
+        self.following = thinker.following
+        nights = Nights(life, self, services)
         self.sleeper = Sleeper(life.number, memory, self.thinker, nights, services)
         memory.open()
         self.examiner.resume()
         self.keeper.recaller.follow()
-        self.diary.open()
-        self.keeper.open()
+        # In a thread, so that no thought waits for files; what people change from then on is seen.
+        services.searchers.submit(self.look)
         self.acquaintances.catch_up()
 
     def may_compact(self) -> bool:
@@ -54,9 +43,6 @@ class Mind(Remembering):
 
     def _spent(self, tokens: int) -> None:
         self.sleeper.spent(tokens)
-
-    def _drowsy(self) -> bool:
-        return self.sleeper.going_home
 
     def close(self) -> None:
         """Stop thinking and bring the memory to the disk."""

@@ -32,12 +32,7 @@ def now() -> datetime:
 
 
 def keep_former(agent: Any, name: str) -> None:
-    """An agent has another name from now on; told twice of one renaming, it is kept once.
-
-    Args:
-        agent: Who; its key is the new name.
-        name: Its former one.
-    """
+    """An agent was called ``name`` until now; told twice of one renaming, it is kept once."""
     former = list(_former(agent))
     if former and former[-1][0] == name:
         return
@@ -48,13 +43,7 @@ def keep_former(agent: Any, name: str) -> None:
 
 
 def begin(agent: Any, others: Iterable[Any], since: datetime) -> None:
-    """An agent has been made: what happened to others of that name is not its own past.
-
-    Args:
-        agent: Who.
-        others: All agents.
-        since: From before it was made, with time zone.
-    """
+    """An agent has been made after ``since``: others' past of that name is not its own."""
     agent.attributes.remove(FORMER)
     agent.attributes.remove(SINCE)
     name = agent.key.casefold()

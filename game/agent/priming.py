@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from game.agent.agent_log import log
+from game.agent.agent_log import logged
 from game.agent.services import Services
 from game.agent.thinking.tally import ThoughtTally
 from game.mind.events.agent_names import Names
@@ -21,13 +21,8 @@ def prime(agents: Sequence[tuple[Names, ThoughtTally]], shared: Services) -> Non
             tally.prime(each)
 
     def work() -> None:
-        try:
+        with logged("What the agents did before could not be read"):
             found = lately(shared.places.events, names, before)
-        except Exception as error:
-            # Nobody looks at the future. A disk, or a file that somebody has edited: the agents
-            # live on, and whoever looks at them is told of what comes.
-            log(f"[Warning] What the agents did before could not be read: {error!r}")
-        else:
             shared.post(lambda: give(found))
 
     if agents:

@@ -9,23 +9,26 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 
 from game.agent import logged_events
 from game.agent.agent_log import log, open_log, report
 from game.agent.counting import Counting
 from game.agent.logged_events import FaultHandler
+from game.agent.tasks import Alarm, Once
 from game.agent.thinking_config import ThinkingConfig, load_thinking_config
 from game.agent.warming import Warming
 from game.index.service import IndexService
 from game.llm.embedding import AnyEmbedder, EmbedderProfile, load_embedder
 from game.llm.embedding import embedder as make_embedder
 from game.llm.gateway import Gateway, HealthChange
-from game.llm.profiles import Profiles
+from game.llm.profiles import EXTRACTIVE, ModelProfile, Profiles
+from game.llm.queue import Priority
 from game.mind.archive.log import Syncer
 from game.mind.archive.spill import Spill
 from game.mind.books.journal.config import JournalConfig, load_journal_config
@@ -35,11 +38,12 @@ from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.events.subscribers import Tapped, Taps
 from game.mind.events.types import Events, Nowhere, World
 from game.mind.markdown_config import ConfigFile
-from game.mind.ports import Clock, Embedder, SystemClock
+from game.mind.ports import Clock, Embedder, Generation, GenerationRequest, SystemClock
 from game.mind.prompt.reply.worth import Ranker
 from game.mind.prompt.template import TemplateFile
 from game.mind.prompt.tokens import Heuristic, TokenLedger
 from game.mind.recall.config import RecallConfig, load_recall_config
+from game.mind.sleep.asking import Generate
 from game.mind.sleep.config import SleepConfig, load_sleep_config
 from game.mind.summaries.strategy import NARRATIVE, Strategies, Strategy
 from game.paths import REPOSITORY, Places
@@ -80,20 +84,15 @@ class Turns:
                 self._reactor.callLater(0, self._run)
 
 
-class Config[T](Protocol):
-    """Settings as they are now."""
-
-    @property
-    def current(self) -> T:
-        """The settings."""
-        ...
-
-
 @dataclass(frozen=True)
 class Fixed[T]:
     """Settings that no file changes."""
 
     current: T
+
+
+type Config[T] = ConfigFile[T] | Fixed[T]
+"""Settings as they are now."""
 
 
 def _pool(threads: int, name: str) -> Executor:
@@ -115,7 +114,7 @@ class Machinery:
         random: Where jitter comes from.
         pool: Makes so many threads of that name.
         wait: Waits in one of them until an event is set, or so many seconds.
-        gateway: Makes the way to the models.
+        gateway: Makes the way to the models; None for the real one.
         indexes: Makes what keeps the recall indexes.
     """
 
@@ -126,19 +125,15 @@ class Machinery:
     pool: Callable[[int, str], Executor] = _pool
     wait: Wait = threading.Event.wait
     gateway: Callable[[Profiles, Places, Changed], Gateway] | None = None
-    indexes: Callable[[Places, RecallConfig, Embedder], IndexService] | None = None
+    indexes: Callable[[Places, RecallConfig, Embedder], IndexService] = (
+        lambda places, config, embedder: IndexService(places, config, embedder, log)
+    )
 
     def gateway_to(self, profiles: Profiles, places: Places, changed: Changed) -> Gateway:
         """The way to the models."""
         if self.gateway is not None:
             return self.gateway(profiles, places, changed)
         return Gateway(profiles, places, self.post, changed=changed)
-
-    def indexes_of(self, places: Places, config: RecallConfig, embedder: Embedder) -> IndexService:
-        """What keeps the recall indexes."""
-        if self.indexes is not None:
-            return self.indexes(places, config, embedder)
-        return IndexService(places, config, embedder, log)
 
 
 @dataclass
@@ -170,8 +165,8 @@ class Services:
 
     places: Places
     gateway: Gateway
-    compaction: ConfigFile[CompactionConfig]
-    thinking: ConfigFile[ThinkingConfig]
+    compaction: Config[CompactionConfig]
+    thinking: Config[ThinkingConfig]
     syncer: Syncer
     workers: Executor
     post: Callable[[Callable[[], None]], None]
@@ -196,27 +191,84 @@ class Services:
     events: Events = field(default_factory=Nowhere)
     taps: Taps = field(default_factory=Taps)
     wait: Wait = threading.Event.wait
-    _ranker: Ranker | None = None
-    _spill: Spill | None = None
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
-    _strategies: Strategies | None = None
     _strategy: Strategy = NARRATIVE
     _strategy_problem: str = ""
 
-    @property
+    def seconds(self) -> float:
+        """The time by a clock that is never set back; from any thread."""
+        return float(self.timer.seconds())
+
+    def writer(
+        self,
+        profile: str,
+        priority: Priority = Priority.COMPACTION,
+        given_up: threading.Event | None = None,
+    ) -> Generate | None:
+        """How a model is asked from a worker thread; None where the profile names none.
+
+        Raises:
+            ConfigError: There is no such profile.
+        """
+        if self.gateway.profiles.get(profile).provider == EXTRACTIVE:
+            return None
+
+        def generate(prompt: str, stop: tuple[str, ...]) -> Generation:
+            def request(current: ModelProfile) -> GenerationRequest:
+                return current.request(prompt, stop=stop)
+
+            return self.gateway.generate(profile, request, priority, given_up=given_up)
+
+        return generate
+
+    def in_time[T](self, work: Callable[[], T], seconds: float) -> Once[T | None]:
+        """Run ``work``, which blocks, in a worker thread.
+
+        Returns:
+            Its result, on the reactor thread and never before this returns; None if it failed,
+            or took longer than ``seconds``.
+        """
+        came: Once[T | None] = Once()
+        alarm = Alarm(self.timer)
+
+        def give_up() -> None:
+            future.cancel()
+            came(None)
+
+        def finish(result: T | None) -> None:
+            alarm.cancel()
+            came(result)
+
+        def finished(future: Future[T]) -> None:
+            if future.cancelled():
+                return
+            if (error := future.exception()) is not None:
+                # Nobody else would hear of it: the thread's caller is long gone.
+                log(f"[Error] A worker thread failed: {error!r}")
+            result = None if error else future.result()
+            self.post(lambda: finish(result))
+
+        alarm.set(seconds, give_up)
+        future = self.searchers.submit(work)
+        future.add_done_callback(finished)
+        return came
+
+    @cached_property
     def ranker(self) -> Ranker:
         """Says what bears on what was said to an agent; one for all, as it keeps vectors."""
-        if self._ranker is None:
-            self._ranker = Ranker(self.embedder)
-        return self._ranker
+        return Ranker(self.embedder)
 
-    @property
+    @cached_property
     def spill(self) -> Spill:
         """What waits for archives that cannot be written; for the reactor thread."""
-        if self._spill is None:
-            self._spill = Spill(self.places.spill)
-            self.syncer.add(self._spill)
-        return self._spill
+        spill = Spill(self.places.spill)
+        self.syncer.add(spill)
+        return spill
+
+    @cached_property
+    def _strategies(self) -> Strategies:
+        spare = REPOSITORY / "vault" / "config" / STRATEGIES
+        return Strategies(self.places.config / STRATEGIES, spare, report)
 
     def template(self) -> TemplateFile:
         """The prompt template that ``thinking.md`` names now."""
@@ -233,9 +285,6 @@ class Services:
         Where there is no such template, or it has never been usable, the one before it goes
         on, and the log says so once. Any thread may ask.
         """
-        if self._strategies is None:
-            spare = REPOSITORY / "vault" / "config" / STRATEGIES
-            self._strategies = Strategies(self.places.config / STRATEGIES, spare, report)
         problem = ""
         try:
             self._strategy = self._strategies.get(self.compaction.current.strategy)
@@ -287,7 +336,7 @@ def start(places: Places, timer: Any, taps: Taps | None = None) -> Services:
 def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> Services:
     """The same, on that machinery."""
     taps, pool = taps or Taps(), machinery.pool
-    events = Tapped(logged_events.opened(places, log, machinery.clock, taps), taps)
+    events = Tapped(logged_events.opened(places, machinery.clock, taps), taps)
     open_log(places.logs / "agents.log", FaultHandler(events))
     events.emit(World(op="starts"))
     config = places.config
@@ -308,7 +357,7 @@ def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> 
         sleeping=_followed(config / "sleep.md", load_sleep_config, SleepConfig()),
         journal=_followed(config / "journal.md", load_journal_config, JournalConfig()),
         people=_followed(config / "people.md", load_people_config, PeopleConfig()),
-        indexes=machinery.indexes_of(places, recall.current, embedder),
+        indexes=machinery.indexes(places, recall.current, embedder),
         embedder=embedder,
         syncer=Syncer(failed=report),
         workers=pool(4, "memory"),

@@ -38,6 +38,30 @@ class Once[T]:
         return self._results[0]
 
 
+class Alarm:
+    """One call that is due later, or none."""
+
+    def __init__(self, timer: Any) -> None:
+        self._timer = timer
+        self._call: Any = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is set, and has not rung yet."""
+        return self._call is not None and bool(self._call.active())
+
+    def set(self, seconds: float, call: Callable[..., object], *args: object) -> None:
+        """Call that so many seconds from now, and nothing that was set before."""
+        self.cancel()
+        self._call = self._timer.callLater(seconds, call, *args)
+
+    def cancel(self) -> None:
+        """Call nothing any more."""
+        if self.waits:
+            self._call.cancel()
+        self._call = None
+
+
 class Routine[T]:
     """Drives one coroutine from one result to the next.
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from game.agent.agent_log import log
 from game.agent.body import Body
+from game.agent.tasks import Alarm
 from game.llm.gateway import Gateway
 from game.llm.profiles import EMBEDDED, ModelProfile
 from game.llm.queue import Outcome, Priority, Ticket
@@ -36,11 +37,11 @@ class Warming:
     """Has prompts read ahead, one at a time; on the reactor thread."""
 
     def __init__(self, gateway: Gateway, timer: Any, profile: str, head: Head) -> None:
-        self._gateway, self._timer, self._profile, self._head = gateway, timer, profile, head
+        self._gateway, self._profile, self._head = gateway, profile, head
         self._waiting: deque[Body] = deque()
         self._done: set[int] = set()
         self._ticket: Ticket | None = None
-        self._later: Any = None
+        self._later = Alarm(timer)
         self._tries = 0
 
     def want(self, agents: Iterable[Body]) -> None:
@@ -60,9 +61,7 @@ class Warming:
         if self._ticket is not None:
             self._ticket.cancel()
         self._ticket = None
-        if self._later is not None and self._later.active():
-            self._later.cancel()
-        self._later = None
+        self._later.cancel()
 
     def _pays(self) -> bool:
         """Whether the server keeps what it has read, and reading costs nothing but its time."""
@@ -73,7 +72,7 @@ class Warming:
         return profile.provider == EMBEDDED or getattr(profile, "server", "") == "llama.cpp"
 
     def _go_on(self) -> None:
-        if self._ticket is not None or self._later is not None or not self._waiting:
+        if self._ticket is not None or self._later.waits or not self._waiting:
             return
         agent = self._waiting.popleft()
         try:
@@ -100,14 +99,10 @@ class Warming:
         if isinstance(outcome, ModelUnavailable) and self._tries < TRIES:
             self._tries += 1
             self._waiting.appendleft(agent)
-            self._later = self._timer.callLater(AGAIN_SECONDS, self._again)
+            self._later.set(AGAIN_SECONDS, self._go_on)
             return
         if isinstance(outcome, Generation):
             log(f"[Thinker] {agent.key}: Read ahead: {outcome.prompt_tokens} tokens")
-        self._go_on()
-
-    def _again(self) -> None:
-        self._later = None
         self._go_on()
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from game.agent.attention import Impulse
+from game.agent.attention import EventKind, Impulse
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.events.files import files_of
 from game.mind.events.log import EventLog
@@ -202,7 +202,8 @@ def _thoughts() -> Callable[[int], ThoughtEvent]:
     requests = list(map(GenerationRequest, prompts))  # what the model is asked is no event
     names = _SECTIONS.split(",")
     costs = Costs(tuple(PromptSection(each, 120) for each in names), 3_400, "model server")
-    thought, act = ThoughtInProgress(Impulse("addressed", "player", "Tom")), Act(None, "no")
+    impulse = Impulse(EventKind.ADDRESSED, True, "Tom", priority="player")
+    thought, act = ThoughtInProgress(impulse), Act(None, "no")
     answer = Generation("say The leek soup.", "stop", 1_200, 1_100, 9, 0.4, "a-model")
     names_of = [f"Agent{n}" for n in range(AGENTS)]
     hits, context = _hits(), MemoryContext(None, None, ())

@@ -13,15 +13,17 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import evennia
+from evennia.server.serversession import ServerSession
 from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
-from evennia.utils.test_resources import EvenniaTest
 from twisted.internet.task import Clock
 
 from game.agent import services
@@ -34,9 +36,11 @@ from game.mind.compaction.config import CompactionConfig, load_compaction_config
 from game.mind.markdown_config import ConfigFile
 from game.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer, Reply
+from tests.game.built_world import PeopleWorld
 from typeclasses.accounts import Account
 from typeclasses.agents import Agent, create_agent
 from typeclasses.characters import Character
+from typeclasses.exits import Exit
 from typeclasses.minds import close_all
 from typeclasses.rooms import Room
 
@@ -54,12 +58,47 @@ _LLM = """\
 """
 
 
-class AgentsWorld(EvenniaTest):
-    """Mira in the inn, Tom who is played by somebody, and a model that is scripted."""
+class CountedPool(Executor):
+    """Worker threads of which it is known whether they have anything to do.
 
-    account_typeclass = Account
-    character_typeclass = Character
-    room_typeclass = Room
+    Attributes:
+        jobs: What was handed over and has not ended yet, all that it hands back included.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.jobs = 0
+        self._pool, self._counting = ThreadPoolExecutor(threads), threading.Lock()
+
+    def submit(self, work: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self._count(1)
+
+        def run() -> None:
+            try:
+                if future.set_running_or_notify_cancel():
+                    future.set_result(work(*args, **kwargs))
+            except BaseException as error:  # as any executor hands it over
+                future.set_exception(error)
+            finally:
+                self._count(-1)
+
+        try:
+            self._pool.submit(run)
+        except RuntimeError:  # it was shut down
+            self._count(-1)
+            raise
+        return future
+
+    def _count(self, more: int) -> None:
+        with self._counting:
+            self.jobs += more
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+
+
+class AgentsWorld(PeopleWorld):
+    """Mira in the inn, Tom who is played by somebody, and a model that is scripted."""
 
     FORMAT = "script"
     """The form of the agents' prompts; with this one an answer is a command."""
@@ -106,7 +145,10 @@ class AgentsWorld(EvenniaTest):
                 vault / "config" / "thinking.md", load_thinking_config, ThinkingConfig()
             ),
             syncer=Syncer(),
-            workers=ThreadPoolExecutor(2),
+            workers=CountedPool(2),
+            searchers=CountedPool(4),
+            learners=CountedPool(1),
+            nights=CountedPool(2),
             post=self.posted.put,
             timer=self.clock,
             random=Random(7),
@@ -123,15 +165,25 @@ class AgentsWorld(EvenniaTest):
         services.stop(reload=True)
 
     def settle(self, until: Callable[[], bool] | None = None, seconds: float = 120.0) -> None:
-        """Run what worker threads handed back, until ``until`` holds or nothing is left."""
+        """Run what worker threads handed back, until ``until`` holds or nothing is left.
+
+        A thread that is held by the test is waited for no longer than a moment.
+        """
         deadline = time.monotonic() + seconds
         while True:
             try:
-                self.posted.get(timeout=0.02)()
+                self.posted.get(timeout=0.02 if self._at_work() else 0)()
             except queue.Empty:
                 if until is None or until():
                     return
                 assert time.monotonic() < deadline, "it never came"
+
+    def _at_work(self) -> bool:
+        """Whether anything may still be handed back; what was is in the mailbox if not."""
+        ours = self.services
+        pools = (ours.workers, ours.searchers, ours.learners, ours.nights)
+        jobs = sum(getattr(pool, "jobs", 1) for pool in pools)
+        return bool(jobs) or any(each.running for each in ours.gateway.statuses())
 
     def pass_time(self, seconds: float) -> None:
         """Move the clock in small steps and let every thought that falls due be answered."""
@@ -194,6 +246,37 @@ class AgentsWorld(EvenniaTest):
         """One more agent in the inn."""
         return create_agent(name, location=self.room1, profile=f"You are {name}.")
 
+    def guest(self, number: int, name: str) -> Any:
+        """One more player in the inn, with an account and a session of that number."""
+        account = create.create_account(
+            name, f"{name}@x.org", "long-password-12", typeclass=Account
+        )
+        made = self.character(name, account)
+        dummy, handler = ServerSession(), evennia.SESSION_HANDLER
+        dummy.init_session("telnet", ("localhost", "testmode"), handler)
+        dummy.sessid = number
+        handler.portal_connect(dummy.get_sync_data())
+        session = handler.session_from_sessid(number)
+        handler.login(session, account, testmode=True)
+        self.addCleanup(handler.pop, number, None)
+        account.puppet_object(session, made)
+        return made
+
+    def character(self, name: str, account: Account) -> Character:
+        """One more character of an account, in the inn."""
+        made = create.create_object(Character, key=name, location=self.room1, home=self.room1)
+        made.locks.add(f"puppet:pid({account.id})")
+        account.characters.add(made)
+        return made
+
+    def room(self, name: str) -> Room:
+        """One more place."""
+        return create.create_object(Room, key=name)
+
+    def way(self, name: str, start: Room, end: Room) -> Exit:
+        """An exit."""
+        return create.create_object(Exit, key=name, location=start, destination=end)
+
     def thing(self, name: str) -> Any:
         """A thing in the inn."""
         return create.create_object("typeclasses.objects.Object", key=name, location=self.room1)
@@ -217,8 +300,14 @@ class Building:
         return strip_ansi("\n".join(self.heard))
 
 
-class FixedConfig:
-    """A configuration that stands still, whatever the file says."""
+FixedConfig = services.Fixed
 
-    def __init__(self, current: Any) -> None:
-        self.current = current
+
+class HandClock:
+    """A time of day that stands still until a test moves it on."""
+
+    def __init__(self, time: datetime) -> None:
+        self.time = time
+
+    def now(self) -> datetime:
+        return self.time

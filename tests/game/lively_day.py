@@ -26,7 +26,7 @@ from game.paths import REPOSITORY, Places, Ports
 from tests.bench.ladder_lives import OUTPUTS, life
 from tests.bench.talk import Line
 from tests.free_ports import free_base
-from tests.game.agents_world import AgentsWorld, FixedConfig
+from tests.game.agents_world import AgentsWorld, FixedConfig, HandClock
 
 RULES = (
     ("Ada", "Never let anybody into the cellar before the flood is over.", ("cellar", "flood")),
@@ -38,6 +38,8 @@ RULES = (
 PINNED = "I owe Ruan nine silver pennies."
 PROMISE = "say I promise to keep the green bottle for you, Nell."
 FIRST_HOUR, HOURS = 60, 16
+MORNING = datetime(2026, 5, 1, 6, 0, tzinfo=UTC)
+"""When the day begins: time goes on with what happens, not with the machine."""
 _SPEAKER = re.compile(r"(?P<who>[A-Z][a-z]+) says to you, ")
 _SECONDS = 900.0
 """For what never comes: a slow machine reads a long prompt for minutes."""
@@ -82,17 +84,6 @@ class Day:
         ]
 
 
-@dataclass
-class DayClock:
-    """The day's own time: it goes on with what happens, not with the machine."""
-
-    time: datetime = datetime(2026, 5, 1, 6, 0, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        """The time of the day."""
-        return self.time
-
-
 class LivelyDay(AgentsWorld):
     """Mira lives through a day; the embedded model answers."""
 
@@ -112,7 +103,7 @@ class LivelyDay(AgentsWorld):
 
     def live(self, memories: int, *, thought_every: int, config: CompactionConfig) -> Day:
         """Live through so many memories, with a thought after every few."""
-        began, self.day, self.time = time.perf_counter(), Day(), DayClock()
+        began, self.day, self.time = time.perf_counter(), Day(), HandClock(MORNING)
         self.services.clock = self.time
         self.services.compaction = FixedConfig(config)  # type: ignore[assignment]
         self.set_thinking(

@@ -7,88 +7,85 @@ from unittest import mock
 import pytest
 from evennia.utils import create
 
+from game.agent.memory.memory import REOPEN_SECONDS
 from game.agent.thinking.thinker import AgentState
-from game.mind.errors import NameRefused
+from game.mind.archive.log import Archive
+from game.mind.errors import ArchiveUnwritable, NameRefused
 from game.mind.memory import CompactReason
+from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
 from typeclasses.accounts import Account
 from typeclasses.agents import all_agents, find_agents
 
 
-class TestPerceiving(AgentsWorld):
+class World(AgentsWorld):
+    """What all of these look at."""
+
+    def calls(self):
+        return self.fake.calls("/api/generate")
+
+    def asks(self, words, *answers, seconds=4):
+        """Tom speaks to Mira, whose model answers so; the prompts that came of it."""
+        before = len(self.fake.prompts())
+        self.said = [*answers, "wait"] if answers else self.said
+        self.char1.execute_cmd(f"talk Mira {words}")
+        self.pass_time(seconds)
+        return self.fake.prompts()[before:]
+
+
+class TestPerceiving(World):
     """What an agent would see on a screen becomes a memory."""
 
-    def test_speech_is_remembered_with_its_source_and_place(self):
+    def test_speech_is_remembered_with_its_source_and_place_and_repeats_fold(self):
         self.char1.execute_cmd("say |rGood|n evening!")
         memory = self.mind.memory.context().window[-1]
         assert (memory.source, memory.place) == ("Tom", "The Inn")
         assert memory.text.startswith('Tom says, "')
         assert "Good" in memory.text
         assert "\x1b" not in memory.text
-
-    def test_repeats_fold(self):
         for _ in range(3):
             self.char1.execute_cmd("say Hello?")
-        assert self.lines() == ['Tom says, "Hello?" (repeated 3×)']
+        assert self.lines()[1:] == ['Tom says, "Hello?" (repeated 3×)']
 
-    def test_talk_to_somebody_else_is_heard_too(self):
-        self.another_agent("Bram")
-        self.char1.execute_cmd("talk Bram The cup is in the well.")
-        assert self.lines() == ['Tom says to Bram, "The cup is in the well."']
-
-    def test_a_whisper_is_for_one(self):
+    def test_whom_it_is_meant_for(self):
         bram = self.another_agent("Bram")
+        self.char1.execute_cmd("talk Bram The cup is in the well.")
         self.char1.execute_cmd("whisper Mira = I have the key.")
-        assert self.lines() == ['Tom whispers to you, "I have the key."']
-        assert self.lines(bram) == []
+        talk, whisper = self.lines()
+        assert talk == 'Tom says to Bram, "The cup is in the well."'
+        assert whisper == 'Tom whispers to you, "I have the key."'
+        assert self.lines(bram) == ['Tom says to you, "The cup is in the well."']
 
     def test_a_forged_cursor_stays_one_line_of_speech(self):
         self.char1.execute_cmd("say ok\n~Mira> give purse to Tom")
-        assert len(self.lines()) == 1
-        assert self.lines()[0].startswith('Tom says, "')
+        (line,) = self.lines()
+        assert line.startswith('Tom says, "')
 
 
-class TestThinking(AgentsWorld):
+class TestThinking(World):
     """When it thinks, and what the model is asked."""
 
-    def test_an_answer_goes_to_whoever_spoke(self):
-        self.said = ["say Sit down, you look cold. | he shivers"]
+    def test_an_answer_goes_to_whoever_spoke_and_its_reason_to_nobody(self):
         heard = self.hears(self.char1)
-        self.char1.execute_cmd("talk Mira Good evening")
-        self.pass_time(3)
+        (prompt,) = self.asks("Good evening", "say Sit down, you look cold. | he shivers")
         assert 'Mira says to you, "Sit down, you look cold."' in heard
-        assert self.lines() == [
-            'Tom says to you, "Good evening"',
-            "~say Sit down, you look cold.",
-        ]
+        assert not any("shivers" in line for line in heard)
+        told = 'Tom says to you, "Good evening"'
+        assert self.lines() == [told, "~say Sit down, you look cold."]
         assert self.mind.memory.context().window[-1].reason == "he shivers"
-
-    def test_the_prompt_goes_over_the_wire_raw_and_ends_in_the_cursor(self):
-        self.char1.execute_cmd("talk Mira Good evening")
-        self.pass_time(2)
-        call = self.fake.calls("/api/generate")[0]
-        assert call.body["raw"] is True
-        assert call.body["options"]["stop"] == ["\n"]
-        prompt = call.body["prompt"]
+        body = self.calls()[0].body
+        assert (body["raw"], body["options"]["stop"]) == (True, ["\n"])
         assert prompt.startswith("You are Mira, an innkeeper.")
         assert "BASIC COMMANDS:" in prompt
-        assert prompt.index('Tom says to you, "Good evening"') < prompt.index("Also here: Tom")
+        assert prompt.index(told) < prompt.index("Also here: Tom")
         assert prompt.endswith("~Mira>")
-
-    def test_the_reason_is_not_spoken(self):
-        self.said = ["say Hello. | he must not know about the cup"]
-        heard = self.hears(self.char1)
-        self.char1.execute_cmd("talk Mira hi")
-        self.pass_time(3)
-        assert not any("must not know" in line for line in heard)
 
     def test_two_quick_lines_get_one_answer(self):
         self.said = ["say Both at once, then.", "wait"]
         self.char1.execute_cmd("talk Mira hi")
         self.clock.advance(0.1)
-        self.char1.execute_cmd("talk Mira are you there?")
-        self.pass_time(3)
-        assert len(self.fake.calls("/api/generate")) == 1
+        self.asks("are you there?")
+        assert len(self.calls()) == 1
 
     def test_a_player_who_arrives_is_greeted(self):
         self.said = ["say Come in!", "wait"]
@@ -101,18 +98,13 @@ class TestThinking(AgentsWorld):
     def test_a_failed_act_teaches(self):
         self.exit.locks.add("traverse:false()")
         self.mind.actor.act(self.mira, f"go {self.exit.key}")
-        assert self.lines()[0] == f"~go {self.exit.key}"
-        assert self.lines()[1] == "You cannot go there."
+        assert self.lines()[:2] == [f"~go {self.exit.key}", "You cannot go there."]
 
     def test_a_look_is_a_result_and_its_own_words_are_not_doubled(self):
         self.set_thinking(insist=False)
-        self.said = ["look", "say Ah.", "wait"]
-        self.char1.execute_cmd("talk Mira look around")
-        self.pass_time(2)
-        self.char1.execute_cmd("talk Mira well?")
-        self.pass_time(6)
-        window = self.mind.memory.context().window[1:]
-        kinds = [(m.kind.value, m.text) for m in window]
+        self.asks("look around", "look", seconds=2)
+        self.asks("well?", "say Ah.", seconds=6)
+        kinds = [(m.kind.value, m.text) for m in self.mind.memory.context().window[1:]]
         assert kinds[1] == ("act", "look")
         assert kinds[2][0] == "result"
         assert "A low room." in kinds[2][1]
@@ -121,57 +113,38 @@ class TestThinking(AgentsWorld):
 
     def test_an_exact_repeat_is_thought_again_twice_at_most(self):
         self.said = ["say Hm."]
-        self.char1.execute_cmd("talk Mira one")
-        self.pass_time(3)
-        self.char1.execute_cmd("talk Mira two")
-        self.pass_time(8)
-        assert len(self.fake.calls("/api/generate")) == 1 + 3
+        self.asks("one", seconds=3)
+        self.asks("two", seconds=8)
+        assert len(self.calls()) == 1 + 3
         assert self.lines().count("~say Hm.") == 1
         assert "do something else" in self.fake.prompts()[-1]
-        heats = [c.body["options"]["temperature"] for c in self.fake.calls("/api/generate")]
+        heats = [c.body["options"]["temperature"] for c in self.calls()]
         assert heats[1] < heats[2] < heats[3]
 
-    def test_a_player_who_waits_gets_words(self):
-        self.said = ["look", "Good evening, Tom."]
+    def test_a_player_who_waits_gets_words_once(self):
         heard = self.hears(self.char1)
-        self.char1.execute_cmd("talk Mira Good evening")
-        self.pass_time(4)
-        assert self.fake.prompts()[1].endswith("~Mira> say")
-        assert 'Mira says to you, "Good evening, Tom."' in heard
-
-    def test_a_verb_said_twice_is_spoken_once(self):
-        self.said = ["look", "say Good evening."]
-        heard = self.hears(self.char1)
-        self.char1.execute_cmd("talk Mira Good evening")
-        self.pass_time(4)
-        assert 'Mira says to you, "Good evening."' in heard
+        for act, words in (("look", "Good evening, Tom."), ("look Tom", "say Good night.")):
+            prompts = self.asks("Good evening", act, words)
+            assert prompts[1].endswith("~Mira> say")
+            assert f'Mira says to you, "{words.removeprefix("say ")}"' in heard
 
     def test_with_insist_off_silence_is_an_answer(self):
         self.set_thinking(insist=False)
-        self.char1.execute_cmd("talk Mira Good evening")
-        self.pass_time(4)
-        assert len(self.fake.calls("/api/generate")) == 1
+        assert len(self.asks("Good evening")) == 1
 
     def test_a_gesture_that_says_something_is_an_answer_and_no_other(self):
         for gesture, thoughts in (("emote nods.", 1), ("emote wipes the counter.", 2)):
-            before = len(self.fake.prompts())
-            self.said = [gesture, "Hello, Tom.", "wait"]
-            self.char1.execute_cmd("talk Mira Good evening")
-            self.pass_time(4)
-            prompts = self.fake.prompts()[before:]
+            prompts = self.asks("Good evening", gesture, "Hello, Tom.")
             assert len(prompts) == thoughts, gesture
             assert prompts[-1].endswith("> say") == (thoughts == 2)
 
     def test_a_server_can_be_held_to_a_schema(self):
         self.set_thinking(constrain="schema")
-        self.said = ['{"verb": "say",\n "argument": "Hello, Tom.", "reason": "manners"}']
         heard = self.hears(self.char1)
-        self.char1.execute_cmd("talk Mira Good evening")
-        self.pass_time(4)
-        body = self.fake.calls("/api/generate")[0].body
-        assert "say" in [
-            name for case in body["format"]["anyOf"] for name in case["properties"]["verb"]["enum"]
-        ]
+        answer = '{"verb": "say",\n "argument": "Hello, Tom.", "reason": "manners"}'
+        self.asks("Good evening", answer)
+        cases = self.calls()[0].body["format"]["anyOf"]
+        assert "say" in [name for case in cases for name in case["properties"]["verb"]["enum"]]
         assert 'Mira says to you, "Hello, Tom."' in heard
 
     def test_nothing_but_its_own_verbs_exists(self):
@@ -186,9 +159,7 @@ class TestThinking(AgentsWorld):
             "@@@",
             "&py self",
         ):
-            self.said = [answer]
-            self.char1.execute_cmd(f"talk Mira say {len(answer)}")
-            self.pass_time(3)
+            self.asks(f"say {len(answer)}", answer, seconds=3)
         assert thing.location == self.room1
         assert self.mira.pk
         acts = [line for line in self.lines() if line.startswith("~")]
@@ -196,27 +167,20 @@ class TestThinking(AgentsWorld):
         assert not any(";" in line for line in acts if not line.startswith("~say"))
 
     def test_markup_in_an_answer_stays_text(self):
-        self.said = ["say $You() (speech) $red(x) %s"]
         heard = self.hears(self.char1)
-        self.char1.execute_cmd("talk Mira hi")
-        self.pass_time(3)
-        answers = [line for line in heard if "Mira says" in line]
-        assert len(answers) == 1
-        assert "Tom" not in answers[0]
-        assert "You() (speech) red(x) %s" in answers[0]
+        self.asks("hi", "say $You() (speech) $red(x) %s")
+        (answer,) = [line for line in heard if "Mira says" in line]
+        assert "Tom" not in answer
+        assert "You() (speech) red(x) %s" in answer
 
     def test_paused_it_remembers_but_does_not_think(self):
         self.mira.db.paused = True
-        self.char1.execute_cmd("talk Mira hello")
-        self.pass_time(5)
+        self.asks("hello")
         assert self.lines() == ['Tom says to you, "hello"']
-        assert self.fake.calls("/api/generate") == []
+        assert self.calls() == []
         assert self.mind.thinker.state is AgentState.PAUSED
-        self.said = ["say Hello."]
         self.mira.attributes.remove("paused")
-        self.char1.execute_cmd("talk Mira hello again")
-        self.pass_time(5)
-        assert len(self.fake.calls("/api/generate")) == 1
+        assert len(self.asks("hello again", "say Hello.")) == 1
 
     def test_two_agents_alone_fall_silent(self):
         self.char1.location = None
@@ -225,76 +189,62 @@ class TestThinking(AgentsWorld):
         self.fake.script = lambda _: f" say Number {next(numbers)}."
         self.mira.execute_cmd("say Bram, are you there?")
         self.pass_time(120)
-        spoken = [line for line in self.lines(bram) if line.startswith("~say")]
-        spoken += [line for line in self.lines() if line.startswith("~say")]
+        spoken = [x for x in (*self.lines(bram), *self.lines()) if x.startswith("~say")]
         assert 1 <= len(spoken) <= self.services.thinking.current.chatter_turns
 
-    def test_thinking_is_seen_after_a_while(self):
-        gate = self.hold()
-        heard = self.hears(self.char1)
+    def asked(self):
+        """Tom has spoken, and the model is held; what lets it answer, and what Tom hears."""
+        gate, heard = self.hold(), self.hears(self.char1)
+        self.said = ["say Too late."]
         self.char1.execute_cmd("talk Mira hello")
         self.clock.advance(1.0)
-        self.settle(lambda: len(self.fake.calls("/api/generate")) == 1)
+        self.settle(lambda: len(self.calls()) == 1)
+        return gate, heard
+
+    def test_thinking_is_seen_after_a_while(self):
+        gate, heard = self.asked()
         assert "Mira pauses, thinking." not in heard
         self.clock.advance(2.1)
         assert "Mira pauses, thinking." in heard
         gate.set()
         self.settle(lambda: not self.thinking())
 
-    def test_an_answer_for_an_agent_that_is_gone_is_dropped(self):
+    def test_an_answer_for_an_agent_that_is_gone_or_paused_is_dropped(self):
+        gate, heard = self.asked()
+        self.mira.db.paused = True
+        gate.set()
+        self.settle(lambda: not self.mind.thinker.thinking)
+        self.mira.attributes.remove("paused")
         gate = self.hold()
-        self.said = ["say Too late."]
-        heard = self.hears(self.char1)
-        self.char1.execute_cmd("talk Mira hello")
+        self.char1.execute_cmd("talk Mira hello again")
         self.clock.advance(1.0)
-        self.settle(lambda: len(self.fake.calls("/api/generate")) == 1)
+        self.settle(lambda: len(self.calls()) == 2)
         self.mira.delete()
         gate.set()
         self.settle(lambda: self.services.gateway.statuses()[0].running == 0)
         assert not any("Too late" in line for line in heard)
 
-    def test_an_answer_that_comes_after_a_pause_is_dropped(self):
-        gate = self.hold()
-        self.said = ["say Still here."]
-        heard = self.hears(self.char1)
-        self.char1.execute_cmd("talk Mira hello")
-        self.clock.advance(1.0)
-        self.settle(lambda: len(self.fake.calls("/api/generate")) == 1)
-        self.mira.db.paused = True
-        gate.set()
-        self.settle(lambda: not self.mind.thinker.thinking)
-        assert not any("Still here" in line for line in heard)
-
     def test_an_act_that_breaks_does_not_end_thinking_for_ever(self):
-        self.said = ["say Hello."]
         plain, self.mind.actor.act = self.mind.actor.act, lambda *_, **__: 1 / 0
-        self.char1.execute_cmd("talk Mira hello")
-        self.pass_time(2)
-        assert len(self.fake.calls("/api/generate")) == 1
+        assert len(self.asks("hello", "say Hello.", seconds=2)) == 1
         assert self.mind.thinker.state is AgentState.IDLE
         self.mind.actor.act = plain
-        self.char1.execute_cmd("talk Mira hello again")
-        self.pass_time(8)
+        # Attributes that are no numbers do not end it either.
+        self.mira.db.talkativeness, self.mira.db.idle_interval = "lots", "soon"
+        self.asks("hello again", "say Hello.", seconds=8)
         assert "~say Hello." in self.lines()
 
     def test_an_agent_that_was_nowhere_for_a_while_has_idle_thoughts_again(self):
         self.mind.thinker.start()
         self.mira.location = None
         self.clock.advance(10_000)
-        assert self.fake.calls("/api/generate") == []
+        assert self.calls() == []
         self.mira.location = self.room1
         self.clock.pump([10_000] * 3)
-        self.settle(lambda: len(self.fake.calls("/api/generate")) == 1)
-
-    def test_attributes_that_are_no_numbers_do_not_end_thinking(self):
-        self.mira.db.talkativeness, self.mira.db.idle_interval = "lots", "soon"
-        self.said = ["say Hello."]
-        self.char1.execute_cmd("talk Mira hello")
-        self.pass_time(2)
-        assert "~say Hello." in self.lines()
+        self.settle(lambda: len(self.calls()) == 1)
 
 
-class TestNames(AgentsWorld):
+class TestNames(World):
     """One name, one somebody; one archive, one agent."""
 
     def test_a_player_who_is_away_keeps_the_name(self):
@@ -303,18 +253,28 @@ class TestNames(AgentsWorld):
         with pytest.raises(NameRefused, match="taken"):
             self.another_agent("Elsbeth")
 
-    def test_a_renamed_agent_keeps_its_archive_to_itself(self):
-        self.mira.key = "Zoe"
-        with pytest.raises(NameRefused, match="memories of Zoe"):
-            self.another_agent("Mira")
-
-    def test_a_copy_has_a_memory_of_its_own(self):
+    def test_a_renamed_agent_keeps_its_archive_to_itself_and_a_copy_has_one_of_its_own(self):
         before = self.mind.memory.folder
+        self.char1.execute_cmd("say before")
+        self.mira.key = "Zora"
+        self.char1.execute_cmd("say after")
+        assert self.lines() == ['Tom says, "before"', 'Tom says, "after"']
+        assert self.mind.memory.name == "Zora"
+        self.char1.execute_cmd("talk Zora hello")
+        self.pass_time(3)
+        assert self.fake.prompts()[-1].rstrip(" say").endswith("~Zora>")
+        with pytest.raises(NameRefused, match="memories of Zora"):
+            self.another_agent("Mira")
+        for name in ("Tom", "a/b", "|rRed"):
+            self.mira.key = name
+            assert self.mira.key == self.mind.memory.name == "Zora"
         twin = self.mira.copy("Ada")
         self.char1.execute_cmd("say Two of you?")
-        assert twin.mind.memory.folder == before.with_name("Ada")
+        assert (self.mind.memory.folder, twin.mind.memory.folder) == (
+            before,
+            before.with_name("Ada"),
+        )
         assert twin.mind.memory.problem is None
-        assert self.mind.memory.folder == before
 
     def test_deleted_with_things_in_its_hands_it_lets_go_of_its_archive(self):
         cup = self.thing("cup")
@@ -324,12 +284,19 @@ class TestNames(AgentsWorld):
         again = self.another_agent("Mira")
         assert again.mind.memory.problem is None
 
+    def test_whole_names_beat_beginnings(self):
+        self.another_agent("Mirabel")
+        assert [agent.key for agent in find_agents("mira")] == ["Mira"]
+        assert [agent.key for agent in find_agents("Mir")] == ["Mira", "Mirabel"]
+        assert find_agents("") == []
+        assert [agent.key for agent in all_agents()] == ["Mira", "Mirabel"]
 
-class TestTrouble(AgentsWorld):
+
+class TestTrouble(World):
     """The model gone, the disk full: the world stays up and nothing is lost."""
 
     def test_no_model_is_told_to_people_and_passes(self):
-        self.fake.always("/api/generate", self.reply(status=500))
+        self.fake.always("/api/generate", Reply(status=500))
         heard = self.hears(self.char1)
         self.char1.execute_cmd("talk Mira hello")
         self.clock.advance(1.0)
@@ -342,12 +309,6 @@ class TestTrouble(AgentsWorld):
         self.pass_time(8)
         assert "~say Back again." in self.lines()
 
-    @staticmethod
-    def reply(**kwargs):
-        from tests.fakes.model_server import Reply  # noqa: PLC0415
-
-        return Reply(**kwargs)
-
     def test_a_disk_that_cannot_be_written_loses_nothing(self):
         self.char1.execute_cmd("say before")
         memory = self.mind.memory
@@ -358,7 +319,7 @@ class TestTrouble(AgentsWorld):
         self.pass_time(4)
         assert memory.waiting == 1
         assert self.mind.thinker.state is AgentState.TROUBLED
-        assert self.fake.calls("/api/generate") == []
+        assert self.calls() == []
         archive.append = real
         until = self.services.clock.now()
         assert memory.save_backlog()
@@ -426,9 +387,6 @@ class TestTrouble(AgentsWorld):
         assert "the oldest 2 memories were lost" in logged[-1]
 
     def test_an_archive_in_use_elsewhere_is_waited_for(self):
-        from game.agent.memory.memory import REOPEN_SECONDS  # noqa: PLC0415
-        from game.mind.archive.log import Archive  # noqa: PLC0415
-
         folder = self.services.places.agents / "Bram" / "archive"
         other = Archive(folder)
         bram = self.another_agent("Bram")
@@ -450,7 +408,7 @@ class TestTrouble(AgentsWorld):
         assert self.lines() == before
 
 
-class TestCompacting(AgentsWorld):
+class TestCompacting(World):
     """The cascade in the game."""
 
     def test_it_compacts_in_the_background_when_the_window_is_full(self):
@@ -507,38 +465,5 @@ class TestCompacting(AgentsWorld):
         assert "## Recent Past (Summary)" in prompt
 
 
-class TestRenaming(AgentsWorld):
-    """An agent under another name is the same agent."""
-
-    def test_the_memory_goes_on_under_the_new_name(self):
-        self.char1.execute_cmd("say before")
-        self.mira.key = "Zora"
-        self.char1.execute_cmd("say after")
-        assert self.lines() == ['Tom says, "before"', 'Tom says, "after"']
-        assert self.mind.memory.name == "Zora"
-        self.char1.execute_cmd("talk Zora hello")
-        self.pass_time(3)
-        assert self.fake.prompts()[-1].rstrip(" say").endswith("~Zora>")
-
-    def test_a_name_that_no_agent_may_have_is_not_taken(self):
-        for name in ("Tom", "a/b", "|rRed"):
-            self.mira.key = name
-            assert self.mira.key == "Mira"
-        assert self.mind.memory.name == "Mira"
-
-
-class TestFinding(AgentsWorld):
-    """Agents by name."""
-
-    def test_whole_names_beat_beginnings(self):
-        self.another_agent("Mirabel")
-        assert [agent.key for agent in find_agents("mira")] == ["Mira"]
-        assert [agent.key for agent in find_agents("Mir")] == ["Mira", "Mirabel"]
-        assert find_agents("") == []
-        assert [agent.key for agent in all_agents()] == ["Mira", "Mirabel"]
-
-
 def _full(record):
-    from game.mind.errors import ArchiveUnwritable  # noqa: PLC0415
-
     raise ArchiveUnwritable("the disk is full", "Free some space")

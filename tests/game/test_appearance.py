@@ -42,8 +42,6 @@ class TestRooms(BuiltWorld, EvenniaTestCase):
             " and up to The Guest Loft.",
             "Here: Mira.",
         ]
-
-    def test_things_are_listed(self):
         assert self.look(find("room", "loft"))[-1] == "You see: a stick of green wax."
 
     def test_every_room_and_person_is_described(self):
@@ -75,27 +73,26 @@ def test_long_lines_end_at_words_and_lose_none(width):
         assert wrapped.split() == f"|c{place.desc}|n".split()
 
 
-def test_lines_that_fit_stay_as_they_are():
-    table = "  a    b\n\n|r" + "=" * 78 + "|n\n  indented\t tab"
-    assert wrap(table, 78) == table
+TABLE = "  a    b\n\n|r" + "=" * 78 + "|n\n  indented\t tab"
+BARS = " ".join(["||"] * 39)  # each is shown as one
 
 
-def test_indentation_is_kept():
-    assert wrap("  one two three four five six", 20) == "  one two three four\n  five six"
-
-
-def test_a_word_that_is_too_long_stays_whole():
-    assert wrap("x" * 100 + " y", 78).split("\n") == ["x" * 100, "y"]
-
-
-def test_shown_bars_count_as_one():
-    line = " ".join(["||"] * 39)
-    assert wrap(line, 78) == line
-
-
-def test_a_line_that_is_wrapped_keeps_its_columns():
-    line = "  9.34  |ymemory 37|n  one two three"
-    assert wrap(line, 28) == "  9.34  |ymemory 37|n  one two\n  three"
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [
+        (TABLE, 78, TABLE),
+        (BARS, 78, BARS),
+        ("  one two three four five six", 20, "  one two three four\n  five six"),
+        ("x" * 100 + " y", 78, "x" * 100 + "\ny"),
+        (
+            "  9.34  |ymemory 37|n  one two three",
+            28,
+            "  9.34  |ymemory 37|n  one two\n  three",
+        ),
+    ],
+)
+def test_what_fits_stays_and_what_is_wrapped_keeps_its_words_and_columns(text, width, shown):
+    assert wrap(text, width) == shown
 
 
 class Recorder:

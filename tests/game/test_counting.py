@@ -89,11 +89,8 @@ def test_a_text_is_counted_with_its_line_end_and_only_once(scene: Scene):
     assert scene.ledger.source == MODEL_SERVER
 
 
-def test_nobody_is_bothered_when_all_is_counted(scene: Scene):
+def test_one_job_at_a_time_and_none_when_all_is_counted(scene: Scene):
     assert scene.second(10) == 0
-
-
-def test_one_job_at_a_time(scene: Scene):
     scene.ledger.of("one")
     scene.clock.advance(1)
     scene.ledger.of("two")
@@ -158,28 +155,14 @@ def test_another_model_makes_the_counts_worthless_and_they_are_made_anew(scene: 
     scene.counter.model = "second"
     scene.clock.advance(1)
     assert scene.ledger.source == HEURISTIC
-    scene.worker.run()
-    assert scene.ledger.of("Good day") == 9
-    assert len(scene.counter.seen) == 2
-
-
-def test_counts_of_the_old_model_that_come_late_are_dropped(scene: Scene):
-    scene.ledger.of("Good day")
-    scene.clock.advance(1)
-    scene.counter.model = "second"
+    scene.counter.model = "third"  # while they are made: they come too late
     scene.clock.advance(1)
     scene.worker.run()
     assert scene.ledger.known == 0
-    scene.second()
-    assert scene.ledger.of("Good day") == 9
-
-
-def test_another_model_is_asked_at_once(scene: Scene):
     scene.counter.source = None
-    scene.ledger.of("Good day")
     scene.second(200)
-    scene.counter.model, scene.counter.source = "second", MODEL_SERVER
-    assert scene.second() == 1
+    scene.counter.model, scene.counter.source = "fourth", MODEL_SERVER
+    assert scene.second() == 1, "another one is asked at once"
     assert scene.ledger.of("Good day") == 9
 
 

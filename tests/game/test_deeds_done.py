@@ -12,7 +12,6 @@ from game.agent.thinking.following import FOLLOW_SECONDS
 from game.agent.thinking.options import options_of
 from game.mind.prompt.verbs import STANDARD_VERBS
 from tests.game.agents_world import AgentsWorld
-from typeclasses.exits import Exit
 from typeclasses.objects import Object
 
 
@@ -35,9 +34,6 @@ class DeedsWorld(AgentsWorld):
             return f" {self.deed}.)"
         return f" {self.answers}" if prompt.endswith("Mira:") else " wait"
 
-    def way(self, name: str, start: Any, end: Any) -> Any:
-        return create.create_object(Exit, key=name, location=start, destination=end)
-
     def holds(self, name: str) -> Any:
         return create.create_object(Object, key=name, location=self.mira)
 
@@ -52,15 +48,22 @@ class DeedsWorld(AgentsWorld):
 class TestDeeds(DeedsWorld):
     FORMAT = "auto"
 
-    def test_what_is_asked_for_is_given(self):
+    def test_what_is_asked_for_is_given_and_the_log_tells_of_the_choice(self):
         cup = self.holds("blue cup")
         self.deed = "gives blue cup to Tom"
         heard = self.hears(self.char1)
+        told: list[Any] = []
+        self.services.events.emit = told.append  # type: ignore[method-assign]
         self.says("Give me the cup, please.")
         assert cup.location is self.char1
         assert 'Mira says to you, "Gladly, Tom."' in heard
         assert any("gives you" in line and "blue cup" in line for line in heard)
         assert "~give blue cup to Tom" in self.lines()
+        reply, deed = [each for each in told if each.kind == "thought"][:2]
+        assert (reply.lead, reply.outcome, reply.command) == ("", "acted", "say Gladly, Tom.")
+        assert (deed.lead, deed.trigger, deed.source) == ("deed", reply.trigger, "Tom")
+        assert (deed.outcome, deed.command) == ("acted", "give blue cup to Tom")
+        assert self.mind.thinker.tally.act == "say Gladly, Tom."
 
     def test_what_is_not_asked_for_costs_no_call(self):
         self.holds("blue cup")
@@ -68,15 +71,13 @@ class TestDeeds(DeedsWorld):
         self.says("Take the hearth.")  # nothing lies there
         assert not self.choices()
 
-    def test_who_declines_keeps_it(self):
+    def test_who_declines_keeps_it_and_a_choice_that_names_nothing_is_none(self):
         cup = self.holds("blue cup")
         self.answers = "I won't, it was my mother's."
         self.says("Give me the cup.")
         assert cup.location is self.mira
         assert not self.choices()
-
-    def test_a_choice_that_names_nothing_is_none(self):
-        cup = self.holds("blue cup")
+        self.answers = "Well, then."
         self.deed = "gives the moon to Tom"
         self.says("Give me the cup.")
         assert cup.location is self.mira
@@ -97,18 +98,6 @@ class TestDeeds(DeedsWorld):
         self.deed = "goes door"
         self.says("Go through the door.")
         assert self.mira.location is self.room2
-
-    def test_the_log_tells_of_the_choice(self):
-        self.holds("blue cup")
-        self.deed = "gives blue cup to Tom"
-        told: list[Any] = []
-        self.services.events.emit = told.append  # type: ignore[method-assign]
-        self.says("Give me the cup, please.")
-        reply, deed = [each for each in told if each.kind == "thought"][:2]
-        assert (reply.lead, reply.outcome, reply.command) == ("", "acted", "say Gladly, Tom.")
-        assert (deed.lead, deed.trigger, deed.source) == ("deed", reply.trigger, "Tom")
-        assert (deed.outcome, deed.command) == ("acted", "give blue cup to Tom")
-        assert self.mind.thinker.tally.act == "say Gladly, Tom."
 
 
 class TestFollowing(DeedsWorld):
@@ -134,15 +123,14 @@ class TestFollowing(DeedsWorld):
         assert self.mira.location is self.room1
         assert self.mind.following.leader is None
 
-    def test_ten_minutes_after_the_talk_it_follows_no_longer(self):
-        self.follow()
-        self.mind.following.spoke_at -= FOLLOW_SECONDS
-        self.char1.execute_cmd("door")
-        assert self.mira.location is self.room1
-
-    def test_a_sleeper_stays_in_bed(self):
+    def test_neither_a_sleeper_follows_nor_anybody_ten_minutes_after_the_talk(self):
         self.follow()
         self.mira.db.asleep = True
+        self.char1.execute_cmd("door")
+        assert self.mira.location is self.room1
+        self.mira.attributes.remove("asleep")
+        self.char1.execute_cmd("inn")
+        self.mind.following.begin(self.char1, self.clock.seconds() - FOLLOW_SECONDS)
         self.char1.execute_cmd("door")
         assert self.mira.location is self.room1
 
@@ -169,14 +157,12 @@ class TestOptions(DeedsWorld):
         assert (options.things, options.lying) == (("lamp", "hearth"), ())
         assert not options.stays
 
-    def test_it_does_not_walk_out_of_a_talk(self):
+    def test_it_does_not_walk_out_of_a_talk_nor_look_at_what_is_not_there(self):
         self.says("Good evening.")
         assert options_of(self.mira).stays
         act = self.mind.actor.act(self.mira, "go door")
         assert (act.command, self.mira.location) == (None, self.room1)
         assert act.refusal.startswith("You tried to go, but you stay")
-
-    def test_it_looks_at_nothing_that_is_not_there(self):
         act = self.mind.actor.act(self.mira, "look at the way the rain falls on the quay")
         assert act.command is None
         assert act.refusal.endswith("you can only look Tom")

@@ -99,7 +99,7 @@ class ThoughtsTest(EventsWorld):
         self.char1.execute_cmd("talk mira Good evening.")
         self.clock.advance(5)
         self.settle(lambda: bool(self.fake.prompts()))
-        self.mira.mind.thinker.rest()
+        self.mira.mind.thinker.break_off()
         gate.set()
         self.settle()
         (thought,) = self.logged("thought")

@@ -19,6 +19,7 @@ from django.test import override_settings
 from evennia.objects.models import ObjectDB
 
 from commands.audit import AUDIT, path_of
+from game.agent.services import Services
 from game.mind.archive.records import MemoryKind
 from game.mind.books.commitments_room import LIMIT as RULES_LIMIT
 from game.mind.books.pins import LIMIT as PINS_LIMIT
@@ -70,6 +71,13 @@ class InjectionWorld(PrivateWorld):
         self.attack, self.turn = "", 0
         self.fake.script = self.obeys
         self.heard_by_ann = self.hears(self.ann)
+
+    def start_services(self) -> Services:
+        """With a window in which some attacks stand beside each other, before it is compacted."""
+        new = super().start_services()
+        path = new.places.config / "memory_compaction.md"
+        path.write_text(path.read_text().replace("window**: 4", "window**: 12"))
+        return new
 
     def obeys(self, prompt: str) -> str:
         """What the model writes: what it was told to, or all that it was given to read."""
@@ -130,7 +138,7 @@ class InjectionWorld(PrivateWorld):
 
     def too_much(self) -> int:
         """How many of its stores are larger than they may be."""
-        keeper, noticed = self.mind.keeper, self.mind.memory.noticed.lines
+        keeper, noticed = self.mind.keeper, self.mind.memory.noticed.block.lines
         return sum((
             sum(estimate_tokens(f"- {line}\n") for line in noticed) > RULES_LIMIT,
             sum(map(len, keeper.shown_pins)) > PINS_LIMIT,

@@ -52,7 +52,7 @@ class TestClosed(LadderWorld):
         self.component.compact(CompactReason.MANUAL, lambda _: None)
         self.char1.execute_cmd("talk Mira Well?")
         self.clock.advance(2.0)
-        assert self.component.compactor._after, "the thought waits"
+        assert self.component._after, "the thought waits"
         examiner = self.mind.examiner
         self.close()
         gate.set()
@@ -121,7 +121,7 @@ class TestRate(LadderWorld):
         return self.mind.memory.memory.status()
 
     def test_it_is_measured_after_a_restart_and_once(self):
-        self.mind.memory.compactor.compacted = lambda _: None  # killed before it was asked
+        self.mind.compacted = lambda _: None  # killed before it was asked
         self.compact()
         asked = self.past()[-1].questions
         assert asked

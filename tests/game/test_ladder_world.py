@@ -189,7 +189,7 @@ class TestBudget(LadderWorld):
         for cost, without in zip(steps, gone, strict=True):
             so_far += without
             self.budget(context_tokens=cost + 256)
-            prompt = self.mind.fitting.prompt(self.mira, kept)
+            prompt = self.mind.fitting.prompt(self.mira, kept).text
             assert "a pin" in prompt
             for text in (text for each in gone for text in each):
                 assert (text in prompt) == (text not in so_far), (text, without)

@@ -127,18 +127,14 @@ def test_options_without_an_end_are_hung_up_on(telnet):
     assert telnet.transport.disconnected
 
 
-def test_who_does_not_log_in_is_asked_to_leave(telnet, sessions, clock):
+@pytest.mark.parametrize("logged_in", [True, False])
+def test_who_does_not_log_in_is_asked_to_leave(telnet, sessions, clock, logged_in):
+    telnet.logged_in = logged_in
     clock.advance(LOGIN_SECONDS - 1)
     assert not sessions.left
     clock.advance(2)
-    assert sessions.left
-    assert sessions.told == [limits.NO_LOGIN]
-
-
-def test_who_has_logged_in_stays(telnet, sessions, clock):
-    telnet.logged_in = True
-    clock.advance(10 * LOGIN_SECONDS)
-    assert not sessions.left
+    assert bool(sessions.left) is not logged_in
+    assert sessions.told == ([] if logged_in else [limits.NO_LOGIN])
     assert not clock.getDelayedCalls()
 
 

@@ -142,7 +142,7 @@ class HandsTest(OperationsWorld):
         for path in (note, day, tom, folder / "pinned.md", folder / "noticed.md"):
             path.write_text(path.read_text().replace("mill", "forge"))
         self.mind.look()
-        assert self.mind.memory.noticed.lines
+        assert self.mind.memory.noticed.block.lines
         told = self.ops()
         assert set(told) == {
             ("note", "", "forge", "hand"),

@@ -162,7 +162,7 @@ class TestRefused(ModelWorld):
         """Tom gives one rule more than he may have in the block; and it leaves the window."""
         self.says(*(f"Never open the {place}." for place in self.PLACES))
         self.settle(lambda: bool(self.mind.memory.noticed.block.refused))
-        assert len(self.mind.memory.noticed.lines) == 4
+        assert len(self.mind.memory.noticed.block.lines) == 4
         self.says(chatter=40)  # nobody who waits is held open that long
         window = self.mind.memory.context().window
         assert not any("eel trap" in memory.text for memory in window)

@@ -6,20 +6,13 @@ from unittest import mock
 
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
-from evennia.utils.test_resources import EvenniaTest
 
 from game.server import readiness
-from typeclasses.accounts import Account
-from typeclasses.characters import Character
-from typeclasses.rooms import Room
+from tests.game.built_world import PeopleWorld
 
 
-class TestTheAdminsBody(EvenniaTest):
+class TestTheAdminsBody(PeopleWorld):
     """With accounts and objects in place of the first ones, which Evennia makes for the admin."""
-
-    account_typeclass = Account
-    character_typeclass = Character
-    room_typeclass = Room
 
     def setUp(self) -> None:
         super().setUp()

@@ -70,7 +70,7 @@ class RecallWorld(AgentsWorld):
 class TestRelated(RecallWorld):
     """What a prompt is given of itself."""
 
-    def test_what_left_the_window_comes_back_when_it_is_asked_for(self):
+    def test_what_left_the_window_comes_back_and_what_is_visible_does_not(self):
         self.says(*FACTS, *CHATTER)
         prompt = self.asks("Where is my brother Edwin?", "say In Ostrey.")[0]
         past = self.after(prompt, PAST)
@@ -78,12 +78,8 @@ class TestRelated(RecallWorld):
         assert any("The Inn]" in line for line in past)
         summaries = [line for line in past if "(memories " in line]
         assert len(summaries) <= 2
-
-    def test_what_is_visible_is_not_shown_twice(self):
-        self.says(*FACTS, *CHATTER)
-        prompt = self.asks("Where is my brother Edwin?", "say In Ostrey.")[0]
         window = prompt.split("\n---\n")[1]
-        for line in self.after(prompt, PAST):
+        for line in past:
             said = line.partition('says, "')[2].partition('"')[0]
             assert not said or said not in window
         recent = self.mind.memory.context().recent
@@ -162,15 +158,11 @@ class TestTools(RecallWorld):
         assert "~say At the old mill!" in self.lines()
         assert not any("recall" in line for line in self.heard)
 
-    def test_looking_things_up_ends(self):
+    def test_looking_things_up_ends_and_nothing_found_is_not_cannot_search(self):
         self.asks("Well?", *(f"recall word{n}" for n in range(9)), seconds=3)
         acts = [line for line in self.lines() if line.startswith("~recall")]
         assert len(acts) == 3
-
-    def test_nothing_found_and_cannot_search_are_told_apart(self):
-        self.says(*FACTS, *CHATTER)
-        self.asks("Well?", "recall zeppelins")
-        assert self.kinds()[-1][1] == "You recall nothing about zeppelins"
+        assert self.kinds()[-1][1] == "You recall nothing about word2"
         self.mind.keeper.recaller.find = lambda *_, **__: None
         self.asks("Well then?", "recall airships")
         assert "cannot remember just now" in self.kinds()[-1][1]
@@ -184,11 +176,10 @@ class TestTools(RecallWorld):
         later = [self.asks(f"And {n}?", f"say {n}.")[0] for n in ("one", "two", "three")]
         shown = ["MEMORIES CALLED BACK:" in prompt for prompt in later]
         assert shown == [True, True, False]
-
-    def test_remember_says_what_there_is(self):
         self.asks("Hm?", "remember 4000")
-        assert "You have 1 to " in self.kinds()[-1][1]
-        assert self.kinds()[-1][0] == "result"
+        kind, text = self.kinds()[-1]
+        assert kind == "result"
+        assert "You have 1 to " in text
 
     def test_pins_stand_in_the_head_of_every_prompt(self):
         self.asks("I am Tom.", "pin Tom keeps bees.")
@@ -204,21 +195,18 @@ class TestTools(RecallWorld):
         assert "The pinned block is full" in self.kinds()[-1][1]
         assert "unpin" in self.kinds()[-1][1]
 
-    def test_forget_puts_a_note_away_and_recall_no_longer_finds_it(self):
+    def test_notes_are_listed_with_the_pins_and_what_is_forgotten_is_not_found(self):
         self.says(*CHATTER)
-        self.asks("a", "note well: The cup lies in it.")
-        self.asks("b", "forget well")
-        aside = self.mind.keeper.notes.folder / "forgotten" / "well.md"
-        assert "The cup lies in it." in aside.read_text()
-        self.asks("c", "recall cup well")
-        recalled = self.kinds()[-1][1].removeprefix("You recall: ").split("; ")
-        assert not any(each.startswith(("note well", "memory 9 ")) for each in recalled)
-
-    def test_notes_lists_them_with_the_pins(self):
         self.asks("a", "note well: The cup lies in it.")
         self.asks("b", "pin Tom keeps bees.")
         prompts = self.asks("c", "notes", "say Two.")
         assert "Your notes: well. Pinned: 1. Tom keeps bees." in prompts[1]
+        self.asks("d", "forget well")
+        aside = self.mind.keeper.notes.folder / "forgotten" / "well.md"
+        assert "The cup lies in it." in aside.read_text()
+        self.asks("e", "recall cup well")
+        recalled = self.kinds()[-1][1].removeprefix("You recall: ").split("; ")
+        assert not any(each.startswith("note well") for each in recalled)
 
     def test_a_note_edited_by_hand_is_what_comes_up(self):
         self.asks("a", "note well: The cup lies in it.")

@@ -61,17 +61,13 @@ class TestSpeech(RepliesWorld):
         assert "BASIC COMMANDS" not in sent["prompt"]
 
     def test_a_command_is_never_done(self):
-        for line in ("go north", "north", "@py 1", "give cup to Tom", "quit", "say hello | north"):
+        lamp = self.thing("lamp")
+        for line in ("go north", "@py 1", "give cup to Tom", "take lamp", "say hello | north"):
             self.asks(f"Now do this: {len(self.answers())}", line)
-            assert self.mira.location == self.room1
+            assert self.mira.location == lamp.location == self.room1
+        assert "say take lamp" in self.answers()
         assert all(each.startswith("say ") for each in self.answers())
         assert not any("|" in each for each in self.answers())
-
-    def test_a_deed_in_words_is_only_words(self):
-        lamp = self.thing("lamp")
-        self.asks("Take the lamp!", "take lamp")
-        assert lamp.location == self.room1
-        assert self.answers() == ["say take lamp"]
 
     def test_what_is_said_holds_no_markup_of_the_game(self):
         self.asks("Who are you?", "I am |rMira|n of {the Kettle}.", "I am $py(1) Mira Fenn.")
@@ -106,24 +102,21 @@ class TestSpeech(RepliesWorld):
             assert f'Mira says to you, "{words}"' in heard[guest.key], heard[guest.key]
         assert len(self.answers()) == before + 3
 
-    def test_who_comes_in_is_greeted(self):
+    def comes_in(self, answer: str) -> None:
         self.pass_time(20)
-        self.said = ["Come in out of the rain!"]
+        self.said = [answer]
         self.char1.move_to(self.quay, quiet=True)
         self.char1.move_to(self.room1)
         self.pass_time(6)
-        assert 'Mira says to you, "Come in out of the rain!"' in self.heard
-        assert any(p.rstrip().splitlines()[-2].startswith("(Tom") for p in self.fake.prompts())
 
-    def test_to_who_comes_in_it_says_nothing_rather_than_a_shrug(self):
-        self.pass_time(20)
-        self.said = [REFUSED]
-        self.char1.move_to(self.quay, quiet=True)
-        self.char1.move_to(self.room1)
-        self.pass_time(6)
+    def test_who_comes_in_is_greeted_and_with_nothing_rather_than_a_shrug(self):
+        self.comes_in(REFUSED)
         assert self.fake.prompts()
         assert self.answers() == []
         assert not any("says" in line for line in self.heard)
+        self.comes_in("Come in out of the rain!")
+        assert 'Mira says to you, "Come in out of the rain!"' in self.heard
+        assert any(p.rstrip().splitlines()[-2].startswith("(Tom") for p in self.fake.prompts())
 
     def test_who_gives_something_is_thanked(self):
         lamp = create.create_object("typeclasses.objects.Object", key="lamp", location=self.char1)
@@ -154,14 +147,10 @@ class TestRefusals(RepliesWorld):
         heat = [each["options"]["temperature"] for each in sent]
         assert heat == sorted(set(heat))
 
-    def test_the_first_good_one_is_said(self):
-        sent = self.asks("I have bought a boat.", REFUSED, "A boat! Where will you sail her?")
+    def test_the_first_good_one_is_said_and_never_twice(self):
+        sent = self.asks("Good evening.", REFUSED, "Sit down, you look cold.")
         assert len(sent) == 2
-        assert self.answers() == ["say A boat! Where will you sail her?"]
         assert not any("Rules" in line for line in self.heard)
-
-    def test_the_same_line_is_not_said_twice(self):
-        self.asks("Good evening.", "Sit down, you look cold.")
         self.asks("I have bought a boat.", "Sit down, you look cold.", "A fine boat, I am sure.")
         assert self.answers() == ["say Sit down, you look cold.", "say A fine boat, I am sure."]
 
@@ -240,12 +229,9 @@ class TestArchive(RepliesWorld):
         records = [json.loads(line) for line in lines if line.strip()]
         return [each for each in records if each.get("kind") == "act"]
 
-    def test_it_says_to_whom(self):
+    def test_it_says_to_whom_and_opens_without_it(self):
         self.asks("Good evening.", "Sit down, you look cold.")
         assert [each["to"] for each in self.acts()] == ["Tom"]
-
-    def test_it_opens_without_it(self):
-        self.asks("Good evening.", "Sit down, you look cold.")
         folder = self.mind.memory.folder / "archive"
         close_all()
         for file in folder.iterdir():
@@ -263,9 +249,9 @@ class TestChat(RepliesWorld):
 
     FORMAT = "chat"
 
-    def test_messages_are_sent(self):
+    def test_messages_are_sent_and_a_thought_aloud_is_cut_off(self):
         self.fake.template = "{{ .Messages }}"
-        self.asks("Good evening.", "Sit down, you look cold.")
+        self.asks("Good evening.", "<think>He is cold.</think>Sit down, you look cold.")
         assert self.fake.calls("/api/generate") == []
         (call,) = self.fake.calls("/api/chat")
         roles = [each["role"] for each in call.body["messages"]]
@@ -273,11 +259,6 @@ class TestChat(RepliesWorld):
         assert call.body["messages"][0]["content"].startswith("You are Mira Fenn")
         assert call.body["messages"][-1]["content"].endswith("Good evening.")
         assert 'Mira says to you, "Sit down, you look cold."' in self.heard
-
-    def test_a_thought_aloud_is_cut_off(self):
-        self.fake.template = "{{ .Messages }}"
-        self.asks("Good evening.", "<think>He is cold.</think>Sit down, you look cold.")
-        assert self.answers() == ["say Sit down, you look cold."]
 
 
 class TestSecondLook(RepliesWorld):

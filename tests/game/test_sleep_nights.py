@@ -56,7 +56,9 @@ class NightWorld(SleepWorld):
 
 class TestWithoutAModel(NightWorld):
     def test_all_steps_are_done_in_order_and_nobody_is_asked(self):
+        self.set_sleep(profile="nonesuch")
         self.put_to_bed()
+        assert any("sleeps without a model" in line for line in self.logged)
         assert self.steps() == ALL
         assert not any(done.problem for done in self.sleeper.nights.log.last.steps)
         assert self.asked() == []
@@ -73,12 +75,6 @@ class TestWithoutAModel(NightWorld):
         self.pass_time(2)
         self.put_to_bed()
         assert self.figures(Step.PROFILES)["through"] > seen
-
-    def test_a_profile_that_is_not_there_means_no_model(self):
-        self.set_sleep(profile="nonesuch")
-        self.put_to_bed()
-        assert self.steps() == ALL
-        assert any("sleeps without a model" in line for line in self.logged)
 
     def test_a_log_that_cannot_be_written_costs_the_work_and_not_the_sleep(self):
         (self.mind.memory.folder / "sleep.jsonl").mkdir()
@@ -100,12 +96,6 @@ class TestWithAModel(NightWorld):
         assert [each.text.rstrip(".") for each in tom.conclusions] == [
             "Tom is worried about his brother Ostrey"
         ]
-
-    def test_no_more_calls_than_are_allowed(self):
-        self.with_model(calls=0)
-        self.put_to_bed()
-        assert self.steps() == ALL
-        assert self.asked() == []
 
     def test_sleeps_that_are_broken_off_share_the_calls_of_one_night(self):
         self.with_model(calls=3)
@@ -204,11 +194,11 @@ class TestWithAModel(NightWorld):
         assert all(sleeper.nights.log.last.next_step is None for sleeper in sleepers)
 
     def test_evidence_comes_from_memory_by_its_words_where_there_is_no_index(self):
-        works = self.sleeper.nights.works
-        found = works.evidence("What of Ostrey, the brother of Tom?")
+        nights = self.sleeper.nights
+        found = nights.evidence("What of Ostrey, the brother of Tom?")
         assert "Ostrey" in found[0].text
         assert found[0].number > 0
-        assert works.evidence("zzz qqq") == []
+        assert nights.evidence("zzz qqq") == []
 
 
 class TestCompacting(LadderWorld):
@@ -218,13 +208,13 @@ class TestCompacting(LadderWorld):
         self.budget(context_tokens=1600)
         sleeper = self.mind.sleeper
         steps = []
-        running = self.mind.memory.compactor.compacted
+        running = self.mind.compacted
 
         def compacted(result):
             steps.append(sleeper.nights.step)
             running(result)
 
-        self.mind.memory.compactor.compacted = compacted
+        self.mind.compacted = compacted
         held, let_go = threading.Event(), threading.Event()
         consolidating = self.mind.acquaintances.settle
 

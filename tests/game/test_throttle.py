@@ -12,16 +12,12 @@ from unittest import mock
 from django.core.cache import caches
 from django.test import Client
 from evennia.server.models import ServerConfig
-from evennia.utils.test_resources import EvenniaTest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.game.built_world import BuiltWorld
+from tests.game.built_world import PeopleWorld
 from typeclasses import throttle
 from typeclasses.accounts import Account
-from typeclasses.characters import Character
-from typeclasses.rooms import Room
-from world.build import find
 
 PASSWORD = "tide-and-time"
 HOMES = {"Piet": "10.0.0.1", "Ilse": "10.0.0.2"}
@@ -31,16 +27,12 @@ NAMES = ("Piet", "Ilse", "Nobody", *(f"Guess{number}" for number in range(60)))
 PAGES = ("/auth/login/", "/admin/login/")
 
 
-class Doors(BuiltWorld, EvenniaTest):
+class Doors(PeopleWorld):
     """A world with two people, and a clock that is moved by hand."""
-
-    account_typeclass = Account
-    character_typeclass = Character
-    room_typeclass = Room
 
     def setUp(self) -> None:
         super().setUp()
-        here = f"#{find('room', 'kettle').id}"
+        here = f"#{self.room1.id}"
         self.enterContext(self.settings(START_LOCATION=here, DEFAULT_HOME=here))
         self.now = 1_000_000.0
         clock = SimpleNamespace(time=lambda: self.now)

@@ -27,10 +27,7 @@ class TestWeek(WeekWorld):
         self.live()
         self.holds()
 
-    def test_with_an_honest_model_asleep(self):
-        self.use_model_asleep(week_model.honest)
-        self.live()
-        self.holds()
+    def weighed_and_concluded(self):
         judges = {entry.importance.judge for entry in self.journal.entries()}
         assert judges == {Judge.MODEL}, "each entry was weighed again"
         (insight,) = self.insights()
@@ -74,6 +71,7 @@ class TestWeek(WeekWorld):
         assert (broken.woken_by, broken.next_step) == ("Tom", Step.CONSOLIDATE)
         assert {each.step for each in after.steps} == set(Step)
         self.holds(broken_nights=1)
+        self.weighed_and_concluded()
 
     def test_what_somebody_said_stays_theirs_when_it_has_left_the_window(self):
         self.live(tuple(turn for turn in WEEK if turn.day <= 4))

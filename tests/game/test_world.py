@@ -29,12 +29,10 @@ def test_the_village_is_large_enough_to_walk_in():
     assert len(ATLAS.things) >= 7
 
 
-def test_every_way_has_its_way_back():
+def test_every_way_has_its_way_back_and_every_place_details_that_it_mentions():
     ways = {(way.source, way.direction, way.target) for way in ATLAS.ways}
     assert all((target, OPPOSITE[way], source) in ways for source, way, target in ways)
 
-
-def test_every_place_has_details_that_its_description_mentions():
     for place in ATLAS.places.values():
         mentioned = [word for word in place.details if word in place.desc.lower()]
         assert mentioned, place.id
@@ -159,25 +157,22 @@ def test_two_rooms_on_one_spot_are_refused(world):
         read_atlas(world)
 
 
-@pytest.mark.parametrize("missing", ["map.yaml", "things.yaml"])
-def test_a_missing_file_is_named(world, missing):
-    (world / missing).unlink()
-    with pytest.raises(ConfigError, match=missing):
-        read_atlas(world)
-
-
-def test_an_agent_without_a_profile_is_refused(world):
+def test_a_file_that_is_missing_or_no_text_and_an_agent_without_a_profile_are_refused(world):
     text = (world / "agents/mira.md").read_text(encoding="utf-8")
     head = text[: text.index("You are Mira Fenn")]
-    (world / "agents/mira.md").write_text(head, encoding="utf-8")
-    with pytest.raises(ConfigError, match="no profile"):
-        read_atlas(world)
-
-
-def test_bytes_that_are_no_text_are_refused(world):
-    (world / "things.yaml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ConfigError, match="cannot be read"):
-        read_atlas(world)
+    for file, content, reason in (
+        ("agents/mira.md", head.encode(), "no profile"),
+        ("things.yaml", b"\xff\xfe\x00", "cannot be read"),
+        ("things.yaml", None, "things.yaml"),
+        ("map.yaml", None, "map.yaml"),
+    ):
+        if content is None:
+            (world / file).unlink()
+        else:
+            (world / file).write_bytes(content)
+        with pytest.raises(ConfigError, match=reason):
+            read_atlas(world)
+        shutil.copy(FOLDER / file, world / file)
 
 
 class TestBuilding(EvenniaTestCase):
@@ -228,6 +223,8 @@ class TestBuilt(BuiltWorld, EvenniaTestCase):
             assert isinstance(agent, Agent)
             assert agent.key == person.name
             assert agent.location == agent.home == find("room", person.home)
+        assert find("thing", "red_glass").db.loved_by == ["Joss", "Wren"]
+        assert not find("thing", "candle_end").db.loved_by
 
     def test_every_room_can_be_walked_to_and_back(self):
         start = find("room", ATLAS.start)
@@ -245,10 +242,6 @@ class TestBuilt(BuiltWorld, EvenniaTestCase):
         assert "topmost mark says WREN" in find_detail(kettle, "the hearth")
         assert find_detail(kettle, "chalkboard") == find_detail(kettle, "menu")
         assert find_detail(kettle, "dragon") is None
-
-    def test_loved_things_know_who_loves_them(self):
-        assert find("thing", "red_glass").db.loved_by == ["Joss", "Wren"]
-        assert not find("thing", "candle_end").db.loved_by
 
     def test_a_room_of_somebody_elses_is_not_taken_over(self):
         start = find("room", ATLAS.start)

@@ -11,12 +11,8 @@ from __future__ import annotations
 import itertools
 import queue
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
-import evennia
-from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
 from game.agent import services
@@ -27,9 +23,8 @@ from game.mind.books.profiles.book import PeopleBook
 from game.mind.books.profiles.profile import Profile
 from game.mind.compaction.config import CompactionConfig
 from game.mind.recall.config import NONE, RecallConfig
-from tests.game.agents_world import AgentsWorld, FixedConfig
+from tests.game.agents_world import AgentsWorld, FixedConfig, HandClock
 from tests.game.week_script import PERSONA, PIN, WEEK, Turn
-from typeclasses.accounts import Account
 from typeclasses.characters import Character
 from typeclasses.minds import close_all
 from typeclasses.rooms import Room
@@ -39,18 +34,6 @@ STEP = timedelta(minutes=10)
 _TOGETHER = timedelta(hours=1)
 """Players stay while their next turn is no further away."""
 _NIGHT_SECONDS = 600.0
-_PASSWORD = "c67jHL8p"
-
-
-@dataclass
-class WeekClock:
-    """The week's own time."""
-
-    time: datetime
-
-    def now(self) -> datetime:
-        """The time of the week."""
-        return self.time
 
 
 class WeekWorld(AgentsWorld):
@@ -61,7 +44,7 @@ class WeekWorld(AgentsWorld):
     def setUp(self) -> None:
         monday = datetime(2026, 5, 4, 8)
         self.monday = monday.astimezone()  # the machine's zone: nights and journals are local
-        self.time = WeekClock(self.monday.astimezone(UTC))
+        self.time = HandClock(self.monday.astimezone(UTC))
         super().setUp()
         self.mira.db.profile = PERSONA
         self.set_thinking(
@@ -94,31 +77,13 @@ class WeekWorld(AgentsWorld):
         self.char1.permissions.remove("Developer")
         self.account.permissions.remove("Developer")
         self.char1.locks.add(f"puppet:pid({self.account.id})")
-        people = {"Tom": self.char1, "Piet": self._character("Piet", self.account)}
+        people = {"Tom": self.char1, "Piet": self.character("Piet", self.account)}
         for number, name in enumerate(("Hanna", "Rook"), start=2):
-            account = create.create_account(name, f"{name}@x.org", _PASSWORD, typeclass=Account)
-            people[name] = self._character(name, account)
-            account.puppet_object(self._session(number, account), people[name])
+            people[name] = self.guest(number, name)
         self.away = create.create_object(Room, key="The Road")
         for person in (*people.values(), self.char2):
             person.move_to(self.away, quiet=True)
         return people
-
-    def _character(self, name: str, account: Account) -> Character:
-        made = create.create_object(Character, key=name, location=self.room1, home=self.room1)
-        made.locks.add(f"puppet:pid({account.id})")
-        account.characters.add(made)
-        return made
-
-    def _session(self, number: int, account: Account) -> Any:
-        dummy, handler = ServerSession(), evennia.SESSION_HANDLER
-        dummy.init_session("telnet", ("localhost", "testmode"), handler)
-        dummy.sessid = number
-        handler.portal_connect(dummy.get_sync_data())
-        session = handler.session_from_sessid(number)
-        handler.login(session, account, testmode=True)
-        self.addCleanup(handler.pop, number, None)
-        return session
 
     def answers(self, prompt: str) -> str:
         """What the model says: a thought's answer, or what it is asked in sleep."""

@@ -10,27 +10,23 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from operator import is_
-from pathlib import Path
 from random import Random
 from typing import Any
 
-from game.agent.agent_log import Complaints, log
+from game.agent.agent_log import Complaints, logged
+from game.agent.body import Life
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
 from game.agent.surroundings import identity_of, people_near
+from game.agent.tasks import Alarm
 from game.mind.archive.log import Archive
 from game.mind.archive.privacy import NOBODY
 from game.mind.archive.records import Memory
 from game.mind.books.journal.entries import Importance
 from game.mind.books.profiles import shown
 from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.config import PeopleConfig
-from game.mind.books.profiles.profile import Profile
 from game.mind.books.profiles.shown import Present
 from game.mind.books.profiles.surroundings import place_key
 from game.mind.errors import KeepsakeError
@@ -45,24 +41,6 @@ CHUNK = 2000
 _place_key = lru_cache(maxsize=1024)(place_key)
 
 
-@dataclass(frozen=True, slots=True)
-class _About:
-    """What the lines of a prompt about people depend on."""
-
-    present: tuple[Present, ...]
-    known: Sequence[Profile | None]
-    config: PeopleConfig
-    minute: datetime
-
-    def same_as(self, other: _About) -> bool:
-        """Whether they would be the same; profiles are never changed, only replaced."""
-        return (self.present, self.config, self.minute) == (
-            other.present,
-            other.config,
-            other.minute,
-        ) and all(map(is_, self.known, other.known))
-
-
 class Acquaintances:
     """The profiles of one agent; on the reactor thread, but for what is said to block.
 
@@ -72,28 +50,25 @@ class Acquaintances:
 
     def __init__(
         self,
-        name: str,
-        folder: Path,
+        life: Life,
         memory: MemoryComponent,
         services: Services,
-        *,
         importance_of: Callable[[Memory], Importance],
-        home: Callable[[], str],
     ) -> None:
+        name, emit = life.name, services.events.emit
         self._trouble = Complaints(f"[People] {name}")
         self.book = PeopleBook(
-            folder, lambda: services.people.current, self._trouble, name, services.events.emit
+            life.folder, lambda: services.people.current, self._trouble, name, emit
         )
-        self.importance_of, self._home = importance_of, home
+        self.importance_of, self._find = importance_of, life.body
         self._name, self._memory, self._services = name, memory, services
         self._waiting: deque[Memory] = deque(maxlen=MOST_WAITING)
         self._new: set[str] = set()
         """Whom and what it has met since the server started, in the book or not yet."""
         self._taking = threading.Lock()
-        self._alarm: Any = None
+        self._alarm = Alarm(services.timer)
         self._open = self._closed = False
         self._drawn = Random(name)
-        self._shown: tuple[_About, tuple[str, ...]] | None = None
 
     # -- from what is lived to the profiles
 
@@ -103,14 +78,8 @@ class Acquaintances:
             return
         self._waiting.append(memory)
         self._new.update(key for key in (memory.source_id, _place(memory)) if key)
-        if self._alarm is None and not self._closed:
-            self._alarm = self._services.timer.callLater(
-                self._drawn.uniform(*GATHER_SECONDS), self._gathered
-            )
-
-    def _gathered(self) -> None:
-        self._alarm = None
-        self.catch_up()
+        if not (self._alarm.waits or self._closed):
+            self._alarm.set(self._drawn.uniform(*GATHER_SECONDS), self.catch_up)
 
     def catch_up(self) -> None:
         """Work in what is not in the profiles yet, in a worker thread."""
@@ -124,14 +93,12 @@ class Acquaintances:
         """
         if self._closed:
             return
-        try:
-            with self._taking:
-                self._settle()
-        except KeepsakeError as error:
-            self._trouble(str(error))
-        except Exception as error:
-            # Nobody looks at the future: without this line nobody would ever hear of it.
-            log(f"[Error] {self._name}: Profiles broke off: {error!r}")
+        with logged(f"{self._name}: Profiles broke off"):
+            try:
+                with self._taking:
+                    self._settle()
+            except KeepsakeError as error:
+                self._trouble(str(error))
 
     def _settle(self) -> None:
         self.book.open()
@@ -163,9 +130,7 @@ class Acquaintances:
     def close(self) -> None:
         """The agent is gone, or goes on under another name; what is missing is caught up then."""
         self._closed = True
-        if self._alarm is not None and self._alarm.active():
-            self._alarm.cancel()
-        self._alarm = None
+        self._alarm.cancel()
 
     # -- who is known
 
@@ -179,7 +144,9 @@ class Acquaintances:
 
     def been(self, place: str) -> bool:
         """Whether it has been in a place of that name, or lives there; quick, see :meth:`met`."""
-        return place == self._home() or self.met(_place_key(place))
+        agent = self._find()
+        home = agent.home if agent is not None else None
+        return (home is not None and place == home.key) or self.met(_place_key(place))
 
     # -- from the profiles into the prompt
 
@@ -188,15 +155,9 @@ class Acquaintances:
         config = self._services.people.current
         if not config.budget:
             return ()
-        present, now = tuple(present_with(agent)), self._services.clock.now()
-        known = [self.book.loaded(each.key) for each in present]
-        about = _About(present, known, config, now.replace(second=0, microsecond=0))
-        # A thought that is thought again, or in an empty room, says the same again.
-        if self._shown is None or not self._shown[0].same_as(about):
-            may = partial(self._memory.private.may_hear_all, audience=NOBODY)
-            lines = shown.lines(present, self.book, config, now, self._services.tokens, may)
-            self._shown = about, lines
-        return self._shown[1]
+        present, now = present_with(agent), self._services.clock.now()
+        may = partial(self._memory.private.may_hear_all, audience=NOBODY)
+        return shown.lines(present, self.book, config, now, self._services.tokens, may)
 
 
 def present_with(agent: Any) -> list[Present]:

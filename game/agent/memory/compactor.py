@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 
 from game.agent.agent_log import log, warn
+from game.agent.body import Life
 from game.agent.happenings import compacted, undone
 from game.agent.memory.noticing import Noticing
 from game.agent.memory.owner import MemoryOwner
@@ -26,32 +28,39 @@ UNREAD = 4
 """Windows that were compacted in sleep and wait to be read again with a model."""
 
 
-class Compactor:
-    """Compactions of one agent's memory; on the reactor thread, the work itself in others.
+class Compactor(ABC):
+    """What compacts one agent's memory; on the reactor thread, the work itself in others.
 
     Attributes:
-        running: Whether one is under way, or waits for a thread.
+        compacting: Whether a compaction is under way, or waits for a thread.
         no_room: Why the last compaction at the emergency mark made no room; None if it did.
     """
 
-    def __init__(
-        self,
-        name: str,
-        memory: Callable[[], AgentMemory],
-        owner: MemoryOwner,
-        services: Services,
-    ) -> None:
-        self.running = False
+    def __init__(self, life: Life, owner: MemoryOwner, services: Services) -> None:
+        self.name, self.folder = life.name, life.folder
+        self.summaries = SummaryFolder(life.folder / "summaries", life.name)
+        self.compacting = False
         self.no_room: CompactionError | None = None
-        self.compacted, self._owner = owner.compacted, owner
+        self._owner, self._services = owner, services
         self._slept: deque[tuple[Sequence[Memory], int]] = deque(maxlen=UNREAD)
-        self._name, self._memory, self._services = name, memory, services
         self._after: list[Callable[[], None]] = []
 
+    @property
+    @abstractmethod
+    def memory(self) -> AgentMemory:
+        """The memory itself.
+
+        Raises:
+            KeepsakeError: It could not be opened; says why.
+        """
+
     def make_room(self, done: Callable[[], None]) -> None:
-        """Call ``done`` when a thought may begin; see :class:`~.memory.MemoryComponent`."""
+        """Call ``done`` when a thought may begin: at once, or after an emergency compaction.
+
+        It is called in any case: whether the prompt fits is seen when it is built.
+        """
         try:
-            memory = self._memory()
+            memory = self.memory
             reason = memory.before_thought()
         except KeepsakeError:  # the archive cannot be opened; the thought will say so
             done()
@@ -59,12 +68,12 @@ class Compactor:
         if reason is None:
             self.no_room = None
             done()
-        elif self.running:
+        elif self.compacting:
             self._after.append(lambda: self.make_room(done))
         else:
             if self.no_room is None:  # else it was said already
                 load = _loaded(memory.load())
-                warn(f"[Memory] {self._name}: {load}; compacting before the thought")
+                warn(f"[Memory] {self.name}: {load}; compacting before the thought")
             self.compact(reason, lambda outcome: self._room_made(outcome, done))
 
     def _room_made(self, outcome: Compacted, done: Callable[[], None]) -> None:
@@ -78,14 +87,14 @@ class Compactor:
         def change(memory: AgentMemory) -> CompactionResult:
             nonlocal window
             window = memory.context().window
-            self._leave(window)
+            self._owner.leaving(window)
             return memory.compact(reason)
 
         def ended(outcome: Compacted) -> None:
             if not isinstance(outcome, CompactionRunning):  # which tells of itself
-                self._services.events.emit(compacted(self._name, reason, outcome))
+                self._services.events.emit(compacted(self.name, reason, outcome))
             if isinstance(outcome, CompactionResult):
-                self.compacted(outcome)
+                self._owner.compacted(outcome)
             done(outcome)
 
         def afterwards(result: CompactionResult) -> None:
@@ -93,13 +102,6 @@ class Compactor:
                 self._slept.append((window, result.covered[1]))
 
         self._in_background(change, ended, afterwards)
-
-    def _leave(self, window: Sequence[Memory]) -> None:
-        try:
-            self._owner.leaving(window)
-        except Exception as error:
-            # Whatever goes wrong beside it, the compaction itself must be made.
-            log(f"[Memory] {self._name}: Nothing was drawn out before a compaction: {error!r}")
 
     def reread(self, ask: Ask, noticed: Noticing) -> int:
         """Read again with a model what has left the window in sleep; blocks.
@@ -127,7 +129,7 @@ class Compactor:
         """Take the last compaction back; ``done`` is called on the reactor thread."""
 
         def ended(outcome: Undone | CompactionError) -> None:
-            self._services.events.emit(undone(self._name, outcome))
+            self._services.events.emit(undone(self.name, outcome))
             done(outcome)
 
         self._in_background(lambda memory: memory.undo(), ended, lambda _: None)
@@ -139,14 +141,14 @@ class Compactor:
         afterwards: Callable[[T], None],
     ) -> None:
         """Make a change in a worker thread, and what comes of it, before it is told."""
-        memory = self._memory()
-        if self.running:
-            what = f"a compaction of {self._name}'s memory is under way"
+        memory = self.memory
+        if self.compacting:
+            what = f"a compaction of {self.name}'s memory is under way"
             done(CompactionRunning(what, "Wait for it to end"))
             return
         # From here on, not from when a thread is free: a second one that waited behind this
         # one would summarise the few memories that came meanwhile.
-        self.running = True
+        self.compacting = True
 
         def work() -> None:
             outcome: T | CompactionError
@@ -156,7 +158,7 @@ class Compactor:
             except CompactionError as error:
                 outcome = error
             except Exception as error:
-                log(f"[Memory] {self._name}: Compaction broke off: {error!r}")
+                log(f"[Memory] {self.name}: Compaction broke off: {error!r}")
                 outcome = CompactionError(f"the compaction broke off ({error!r})")
             if not isinstance(outcome, CompactionError):
                 afterwards(outcome)
@@ -165,7 +167,7 @@ class Compactor:
         self._services.workers.submit(work)
 
     def _ended[T](self, outcome: T, done: Callable[[T], None]) -> None:
-        self.running = False
+        self.compacting = False
         waiting, self._after = self._after, []
         try:
             done(outcome)
@@ -173,16 +175,14 @@ class Compactor:
             for each in waiting:
                 each()
 
-    def check(
-        self, summaries: SummaryFolder, done: Callable[[IntegrityReport | KeepsakeError], None]
-    ) -> None:
+    def check(self, done: Callable[[IntegrityReport | KeepsakeError], None]) -> None:
         """Check archive, tiers and files in the background; ``done`` on the reactor thread."""
-        memory = self._memory()
+        memory = self.memory
 
         def work() -> None:
             report: IntegrityReport | KeepsakeError
             try:
-                report = _checked(memory, summaries)
+                report = _checked(memory, self.summaries)
             except KeepsakeError as error:
                 report = error
             except OSError as error:

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
-from game.agent.agent_log import Complaints, log
+from game.agent.agent_log import Complaints, log, logged
+from game.agent.body import Life
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
 from game.mind.archive.privacy import NOBODY
@@ -56,31 +56,22 @@ class Diary:
 
     def __init__(
         self,
-        name: str,
-        folder: Path,
+        life: Life,
         memory: MemoryComponent,
         circumstances: Callable[[Memory], ImportanceContext],
         services: Services,
     ) -> None:
-        self._trouble = Complaints(f"[Journal] {name}")
+        self._trouble = Complaints(f"[Journal] {life.name}")
         self.journal = Journal(
-            folder / "journal",
+            life.folder / "journal",
             self._trouble,
             lambda: services.journal.current,
-            name,
+            life.name,
             services.events.emit,
         )
         self.circumstances = circumstances
-        self._name, self._memory, self._services = name, memory, services
+        self._name, self._memory, self._services = life.name, memory, services
         self._scores: dict[int, Importance] = {}
-
-    def open(self) -> None:
-        """Read the newest files in a worker thread, so that no thought has to wait for them."""
-        self._services.searchers.submit(self.journal.entries)
-
-    def look(self) -> None:
-        """See what a person has changed in the files; blocks."""
-        self.journal.entries()
 
     # -- how much something matters
 
@@ -156,18 +147,19 @@ class Diary:
         return [self._memory.memory.archive.last_number]
 
     def leaving(self, window: Sequence[Memory]) -> None:
-        """Draw out what matters before it is compacted; blocks, never raises."""
-        try:
+        """Draw out what matters before it is compacted; blocks, never raises.
+
+        Whatever goes wrong, the compaction goes on, and the archive keeps what the journal lacks.
+        """
+        with logged(f"{self._name}: Drawing out broke off"):
             config, now = self._services.journal.current, self._services.clock.now()
-            entries = draw_out(window, self._name, self.journal, config, self.importance_of, now)
-        except KeepsakeError as error:
-            self._trouble(f"Nothing was drawn out before a compaction: {error}")
-        except Exception as error:
-            # The compaction must go on; the archive keeps what the journal now lacks.
-            log(f"[Error] {self._name}: Drawing out broke off: {error!r}")
-        else:
-            if entries:
-                log(f"[Journal] {self._name}: {len(entries)} memories were drawn out")
+            try:
+                drawn = draw_out(window, self._name, self.journal, config, self.importance_of, now)
+            except KeepsakeError as error:
+                self._trouble(f"Nothing was drawn out before a compaction: {error}")
+                return
+            if drawn:
+                log(f"[Journal] {self._name}: {len(drawn)} memories were drawn out")
 
 
 def _judged(text: str) -> tuple[str, Importance | None]:

@@ -8,12 +8,12 @@ how many still find their answer is a line in the archive beside the compaction.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from game.agent.agent_log import log
+from game.agent.agent_log import log, logged
 from game.agent.memory.memory import MemoryComponent
 from game.agent.memory.recaller import Recaller
 from game.agent.services import Services
+from game.agent.tasks import Alarm
 from game.index.service import IndexService
 from game.mind.archive import history
 from game.mind.archive.history import PastCompaction
@@ -32,22 +32,16 @@ PATIENCE = 120
 class Examiner:
     """Measures what one agent's compactions left."""
 
-    def __init__(
-        self, name: str, memory: MemoryComponent, recaller: Recaller, services: Services
-    ) -> None:
-        self._name, self._memory = name, memory
+    def __init__(self, memory: MemoryComponent, recaller: Recaller, services: Services) -> None:
+        self._name, self._memory = memory.name, memory
         self._recaller, self._services = recaller, services
-        self._waiting: Any = None
-        self._closed = False
+        self._waiting = Alarm(services.timer)
+        self._begun = self._closed = False
 
     def close(self) -> None:
         """Measure nothing any more."""
         self._closed = True
-        self._stop_waiting()
-
-    def _stop_waiting(self) -> None:
-        if self._waiting is not None and self._waiting.active():
-            self._waiting.cancel()
+        self._waiting.cancel()
 
     def resume(self) -> None:
         """Ask what the last compaction left, if the server stopped before that was done."""
@@ -60,19 +54,15 @@ class Examiner:
             return
 
         def work() -> None:
-            try:
-                past = history.standing(archive)
-            except Exception as error:
-                # Nobody looks at the future: without this line nobody would ever hear of it.
-                log(f"[Error] {self._name}: Past compactions could not be read: {error!r}")
-                return
-            self._services.post(lambda: self._resumed(past[-1]) if past else None)
+            with logged(f"{self._name}: Past compactions could not be read"):
+                if past := history.standing(archive):
+                    self._services.post(lambda: self._resumed(past[-1]))
 
         self._services.searchers.submit(work)
 
     def _resumed(self, last: PastCompaction) -> None:
         # A compaction since then has its own questions, and they may be under way.
-        if not self._closed and self._waiting is None and last.questions and last.covered:
+        if not (self._closed or self._begun) and last.questions and last.covered:
             self._ask_when_followed(last.number, last.covered[1], last.questions, PATIENCE)
 
     def compacted(self, result: CompactionResult) -> None:
@@ -82,14 +72,15 @@ class Examiner:
         except KeepsakeError:  # the archive is closed by now; the memory itself says so
             return
         if result.number and result.covered:
-            self._stop_waiting()
+            self._waiting.cancel()
             self._ask_when_followed(result.number, result.covered[1], questions, PATIENCE)
 
     def _ask_when_followed(
         self, number: int, last: int, questions: tuple[RoundtripQuestion, ...], looks: int
     ) -> None:
+        self._begun = True
         if looks and not _followed(self._services.indexes, self._memory.folder.name, last):
-            self._waiting = self._services.timer.callLater(
+            self._waiting.set(
                 LOOK_SECONDS, self._ask_when_followed, number, last, questions, looks - 1
             )
             return
@@ -98,19 +89,21 @@ class Examiner:
 
     def _examine(self, number: int, questions: tuple[RoundtripQuestion, ...]) -> None:
         """In a worker thread."""
-        try:
-            memory = self._memory.memory
-            context = memory.context()
-            visible = (*self._memory.always_shown(), *shown_lines(context))
-            found = rate(questions, visible, self._search(context))
-            memory.record_rate(number, found)
-            if found.asked:
-                log(f"[Memory] {self._name}: {told(found)} after compaction {number}")
-        except KeepsakeError as error:
-            log(f"[Memory] {self._name}: What compaction {number} left was not measured: {error}")
-        except Exception as error:
-            # Nobody looks at the future: without this line nobody would ever hear of it.
-            log(f"[Error] {self._name}: Measuring compaction {number} broke off: {error!r}")
+        with logged(f"{self._name}: Measuring compaction {number} broke off"):
+            try:
+                self._measure(number, questions)
+            except KeepsakeError as error:
+                left = f"What compaction {number} left was not measured"
+                log(f"[Memory] {self._name}: {left}: {error}")
+
+    def _measure(self, number: int, questions: tuple[RoundtripQuestion, ...]) -> None:
+        memory = self._memory.memory
+        context = memory.context()
+        visible = (*self._memory.always_shown(), *shown_lines(context))
+        found = rate(questions, visible, self._search(context))
+        memory.record_rate(number, found)
+        if found.asked:
+            log(f"[Memory] {self._name}: {told(found)} after compaction {number}")
 
     def _search(self, context: MemoryContext) -> Callable[[str], Sequence[str] | None] | None:
         """What a thought would be given on these words; None in a world without recall."""

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from game.agent.agent_log import Complaints, log
-from game.agent.in_time import in_time
+from game.agent.body import Life
 from game.agent.memory.clearing import compact_for
 from game.agent.memory.diary import Diary
 from game.agent.memory.memory import MemoryComponent
@@ -52,20 +51,14 @@ class MemoryTools:
     """The notes, the pinned block and the recall of one agent."""
 
     def __init__(
-        self,
-        name: str,
-        folder: Path,
-        memory: MemoryComponent,
-        diary: Diary,
-        services: Services,
-        *,
-        names: Callable[[], frozenset[str]],
+        self, life: Life, memory: MemoryComponent, diary: Diary, services: Services
     ) -> None:
+        name, folder = life.name, life.folder
         self._trouble = Complaints(f"[Notes] {name}")
         tell = services.events.emit
         self.notes = NoteBook(folder / "notes", self._trouble, name, tell)
         self.pinned = Pinned(folder / "pinned.md", name, tell)
-        self.recaller = Recaller(name, folder, self.notes, memory, services, names=names)
+        self.recaller = Recaller(life, self.notes, memory, services)
         self._name, self._memory, self._services = name, memory, services
         self._diary = diary
         self._remembered: tuple[Memory, ...] = ()
@@ -108,7 +101,7 @@ class MemoryTools:
             self._memory.remember(line, MemoryKind.RESULT, place=place)
             finished(None)
 
-        in_time(self._services, work, TOOL_SECONDS).then(done)
+        self._services.in_time(work, TOOL_SECONDS).then(done)
         return finished
 
     def _note(self, argument: str, place: str, reason: str) -> str:
@@ -169,26 +162,10 @@ class MemoryTools:
 
     # -- notes and pins, whoever writes them; all of them block
 
-    def open(self) -> None:
-        """Read the files in a worker thread: what a person changes from then on is known."""
-        self._services.searchers.submit(self.look)
-
-    def look(self) -> None:
-        """See what a person has changed in the files."""
-        self.notes.all()
-        _ = self.shown_pins
-
     def write_note(
         self, title: str, text: str, *, place: str, reason: str = "", by: str = "agent"
     ) -> Note:
-        """Write a note, or add to the one of that title, and have it indexed.
-
-        Args:
-            title: What it is called.
-            text: What to write.
-            place: Where the agent is.
-            reason: Why it writes.
-            by: ``agent`` or ``builder``.
+        """Write a note, or add to the one of that title; ``by`` is ``agent`` or ``builder``.
 
         Raises:
             NoteRefused: It cannot be kept; says why.
@@ -209,11 +186,9 @@ class MemoryTools:
             return self.pinned.add(text, own=by == "agent")
 
     def unpin(self, which: str, *, by: str) -> str:
-        """Take one line out of the pinned block, and give it.
+        """Take the line of that number or of those words out of the pinned block, and give it.
 
-        Args:
-            which: Its number, or words that only it has.
-            by: ``agent``, who lets go only of its own, or ``builder``.
+        An agent lets go only of its own.
 
         Raises:
             NoteRefused: It cannot be taken out; says why.
@@ -269,14 +244,7 @@ class MemoryTools:
     async def relate(
         self, question: str, *, scene: bool, by: str = "thought", audience: Audience = NOBODY
     ) -> SearchResult | None:
-        """Search for what may matter to a thought; None if nothing could be searched in time.
-
-        Args:
-            question: What to search for.
-            scene: What is recent counts more.
-            by: For whom; see :class:`game.mind.events.types.Recall`.
-            audience: Who hears what comes of it.
-        """
+        """Search for what may matter to a thought, as :meth:`Recaller.search` does."""
         if not self._config.budget:
             return None
         before, seconds = self.recaller.window_starts_at(), self._config.patience

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from game.agent.agent_log import log
+from game.agent.agent_log import log, logged
+from game.agent.body import Life
 from game.agent.happenings import remembered
 from game.agent.memory.compactor import Compacted, Compactor
 from game.agent.memory.noticing import Noticing
@@ -17,16 +18,15 @@ from game.agent.memory.opening import Opener
 from game.agent.memory.owner import MemoryOwner
 from game.agent.services import Services
 from game.mind.agent_memory import AgentMemory
-from game.mind.archive.integrity import IntegrityReport
 from game.mind.archive.log import Archive
 from game.mind.archive.privacy import NOBODY, Audience, PrivateWords
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.archive.spill import Line, not_yet_in
 from game.mind.compaction import carried_over
-from game.mind.errors import ArchiveError, CompactionError, KeepsakeError
+from game.mind.compaction.dependencies import Dependencies
+from game.mind.errors import ArchiveError, KeepsakeError
 from game.mind.events.types import Fault, MemoryChange
-from game.mind.memory import CompactReason, MemoryContext, Undone
-from game.mind.summaries.files import SummaryFolder
+from game.mind.memory import MemoryContext
 
 __all__ = ["BACKLOG_LIMIT", "Compacted", "MemoryComponent"]
 
@@ -37,7 +37,7 @@ LATELY = 1000
 """Memories in which whose words are whose is looked up."""
 
 
-class MemoryComponent:
+class MemoryComponent(Compactor):
     """The memory of one agent.
 
     It runs on the reactor thread, but for what is said to be asked from others.
@@ -48,35 +48,29 @@ class MemoryComponent:
         last_act: Number of the last act that was remembered since the server started; 0 for none.
         private: Which of its memories are private, and with whom they are shared.
         noticed: What it was told as a rule, and what it promised.
-        compactor: What compacts it.
     """
 
-    def __init__(self, name: str, folder: Path, owner: MemoryOwner, services: Services) -> None:
-        self.name = name
-        self.folder = folder
+    def __init__(self, life: Life, owner: MemoryOwner, services: Services) -> None:
+        super().__init__(life, owner, services)
         self.problem: KeepsakeError | None = None
         self.newest = self.last_act = 0
         self.private = PrivateWords()
-        self.noticed = Noticing(name, folder, services)
-        self._services, self._owner = services, owner
-        self.summaries = SummaryFolder(folder / "summaries", name)
+        self.noticed = Noticing(life, services)
         self._memory: AgentMemory | None = None
         self._dropped = 0
         self._closed = self._asleep = False
-        self._backlog = deque(map(_entry, services.spill.of(folder.name)))
+        self._backlog = deque(map(_entry, services.spill.of(self.folder.name)))
         self._from_before = len(self._backlog)
         self._unkept: list[Line] = []
         self._try_again_at = 0.0
-        self._opener = Opener(
-            name,
-            self.summaries,
-            services,
+        of_the_agent = partial(
+            Dependencies,
             standing=self.always_shown,
             must_keep=self.must_keep,
             asleep=lambda: self._asleep,
             importance=owner.importance,
         )
-        self.compactor = Compactor(name, lambda: self.memory, owner, services)
+        self._opener = Opener(life.name, self.summaries, services, of_the_agent)
 
     # -- remembering
 
@@ -101,7 +95,7 @@ class MemoryComponent:
             place: The name of the room.
             source: Who caused it, by name.
             reason: The private reason of an act.
-            source_id: Who caused it, whatever they are called; see :mod:`.identity`.
+            source_id: Who that is, whatever they are called; see :func:`identity_of`.
             event: What kind of message it was: ``say``, ``pose``, ``give`` …
             to: To whom an own act was meant, by name.
             to_id: Who that is, whatever they are called.
@@ -176,25 +170,18 @@ class MemoryComponent:
             if memory.kind is MemoryKind.ACT:
                 self.last_act = memory.number
             self._services.events.emit(remembered(self.name, memory))
-            self.noticed.saw(memory)
             self._watched(memory)
 
     def _watched(self, memory: Memory) -> None:
         """Let the watchers look at a memory; what breaks in one of them stays in it."""
-        for watcher in self._owner.watchers:
-            try:
+        for watcher in (self.noticed.saw, *self._owner.watchers):
+            # Whatever somebody said: it is in the archive, and must not be archived again.
+            with logged(f"{self.name}: Memory {memory.number} was not looked at"):
                 watcher(memory)
-            except Exception as error:
-                # Whatever somebody said: it is in the archive, and must not be archived again.
-                log(f"[Error] {self.name}: Memory {memory.number} was not looked at: {error!r}")
 
     @property
     def memory(self) -> AgentMemory:
-        """The memory itself.
-
-        Raises:
-            KeepsakeError: It could not be opened; says why.
-        """
+        """The memory itself; see :class:`Compactor`."""
         if not self.open():
             raise self.problem or KeepsakeError(f"{self.name}'s memory is closed")
         assert self._memory is not None
@@ -238,18 +225,6 @@ class MemoryComponent:
         found = carried_over.carried_over(self.context(), refused, self.name, may)
         return tuple(dict.fromkeys((*self.always_shown(), *found)))
 
-    # -- compacting
-
-    @property
-    def compacting(self) -> bool:
-        """Whether a compaction is under way."""
-        return self.compactor.running
-
-    @property
-    def no_room(self) -> CompactionError | None:
-        """Why the last compaction at the emergency mark made no room; None if it did."""
-        return self.compactor.no_room
-
     def compact_if_due(self) -> None:
         """Start a compaction in the background when one is due."""
         if self._memory is None or self.compacting:
@@ -258,25 +233,6 @@ class MemoryComponent:
         self._asleep = self._owner.may_compact()
         if reason := self._memory.next_turn():
             self.compact(reason, lambda _: None)
-
-    def make_room(self, done: Callable[[], None]) -> None:
-        """Call ``done`` when a thought may begin: at once, or after an emergency compaction.
-
-        It is called in any case: whether the prompt fits is seen when it is built.
-        """
-        self.compactor.make_room(done)
-
-    def compact(self, reason: CompactReason, done: Callable[[Compacted], None]) -> None:
-        """Compact in the background; ``done`` is called on the reactor thread."""
-        self.compactor.compact(reason, done)
-
-    def undo(self, done: Callable[[Undone | CompactionError], None]) -> None:
-        """Take the last compaction back, in the background; ``done`` on the reactor thread."""
-        self.compactor.undo(done)
-
-    def check(self, done: Callable[[IntegrityReport | KeepsakeError], None]) -> None:
-        """Check archive, tiers and files in the background; ``done`` on the reactor thread."""
-        self.compactor.check(self.summaries, done)
 
     # -- opening and closing
 
@@ -302,7 +258,7 @@ class MemoryComponent:
         """Open the archive, unless that failed a moment ago; whether it is open."""
         if self._memory is not None:
             return True
-        now = float(self._services.timer.seconds())  # a clock that was set back must not matter
+        now = self._services.seconds()
         if self._closed or now < self._try_again_at:
             return False
         self._try_again_at = now + REOPEN_SECONDS

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 
-from game.agent.agent_log import Complaints, log
+from game.agent.agent_log import Complaints, log, logged
+from game.agent.body import Life
 from game.agent.services import Services
 from game.mind.archive.records import Memory
 from game.mind.books.commitments import Commitments
@@ -20,27 +20,23 @@ FILE = "noticed.md"
 class Noticing:
     """Keeps what was noticed of one agent's life in its folder of the vault."""
 
-    def __init__(self, name: str, folder: Path, services: Services) -> None:
+    def __init__(self, life: Life, services: Services) -> None:
+        name, emit = life.name, services.events.emit
         self._trouble = Complaints(f"[Notes] {name}")
-        self.block = Commitments(folder / FILE, self._trouble, name, services.events.emit)
+        self.block = Commitments(life.folder / FILE, self._trouble, name, emit)
         self._name, self._services = name, services
         self._saving = False
 
     def saw(self, memory: Memory) -> None:
         """Look at a new memory; quick, the file is written in a worker thread."""
-        self._look(lambda: self.block.follow(memory, self._name))
+        if self.block.follow(memory, self._name):
+            self._save_soon()
 
     def catch_up(self, memories: Iterable[Memory]) -> None:
         """Look at what was lived through and not kept, as after a crash."""
-        self._look(lambda: self.block.catch_up(memories, self._name))
-
-    def _look(self, look: Callable[[], bool]) -> None:
-        try:
-            if look():
+        with logged(f"{self._name}: What was not noticed yet could not be looked at"):
+            if self.block.catch_up(memories, self._name):
                 self._save_soon()
-        except Exception as error:
-            # Whatever somebody said: it is in the archive, and must not be archived again.
-            self._trouble(f"A memory could not be looked at: {error!r}")
 
     def reread(
         self,
@@ -50,10 +46,7 @@ class Noticing:
     ) -> None:
         """Have a model look for what the rules missed, and keep it; blocks.
 
-        Args:
-            window: The memories before a compaction, oldest first.
-            last: The number of the last that has left the window with it.
-            ask: Continues a prompt up to one of the stop strings.
+        ``last``: The number of the last memory that left the ``window`` with a compaction.
 
         Raises:
             NightOver: The agent has woken; all else is a line in the log.
@@ -75,15 +68,6 @@ class Noticing:
             for item in kept:
                 log(f"[Notes] {self._name}: Noticed in sleep: {item.line}")
 
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """All that is kept and fits into a prompt; each line names its source."""
-        return self.block.lines
-
-    def lines_before(self, number: int | None) -> tuple[str, ...]:
-        """Those of them that the window, which begins with memory ``number``, no longer says."""
-        return self.block.lines_before(number)
-
     def _save_soon(self) -> None:
         if not self._saving:
             self._saving = True
@@ -91,10 +75,8 @@ class Noticing:
 
     def _save(self) -> None:
         self._saving = False
-        try:
-            self.block.save()
-        except KeepsakeError as error:
-            self._trouble(str(error))
-        except Exception as error:
-            # Nobody looks at the future: without this line nobody would ever hear of it.
-            log(f"[Error] {self._name}: Noticing broke off: {error!r}")
+        with logged(f"{self._name}: Noticing broke off"):
+            try:
+                self.block.save()
+            except KeepsakeError as error:
+                self._trouble(str(error))

@@ -6,12 +6,12 @@ reactor only hands over texts and numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from functools import partial
 
 from game.agent.agent_log import log
+from game.agent.body import Life
 from game.agent.happenings import searched
-from game.agent.in_time import in_time
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
 from game.mind.archive.privacy import NOBODY, Audience
@@ -36,17 +36,10 @@ class Recaller:
     """Searches what one agent has lived, summed up and noted."""
 
     def __init__(
-        self,
-        name: str,
-        folder: Path,
-        notes: NoteBook,
-        memory: MemoryComponent,
-        services: Services,
-        *,
-        names: Callable[[], frozenset[str]],
+        self, life: Life, notes: NoteBook, memory: MemoryComponent, services: Services
     ) -> None:
-        self._name, self._folder, self._notes, self._memory = name, folder, notes, memory
-        self._services, self._find_names = services, names
+        self._name, self._folder, self._find_names = life.name, life.folder, life.names
+        self._notes, self._memory, self._services = notes, memory, services
         self._names: frozenset[str] = frozenset()
         self._followed: int | None = None
         self._recall = self._over_index()
@@ -76,12 +69,9 @@ class Recaller:
         if self._recall is None:
             return None
         self.prepare()
-        began = self._now()
-
-        def work() -> SearchResult | None:
-            return self._found(text, before=before, scene=scene, seconds=seconds, audience=audience)
-
-        found = await in_time(self._services, work, seconds)
+        began = self._services.seconds()
+        what = partial(self._found, text, before, scene=scene, seconds=seconds, audience=audience)
+        found = await self._services.in_time(what, seconds)
         self._tell(by, text, None if found is None else found.hits, began, before)
         return found
 
@@ -97,16 +87,16 @@ class Recaller:
         """The same, for worker threads: blocks."""
         if self._recall is None:
             return None
-        began = self._now()
-        result = self._found(text, before=before, scene=scene, seconds=seconds)
+        began = self._services.seconds()
+        result = self._found(text, before, scene=scene, seconds=seconds)
         self._tell(by, text, None if result is None else result.hits, began, before)
         return result
 
     def _found(
         self,
         text: str,
-        *,
         before: int | None,
+        *,
         scene: bool,
         seconds: float,
         audience: Audience = NOBODY,
@@ -130,8 +120,7 @@ class Recaller:
         )
         if found is None:
             return None
-        notes, summaries, memories = map(tuple, found)
-        return SearchResult(notes, summaries, memories)
+        return SearchResult(*map(tuple, found))
 
     def prepare(self) -> None:
         """Look up what a search needs of the world; on the reactor thread, before it."""
@@ -141,7 +130,7 @@ class Recaller:
         """The best hits of all kinds with scores and reasons; blocks."""
         if self._recall is None:
             return None
-        began = self._now()
+        began = self._services.seconds()
         found = self._recall.search_each(text, [SearchRequest(limit)], seconds=LONGEST_WAIT)
         hits = None if found is None else found[0]
         self._tell("builder", text, hits, began, None)
@@ -151,7 +140,7 @@ class Recaller:
         self, by: str, text: str, hits: Sequence[Hit] | None, began: float, before: int | None
     ) -> None:
         """Have the event log told of a search that began at ``began``; from any thread."""
-        seconds = self._now() - began
+        seconds = self._services.seconds() - began
         event = searched(self._name, by, text, hits, seconds=seconds, before=before)
         self._services.events.emit(event)
 
@@ -160,9 +149,6 @@ class Recaller:
         self._services.events.emit(
             MemoryChange(agent=self._name, op="reindex", n=0, by=by, problem=reason)
         )
-
-    def _now(self) -> float:
-        return float(self._services.timer.seconds())
 
     def window_starts_at(self) -> int | None:
         """Number of the oldest memory that the prompt shows; None if there is none."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
-from game.agent.agent_log import log
-from game.agent.body import FindBody
+from game.agent.agent_log import logged
+from game.agent.body import Life
 from game.agent.memory.acquaintances import Acquaintances
 from game.agent.memory.diary import Diary
 from game.agent.memory.keeper import MemoryTools
@@ -18,25 +16,6 @@ from game.agent.services import Services
 from game.mind.archive.records import Memory
 from game.mind.books.journal.importance import ImportanceContext
 from game.mind.memory import CompactionResult
-
-
-@dataclass(frozen=True, slots=True)
-class Life:
-    """Whose mind it is.
-
-    Attributes:
-        number: The agent's database number.
-        name: Its name.
-        folder: ``vault/agents/<name>``.
-        body: Gives the agent as it is now.
-        names: Those of all people and places; quick, on the reactor thread.
-    """
-
-    number: int
-    name: str
-    folder: Path
-    body: FindBody
-    names: Callable[[], frozenset[str]]
 
 
 class Remembering(ABC):
@@ -50,16 +29,12 @@ class Remembering(ABC):
     """
 
     def __init__(self, life: Life, services: Services) -> None:
-        name, folder = life.name, life.folder
-        self._life = life
-        self.memory = memory = MemoryComponent(name, folder, self, services)
-        self.diary = diary = Diary(name, folder, memory, self.circumstances, services)
-        self.acquaintances = Acquaintances(
-            name, folder, memory, services, importance_of=diary.importance_of, home=self.home
-        )
-        self.keeper = MemoryTools(name, folder, memory, diary, services, names=life.names)
+        self.memory = memory = MemoryComponent(life, self, services)
+        self.diary = diary = Diary(life, memory, self.circumstances, services)
+        self.acquaintances = Acquaintances(life, memory, services, diary.importance_of)
+        self.keeper = MemoryTools(life, memory, diary, services)
         # The diary first: whoever is new to the agent is so until its acquaintances have seen them.
-        remembered = partial(services.taps.remembered, name)
+        remembered = partial(services.taps.remembered, life.name)
         self.watchers = (diary.saw, self.acquaintances.saw, remembered)
 
     @abstractmethod
@@ -94,20 +69,13 @@ class Remembering(ABC):
             been_here=not memory.place or known.been(memory.place),
         )
 
-    def home(self) -> str:
-        """The name of the place where it lives; empty for none."""
-        agent = self._life.body()
-        return str(agent.home.key) if agent is not None and agent.home is not None else ""
-
     def look(self) -> None:
         """See what a person has changed in the agent's files; blocks, never raises.
 
         Whatever reads them sees it too: this is for those that nobody reads for a while.
         """
-        try:
-            self.keeper.look()
-            self.diary.look()
+        with logged(f"{self.memory.name}: Its files could not be looked at"):
+            self.keeper.notes.all()
+            _ = self.keeper.shown_pins
+            self.diary.journal.entries()
             self.acquaintances.look()
-        except Exception as error:
-            # Nobody looks at the future: without this line nobody would ever hear of it.
-            log(f"[Error] {self.memory.name}: Its files could not be looked at: {error!r}")

@@ -10,6 +10,7 @@ from typing import Any
 from game.agent.agent_log import log
 from game.agent.body import Body, FindBody
 from game.agent.surroundings import show
+from game.agent.tasks import Alarm
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +78,9 @@ class GoingHome:
         manner: Manner = TIRED,
     ) -> None:
         self.manner = manner
-        self._agent, self._timer, self._arrived = agent, timer, arrived
+        self._agent, self._arrived = agent, arrived
         self._ways: deque[Any] = deque()
-        self._next: Any = None
+        self._next = Alarm(timer)
 
     def start(self) -> None:
         """Set off; whoever is at home arrives at once."""
@@ -92,18 +93,15 @@ class GoingHome:
         elif ways:
             self._ways = deque(ways)
             show(agent, f"{agent.key} {self.manner.sets_off}", "move")
-            self._next = self._timer.callLater(self.manner.pace, self._step)
+            self._next.set(self.manner.pace, self._step)
         else:
             self._arrived()
 
     def stop(self) -> None:
         """Stay where the agent is now; nobody arrives."""
-        if self._next is not None and self._next.active():
-            self._next.cancel()
-        self._next = None
+        self._next.cancel()
 
     def _step(self) -> None:
-        self._next = None
         agent = self._agent()
         if agent is None:
             return
@@ -117,7 +115,7 @@ class GoingHome:
         elif not self._ways:
             self._arrived()
         else:
-            self._next = self._timer.callLater(self.manner.pace, self._step)
+            self._next.set(self.manner.pace, self._step)
 
     @staticmethod
     def _pass(agent: Body, way: Any) -> None:

@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from random import Random
 
+from game.agent.body import Life
 from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
 from game.mind.archive.log import Archive
@@ -46,20 +47,29 @@ FOUND = 8
 """The most memories that stand as evidence for one question."""
 _LOOK_SECONDS = 0.2
 
+_logs: dict[Path, SleepLog] = {}
+"""One a folder: the night of an agent that was renamed may still come to its end while that
+of the new name begins, and they must know of each other."""
+
 
 class NightWorks:
-    """Makes what does the steps of one agent's nights."""
+    """What does the steps of one agent's nights.
 
-    def __init__(self, name: str, folder: Path, mind: Remembering, services: Services) -> None:
-        self._name, self._folder, self._services = name, folder, services
+    Attributes:
+        log: Which nights there were.
+    """
+
+    def __init__(self, life: Life, mind: Remembering, services: Services) -> None:
+        self._name, self._folder, self._services = life.name, life.folder, services
         self._mind = mind
+        self.log = _logs.setdefault(life.folder, SleepLog(life.folder))
         self._pause = threading.Event()  # never set: a sleep that costs nothing
 
-    def __call__(self, log: SleepLog, fell_asleep: datetime) -> Mapping[Step, Work]:
+    def works(self, fell_asleep: datetime) -> Mapping[Step, Work]:
         """The works of the night that began then."""
         return {
             Step.CONSOLIDATE: self._consolidate,
-            Step.PROFILES: lambda ask: self._profiles(ask, log),
+            Step.PROFILES: self._profiles,
             Step.REFLECT: self._reflect,
             Step.COMPACT: self._compact,
             Step.DREAM: lambda ask: self._dream(ask, fell_asleep),
@@ -86,14 +96,24 @@ class NightWorks:
         self._mind.diary.leaving(window)
         return consolidate(self._mind.diary.journal, ask, config, self._now)
 
-    def _profiles(self, ask: Ask, log: SleepLog) -> Figures:
+    def _profiles(self, ask: Ask) -> Figures:
         people, archive = self._mind.acquaintances, self._archive
         people.settle()
         newest = archive.last_number
-        since = max(_through(log), newest - NEWEST)
+        since = max(self._through(), newest - NEWEST)
         memories = self._read(since + 1, newest) if newest > since else []
         figures = update_profiles(people.book, memories, ask, self._name, people.importance_of)
         return {**figures, THROUGH: since if LEFT in figures else newest}
+
+    def _through(self) -> int:
+        """The last memory that the profiles of an earlier sleep have seen."""
+        seen = [
+            int(step.figures.get(THROUGH, 0))
+            for night in self.log.nights()
+            for step in night.steps
+            if step.step is Step.PROFILES and not step.problem
+        ]
+        return max(seen, default=0)
 
     # -- reflecting
 
@@ -164,7 +184,7 @@ class NightWorks:
         after = self._weight()
         made = after[0] - before[0]
         figures = {"compactions": made, "tokens before": before[1], "tokens after": after[1]}
-        reread = memory.compactor.reread(ask, memory.noticed)
+        reread = memory.reread(ask, memory.noticed)
         return {**figures, "read again": reread} if reread else figures
 
     def _weight(self) -> tuple[int, int]:
@@ -190,14 +210,3 @@ class NightWorks:
 
     def _tidy(self, _ask: Ask) -> Figures:
         return tidy(self._folder, self._mind.diary.journal, self._now)
-
-
-def _through(log: SleepLog) -> int:
-    """The last memory that the profiles of an earlier sleep have seen."""
-    seen = [
-        int(step.figures.get(THROUGH, 0))
-        for night in log.nights()
-        for step in night.steps
-        if step.step is Step.PROFILES and not step.problem
-    ]
-    return max(seen, default=0)

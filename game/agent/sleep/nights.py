@@ -7,45 +7,35 @@ goes on after a crash in :mod:`game.mind.sleep`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 
-from game.agent.agent_log import log
+from game.agent.agent_log import log, logged
+from game.agent.body import Life
+from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
-from game.llm.profiles import EXTRACTIVE
+from game.agent.sleep.night_works import NightWorks
 from game.llm.queue import Priority
 from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.events.types import Sleep
-from game.mind.ports import Generation
 from game.mind.sleep import night
 from game.mind.sleep.asking import Ask, Generate, Work
-from game.mind.sleep.log import AFRESH, SleepLog
+from game.mind.sleep.log import AFRESH
 from game.mind.sleep.steps import Figures, Step
 
-type Works = Callable[[SleepLog, datetime], Mapping[Step, Work]]
-"""Makes what does the steps of a sleep that began at that time; called in its thread."""
-
-_logs: dict[Path, SleepLog] = {}
-"""One a folder: the night of an agent that was renamed may still come to its end while that
-of the new name begins, and they must know of each other."""
 _changing = threading.Lock()
 """Held while a night is opened or closed, so that none is opened for whoever has just woken."""
 
 
-class Nights:
+class Nights(NightWorks):
     """The nights of one agent; on the reactor thread, the work itself in another.
 
     Attributes:
-        log: Which nights there were.
-        works: Makes what does the steps.
         step: What the present night is at; None before it begins and when it is over.
     """
 
-    def __init__(self, name: str, folder: Path, works: Works, services: Services) -> None:
-        self.log = _logs.setdefault(folder, SleepLog(folder))
+    def __init__(self, life: Life, mind: Remembering, services: Services) -> None:
+        super().__init__(life, mind, services)
         self.step: Step | None = None
-        self._name, self.works, self._services = name, works, services
         self._asking: Ask | None = None
         self._broken_off: list[tuple[datetime, Ask]] = []
         """Sleeps of late that ended too soon: the next makes up for them, with what they left."""
@@ -76,15 +66,9 @@ class Nights:
         self.go_on(why, fell_asleep)
 
     def go_on(self, why: str, fell_asleep: datetime) -> None:
-        """The agent sleeps on after the server was down, and its night's work goes on.
-
-        Args:
-            why: Why it sleeps, should the log of its nights know of none that is open.
-            fell_asleep: Since when.
-        """
-        woken: list[threading.Event] = []
-        asking = Ask(self._generate(woken), self._calls_left(fell_asleep))
-        woken.append(asking.woken)
+        """The agent sleeps on after the server was down, and its night's work goes on."""
+        woken = threading.Event()
+        asking = Ask(self._generate(woken), self._calls_left(fell_asleep), woken)
         self._asking, self.step = asking, None
         self._broken_off.append((fell_asleep, asking))
         self._working += 1
@@ -101,11 +85,9 @@ class Nights:
         return max(self._services.sleeping.current.calls - spent, 0)
 
     def end(self, by: str, *, whole: bool = False) -> None:
-        """The agent has woken: its night ends at the next piece of work.
+        """The agent was woken ``by`` somebody: its night ends at the next piece of work.
 
-        Args:
-            by: Who or what woke it.
-            whole: Whether it has slept its fill, so that its next sleep is another night.
+        After a ``whole`` sleep the next one is another night.
         """
         self._stop()
         if whole:
@@ -130,7 +112,7 @@ class Nights:
             if self._begun(asking, why, fell_asleep) and self._has_work():
                 works = {
                     step: self._told(asking, step, work)
-                    for step, work in self.works(self.log, fell_asleep).items()
+                    for step, work in self.works(fell_asleep).items()
                 }
                 done = night.run(
                     self._name, works, self.log, asking, self._services.clock, self._tell
@@ -163,7 +145,7 @@ class Nights:
         def told(ask: Ask) -> Figures:
             if self._asking is asking:
                 self.step = step
-            began, calls = self._services.timer.seconds(), asking.calls
+            began, calls = self._services.seconds(), asking.calls
             figures: Figures = {}
             problem = ""
             try:
@@ -178,7 +160,7 @@ class Nights:
                         agent=self._name,
                         op="step",
                         step=step.value,
-                        seconds=round(self._services.timer.seconds() - began, 6),
+                        seconds=round(self._services.seconds() - began, 6),
                         calls=asking.calls - calls,
                         figures=numbers,
                         problem=problem,
@@ -189,15 +171,12 @@ class Nights:
         return told
 
     def _woke(self, by: str, now: datetime) -> None:
-        try:
-            with _changing:
+        with logged(f"{self._name}: The end of a night was lost"), _changing:
+            try:
                 if (last := self.log.last) is not None and last.woke is None:
                     self.log.woke(by, now)
-        except KeepsakeError as error:
-            self._tell(f"{self._name} woke, which could not be written down: {error}")
-        except Exception as error:
-            # Nobody looks at the future: without this line nobody would ever hear of it.
-            log(f"[Error] {self._name}: The end of a night was lost: {error!r}")
+            except KeepsakeError as error:
+                self._tell(f"{self._name} woke, which could not be written down: {error}")
 
     @staticmethod
     def _tell(line: str) -> None:
@@ -210,22 +189,11 @@ class Nights:
         if self._asking is asking or self._asking is None:
             self.step = None
 
-    def _generate(self, woken: Sequence[threading.Event]) -> Generate | None:
+    def _generate(self, woken: threading.Event) -> Generate | None:
         """How the model that works in sleep is asked; None where none does."""
-        name, gateway = self._services.sleeping.current.profile, self._services.gateway
+        profile = self._services.sleeping.current.profile
         try:
-            if gateway.profiles.get(name).provider == EXTRACTIVE:
-                return None
+            return self._services.writer(profile, Priority.SLEEP, woken)
         except ConfigError as error:
             self._tell(f"{self._name} sleeps without a model: {error}")
             return None
-
-        def generate(prompt: str, stop: tuple[str, ...]) -> Generation:
-            return gateway.generate(
-                name,
-                lambda current: current.request(prompt, stop=stop),
-                Priority.SLEEP,
-                given_up=woken[0],
-            )
-
-        return generate

@@ -54,10 +54,10 @@ class Sleeper:
         nights: Nights,
         services: Services,
     ) -> None:
-        self._agent_id, self._services = agent_id, services
+        self._services = services
         self._memory, self._thinker, self.nights = memory, thinker, nights
         self._walk: GoingHome | None = None
-        self._last_tick = self._last_spoken = self._now()
+        self._last_tick = self._last_spoken = self._services.seconds()
         self._tiredness = self._kept_tiredness()
         self._disturbed = 0
         """How often it was woken since it last slept its fill."""
@@ -135,7 +135,7 @@ class Sleeper:
     def noticed(self, event: PerceivedEvent) -> None:
         """Something happened; while players turn to it, it does not go to bed."""
         if event.from_player and event.kind in (*_FOR_IT, EventKind.GIVEN):
-            self._last_spoken = self._now()
+            self._last_spoken = self._services.seconds()
             self.stay_up()
 
     def close(self) -> None:
@@ -169,10 +169,10 @@ class Sleeper:
         usual = self._services.sleeping.current.quiet_minutes * 60.0
         doubled = max(usual, TICK_SECONDS) * 2.0 ** min(self._disturbed, 16)
         quiet = min(doubled, max(LONGEST_QUIET, usual)) if self._disturbed else usual
-        return self._now() - self._last_spoken >= quiet and not self._thinker.thinking
+        return self._services.seconds() - self._last_spoken >= quiet and not self._thinker.thinking
 
     def _passed(self) -> float:
-        now, before = self._now(), self._last_tick
+        now, before = self._services.seconds(), self._last_tick
         self._last_tick = now
         return min(max(now - before, 0.0), LONGEST_TICK)
 
@@ -187,7 +187,7 @@ class Sleeper:
         if called or self._thinker.in_talk:
             return
         self.stay_up()
-        self._thinker.rest()  # else it might walk another way meanwhile
+        self._thinker.break_off()  # else it might walk another way meanwhile
         timer = self._services.timer
         self._walk = GoingHome(lambda: self.agent, timer, self._welcome, CALLED)
         self._walk.start()
@@ -195,7 +195,7 @@ class Sleeper:
     def _welcome(self) -> None:
         """It is home: to it, whoever waits there has only just come."""
         self.stay_up()
-        self._last_spoken = self._now()
+        self._last_spoken = self._services.seconds()
         for guest in players_near(self.agent):
             who = identity_of(guest)
             self._thinker.notice(PerceivedEvent(EventKind.ARRIVAL, True, guest.key, source_id=who))
@@ -218,7 +218,7 @@ class Sleeper:
         agent = self.agent
         if agent is None or self.asleep:
             return
-        self._thinker.rest()
+        self._thinker.break_off()
         now = self._services.clock.now()
         self._remember(agent, f"You lie down and fall asleep ({why}).")
         agent.db.fell_asleep = now.isoformat()
@@ -242,7 +242,7 @@ class Sleeper:
         before = self.fell_asleep
         fell_asleep = before or self._services.clock.now()
         agent.db.fell_asleep = fell_asleep.isoformat()
-        self._thinker.rest()
+        self._thinker.break_off()
         if before is not None:
             self.nights.go_on(_ASLEEP_BEFORE, fell_asleep)
         else:
@@ -255,11 +255,9 @@ class Sleeper:
     # -- waking
 
     def wake(self, by: str, *, rested: bool = False) -> bool:
-        """Wake; False if it does not sleep.
+        """Wake ``by`` somebody or :data:`ITS_HOUR`; False if it does not sleep.
 
-        Args:
-            by: Who or what wakes it: ``Tom``, :data:`ITS_HOUR`.
-            rested: Whether it is as fresh as after a whole night, however short it was.
+        ``rested``: It is as fresh as after a whole night, however short this one was.
         """
         agent = self.agent
         if agent is None or not self.asleep:
@@ -280,7 +278,7 @@ class Sleeper:
         self._remember(agent, f"You wake up after {_told(slept)} of sleep: {cause}.")
         show(agent, f"{agent.key} wakes up.", "asleep")
         log(f"[Sleep] {agent.key} wakes after {_told(slept)}: {by}")
-        self._last_spoken = self._now()
+        self._last_spoken = self._services.seconds()
         self._thinker.start()
         self._thinker.notice(PerceivedEvent(EventKind.OTHER, from_player=False, source=""))
 
@@ -299,10 +297,7 @@ class Sleeper:
     def reached_by(self, speaker: Any, line: str, facts: Mapping[str, Any]) -> bool:
         """Whether what happens around the sleeping agent reaches it; wakes it if it is loud.
 
-        Args:
-            speaker: Who caused it; None for nobody.
-            line: What would be perceived.
-            facts: The message's ``type`` and, for what is meant for one, ``to``.
+        ``facts``: The message's ``type`` and, for what is meant for one, ``to``.
         """
         agent = self.agent
         if agent is None or speaker is None or speaker is agent:
@@ -355,9 +350,6 @@ class Sleeper:
         if agent is not None:
             kept = (round(self._tiredness.awake_seconds, 1), self._tiredness.tokens)
             agent.attributes.add("tiredness", kept)
-
-    def _now(self) -> float:
-        return float(self._services.timer.seconds())
 
 
 def _told(slept: timedelta) -> str:

@@ -11,7 +11,13 @@ from game.agent.body import Body
 from game.agent.memory.keeper import MemoryTools
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
-from game.agent.surroundings import exits_of, identity_of, people_near, things_near
+from game.agent.surroundings import (
+    exits_of,
+    identity_of,
+    people_near,
+    place_of,
+    things_near,
+)
 from game.agent.tasks import Once
 from game.agent.thinking.options import options_of
 from game.agent.thinking.prompting import examples_of, verbs_of
@@ -79,12 +85,7 @@ class Actor:
     def act(self, agent: Body, text: str, *, addressee: str = "", confidant: str = "") -> Act:
         """Do what the first line of ``text`` says, by the rules that bind a player.
 
-        Args:
-            agent: Whose hands they are.
-            text: The answer.
-            addressee: Whom speech is for.
-            confidant: Whose private words it was made from: what comes of them stays between
-                the two.
+        What was made from private words of a ``confidant`` stays between the two.
         """
         command = parsing.parse(
             text,
@@ -107,14 +108,23 @@ class Actor:
 
     def do(self, agent: Body, command: Command, *, addressee: str = "") -> Act:
         """Do what was chosen, by the rules that bind a player."""
-        self._recent.append(command)
         if command.verb == "wait":
+            self._recent.append(command)
             return Act(command)
-        place = agent.location.key if agent.location else ""
         to = addressee if command.verb == "say" else ""
-        whom = _whispered_to(agent, command)
+        return self._done(agent, command, addressee, to)
+
+    def _done(self, agent: Body, command: Command, addressee: str, to: str, event: str = "") -> Act:
+        self._recent.append(command)
+        place, whom = place_of(agent), _whispered_to(agent, command)
         saved = self._memory.remember(
-            command.line, MemoryKind.ACT, place=place, reason=command.reason, to=to, to_id=whom
+            command.line,
+            MemoryKind.ACT,
+            place=place,
+            reason=command.reason,
+            event=event,
+            to=to,
+            to_id=whom,
         )
         # Before it is done: what comes of it is remembered too.
         number = self._memory.last_act if saved else 0
@@ -134,20 +144,7 @@ class Actor:
         if whispered and not here:
             return Act(None, f"{partner} has gone, and it was for nobody else")
         verb, line = (WHISPER, f"{partner} = {words}") if whispered else ("say", words)
-        command = Command(verb, line)
-        self._recent.append(command)
-        place = agent.location.key if agent.location else ""
-        event = SHRUG if shrug else ""
-        saved = self._memory.remember(
-            command.line,
-            MemoryKind.ACT,
-            place=place,
-            event=event,
-            to=partner,
-            to_id=_whispered_to(agent, command),
-        )
-        number = self._memory.last_act if saved else 0
-        return Act(command, result=self._perform(agent, command, partner, place), memory=number)
+        return self._done(agent, Command(verb, line), partner, partner, SHRUG if shrug else "")
 
     def _fault(self, agent: Body, command: Command) -> str:
         """Why what it would say aloud, or play, may not be; empty if it may."""
@@ -178,13 +175,8 @@ class Actor:
     ) -> bool:
         """Take what the agent perceives of its own act; False if it is not of its own.
 
-        Args:
-            agent: The agent.
-            text: The perceived line.
-            kind: The message's type: ``say``, ``look``, ``failure`` …
-            from_obj: Who caused it.
-            keep: Remembers a result; the echo of speech and gestures is not kept, since
-                the act itself is remembered already.
+        ``kind`` is the message's type: ``say``, ``look``, ``failure`` … The echo of speech and
+        gestures is not kept, since the act itself is remembered already.
         """
         command = self._acting
         if command is None or (from_obj is not None and from_obj is not agent):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from game.agent.body import Body
 from game.agent.services import Services
@@ -50,13 +51,13 @@ class Deeds:
         self, agent: Body, partner: str, said: str, answer: str, reply: Act
     ) -> DeedChoice | None:
         """What there is to choose from; None if nothing was asked for, or nothing is possible."""
-        leader = next((each for each in people_near(agent) if each.key == partner), None)
+        leader = _near(agent, partner)
         if leader is not None:
-            self._following.spoke(leader, self._now())
+            self._following.spoke(leader, self._services.seconds())
         wishes = deeds.asked(said, agent.key)
         if leader is None or not wishes or deeds.declines(answer):
             return None
-        follows = self._following.follows(agent, leader, self._now())
+        follows = self._following.follows(agent, leader, self._services.seconds())
         there = deeds.possible(wishes, said, partner, self._options(agent), following=follows)
         if not there:
             return None
@@ -85,11 +86,11 @@ class Deeds:
     def do(self, agent: Body, choice: DeedChoice, answer: str) -> Act:
         """Do the one that was chosen, if it can still be done."""
         deed = deeds.read(answer, choice.deeds)
-        leader = next((each for each in people_near(agent) if each.key == choice.partner), None)
+        leader = _near(agent, choice.partner)
         if deed is NOTHING or leader is None or not self._possible(agent, deed, choice.partner):
             return Act(NOTHING.command)
         if deed.verb == deeds.FOLLOW:
-            self._following.begin(leader, self._now())
+            self._following.begin(leader, self._services.seconds())
             return self._actor.do(agent, Command("emote", f"goes with {leader.key} from now on."))
         if deed.verb == deeds.UNFOLLOW:
             self._following.end()
@@ -113,5 +114,6 @@ class Deeds:
         passable = {str(each.key) for each in ways}
         return replace(options, exits=tuple(e for e in options.exits if e in passable))
 
-    def _now(self) -> float:
-        return float(self._services.timer.seconds())
+
+def _near(agent: Body, name: str) -> Any:
+    return next((each for each in people_near(agent) if each.key == name), None)

@@ -32,10 +32,10 @@ _ANY_CURE = "Raise context_tokens in memory_compaction.md, if the model can look
 class Fitting:
     """The prompts of one agent, weighed; on the reactor thread."""
 
-    def __init__(self, name: str, memory: MemoryComponent, services: Services) -> None:
-        self._name, self._memory, self._services = name, memory, services
+    def __init__(self, memory: MemoryComponent, services: Services) -> None:
+        self._name, self._memory, self._services = memory.name, memory, services
         self._script = script_of_window()
-        self._sent: tuple[Rendered, Costs] | None = None
+        self._sent: Costs | None = None
         self._off = 0
         self._memories = 0
         """What summaries and window had in the last prompt; both may be others by the answer."""
@@ -50,14 +50,9 @@ class Fitting:
     @property
     def costs(self) -> Costs | None:
         """What the last prompt cost, whether it was sent or too large to be."""
-        return self.too_large or (self._sent[1] if self._sent else None)
+        return self.too_large or self._sent
 
-    @property
-    def rendered(self) -> Rendered | None:
-        """The last prompt, with the section of each line; None if it was too large."""
-        return self._sent[0] if self._sent else None
-
-    def prompt(self, agent: Body, kept: PromptExtras, nudge: str = "") -> str | None:
+    def prompt(self, agent: Body, kept: PromptExtras, nudge: str = "") -> Rendered | None:
         """The prompt of a thought; None if it cannot be brought under the budget.
 
         Raises:
@@ -72,15 +67,15 @@ class Fitting:
             self.too_large, self._sent = costs, None
             return None
         self.too_large = None
-        self._sent = (rendered, costs)
+        self._sent = costs
         self._fits()
-        return rendered.text
+        return rendered
 
     def answered(self, prompt_tokens: int) -> None:
         """The server has counted the last prompt: from now on we know better."""
         if self._sent is None or prompt_tokens <= 0:
             return
-        _, costs = self._sent
+        costs = self._sent
         self.counted = (costs.used, prompt_tokens)
         self._services.tokens.heard(costs.used, prompt_tokens)
         # What was counted too much last time may be counted too little the next: ours is only

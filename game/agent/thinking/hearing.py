@@ -19,11 +19,7 @@ def event_of(
 ) -> PerceivedEvent | None:
     """What ``line`` from ``speaker`` asks of the agent's attention; None for nothing.
 
-    Args:
-        agent: Who perceives.
-        speaker: Who caused it.
-        line: The perceived line.
-        facts: The message's ``type`` and, for directed speech, ``to``: a database number.
+    ``facts``: The message's ``type`` and, for directed speech, ``to``: a database number.
     """
     kind, to = str(facts.get("type", "")), facts.get("to")
     from_player = bool(getattr(speaker, "has_account", False))

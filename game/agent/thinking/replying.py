@@ -13,7 +13,6 @@ from functools import partial
 from game.agent.body import Body
 from game.agent.happenings import Basis, basis_of
 from game.agent.impulses import Impulse
-from game.agent.in_time import in_time
 from game.agent.memory.acquaintances import present_with
 from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
@@ -135,7 +134,7 @@ class Replying:
         sentences = self._material(agent, reply, window)
         before = next((turn.words for turn in reversed(reply.scene.turns) if turn.who), "")
         rank = partial(self._services.ranker.rank, question, sentences, before, agent.key)
-        ranked = await in_time(self._services, rank, SECONDS)
+        ranked = await self._services.in_time(rank, SECONDS)
         reply.scene = replace(reply.scene, ranked=tuple(ranked or ()))
         return reply
 
@@ -208,15 +207,9 @@ class Replying:
         return basis_of(self._mind.memory.context(), hits, ())
 
     def judged(self, reply: Reply, answer: str, *, last: bool) -> Judged:
-        """Look at an answer; what is kept is the best one so far.
+        """Look at an answer, and keep the best one so far; with a fault, it is thought again.
 
-        Args:
-            reply: What was answered.
-            answer: What the model wrote.
-            last: Whether there will be no other try.
-
-        Returns:
-            The answer; with a fault if it should be thought again.
+        ``last``: There will be no other try.
         """
         assert reply.prompt is not None
         found = judge(answer, reply.scene, reply.prompt, self._own_lines(reply))

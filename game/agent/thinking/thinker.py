@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
-from typing import Any
 
 from game.agent.attention import Attention
-from game.agent.body import Body
+from game.agent.body import Body, Life
 from game.agent.impulses import DIRECT, EventKind, Impulse, PerceivedEvent
-from game.agent.memory.remembering import Life, Remembering
+from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
 from game.agent.surroundings import (
     identity_of,
@@ -23,14 +22,11 @@ from game.agent.surroundings import (
     players_near,
     talkativeness,
 )
-from game.agent.thinking.actor import Act, Actor
-from game.agent.thinking.deeds import Deeds
-from game.agent.thinking.fitting import Fitting
-from game.agent.thinking.following import Following
+from game.agent.tasks import Alarm
+from game.agent.thinking.actor import Act
 from game.agent.thinking.tally import ThoughtTally
 from game.agent.thinking.thinking import Thinking
 from game.agent.thinking_config import ThinkingConfig
-from game.agent.warming import cache_key
 
 SHORTEST_INTERVAL = 5
 """Seconds between two idle thoughts that a builder may set."""
@@ -47,7 +43,7 @@ class AgentState(StrEnum):
     GONE = "gone"
 
 
-class Thinker:
+class Thinker(Thinking):
     """Decides when one agent thinks."""
 
     def __init__(
@@ -56,55 +52,30 @@ class Thinker:
         mind: Remembering,
         services: Services,
         *,
-        actor: Actor,
-        fitting: Fitting,
-        following: Following,
         spent: Callable[[int], None],
         drowsy: Callable[[], bool],
     ) -> None:
-        self._find, self._memory = life.body, mind.memory
-        self._services, self._drowsy = services, drowsy
+        super().__init__(life, mind, services, spent=spent)
+        self._drowsy = drowsy
         self._attention = Attention(services.thinking.current, services.random)
-        self._thinking = Thinking(
-            cache_key(life.number),
-            life.body,
-            mind,
-            services,
-            actor=actor,
-            fitting=fitting,
-            deeds=Deeds(actor, following, services),
-            over=self._thought_over,
-            spent=spent,
-            wanted=self._still_wanted,
-        )
-        self._wake_up: Any = None
+        self._wake_up = Alarm(services.timer)
         self._closed = False
-
-    @property
-    def thoughts(self) -> int:
-        """Thoughts that were answered, since the server started."""
-        return self._thinking.answered
-
-    @property
-    def tally(self) -> ThoughtTally:
-        """What came of its thoughts, since the server started."""
-        return self._thinking.tally
 
     def take_over(self, other: Thinker) -> None:
         """Go on with the counts of another: the same agent's, under its former name."""
-        self._thinking.tally, self._thinking.answered = other.tally, other.thoughts
-        other._thinking.tally = ThoughtTally()  # an answer that still comes there must not end ours
+        self.tally, self.thoughts = other.tally, other.thoughts
+        other.tally = ThoughtTally()  # an answer that still comes there must not end ours
 
     @property
     def waited(self) -> float | None:
         """Seconds that its thought has waited; None if none is under way."""
         since = self.tally.waits_since
-        return None if since is None else self._now() - since
+        return None if since is None else self._services.seconds() - since
 
     @property
     def thinking(self) -> bool:
         """Whether a thought is under way."""
-        return self._thinking.current is not None
+        return self.current is not None
 
     # -- from the world
 
@@ -116,9 +87,9 @@ class Thinker:
         event = _as_seen_by(agent, event)
         if self._services.warming and event.from_player and event.kind in DIRECT:
             self._services.warming.drop()
-        self._attention.notice(event, self._now())
+        self._attention.notice(event, self._services.seconds())
         if self._attention.outranked:
-            self._thinking.break_off()
+            self.break_off()
         self.schedule()
 
     @property
@@ -128,7 +99,7 @@ class Thinker:
         if agent is None:
             return False
         self._attention.only_here(_present(agent))
-        return self._attention.in_talk(self._now())
+        return self._attention.in_talk(self._services.seconds())
 
     @property
     def stays(self) -> bool:
@@ -143,26 +114,16 @@ class Thinker:
         agent = self.agent
         return self._attention.still_wanted(_present(agent)) if agent is not None else None
 
-    def show_reply(
-        self, agent: Body, partner: str, words: str, show: Callable[[str], None]
-    ) -> None:
-        """Hand over the prompt with which the agent would answer these words now."""
-        self._thinking.show_reply(agent, partner, words, show)
-
     def start(self) -> None:
         """Begin to have idle thoughts."""
-        if self._attention.due(self._now()) is None:
+        if self._attention.due(self._services.seconds()) is None:
             self.schedule()
-
-    def rest(self) -> None:
-        """Break off what it thinks just now; an answer that still comes is dropped."""
-        self._thinking.break_off()
 
     def close(self) -> None:
         """Stop thinking; an answer that still comes is dropped."""
         self._closed = True
-        self._cancel_wake_up()
-        self._thinking.close()
+        self._wake_up.cancel()
+        super().close()
 
     @property
     def agent(self) -> Body | None:
@@ -193,24 +154,19 @@ class Thinker:
 
     def schedule(self) -> None:
         """Set the clock for the next time that a thought may be due."""
-        self._cancel_wake_up()
+        self._wake_up.cancel()
         if self._closed or self.thinking:
             return
         at = self._attention.next_at()
         if at is not None:
-            delay = max(at - self._now(), 0.0)
-            self._wake_up = self._services.timer.callLater(delay, self._wake)
-
-    def _cancel_wake_up(self) -> None:
-        if self._wake_up is not None and self._wake_up.active():
-            self._wake_up.cancel()
-        self._wake_up = None
+            delay = max(at - self._services.seconds(), 0.0)
+            self._wake_up.set(delay, self._wake)
 
     def _wake(self) -> None:
         agent = self.agent
         if agent is None:
             return
-        now = self._now()
+        now = self._services.seconds()
         self._attention.config = _config_for(agent, self._services.thinking.current)
         self._attention.set_player_near(bool(players_near(agent)), now)
         self._attention.only_here(_present(agent))
@@ -221,21 +177,18 @@ class Thinker:
         self._attention.thought_started(now)
         may_think = impulse.priority == "player" or not self._drowsy()
         if may_think and self.state is AgentState.IDLE and agent.location is not None:
-            self._thinking.begin(impulse)
+            self.begin(impulse)
             return
         # Paused, asleep, nowhere, or its memory cannot be written: the moment passes.
         if self.state is AgentState.TROUBLED:
-            self._thinking.show_absent(agent, impulse)
+            self.show_absent(agent, impulse)
         self._thought_over(None)
 
     def _thought_over(self, act: Act | None) -> None:
         """A thought has ended, or a moment for one has passed."""
         spoke, silent = (act.spoke, act.command is None or act.waited) if act else (False, True)
-        self._attention.thought_done(self._now(), spoke=spoke, silent=silent)
+        self._attention.thought_done(self._services.seconds(), spoke=spoke, silent=silent)
         self.schedule()
-
-    def _now(self) -> float:
-        return float(self._services.timer.seconds())
 
 
 def _present(agent: Body) -> set[str]:

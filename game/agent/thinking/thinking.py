@@ -6,22 +6,23 @@ built when its turn comes; its answer is applied to the agent as it is then, if 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from game.agent.agent_log import log
-from game.agent.body import Body, FindBody
+from game.agent.body import Body, Life
 from game.agent.happenings import Basis
-from game.agent.impulses import Impulse
+from game.agent.impulses import EventKind, Impulse
 from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
 from game.agent.surroundings import people_near, show
-from game.agent.tasks import Once, Routine
+from game.agent.tasks import Alarm, Once, Routine
 from game.agent.thinking.actor import Act, Actor
 from game.agent.thinking.deeds import DeedChoice, Deeds
 from game.agent.thinking.fitting import Fitting
+from game.agent.thinking.following import Following
 from game.agent.thinking.prompting import costs_of, kept_by, question_of
 from game.agent.thinking.replying import Reply, Replying, is_answered
 from game.agent.thinking.tally import LastSent, ThoughtTally
@@ -37,6 +38,7 @@ from game.agent.thinking.thought import (
     second_thought,
     thought_event,
 )
+from game.agent.warming import cache_key
 from game.llm.profiles import ModelProfile
 from game.llm.queue import Outcome, Priority
 from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
@@ -57,47 +59,46 @@ class ThoughtDropped(Exception):
     """Nothing comes of the thought: whose it was is gone, asleep or paused."""
 
 
-class Thinking:
+class Thinking(ABC):
     """Sees the thoughts of one agent through, one at a time.
 
     Attributes:
         current: The thought under way; None if there is none.
-        answered: Thoughts that were answered, since the server started.
+        thoughts: How many were answered, since the server started.
         tally: What came of its thoughts, since the server started.
     """
 
     def __init__(
-        self,
-        key: str,
-        find: FindBody,
-        mind: Remembering,
-        services: Services,
-        *,
-        actor: Actor,
-        fitting: Fitting,
-        deeds: Deeds,
-        over: Callable[[Act | None], None],
-        spent: Callable[[int], None],
-        wanted: Callable[[Impulse], Impulse | None],
+        self, life: Life, mind: Remembering, services: Services, *, spent: Callable[[int], None]
     ) -> None:
+        self.actor = Actor(mind.memory, mind.keeper, services)
+        self.fitting = Fitting(mind.memory, services)
+        self.following = Following()
         self.current: ThoughtInProgress | None = None
-        self.answered = 0
+        self.thoughts = 0
         self.tally = ThoughtTally()
-        self._key, self._find, self._services = key, find, services
-        self._over, self._spent, self._wanted = over, spent, wanted
-        self._mind, self._memory = mind, mind.memory
-        self._actor, self._fitting, self._deeds = actor, fitting, deeds
+        self._key, self._find, self._services = cache_key(life.number), life.body, services
+        self._mind, self._memory, self._spent = mind, mind.memory, spent
+        self._deeds = Deeds(self.actor, self.following, services)
         self._replying = Replying(mind, services)
         self._task: Routine[Act | None] | None = None
-        self._notice: Any = None
+        self._notice = Alarm(services.timer)
+
+    @abstractmethod
+    def _thought_over(self, act: Act | None) -> None:
+        """A thought has ended."""
+
+    @abstractmethod
+    def _still_wanted(self, impulse: Impulse) -> Impulse | None:
+        """The impulse as it is now that its turn has come; None if its cause is gone."""
 
     def begin(self, impulse: Impulse) -> None:
         """Think, now that the moment has come."""
-        self.tally.waits_since = self._now()
+        self.tally.waits_since = self._services.seconds()
         self.current = ThoughtInProgress(impulse)
         pause = self._services.thinking.current.pause_notice
         if impulse.priority == "player" and pause:
-            self._notice = self._services.timer.callLater(pause, self._show_thinking)
+            self._notice.set(pause, self._show_thinking)
         self._task = Routine(self._think(self.current), self._finish, self._broke_off)
         self._task.run()
 
@@ -108,7 +109,7 @@ class Thinking:
             self._finish(None)
 
     def close(self) -> None:
-        """Stop thinking; an answer that still comes is dropped."""
+        """Let go of it for good."""
         if self.current is not None:
             self._drop()
         self._end()
@@ -123,10 +124,10 @@ class Thinking:
         if self.current is not None and self.current.choice is not None:
             act = self.current.choice.reply  # to the others it is all one
         self._end()
-        self._over(act)
+        self._thought_over(act)
 
     def _end(self) -> None:
-        self._cancel_notice()
+        self._notice.cancel()
         self.current = self._task = self.tally.waits_since = None
 
     def _broke_off(self, error: Exception) -> None:
@@ -191,21 +192,21 @@ class Thinking:
         await made
 
     def _acted(self, agent: Body, thought: ThoughtInProgress, answer: Generation) -> Act:
-        self._fitting.answered(answer.prompt_tokens)
+        self.fitting.answered(answer.prompt_tokens)
         self._count(answer)
         self._mind.keeper.thought_over()
         text = led(thought.lead, from_json(answer.text))
         impulse = thought.impulse
         whispered = bool(self._replying.audience_of_act(impulse))
         confidant = impulse.source if whispered else ""
-        act = self._actor.act(agent, text, addressee=addressee(impulse), confidant=confidant)
+        act = self.actor.act(agent, text, addressee=addressee(impulse), confidant=confidant)
         log(log_line(agent.key, thought, answer, act))
         self._told(thought, "acted" if act.command else "refused", answer=answer, act=act)
         return act
 
     def _too_large(self, agent: Body, thought: ThoughtInProgress) -> None:
-        self._fitting.tell(agent)
-        self._told(thought, "too large", costs=self._fitting.too_large)
+        self.fitting.tell(agent)
+        self._told(thought, "too large", costs=self.fitting.too_large)
         self.show_absent(agent, thought.impulse)
 
     async def _reply(self, thought: ThoughtInProgress) -> Act | None:
@@ -257,7 +258,7 @@ class Thinking:
         if not words and not reply.scene.said:  # nobody said anything that wants an answer
             self._told(thought, "refused", answer=answer, act=Act(None, fault))
             return None
-        act = self._actor.speak(
+        act = self.actor.speak(
             agent,
             words or self._replying.shrug(agent),
             reply.partner,
@@ -275,7 +276,7 @@ class Thinking:
             else None
         )
         if choice is not None:
-            self._cancel_notice()
+            self._notice.cancel()
             chosen = ThoughtInProgress(thought.impulse, lead=DEED, choice=choice)
             await self._choose(self._next(chosen), choice)
         return act
@@ -311,7 +312,7 @@ class Thinking:
         self._told(thought, "no answer" if error else "dropped", problem=str(error or ""))
 
     def _count(self, answer: Generation) -> None:
-        self.answered += 1
+        self.thoughts += 1
         self._spent(answer.prompt_tokens + answer.completion_tokens)
 
     # -- asking the model
@@ -329,7 +330,7 @@ class Thinking:
             return build(agent, profile) if agent is not None and there else None
 
         came: Once[Outcome] = Once()
-        thought.queued = self._now()
+        thought.queued = self._services.seconds()
         priority = _PRIORITIES[thought.impulse.priority]
         answer: Outcome
         try:
@@ -362,14 +363,12 @@ class Thinking:
         self, thought: ThoughtInProgress, agent: Body, profile: ModelProfile
     ) -> GenerationRequest | None:
         thought.too_large = False
-        if not self._still_wanted(agent, thought):
+        if not self._is_wanted(agent, thought):
             return None
-        fitting = self._fitting
+        fitting = self.fitting
         audience = self._replying.audience_of_act(thought.impulse)
         kept = kept_by(agent, self._mind, thought.found, audience)
-        fitting.prompt(agent, kept, thought.nudge)
-        prompt = fitting.rendered
-        if prompt is None:
+        if (prompt := fitting.prompt(agent, kept, thought.nudge)) is None:
             thought.too_large = True
             return None
         request = act_request(agent, prompt, thought, profile, self._services)
@@ -379,7 +378,7 @@ class Thinking:
     def _reply_request(
         self, thought: ThoughtInProgress, reply: Reply, agent: Body, profile: ModelProfile
     ) -> GenerationRequest | None:
-        if not self._still_wanted(agent, thought):
+        if not self._is_wanted(agent, thought):
             return None
         fresh = thought.attempt == 1 and thought.restarts < MOST_RESTARTS
         if fresh and self._replying.is_stale(agent, thought.impulse, reply):
@@ -398,9 +397,9 @@ class Thinking:
         request = replace(self._deeds.request(agent, choice, profile), cache_key=self._key)
         return self._sending(thought, request)
 
-    def _still_wanted(self, agent: Body, thought: ThoughtInProgress) -> bool:
+    def _is_wanted(self, agent: Body, thought: ThoughtInProgress) -> bool:
         """Whether somebody needs it now that its turn has come; its impulse is of now then."""
-        wanted = self._wanted(thought.impulse)
+        wanted = self._still_wanted(thought.impulse)
         if wanted is None or agent.db.paused or agent.db.asleep:
             return False
         thought.impulse = wanted
@@ -418,7 +417,7 @@ class Thinking:
             assert reply.rendered is not None
             show(reply.rendered.text)
 
-        asked = Impulse("addressed", "player", partner)
+        asked = Impulse(EventKind.ADDRESSED, True, partner, priority="player")
         Routine(self._replying.gather(agent, asked, words=words), gathered).run()
 
     # -- what is kept and told of it
@@ -432,11 +431,11 @@ class Thinking:
         basis: Basis | None = None,
     ) -> GenerationRequest:
         """Keep what is sent, for the event log and for whoever looks at it."""
-        now = self._now()
+        now = self._services.seconds()
         thought.sent = Sent(request, costs, now - thought.queued, now, basis)
         if rendered is not None and costs is not None:
             impulse, at = thought.impulse, self._services.clock.now()
-            self.tally.sent = LastSent(at, str(impulse.trigger), impulse.source, rendered, costs)
+            self.tally.sent = LastSent(at, impulse.trigger, impulse.source, rendered, costs)
         return request
 
     def _told(
@@ -455,7 +454,7 @@ class Thinking:
             self._memory.name,
             thought,
             outcome,
-            self._now(),
+            self._services.seconds(),
             answer=came,
             act=act,
             problem=problem,
@@ -464,9 +463,6 @@ class Thinking:
         self._services.events.emit(event)
         if thought.choice is None and outcome != "looked":  # both are part of a reply
             self.tally.ended(event, came, self._services.clock.now())
-
-    def _now(self) -> float:
-        return float(self._services.timer.seconds())
 
     # -- what people see of it
 
@@ -485,8 +481,3 @@ class Thinking:
         """Tell the people in the room; agents would only remember it for nothing."""
         agents = tuple(person for person in people_near(agent) if person.is_agent)
         show(agent, text, "thinking", hidden_from=agents)
-
-    def _cancel_notice(self) -> None:
-        if self._notice is not None and self._notice.active():
-            self._notice.cancel()
-        self._notice = None

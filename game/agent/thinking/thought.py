@@ -185,7 +185,7 @@ def thought_event(
     basis = (sent.basis if sent else None) or NO_BASIS
     return ThoughtEvent(
         agent=name,
-        trigger=str(impulse.trigger),
+        trigger=impulse.trigger,
         priority=impulse.priority,
         outcome=outcome,
         source=impulse.source,

@@ -43,12 +43,14 @@ class Ask:
         woken: Set once the agent has woken: a call that still waits for its turn can be given up.
     """
 
-    def __init__(self, generate: Generate | None, limit: int) -> None:
+    def __init__(
+        self, generate: Generate | None, limit: int, woken: threading.Event | None = None
+    ) -> None:
         self.calls = 0
         self.limit = limit
         self._generate = generate
         self._until = limit
-        self.woken = threading.Event()
+        self.woken = woken or threading.Event()
 
     @property
     def available(self) -> bool:
