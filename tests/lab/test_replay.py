@@ -8,8 +8,8 @@ import pytest
 from game.lab.replays.accounting import Charged
 from game.lab.replays.cells import CURRENT, Cell, axes, cells, lived_for, settings_of
 from game.lab.replays.exam import Exam, set_exam
-from game.lab.replays.figures import all_figures, as_csv, as_figures
-from game.lab.replays.grid import Failed, Task, run
+from game.lab.replays.figures import Failed, all_figures, as_csv, as_figures
+from game.lab.replays.grid import Task, run
 from game.lab.replays.lived import find_agent, read_life
 from game.lab.replays.replay import LifeSetup, replay
 from game.lab.replays.writers import NONE, SummaryAuthor, writer

@@ -2,13 +2,14 @@
 
 import pytest
 
-from game.lab.talk.grading import compiled, grade, markup_in, normalised
+from game.lab.talk.grading import grade, markup_in, normalised
+from game.lab.talk.patterns import compiled
 from game.lab.talk.talk_set import GradedQuestion
 
 
 def asked(words="What do I do for a living?", kind="just_told", **patterns):
-    given = {key: tuple(value) for key, value in patterns.items()}
-    return GradedQuestion("q/1", "Sam", words, kind, **{"right": ("pipe",), **given})
+    asks = {"speaker": "Sam", "words": words, "kind": kind}
+    return GradedQuestion(**asks, **{"right": ["pipe"], **patterns})
 
 
 @pytest.mark.parametrize(

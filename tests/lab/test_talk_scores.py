@@ -8,7 +8,7 @@ from game.lab.talk.talk_set import GradedQuestion
 
 
 def answer(kind, verdict, *, seconds=1.0, whose=False):
-    question = GradedQuestion("q", "Sam", "?", kind, not_own=("~piper",))
+    question = GradedQuestion(speaker="Sam", words="?", kind=kind, right=["x"], not_own=["~piper"])
     return Answer(
         question, "tuning", "Jory", "…", Grade(AnswerVerdict(verdict), whose), seconds, thoughts=1
     )

@@ -55,7 +55,6 @@ def cells(axes: Sequence[Axis]) -> list[Cell]:
 
 
 def axes(
-    *,
     strategies: str = "",
     windows: str = "",
     high: str = "",

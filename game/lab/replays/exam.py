@@ -89,7 +89,6 @@ def _spread(questions: Sequence[RoundtripQuestion], most: int) -> list[Roundtrip
 
 def examine(
     exam: Exam,
-    memory: AgentMemory,
     visible: Sequence[str],
     wanted: Sequence[str],
     search: Callable[[str], Sequence[str]],

@@ -22,22 +22,12 @@ from pathlib import Path
 
 from game.lab.replays.cells import Cell, settings_of
 from game.lab.replays.exam import Exam
+from game.lab.replays.figures import Failed, Result
 from game.lab.replays.lived import ArchivedLife
-from game.lab.replays.replay import LifeSetup, Replayed, replay
+from game.lab.replays.replay import LifeSetup, replay
 from game.lab.replays.writers import SummaryAuthor, writer
 from game.mind.errors import KeepsakeError
 from game.paths import Places
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A configuration that came to nothing."""
-
-    cell: Cell
-    problem: str
-
-
-type Result = Replayed | Failed
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from game.lab.simulations.backdating import begin_world, finish_world
 from game.lab.simulations.inhabitants import only
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.players import enter, leave, make_player
-from game.lab.talk.talk_set import TalkAgent, TalkRoom, TalkSet
+from game.lab.talk.talk_set import TalkRoom, TalkSet
 from game.mind.errors import KeepsakeError
 from game.mind.language.perception import perceive
 from typeclasses.agents import Agent, create_agent
@@ -46,13 +46,13 @@ class Heard:
 
 def build(talks: TalkSet, plan: SimulationPlan) -> None:
     """Build the shipped village without its people, the set's own rooms, agents and speakers."""
-    atlas = _village(talks.people.values())
+    atlas = _village(talks)
     begin_world(atlas)
-    rooms = _rooms(talks.places.values())
-    for person in talks.people.values():
+    rooms = _rooms(talks.places)
+    for name, person in talks.people.items():
         if not person.shipped:
             create_agent(
-                person.name,
+                name,
                 location=rooms[person.place],
                 profile=person.whole_profile,
                 examples=person.examples,
@@ -62,26 +62,25 @@ def build(talks: TalkSet, plan: SimulationPlan) -> None:
     finish_world(plan.begins)
 
 
-def _village(people: Iterable[TalkAgent]) -> Atlas:
+def _village(talks: TalkSet) -> Atlas:
     """The shipped world with only those of its agents whom the set names."""
     atlas = read_atlas()
-    wanted = [person.shipped for person in people if person.shipped]
-    for each in wanted:
-        if each not in atlas.people:
-            there = ", ".join(sorted(atlas.people))
-            raise KeepsakeError(f"There is no shipped agent {each!r}", f"There are: {there}")
+    wanted = {person.shipped for person in talks.people.values()} - {""}
+    if unknown := sorted(wanted - set(atlas.people)):
+        there = ", ".join(sorted(atlas.people))
+        raise KeepsakeError(f"There is no shipped agent {unknown[0]!r}", f"There are: {there}")
     return only(atlas, {key: each for key, each in atlas.people.items() if key in wanted})
 
 
-def _rooms(wanted: Iterable[TalkRoom]) -> dict[str, Any]:
+def _rooms(wanted: Mapping[str, TalkRoom]) -> dict[str, Any]:
     """The set's own rooms; a door leads from each to one street, so that agents may walk out."""
     street = create.create_object(Room, key=_STREET[0], attributes=[("desc", _STREET[1])])
     rooms = {}
-    for place in wanted:
+    for key, place in wanted.items():
         room = create.create_object(Room, key=place.name, attributes=[("desc", place.desc)])
         create.create_object(Exit, key="out", location=room, destination=street)
-        create.create_object(Exit, key=place.id, location=street, destination=room)
-        rooms[place.id] = room
+        create.create_object(Exit, key=key, location=street, destination=room)
+        rooms[key] = room
     return rooms
 
 
@@ -115,17 +114,13 @@ class Stage:
 
     def come(self, name: str) -> None:
         """The speaker enters the game where the agent is."""
-        character = self._characters[name]
-        if character.location is not None:
-            return
-        enter(self._numbers[name], character, self.agent)
+        if (character := self._characters[name]).location is None:
+            enter(self._numbers[name], character, self.agent)
 
     def go(self, name: str) -> None:
         """The speaker leaves the game, if it was there."""
-        character = self._characters[name]
-        if character.location is None:
-            return
-        leave(self._numbers[name], character)
+        if (character := self._characters[name]).location is not None:
+            leave(self._numbers[name], character)
 
     def speak(self, name: str, words: str, how: str) -> None:
         """The speaker types a command that says it; it follows an agent that has walked on."""
