@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from game.lab.simulations import checkpoints
-from game.lab.simulations.plan import FOLDER, Lab, SimulationPlan, checked, lab_of, longer
+from game.lab.simulations.plan import (
+    FOLDER,
+    Lab,
+    SimulationPlan,
+    checked,
+    free_name,
+    lab_of,
+    longer,
+)
 from game.lab.simulations.played import refuse_if_played
 from game.lab.simulations.process import LOG, WorldProcess
 from game.lab.simulations.serving import check_servers
@@ -32,11 +40,13 @@ class SimulationReport:
 def create(places: Places, plan: SimulationPlan) -> Lab:
     """Make the folder of a new simulation; its world is made when it is first run.
 
+    Without a name it gets one that is free.
+
     Raises:
         KeepsakeError: There is one of that name, a value cannot be used, or the model's server
             does not answer.
     """
-    checked(plan)
+    checked(plan := replace(plan, name=plan.name or free_name(places, plan.seed)))
     check_model(plan.model)
     lab = lab_of(places, plan.name)
     if lab.folder.exists():
