@@ -79,8 +79,8 @@ class _RunDisplay:
                 console=out,
             )
             name = shorten(self._plan.name, _NARROW_NAME) if self._is_narrow else self._plan.name
-            seconds = {"total": self._plan.seconds, "completed": self._first}
-            self._task = self._progress.add_task(name, told="", **seconds)
+            self._task = self._progress.add_task(name, total=self._plan.seconds, told="")
+            self._progress.update(self._task, completed=self._first)
 
     def bar(self) -> AbstractContextManager[object]:
         """Shows the bar, where there is a terminal."""

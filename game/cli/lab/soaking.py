@@ -9,10 +9,10 @@ from pathlib import Path
 from rich.markup import escape
 
 from game.cli.output import err, out, plain_table
+from game.lab.refusing import refusing
 from game.lab.soak.plan import SoakPlan
 from game.lab.soak.soak import SoakReport, soak
 from game.lab.talk.scores import percentile
-from game.mind.errors import KeepsakeError
 from game.paths import Places
 
 _BESIDE = 10
@@ -34,11 +34,8 @@ def soaked(here: Places, plan: SoakPlan, json_file: Path | None) -> bool:
     for problem in report.problems:
         err.print(f"[red]✗[/red] {escape(problem)}")
     if json_file is not None:
-        try:
+        with refusing(f"{json_file} could not be written", "Name another file"):
             json_file.write_text(json.dumps(asdict(report), indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            reason = f"{json_file} could not be written ({error.strerror or error})"
-            raise KeepsakeError(reason, "Name another file") from error
     return report.whole
 
 

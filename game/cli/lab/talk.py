@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from game.cli.output import err, out, plain_table
+from game.lab.refusing import refusing
 from game.lab.simulations.plan import MOST_SEED
 from game.lab.talk.evaluation import AGENT, Talk, TalkUtterance, evaluate
 from game.lab.talk.job import Job
@@ -165,10 +166,6 @@ def _graded(answer: Answer) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    with refusing(f"{path} could not be written", "Name a file that can be"):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise KeepsakeError(
-            f"{path} could not be written ({error.strerror})", "Name a file that can be"
-        ) from error
     err.print(f"Written to {escape(str(path))}")

@@ -19,6 +19,7 @@ from game.lab.forks.cuts import Cut, Until, copy_agent
 from game.lab.forks.database_copy import AgentPlacement, Placed, copy_database
 from game.lab.forks.log_cut import copy_log
 from game.lab.forks.points import LogPoint
+from game.lab.refusing import refusing
 from game.lab.replays.lived import FOLDER as ARCHIVE
 from game.lab.replays.lived import name_of
 from game.lab.simulations.settings import with_models_of
@@ -85,23 +86,18 @@ def fork(
     """
     target = target.absolute()
     _check(here, target)
-    part: Path | None = None
-    try:
+    cure = "Free some disk space, or name a folder that you can write to"
+    with refusing(f"The world could not be copied to {target}", cure):
         target.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=f".{target.name}{_PART}", dir=target.parent))
-        forked = _copied(here, part, target, point, say)
-        _copy_config(config or here.config, part / VAULT, here.models)
-        finish(part)
-        say("Bringing it to the disk")
-        os.sync()
-        part.rename(target)
-    except OSError as error:
-        raise KeepsakeError(
-            f"The world could not be copied to {target} ({error.strerror or error})",
-            "Free some disk space, or name a folder that you can write to",
-        ) from error
-    finally:
-        if part is not None:
+        try:
+            forked = _copied(here, part, target, point, say)
+            _copy_config(config or here.config, part / VAULT, here.models)
+            finish(part)
+            say("Bringing it to the disk")
+            os.sync()
+            part.rename(target)
+        finally:
             shutil.rmtree(part, ignore_errors=True)  # not there any more if all went well
     return forked
 

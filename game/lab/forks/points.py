@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from game.lab.refusing import refusing
 from game.lab.replays.lived import beginnings, find_agent, read_life
 from game.mind.errors import KeepsakeError
 from game.mind.events.agent_names import id_of
@@ -42,19 +43,14 @@ def point_at(here: Places, written: str) -> LogPoint:
         KeepsakeError: It names nothing that there is.
     """
     written = " ".join(written.split())
-    try:
-        if not written:
-            return NOW
+    if not written:
+        return NOW
+    with refusing(f"The event log {here.events} cannot be read", "Look at who may read it"):
         if _NUMBER.fullmatch(written):
             return _at_event(here, int(written))
         if match := _MEMORY.fullmatch(written):
             return _at_memory(here, match["agent"], int(match["number"]))
         return _at_time(here, written)
-    except OSError as error:
-        raise KeepsakeError(
-            f"The event log {here.events} cannot be read ({error.strerror or error})",
-            "Look at who may read it",
-        ) from error
 
 
 def _at_event(here: Places, seq: int) -> LogPoint:

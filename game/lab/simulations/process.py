@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, Any, Self, cast
 
 from game.cli.world.ports import free_base
+from game.lab.refusing import refusing
 from game.lab.simulations.plan import Lab, SimulationPlan
 from game.mind.errors import KeepsakeError
 from game.paths import REPOSITORY, Ports
@@ -64,13 +65,9 @@ class WorldProcess:
 
     def __enter__(self) -> Self:
         path = self.lab.folder / LOG
-        try:
+        cure = "Run it as the user who made it, or mend the permissions"
+        with refusing(f"{path} could not be written", cure):
             log = path.open("a", encoding="utf-8")
-        except OSError as error:
-            raise KeepsakeError(
-                f"{path} could not be written ({error.strerror or error})",
-                "Run it as the user who made it, or mend the permissions",
-            ) from error
         with log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", self._module, str(self.lab.folder)],

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from game.lab.refusing import refusing
 from game.lab.simulations import checkpoints
 from game.lab.simulations.plan import (
     FOLDER,
@@ -56,21 +57,18 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
         )
     # It appears whole or not at all.
     part = Lab(places.home / FOLDER / f".{plan.name}.part")
-    try:
-        shutil.rmtree(part.folder, ignore_errors=True)
-        (part.home / "logs").mkdir(parents=True)
-        part.vault.mkdir()
-        copy_config(places.config, part.vault / "config", plan.model, plan.seed, places.models)
-        check_servers(part)
-        part.write_plan(plan)
-        part.folder.rename(lab.folder)
-    except OSError as error:
-        raise KeepsakeError(
-            f"The simulation could not be made in {lab.folder} ({error.strerror})",
-            "Free some disk space or mend the permissions",
-        ) from error
-    finally:
-        shutil.rmtree(part.folder, ignore_errors=True)
+    cure = "Free some disk space or mend the permissions"
+    with refusing(f"The simulation could not be made in {lab.folder}", cure):
+        try:
+            shutil.rmtree(part.folder, ignore_errors=True)
+            (part.home / "logs").mkdir(parents=True)
+            part.vault.mkdir()
+            copy_config(places.config, part.vault / "config", plan.model, plan.seed, places.models)
+            check_servers(part)
+            part.write_plan(plan)
+            part.folder.rename(lab.folder)
+        finally:
+            shutil.rmtree(part.folder, ignore_errors=True)
     return lab
 
 

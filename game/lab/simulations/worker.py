@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from game.lab.refusing import refusing
 from game.lab.simulations import checkpoints, world
 from game.lab.simulations.plan import Lab, SimulationPlan
 from game.lab.simulations.played import refuse_if_running
@@ -88,13 +89,9 @@ def _is_full(error: BaseException) -> bool:
 @contextmanager
 def _alone(lab: Lab) -> Iterator[None]:
     """Hold the simulation; the hour that is lived holds it too."""
-    try:
+    cure = "Run it as the user who made it, or mend the permissions"
+    with refusing(f"{lab.folder / LOCK} could not be opened", cure):
         descriptor = os.open(lab.folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise KeepsakeError(
-            f"{lab.folder / LOCK} could not be opened ({error.strerror or error})",
-            "Run it as the user who made it, or mend the permissions",
-        ) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

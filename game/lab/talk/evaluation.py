@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,7 @@ def evaluate(
     Raises:
         KeepsakeError: The talks or the profile cannot be used, or the model does not answer.
     """
-    questions = {
+    questions: dict[tuple[str, str], GradedQuestion] = {
         (each.part, question.id): question for each in job.sets() for question in each.questions
     }
     if not questions:
@@ -83,10 +83,7 @@ def evaluate(
     return talks
 
 
-_MEASURED = (
-    *("seconds", "wall", "thoughts", "prompt_tokens", "completion_tokens"),
-    *("outcomes", "problem", "said", "raw", "prompt"),
-)
+_MEASURED = [field.name for field in fields(Answer)[5:]]
 """Fields of an answer as the worker tells them."""
 
 
