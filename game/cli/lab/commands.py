@@ -55,8 +55,13 @@ def replay(
 
     grid = cells(axes(strategy, windows, high, low, settings or ()))
     output = Output(chart_file, csv_file, as_json)
-    counts = {"questions": questions, "overhead": overhead, "jobs": jobs}
-    if not live_again(places_of(lab), agent, grid, output, model=model, **counts):
+    if not live_again(
+        *(places_of(lab), agent, grid, output),
+        model=model,
+        questions=questions,
+        overhead=overhead,
+        jobs=jobs,
+    ):
         raise typer.Exit(1)
 
 

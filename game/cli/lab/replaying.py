@@ -129,9 +129,9 @@ def _unusable(grid: Sequence[Cell], here: Places) -> dict[Cell, Result]:
         first = found[asked[0]]
         few = f"None of the {len(asked)} configurations" if len(asked) > 1 else "This configuration"
         raise KeepsakeError(f"{few} cannot be lived: {asked[0].name}: {first.what}", first.cure)
-    for cell, error in found.items():
-        _complain(cell, str(error))
-    return {cell: Failed(cell, str(error)) for cell, error in found.items()}
+    for cell, problem in found.items():
+        _complain(cell, str(problem))
+    return {cell: Failed(cell, str(problem)) for cell, problem in found.items()}
 
 
 def _complain(cell: Cell, problem: str, mark: str = "[red]✗[/red]") -> None:

@@ -72,10 +72,9 @@ def talk(
 def _shown(talks: list[Talk], asked: int) -> Iterator[Callable[[Talk], None]]:
     """A bar on the screen while it goes on; ``talks`` gets each that has begun."""
     columns = (TextColumn("{task.description}", markup=False), BarColumn(30))
-    bar = Progress(
-        *(*columns, MofNCompleteColumn(), TimeElapsedColumn()),
-        **{"console": err, "transient": True, "disable": not err.is_terminal},
-    )
+    counts = (MofNCompleteColumn(), TimeElapsedColumn())
+    quiet = not err.is_terminal
+    bar = Progress(*columns, *counts, console=err, transient=True, disable=quiet)
     task = bar.add_task("building the world", total=asked)
 
     def take(talk: Talk) -> None:

@@ -73,7 +73,7 @@ def axes(
     Raises:
         KeepsakeError: An option cannot be read; says how it is written.
     """
-    found = []
+    found: list[Axis] = []
     if strategies:
         found.append(tuple((n, (("strategy", n),)) for n in _parts("--strategy", strategies)))
     if windows:

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from game.lab.replays.accounting import WindowMarks, compacted, thought
+from game.lab.replays.accounting import WindowMarks, compacted, shown_lines, thought
 from game.lab.replays.cells import Cell, CellSettings
 from game.lab.replays.course import Happening, course
 from game.lab.replays.event_history import ASSUMED, AskedFor, Counted, Log, Moment, Prompted, Turn
-from game.lab.replays.exam import Exam, RetentionResult, WordRecall, examine, visible_lines
+from game.lab.replays.exam import Exam, RetentionResult, WordRecall, examine
 from game.lab.replays.ledger import CostLedger
 from game.lab.replays.lived import ArchivedLife
 from game.lab.replays.weighing import Weighing
@@ -178,8 +178,7 @@ class _Living:
         noticed, context = self._noticed, self.memory.context()
         wanted = [item.line for item in (*noticed.items, *noticed.refused)]
         with closing(WordRecall(self._life, self.memory, self._clock, self._given.recall)) as found:
-            visible = visible_lines(noticed.lines, context)
-            kept = examine(exam, visible, wanted, found)
+            kept = examine(exam, (*noticed.lines, *shown_lines(context)), wanted, found)
         config = self._settings.config
         failed = self._failures, self._put_back, self._last_failure
         return Replayed(cell, self._ledger, kept, config, *failed)

@@ -121,12 +121,12 @@ def go_back(lab: Lab) -> bool:
         return False  # a life is never thrown away for want of a copy of it
     cure = "Free some disk space or mend the permissions, then try again"
     with refusing(f"The last checkpoint of {lab.folder} could not be gone back to", cure):
-        kept = set(_files(last)) if last else set()
+        kept = {path: last / path for path in _files(last)} if last else {}
         for path in list(_files(lab.folder)):
             if path not in kept:
                 (lab.folder / path).unlink()
-        for path in kept:
-            _restore(last / path, lab.folder / path)
+        for path, source in kept.items():
+            _restore(source, lab.folder / path)
         shutil.rmtree(lab.home / "index", ignore_errors=True)
     return last is not None
 
