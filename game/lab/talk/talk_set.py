@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any
 
 import yaml
 from pydantic import (
@@ -29,29 +29,16 @@ from pydantic import (
 from game.lab.talk.patterns import compiled
 from game.mind.errors import ConfigError, KeepsakeError
 
-type Part = Literal["tuning", "held-out"]
-type How = Literal["talk", "say", "whisper"]
-"""The command by which a line is spoken."""
-type Kind = Literal[
-    "self",
-    "place",
-    "others",
-    "just_told",
-    "before_compactions",
-    "by_other",
-    "promise",
-    "changed",
-    "unknown",
-    "at_once",
-    "small_talk",
-]
-
 TUNING, HELD_OUT, ALL = "tuning", "held-out", "all"
-PARTS: tuple[str, ...] = get_args(Part.__value__)
-KINDS: tuple[str, ...] = get_args(Kind.__value__)
+PARTS = (TUNING, HELD_OUT)
 SMALL_TALK, UNKNOWN, AT_ONCE = "small_talk", "unknown", "at_once"
-CHECKABLE = tuple(kind for kind in KINDS if kind != SMALL_TALK)
+CHECKABLE = (
+    *("self", "place", "others", "just_told", "before_compactions", "by_other", "promise"),
+    *("changed", UNKNOWN, AT_ONCE),
+)
+KINDS = (*CHECKABLE, SMALL_TALK)
 SAY, TALK, WHISPER = "say", "talk", "whisper"
+"""The commands by which a line is spoken."""
 
 _UNITS = {"minute": 60.0, "hour": 3600.0, "day": 86400.0}
 _LONGEST_DAYS = 30
@@ -89,11 +76,11 @@ def _span(written: object) -> float:
     return seconds
 
 
-def _known(section: str) -> AfterValidator:
-    """One of the names that stand in that section of the file."""
+def _known(among: str | Collection[str]) -> AfterValidator:
+    """One of these, or of the names that stand in that section of the file."""
 
     def check(name: str, info: ValidationInfo) -> str:
-        there = (info.context or {}).get(section)
+        there = (info.context or {}).get(among) if isinstance(among, str) else among
         if there is not None and name not in there:
             raise ValueError(f"it is unknown; use one of: {', '.join(there)}")
         return name
@@ -112,6 +99,7 @@ def _listed(value: object) -> object:
 
 
 type Text = Annotated[str, AfterValidator(_one_line)]
+type How = Annotated[str, _known((TALK, SAY, WHISPER))]
 type Speaker = Annotated[Text, _known("speakers")]
 type Patterns = Annotated[
     tuple[Annotated[str, AfterValidator(_pattern)], ...], BeforeValidator(_listed)
@@ -146,9 +134,8 @@ class TalkAgent(_Table):
 
     @model_validator(mode="after")
     def _is_one_of_both(self) -> TalkAgent:
-        if bool(self.shipped) == bool(self.place or self.profile) or (
-            not self.shipped and not (self.place and self.profile)
-        ):
+        given = [bool(each) for each in (self.shipped, self.place, self.profile)]
+        if given not in ([True, False, False], [False, True, True]):
             raise ValueError("an agent has either 'shipped', or 'place' and 'profile'")
         return self
 
@@ -164,7 +151,7 @@ class SpeakerLine(_Table):
 
     speaker: Speaker
     words: Text
-    how: How = "talk"
+    how: How = TALK
 
     @model_validator(mode="before")
     @classmethod
@@ -182,12 +169,12 @@ class GradedQuestion(_Table):
     id: str = ""  # unique in its set, such as ``jory-3/2``
     speaker: Speaker  # who asks
     words: Text = Field(alias="ask")  # what is asked
-    kind: Kind
+    kind: Annotated[str, _known(KINDS)]
     right: Patterns = ()  # patterns of which one must match
     wrong: Patterns = ()  # patterns of which none may match
     not_own: Patterns = ()  # patterns of claims to another's life
     sample: str = ""  # a right answer, for the tests of the patterns
-    how: How = "talk"
+    how: How = TALK
 
     @model_validator(mode="after")
     def _can_be_right(self) -> GradedQuestion:
@@ -295,7 +282,7 @@ class TalkScene(_Table):
 class TalkSet(_Table):
     """One file of talks."""
 
-    part: Part
+    part: Annotated[str, _known(PARTS)]
     places: dict[str, TalkRoom] = Field(default_factory=dict)  # its own rooms by id
     people: dict[str, TalkAgent] = Field(alias="agents")  # its agents by name
     speakers: tuple[str, ...] = Field(min_length=1)  # players by name
