@@ -83,7 +83,7 @@ def take(lab: Lab) -> None:
     """
     before, name = _newest(lab), f"{round(lab.lived()):010d}"
     target, part = lab.checkpoints / name, lab.checkpoints / f"{name}{_PART}"
-    cure = f"Free some disk space, then go on: keepsake simulate --resume {lab.folder.name}"
+    cure = f"Free some disk space, then go on: {lab.resume}"
     with refusing(f"No checkpoint could be written in {lab.checkpoints}", cure):
         try:
             shutil.rmtree(part, ignore_errors=True)
@@ -132,9 +132,8 @@ def go_back(lab: Lab) -> bool:
 
 
 def _marking(lab: Lab) -> AbstractContextManager[None]:
-    cure = "Free some disk space or mend the permissions, then go on: "
-    resume = f"keepsake simulate --resume {lab.folder.name}"
-    return refusing(f"{lab.unsettled} could not be written", cure + resume)
+    cure = f"Free some disk space or mend the permissions, then go on: {lab.resume}"
+    return refusing(f"{lab.unsettled} could not be written", cure)
 
 
 def _keep(source: Path, target: Path, before: Path | None) -> None:

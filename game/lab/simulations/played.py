@@ -35,11 +35,7 @@ def refuse_if_played(lab: Lab) -> None:
     if not newest:
         return
     name = lab.folder.name
-    back = (
-        f", or throw away what was played: keepsake simulate --resume {name} --back"
-        if checkpoints.there(lab)
-        else ""
-    )
+    back = f", or throw away what was played: {lab.resume} --back" if checkpoints.there(lab) else ""
     raise KeepsakeError(
         f"Somebody has played in the world of {name!r} since it was simulated, last at "
         f"{newest}: its time would run backwards",

@@ -53,7 +53,7 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
     if lab.folder.exists():
         raise KeepsakeError(
             f"There is a simulation {plan.name!r} already",
-            f"Go on with it (keepsake simulate --resume {plan.name}), or choose another name",
+            f"Go on with it ({lab.resume}), or choose another name",
         )
     # It appears whole or not at all.
     part = Lab(places.home / FOLDER / f".{plan.name}.part")
@@ -85,7 +85,7 @@ def resumed(places: Places, name: str, hours: float | None = None, *, back: bool
     if lab.made and lab.lived() >= plan.seconds:
         raise KeepsakeError(
             f"The simulation {name!r} has lived its {plan.hours:g} hours",
-            f"Give it more: keepsake simulate --resume {name} --hours {plan.hours + 24:g}",
+            f"Give it more: {lab.resume} --hours {plan.hours + 24:g}",
         )
     if back and checkpoints.there(lab):
         checkpoints.begin(lab)  # whoever lives it goes back first
@@ -109,11 +109,8 @@ class Run(WorldProcess):
         Raises:
             KeepsakeError: It could not go on; says why, and what to do.
         """
-        name = self.lab.folder.name
-        cure = (
-            f"See {self.lab.folder / LOG}; `keepsake simulate --resume {name}` goes on at the last "
-            "checkpoint"
-        )
+        lab = self.lab
+        cure = f"See {lab.folder / LOG}; `{lab.resume}` goes on at the last checkpoint"
         for told in self.lines(lambda: KeepsakeError("The simulation ended without a word", cure)):
             counts = {k: v for k, v in told.items() if isinstance(v, int) and k != "seconds"}
             yield SimulationReport(

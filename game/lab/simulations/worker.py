@@ -58,7 +58,6 @@ def _simulate(lab: Lab, plan: SimulationPlan) -> None:
 
 def _in_child(lab: Lab, work: Callable[[], None]) -> None:
     """Do it in a child process."""
-    resume = f"keepsake simulate --resume {lab.folder.name}"
 
     def worked() -> None:
         try:
@@ -68,11 +67,11 @@ def _in_child(lab: Lab, work: Callable[[], None]) -> None:
                 raise
             with suppress(OSError):  # the disk may be too full for that as well
                 traceback.print_exc()
-            cure = f"Free some disk space, then go on: {resume}"
+            cure = f"Free some disk space, then go on: {lab.resume}"
             raise KeepsakeError(f"The simulation broke off ({error})", cure) from error
 
     def broke(by: str) -> KeepsakeError:
-        cure = f"See {lab.folder / LOG}; `{resume}` goes on at the last checkpoint"
+        cure = f"See {lab.folder / LOG}; `{lab.resume}` goes on at the last checkpoint"
         return KeepsakeError(f"The process of the world ended by {by}", cure)
 
     in_child(worked, broke)
