@@ -159,7 +159,8 @@ def test_the_grid_is_the_product_with_the_present_first(world):
     assert grid[0].name == CURRENT
     assert len(grid) == 1 + 2 * 2 * 2
     assert grid[1].name == "structured 32/32 mask yes"
-    lived_as = lived_for(grid, world[0].config)
+    lived_as, problems = lived_for(grid, world[0].config)
+    assert problems == {}
     # It is what is shipped; all others are lived for themselves.
     assert {cell.name: other.name for cell, other in lived_as.items() if cell is not other} == {
         "narrative 64/64 mask yes": CURRENT

@@ -15,7 +15,7 @@ from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from game.cli.output import err, out
-from game.lab.replays.cells import Cell, lived_for, settings_of
+from game.lab.replays.cells import Cell, lived_for
 from game.lab.replays.chart import chart, check_form
 from game.lab.replays.course import EVERY, LifeCourse, course
 from game.lab.replays.event_history import Log, read_log
@@ -91,17 +91,18 @@ def replay(
             answer, or a file cannot be written.
     """
     output.check()
-    unusable = _unusable(grid, here)
+    lived_as, problems = lived_for(grid, here.config)
+    _complain_of(problems, grid[1:] or grid)
     writer(here, model).close()
     folder, name = find_agent(here.agents, agent)
     life, log = read_life(folder, name), read_log(here.events, name)
     given = _given(here, log, overhead)
     task = Task(here, life, set_exam(life, questions), model, given)
-    lived_as = lived_for(grid, here.config)
-    wanted = [cell for cell in grid if lived_as[cell] is cell and cell not in unusable]
+    wanted = [cell for cell in grid if lived_as[cell] is cell and cell not in problems]
     with _bar(name, len(wanted)) as done:
         found = run(task, wanted, jobs or os.cpu_count() or 1, done)
-    by_cell: dict[Cell, Result] = {each.cell: each for each in found} | unusable
+    by_cell: dict[Cell, Result] = {each.cell: each for each in found}
+    by_cell |= {cell: Failed(cell, str(problem)) for cell, problem in problems.items()}
     results = [replace(by_cell[lived_as[cell]], cell=cell) for cell in grid]
     same = {cell.name: lived_as[cell].name for cell in grid if lived_as[cell] is not cell}
     order = course(life, log)
@@ -111,27 +112,19 @@ def replay(
         print(json.dumps([dict(each) for each in figures], indent=2))
     else:
         notes = (*_notes(life, log, order, given, model), *_twins(same))
-        _show(title, notes, figures, [each for each in results if each.cell not in unusable])
+        _show(title, notes, figures, [each for each in results if each.cell not in problems])
     _write_files(figures, title, output)
     return not all(isinstance(each, Failed) for each in results[1:] or results)
 
 
-def _unusable(grid: Sequence[Cell], here: Places) -> dict[Cell, Result]:
-    """The configurations that cannot be; said before anything is lived."""
-    found: dict[Cell, KeepsakeError] = {}
-    for cell in grid:
-        try:
-            settings_of(cell, here.config)
-        except KeepsakeError as error:
-            found[cell] = error
-    asked = grid[1:] or grid
-    if all(cell in found for cell in asked):
-        first = found[asked[0]]
+def _complain_of(problems: Mapping[Cell, KeepsakeError], asked: Sequence[Cell]) -> None:
+    """Say which configurations cannot be, before anything is lived; refuse if none can."""
+    if all(cell in problems for cell in asked):
+        first = problems[asked[0]]
         few = f"None of the {len(asked)} configurations" if len(asked) > 1 else "This configuration"
         raise KeepsakeError(f"{few} cannot be lived: {asked[0].name}: {first.what}", first.cure)
-    for cell, problem in found.items():
+    for cell, problem in problems.items():
         _complain(cell, str(problem))
-    return {cell: Failed(cell, str(problem)) for cell, problem in found.items()}
 
 
 def _complain(cell: Cell, problem: str, mark: str = "[red]✗[/red]") -> None:
