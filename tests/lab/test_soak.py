@@ -20,14 +20,14 @@ from tests.mind.acquaintances import START
 def test_a_world_outlives_kills_and_a_faulty_model(tmp_path):
     """The soak takes the first free ports beyond those of the world that it is asked from."""
     beside = make_copy(tmp_path, KEEPSAKE_PORT_BASE=str(free_base() - 10), TMPDIR=str(tmp_path))
-    options = ("--minutes", "0.2", "--kills", "1", "--seed", "11")
+    options = ("--minutes", "0.2", "--kills", "2", "--seed", "11")
     done = beside.keepsake("soak", *options, "--json", str(tmp_path / "report.json"))
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["problems"] == []
     assert 0 < report["archived"] == report["echoed"] <= report["said"]
     assert report["archived"] <= report["heard"] <= report["memories"]
-    assert report["kills"] == {"server": 1}
+    assert report["kills"] == {"server": 1, "vectors": 1}
     assert report["model_calls"] > 0
     assert list(tmp_path.glob("keepsake-soak-*")) == []
 
