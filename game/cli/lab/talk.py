@@ -17,7 +17,8 @@ from rich.table import Table
 from game.cli.output import err, out, plain_table
 from game.lab.refusing import refusing
 from game.lab.simulations.plan import MOST_SEED
-from game.lab.talk.evaluation import AGENT, Talk, TalkUtterance, evaluate
+from game.lab.simulations.settings import AGENT
+from game.lab.talk.evaluation import Talk, TalkUtterance, evaluate
 from game.lab.talk.job import Job
 from game.lab.talk.scores import CHECKED, EVERYTHING, Answer, QuestionScore, scores
 from game.lab.talk.talk_set import ALL, PARTS
