@@ -223,17 +223,18 @@ def simulate(
     """Live through days in a world of its own, as fast as the models answer."""
     from game.cli.lab import simulate as simulating  # noqa: PLC0415 - other commands need not wait
     from game.lab.simulations.plan import SimulationPlan  # noqa: PLC0415 - the same
+    from game.lab.simulations.simulate import create, resumed  # noqa: PLC0415 - the same
 
     here = places()
     if resume:
         _refuse_beside_resume(context)
-        lab = simulating.go_on(here, resume, hours, back=back)
+        lab = resumed(here, resume, hours, back=back)
     else:
         if back:
             raise KeepsakeError("--back goes with --resume alone", "Name the simulation there")
         length = 24.0 if hours is None else hours
         plan = SimulationPlan(name, agents, length, seed, start, zone, model, visitors)
-        lab = simulating.new(here, plan)
+        lab = create(here, plan)
     raise typer.Exit(0 if simulating.show(out, lab) else 1)
 
 

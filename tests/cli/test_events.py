@@ -27,6 +27,7 @@ from game.mind.events.types import (
     World,
 )
 from game.paths import REPOSITORY
+from tests.lab.in_process import keepsake
 
 
 def start_maker(folder, file_bytes):
@@ -138,7 +139,7 @@ def lived(copy):
 
 
 def lines_of(copy, *arguments):
-    ran = copy.keepsake("logs", "--no-follow", *arguments)
+    ran = keepsake(copy.environ, "logs", "--no-follow", *arguments)
     assert (ran.returncode, ran.stderr) == (0, "")
     return ran.stdout.splitlines()
 
@@ -187,16 +188,11 @@ def test_a_long_text_is_cut_but_in_json(lived):
     assert json.loads(line)["text"] == "word " * 1_000
 
 
-def test_logs_says_what_there_is_not(lived):
-    wrong = lived.keepsake("logs", "--no-follow", "--kind", "dream")
-    assert wrong.returncode == 1
-    assert "thought, memory, recall, compaction" in wrong.stderr
-    none = lived.keepsake("logs", "--text", "--no-follow")
-    assert none.returncode == 1
-    assert "There are: events" in none.stderr
-
-
-def test_the_text_log_stays_readable(lived):
+def test_the_text_log_stays_readable_and_what_there_is_not_is_said(lived):
+    wrong = keepsake(lived.environ, "logs", "--no-follow", "--kind", "dream")
+    assert (wrong.returncode, "thought, memory, recall, compaction" in wrong.stderr) == (1, True)
+    none = keepsake(lived.environ, "logs", "--text", "--no-follow")
+    assert (none.returncode, "There are: events" in none.stderr) == (1, True)
     lived.here.agents_log.write_text("2026-05-01 [Thinker] Mira: idle -> wait\n")
     for arguments in (["--text"], ["agents"]):
         assert lines_of(lived, *arguments) == ["2026-05-01 [Thinker] Mira: idle -> wait"]
@@ -221,7 +217,7 @@ def test_logs_follows(lived):
 
 def test_export_writes_every_kind_as_parquet_and_csv(lived, tmp_path):
     out = tmp_path / "tables"
-    ran = lived.keepsake("export", str(out))
+    ran = keepsake(lived.environ, "export", str(out))
     assert (ran.returncode, ran.stderr) == (0, "")
     kinds = ["compaction", "error", "health", "memory", "prompts", "recall", "sleep", "thought"]
     kinds.append("world")
@@ -251,18 +247,18 @@ def test_export_writes_every_kind_as_parquet_and_csv(lived, tmp_path):
 
 def test_export_of_a_part(lived, tmp_path):
     out = tmp_path / "tables"
-    ran = lived.keepsake("export", str(out), "--format", "csv", "--agent", "oswin")
+    ran = keepsake(lived.environ, "export", str(out), "--format", "csv", "--agent", "oswin")
     assert ran.returncode == 0
     assert tables_in(out) == ["memory.csv"]
-    none = lived.keepsake("export", str(tmp_path / "none"), "--agent", "nobody")
+    none = keepsake(lived.environ, "export", str(tmp_path / "none"), "--agent", "nobody")
     assert none.returncode == 1
     assert not (tmp_path / "none").exists()
     assert "There are no such events" in none.stderr
-    wrong = lived.keepsake("export", str(out), "--format", "csv", "--format", "xlsx")
+    wrong = keepsake(lived.environ, "export", str(out), "--format", "csv", "--format", "xlsx")
     assert (wrong.returncode, "parquet, csv" in wrong.stderr) == (1, True)
     assert "There is no format 'xlsx'" in wrong.stderr
     (tmp_path / "file").touch()
-    blocked = lived.keepsake("export", str(tmp_path / "file"))
+    blocked = keepsake(lived.environ, "export", str(tmp_path / "file"))
     assert blocked.returncode == 1
     assert "file is a file" in blocked.stderr
 
@@ -274,19 +270,19 @@ def tables_in(folder):
 
 def test_an_export_leaves_no_table_of_an_earlier_one_beside_its_own(lived, tmp_path):
     out = tmp_path / "tables"
-    assert lived.keepsake("export", str(out)).returncode == 0
+    assert keepsake(lived.environ, "export", str(out)).returncode == 0
     (out / "mine.csv").write_text("a,b\n")
-    assert lived.keepsake("export", str(out), "--agent", "oswin").returncode == 0
+    assert keepsake(lived.environ, "export", str(out), "--agent", "oswin").returncode == 0
     assert tables_in(out) == ["memory.csv", "memory.parquet", "mine.csv"]
-    assert lived.keepsake("export", str(out), "--agent", "nobody").returncode == 1
+    assert keepsake(lived.environ, "export", str(out), "--agent", "nobody").returncode == 1
     assert tables_in(out) == ["memory.csv", "memory.parquet", "mine.csv"]
     (out / "thought.csv").write_text("of somebody else\n")
-    mixed = lived.keepsake("export", str(out))
+    mixed = keepsake(lived.environ, "export", str(out))
     assert mixed.returncode == 1
     assert "thought.csv was not written by an export" in mixed.stderr
     assert (out / "thought.csv").read_text() == "of somebody else\n"
     (out / "thought.csv").unlink()
-    assert lived.keepsake("export", str(out), "--format", "csv").returncode == 0
+    assert keepsake(lived.environ, "export", str(out), "--format", "csv").returncode == 0
     assert {path.split(".")[1] for path in tables_in(out)} == {"csv"}
 
 
@@ -301,27 +297,18 @@ def test_a_table_that_finds_no_room_leaves_no_part_behind(lived, tmp_path):
     out = tmp_path / "tables"
     ran = subprocess.run(
         [sys.executable, "-c", limited, "export", str(out)],
-        cwd=REPOSITORY,
-        env=lived.environ,
-        capture_output=True,
-        text=True,
+        **{"cwd": REPOSITORY, "env": lived.environ, "capture_output": True, "text": True},
         check=False,
     )
     assert ran.returncode == 1
     assert "could not be exported" in ran.stderr
-    assert [path.name for path in out.iterdir() if path.suffix == ".part"] == []
+    assert list(out.iterdir()) == []
 
 
 def test_somebody_who_is_not_there_is_told_of_at_once(lived):
     command = [sys.executable, "-m", "game", "logs", "--agent", "oswwin", "--agent", "Mira"]
-    with subprocess.Popen(
-        command,
-        cwd=REPOSITORY,
-        env=lived.environ,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as shown:
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=REPOSITORY, env=lived.environ, **quiet) as shown:
         said = shown.stderr.readline()
         shown.terminate()
     assert said.startswith("No agent is called 'oswwin'")
@@ -333,7 +320,7 @@ def test_export_of_more_rows_than_are_held_at_once(copy, tmp_path):
         log.emit(MemoryChange(agent="Mira", op="append", n=n))
     assert log.flush(60)
     log.close()
-    assert copy.keepsake("export", str(tmp_path / "out")).returncode == 0
+    assert keepsake(copy.environ, "export", str(tmp_path / "out")).returncode == 0
     table = parquet.read_table(tmp_path / "out" / "memory.parquet")
     assert table.column("n").to_pylist() == list(range(1, 12_001))
     assert len((tmp_path / "out" / "memory.csv").read_text().splitlines()) == 12_001

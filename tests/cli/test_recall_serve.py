@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from game.cli.recall import RecallServer, as_json, evaluate, read_data
-from game.index.conversation import Conversation, UnreadableTurns
+from game.index.conversation import Conversation
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.errors import KeepsakeError, ModelUnavailable
 from game.paths import REPOSITORY
+from tests.lab.in_process import keepsake
 
 HYTHE = REPOSITORY / "tests" / "data" / "recall_hythe.json"
 FRIENDS = REPOSITORY / "tests" / "data" / "recall_two_friends.json"
@@ -101,16 +102,12 @@ def test_what_cannot_be_read_is_an_error_and_changes_nothing(server, line):
     assert ask(server, op="query", text="puppy", k=1) == {"ids": ["D1:1"]}
 
 
-def test_a_turn_needs_only_an_id_and_a_text(server):
+def test_a_turn_needs_only_an_id_and_a_text_and_blank_lines_are_no_requests(server):
     bare = [{"id": "a", "text": "The puppy is called Biscuit."}, {"id": "b", "text": "Rain."}]
     assert ask(server, op="ingest", turns=bare) == {"ok": True}
-    assert ask(server, op="query", text="puppy", k=1) == {"ids": ["a"]}
-
-
-def test_blank_lines_are_no_requests(server):
     out = io.StringIO()
-    server.serve(["\n", '{"op": "query", "text": "x"}\n', "  \n"], out)
-    assert out.getvalue() == '{"ids": []}\n'
+    server.serve(["\n", '{"op": "query", "text": "puppy", "k": 1}\n', "  \n"], out)
+    assert out.getvalue() == '{"ids": ["a"]}\n'
 
 
 def test_half_a_character_and_a_null_break_nothing(server):
@@ -187,11 +184,11 @@ def test_eval_prints_a_table_and_json(copy, tmp_path):
     asked = {"text": "What is Ann's dog called?", "evidence": ["D1:3"], "kind": "paraphrase"}
     data = tmp_path / "data.json"
     data.write_text(json.dumps({"turns": turns(), "questions": [asked]}))
-    shown = copy.keepsake("eval", "recall", str(data))
+    shown = keepsake(copy.environ, "eval", "recall", str(data))
     assert shown.returncode == 0, shown.stderr
     assert "recall@10" in shown.stdout
     assert "paraphrase" in shown.stdout
-    found = json.loads(copy.keepsake("eval", "recall", str(data), "--json").stdout)
+    found = json.loads(keepsake(copy.environ, "eval", "recall", str(data), "--json").stdout)
     assert found[-1]["kind"] == "all"
     assert set(found[-1]["recall"]) == {"5", "10", "20"}
 
@@ -213,4 +210,3 @@ def test_a_data_file_that_cannot_be_read_is_named(tmp_path: Path, text):
     path.write_text(text)
     with pytest.raises(KeepsakeError):
         read_data(path)
-    assert issubclass(UnreadableTurns, KeepsakeError)

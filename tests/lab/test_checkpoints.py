@@ -43,19 +43,17 @@ def live(lab, text="more\n"):
     (lab.home / "evennia.db3").unlink(missing_ok=True)
 
 
-def test_going_back_undoes_what_was_written_made_and_removed(lab):
+def test_going_back_undoes_what_was_written_made_and_removed_but_for_the_configuration(lab):
     before = contents(lab)
     live(lab)
     lab.write_lived(5000.0)
-    assert checkpoints.go_back(lab)
-    assert contents(lab) == before
-    assert lab.lived() == 3600.0
-
-
-def test_the_configuration_is_the_users_and_stays(lab):
     (lab.vault / "config/thinking.md").write_text("mended")
-    checkpoints.go_back(lab)
-    assert (lab.vault / "config/thinking.md").read_text() == "mended"
+    shutil.copytree(lab.checkpoints / "0000003600", lab.checkpoints / "0000007200.part")
+    half = lab.checkpoints / "0000007200.part/home/evennia.db3"
+    half.write_text("half")  # what was not finished counts for nothing
+    assert checkpoints.go_back(lab)
+    assert contents(lab) == {**before, "vault/config/thinking.md": "mended"}
+    assert lab.lived() == 3600.0
 
 
 def test_a_new_checkpoint_takes_the_place_of_the_old_one(lab):
@@ -79,15 +77,6 @@ def test_what_has_not_changed_is_not_copied_again_and_never_shared_with_the_worl
     assert (lab.folder / archive).stat().st_ino != inode
 
 
-def test_a_checkpoint_that_was_not_finished_counts_for_nothing(lab):
-    before = contents(lab)
-    shutil.copytree(lab.checkpoints / "0000003600", lab.checkpoints / "0000007200.part")
-    (lab.checkpoints / "0000007200.part/home/evennia.db3").write_text("half")
-    live(lab)
-    checkpoints.go_back(lab)
-    assert contents(lab) == before
-
-
 def test_a_full_disk_leaves_the_checkpoint_before(lab, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -103,22 +92,15 @@ def test_a_full_disk_leaves_the_checkpoint_before(lab, monkeypatch):
     assert contents(lab) == before
 
 
-def test_without_a_checkpoint_there_is_nothing_to_go_back_to(tmp_path):
+def test_what_was_half_made_is_removed_and_a_life_without_a_checkpoint_never(lab, tmp_path):
     assert not checkpoints.go_back(Lab(tmp_path / "new"))
-
-
-def test_what_was_half_made_is_removed_to_be_made_anew(lab):
-    shutil.rmtree(lab.checkpoints)
-    (lab.folder / "progress.json").unlink()
-    assert not checkpoints.go_back(lab)
-    assert contents(lab) == {"vault/config/thinking.md": "as shipped"}
-
-
-def test_a_life_without_a_checkpoint_is_never_thrown_away(lab):
     shutil.rmtree(lab.checkpoints)
     before = contents(lab)
     assert not checkpoints.go_back(lab)
     assert contents(lab) == before
+    (lab.folder / "progress.json").unlink()
+    assert not checkpoints.go_back(lab)
+    assert contents(lab) == {"vault/config/thinking.md": "as shipped"}
 
 
 def test_the_mark_of_a_half_lived_hour_stays_until_it_is_taken_away(lab):

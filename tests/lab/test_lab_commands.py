@@ -14,8 +14,7 @@ import pytest
 
 from game.paths import REPOSITORY
 from tests.lab.archived import lived, places
-
-_COMMAND = [sys.executable, "-c", "from game.cli.app import main; main()"]
+from tests.lab.in_process import keepsake as in_process
 
 
 @pytest.fixture(scope="module")
@@ -28,52 +27,51 @@ def home(tmp_path_factory):
 
 def environ(home):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("KEEPSAKE_")}
-    return {
-        **kept,
-        "KEEPSAKE_HOME": str(home / "home"),
-        "KEEPSAKE_VAULT": str(home / "vault"),
-        "TMPDIR": str(home / "tmp"),
-        "COLUMNS": "100",
-    }
+    there = places(home)
+    paths = {"KEEPSAKE_HOME": str(there.home), "KEEPSAKE_VAULT": str(there.vault)}
+    return {**kept, **paths, "TMPDIR": str(home / "tmp"), "PYTHONPATH": str(REPOSITORY)}
 
 
 def keepsake(home, *arguments):
-    return subprocess.run(
-        [*_COMMAND, *arguments],
-        cwd=REPOSITORY,
-        env=environ(home),
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    return in_process(environ(home), *arguments)
 
 
-def test_a_replay_prints_side_by_side_and_writes_figures_and_a_chart(home):
+def replay(home, *options):
+    return keepsake(home, "replay", "mira", "--jobs", "1", *options)
+
+
+def test_figures_are_whole_in_a_narrow_terminal_in_files_and_in_a_chart(home):
     files = [home / "grid.csv", home / "grid.svg"]
     options = ["--windows", "8/8,16/16", "--strategy", "narrative,sliding", "--jobs", "1"]
-    done = keepsake(home, "replay", "mira", *options, "--csv", files[0], "--chart", files[1])
+    command = [sys.executable, "-m", "game", "replay", "mira", *options, "--csv", files[0]]
+    done = subprocess.run(
+        [*command, "--chart", files[1]],
+        env={**environ(home), "COLUMNS": "40"},
+        **{"cwd": REPOSITORY, "capture_output": True, "text": True, "timeout": 600},
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Mira: 160 memories, ")
-    lines = [line for line in done.stdout.splitlines() if "/" in line]
-    assert [line.split("  ")[0] for line in lines if line.startswith(("narr", "slid"))] == [
-        "narrative 8/8",
-        "narrative 16/16",
-        "sliding 8/8",
-        "sliding 16/16",
+    shown = [line for line in done.stdout.splitlines() if line.startswith(("narr", "slid"))]
+    assert [line.split("  ")[0] for line in shown] == [
+        *("narrative 8/8", "narrative 16/16", "sliding 8/8", "sliding 16/16")
     ]
+    heading = next(line for line in done.stdout.splitlines() if line.split()[:1] == ["sent"])
+    assert heading.split()[-1] == "rules"
+    assert "…" not in shown[0]
+    assert len(shown[0]) > 60
     with files[0].open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert rows[0]["name"] == "as it is"
     assert all(int(row["tokens_sent"]) > 0 for row in rows)
     assert files[1].read_text().startswith("<?xml")
-    assert sorted(path.name for path in (home / "tmp").iterdir()) == []
+    assert list((home / "tmp").iterdir()) == []
 
 
 def test_the_same_grid_draws_the_same_chart(home):
     charts = [home / "one.png", home / "two.png"]
     for jobs, chart in enumerate(charts, start=1):
-        options = ("--windows", "8/8", "--jobs", str(jobs), "--chart", chart)
+        options = ("--windows", "8/8", "--jobs", jobs, "--chart", chart)
         assert keepsake(home, "replay", "mira", *options).returncode == 0
     assert charts[0].read_bytes() == charts[1].read_bytes()
     assert charts[0].read_bytes().startswith(b"\x89PNG")
@@ -88,11 +86,39 @@ def test_a_life_that_is_too_short_to_ask_about_is_not_drawn_as_one_without_answe
     shutil.rmtree(places(home).agents / "Joss")
 
 
-def test_json_is_all_that_is_on_standard_output(home):
-    done = keepsake(home, "replay", "mira", "--high", "0.3,0.9", "--json", "--questions", "4")
-    found = json.loads(done.stdout)
-    assert [bool(each["problem"]) for each in found] == [False, True, False]
+def test_a_configuration_that_cannot_be_is_a_row_beside_those_that_can(home):
+    options = ("--high", "0.3,0.9", "--strategy", "structurd,structured", "--questions", "4")
+    done = replay(home, *options, "--json")
+    assert done.returncode == 0
+    assert "There is no template 'structurd'" in done.stderr
+    found = json.loads(done.stdout)  # and nothing else is on standard output
+    assert [bool(each["problem"]) for each in found] == [False, True, True, True, False]
+    assert [each["strategy"] for each in found[:3]] == ["narrative", "structurd", "structurd"]
     assert found[0]["questions"] <= 4
+
+
+def test_each_row_has_its_settings_and_twins_are_named(home):
+    file = home / "twins.csv"
+    done = replay(home, "--windows", "32/32,64/64", "--strategy", "narrative", "--csv", file)
+    assert "'narrative 64/64' comes to the same as 'as it is'" in done.stdout
+    with file.open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    told = [(row["name"], row["strategy"], row["immediate_window"], row["same_as"]) for row in rows]
+    assert told == [
+        ("as it is", "narrative", "64", ""),
+        ("narrative 32/32", "narrative", "32", ""),
+        ("narrative 64/64", "narrative", "64", "as it is"),
+    ]
+    assert rows[2]["tokens_sent"] == rows[0]["tokens_sent"]
+
+
+def test_a_csv_that_cannot_be_written_does_not_keep_the_chart_back(home):
+    taken = home / "taken.csv"
+    taken.mkdir()
+    done = replay(home, "--csv", taken, "--chart", home / "there.svg")
+    assert done.returncode == 1
+    assert "taken.csv could not be written" in " ".join(done.stderr.split())
+    assert (home / "there.svg").read_text().startswith("<?xml")
 
 
 @pytest.mark.parametrize(
@@ -102,16 +128,22 @@ def test_json_is_all_that_is_on_standard_output(home):
         (["replay", "mira", "--chart", "life.pdf"], "End its name in .png or .svg"),
         (["replay", "mira", "--csv", "/no/such/folder/a.csv"], "There is no folder"),
         (["replay", "mira", "--set", "x=1"], "--set key=value"),
+        (["replay", "mira", "--strategy", "structurd"], "There is no template 'structurd'"),
+        (["replay", "mira", "--windows", "0/0,99999999"], "None of the 2 configurations can"),
+        (["replay", "mira", "--high", "85"], "85 is no share"),
+        (["replay", "mira", "--high", "0.3", "--low", "0.6"], "low 0.6 is not below high 0.3"),
+        (["replay", "mira", "--set", "longterm_tokens=-1"], "-1 is not between"),
+        (["replay", "mira", "--model", "nope"], "There is no profile 'nope'"),
         (["replay", "mira", "--lab", "none"], "There is no simulation 'none'"),
         (["simulate", "--resume", "none", "--agents", "5"], "--agents does not go with --resume"),
         (["simulate", "other", "--resume", "none"], "a second name does not go with --resume"),
+        (["simulate", "--hours", "1e9"], "--hours is 1000000000."),
+        (["simulate", "new", "--back"], "--back goes with --resume alone"),
         (["logs", "--lab", "none", "--no-follow"], "There is no simulation 'none'"),
         (["logs", "--no-follow"], "There are no such events"),
         (["fork", "there", "--at", "soon"], "no point of a log"),
         (["fork", " "], "The copy needs a folder"),
         (["fork", "there", "--at", " "], "--at names no point"),
-        (["simulate", "--hours", "1e9"], "--hours is 1000000000."),
-        (["simulate", "new", "--back"], "--back goes with --resume alone"),
         (["fork", "new", "--lab", "none"], "There is no simulation 'none'"),
     ],
 )
@@ -119,14 +151,14 @@ def test_what_cannot_be_done_is_one_sentence_with_its_cure(home, arguments, mess
     done = keepsake(home, *arguments)
     assert done.returncode == 1
     assert message in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
+    assert "line 0" not in done.stderr
+    assert "save this file" not in done.stderr
+    assert done.stdout == ""  # no life was lived for it
 
 
 def test_the_help_begins_with_the_game(home):
-    done = keepsake(home, "--help")
-    places_of = [
-        done.stdout.index(f" {name} ") for name in ("start", "status", "simulate", "replay")
-    ]
+    shown = keepsake(home, "--help").stdout
+    places_of = [shown.index(f" {name} ") for name in ("start", "status", "simulate", "replay")]
     assert places_of == sorted(places_of)
 
 
@@ -137,8 +169,7 @@ def test_a_fork_says_what_it_is_and_how_to_start_it(home):
     assert "Mira: 100 memories, 60 later ones left out" in done.stdout
     assert "As it is now, not as it was then" in done.stdout
     assert f"KEEPSAKE_HOME={target / 'home'} KEEPSAKE_VAULT={target / 'vault'}" in done.stdout
-    again = keepsake(home, "fork", target)
-    assert "is there already" in again.stderr
+    assert "is there already" in keepsake(home, "fork", target).stderr
 
 
 # A shell has what it runs in the background ignore Ctrl-C, these tests perhaps among it.
@@ -157,8 +188,7 @@ def test_whatever_ends_a_grid_ends_every_process_and_leaves_nothing_behind(home,
     script.write_text(_INTERRUPTIBLE)
     sizes = ",".join(map(str, range(4, 60)))
     command = [sys.executable, str(script), "replay", "mira", "--windows", sizes, "--jobs", "2"]
-    paths = {**environ(home), "PYTHONPATH": str(REPOSITORY)}
-    with subprocess.Popen(command, cwd=REPOSITORY, env=paths, stderr=subprocess.PIPE) as running:
+    with subprocess.Popen(command, env=environ(home), stderr=subprocess.PIPE) as running:
         children = working(running, home)
         running.send_signal(by)
         assert running.wait(120) != 0

@@ -14,13 +14,10 @@ def atlas():
     return read_atlas()
 
 
-def test_the_shipped_agents_come_first(atlas):
+def test_the_shipped_agents_come_first_and_nobody_owns_what_is_nowhere(atlas):
     shipped = list(atlas.people)
     assert list(atlas_for(atlas, 3, 7).people) == shipped[:3]
     assert list(atlas_for(atlas, len(shipped) + 2, 7).people)[: len(shipped)] == shipped
-
-
-def test_what_belongs_to_somebody_who_is_left_out_lies_at_their_home(atlas):
     small = atlas_for(atlas, 1, 7)
     kept = set(small.people) | set(small.places)
     assert all(thing.at in kept for thing in small.things.values())

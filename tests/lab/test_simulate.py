@@ -1,15 +1,19 @@
 """Whole simulations: the same seed gives the same life, whatever becomes of the process.
 
 Real worlds in processes of their own, two simulated hours of two agents and two visitors. Their
-windows are small, so that memories are compacted, and their days short, so that they sleep.
+windows and budgets are small, so that memories are compacted, and their days short, so that they
+sleep. The one that nobody disturbs is forked and replayed as well.
 """
 
 import hashlib
+import io
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from contextlib import closing
@@ -18,21 +22,36 @@ from pathlib import Path
 
 import psutil
 import pytest
+from rich.console import Console
 
-from game.lab.forks.lab_fork import fork_lab
+from game.cli.lab.simulate import _RunDisplay, show
+from game.lab.forks.lab_fork import fork_lab, fork_lab_world
+from game.lab.replays.cells import CURRENT, Cell, settings_of
+from game.lab.replays.course import course
+from game.lab.replays.event_history import read_log
+from game.lab.replays.exam import set_exam
+from game.lab.replays.figures import as_figures, lived
+from game.lab.replays.lived import find_agent, read_life
+from game.lab.replays.replay import LifeSetup, replay
+from game.lab.replays.writers import NONE, writer
 from game.lab.simulations import checkpoints
 from game.lab.simulations.plan import Lab, SimulationPlan, lab_of
-from game.lab.simulations.simulate import Run, create, resumed, run
+from game.lab.simulations.simulate import Run, SimulationReport, create, resumed, run
 from game.mind.errors import KeepsakeError
 from game.mind.events.log import EventLog
 from game.mind.events.reader import Filter, last
 from game.mind.events.types import World
 from game.paths import REPOSITORY, Places, Ports
-from tests.fakes.model_server import FakeModelServer
+from tests.fakes.model_server import FakeModelServer, Reply
+from tests.lab.archived import fingerprint
 
 BUSY = {
-    "memory_compaction.md": {"immediate_window": 8, "recent_window": 8},
-    "thinking.md": {"idle_away_factor": 1, "idle_interval": 180},
+    "memory_compaction.md": {
+        **{"immediate_window": 8, "recent_window": 8, "preserve_memories": 4},
+        **{"context_tokens": 1800, "high": 0.8, "sleep": 0.55, "low": 0.5},
+        **{"longterm_tokens": 200, "min_saving_tokens": 60},
+    },
+    "thinking.md": {"idle_away_factor": 1, "idle_interval": 120},
     "sleep.md": {"awake_hours": 1.5, "sleep_hours": 1},
 }
 TWO_HOURS = SimulationPlan("uninterrupted", agents=2, hours=2, visitors=2)
@@ -43,16 +62,20 @@ def places(tmp_path_factory):
     return Places(tmp_path_factory.mktemp("home"), REPOSITORY / "vault", Ports(21000))
 
 
+def configure(lab, file, **values):
+    path = lab.vault / "config" / file
+    text = path.read_text()
+    for key, value in values.items():
+        text, found = re.subn(rf"\*\*{key}\*\*: .*", f"**{key}**: {value}", text)
+        assert found == 1, key
+    path.write_text(text)
+
+
 def busy(places, plan):
     """A simulation in which a lot happens in an hour."""
     lab = create(places, plan)
     for file, values in BUSY.items():
-        path = lab.vault / "config" / file
-        text = path.read_text()
-        for key, value in values.items():
-            text, found = re.subn(rf"\*\*{key}\*\*: .*", f"**{key}**: {value}", text)
-            assert found == 1, key
-        path.write_text(text)
+        configure(lab, file, **values)
     return lab
 
 
@@ -92,7 +115,8 @@ def test_agents_live_through_their_hours(uninterrupted):
     assert kinds["thought"] > 20
     assert kinds["compaction"] > 2
     assert kinds["sleep"] > 2
-    assert [record for record in found if record["kind"] == "error"] == []
+    faults = [record["text"] for record in found if record["kind"] == "error"]
+    assert all("compacting before the thought" in each for each in faults)
     assert {record["agent"] for record in found if record["kind"] == "thought"} == {"Bram", "Joss"}
     assert found[0]["t"].startswith("2026-05-04T08:00:00")
     assert found[-1]["t"].startswith("2026-05-04T10:00:00")
@@ -145,25 +169,26 @@ def test_the_admin_and_the_visitors_have_their_bodies_when_the_game_is_started(u
 
 def test_a_world_that_somebody_has_played_in_is_not_simulated_on_by_mistake(places, uninterrupted):
     fork_lab(places, "uninterrupted", "played", "", lambda _: None)
-    run(resumed(places, "played", hours=3))  # else it would have no checkpoint
+    run(resumed(places, "played", hours=2.01))  # else it would have no checkpoint
     lab = lab_of(places, "played")
     before = log_of(lab), agents_of(lab)
-    for at in (datetime(2026, 11, 22, 2, 27, tzinfo=UTC), datetime(2020, 1, 1, tzinfo=UTC)):
+    for at in (datetime(2020, 1, 1, tzinfo=UTC), datetime(2026, 11, 22, 2, 27, tzinfo=UTC)):
+        assert checkpoints.go_back(lab)
         play(lab, at)
         with pytest.raises(KeepsakeError, match="Somebody has played") as refused:
             resumed(places, "played", hours=4)
         assert f"last at {at:%Y-%m-%d}" in refused.value.what
         assert f"--at {len(records(lab)) - 1}," in refused.value.cure
-        with closing(EventLog(lab.places().events)) as log:
-            log.emit(World(op="starts"))
-            assert log.flush(60)
-            with pytest.raises(KeepsakeError, match="The game runs"):
-                run(resumed(places, "played", hours=3.01, back=True))
-        with Run(resumed(places, "played", hours=4, back=True)) as running:
-            assert any(report.op == "at" for report in running.reports())
-        assert checkpoints.go_back(lab)
-        checkpoints.settle(lab)
-        assert (log_of(lab), agents_of(lab)) == before
+    with closing(EventLog(lab.places().events)) as log:
+        log.emit(World(op="starts"))
+        assert log.flush(60)
+        with pytest.raises(KeepsakeError, match="The game runs"):
+            run(resumed(places, "played", hours=3, back=True))
+    with Run(resumed(places, "played", hours=4, back=True)) as running:
+        assert any(report.op == "at" for report in running.reports())
+    assert checkpoints.go_back(lab)
+    checkpoints.settle(lab)
+    assert (log_of(lab), agents_of(lab)) == before
 
 
 def play(lab, at):
@@ -173,24 +198,32 @@ def play(lab, at):
         assert log.flush(60)
 
 
-def test_played_in_amid_an_hour_and_in_a_fork(places, uninterrupted):
-    middle = len(records(uninterrupted)) // 2
-    fork_lab(places, "uninterrupted", "part", str(middle), lambda _: None)
+def test_a_fork_lives_on_from_its_point_unless_somebody_has_played_in_it(places, uninterrupted):
+    """Its first hour may be gone back from as well, though it had no checkpoint when it began."""
+    was = acts(uninterrupted)
+    middle = len(was) // 2
     lab = lab_of(places, "part")
-    resumed(places, "part")
-    with Run(lab) as running:
+    fork_lab(places, "uninterrupted", "part", str(middle), lambda _: None)
+    with Run(resumed(places, "part", hours=1000)) as running:
         assert any(report.op == "at" for report in running.reports())
     assert lab.unsettled.exists()
     resumed(places, "part")
     play(lab, datetime(2026, 11, 22, 2, 27, tzinfo=UTC))
     with pytest.raises(KeepsakeError, match="Somebody has played"):
         resumed(places, "part")
+    assert checkpoints.go_back(lab)
+    assert acts(lab)[:middle] == was[:middle]
     fork_lab(places, "uninterrupted", "fresh", str(middle), lambda _: None)
     play(lab_of(places, "fresh"), datetime(2026, 11, 22, 2, 27, tzinfo=UTC))
     with pytest.raises(KeepsakeError, match="Somebody has played") as refused:
         resumed(places, "fresh")
     assert f"--at {middle}," in refused.value.cure
     assert "--back" not in refused.value.cure
+
+
+def acts(lab):
+    """Events by which two runs can be told apart."""
+    return [(each["seq"], each["kind"], each.get("agent"), each["t"]) for each in records(lab)]
 
 
 class FixedClock:
@@ -309,24 +342,22 @@ def works(process):
         return False
 
 
-@pytest.mark.parametrize("when", ["making", "going back"])
-def test_killed_while_it_is_made_it_is_made_anew(places, when, uninterrupted):
-    name = when.replace(" ", "-")
-    lab = busy(places, SimulationPlan(name, agents=2, hours=2, visitors=2))
-    for _ in range(2 if when == "going back" else 1):
-        kill_at(lab, {"making", when})
-    assert not lab.made
+def test_killed_while_it_is_made_and_gone_back_it_is_made_anew(places, uninterrupted):
+    lab = busy(places, SimulationPlan("half", agents=2, hours=2, visitors=2))
+    for op in ("making", "going back"):
+        kill_at(lab, op)
+        assert not lab.made
     (lab.vault / "agents" / "Half").mkdir(parents=True)
     (lab.vault / "agents" / "Half" / "profile.md").write_text("left behind")
-    run(resumed(places, name))
+    run(resumed(places, "half"))
     assert log_of(lab) == log_of(uninterrupted)
     assert agents_of(lab) == agents_of(uninterrupted)
 
 
-def kill_at(lab, ops):
+def kill_at(lab, op):
     with Run(lab) as running:
         for report in running.reports():
-            if report.op in ops:
+            if report.op == op:
                 return  # whoever leaves a run ends it
 
 
@@ -396,3 +427,155 @@ def test_the_configuration_comes_from_the_vault_and_recall_goes_by_words(places,
     assert "**provider**: scripted\n**seed**: 9\n" in models
     assert "**chroma**: none" in (lab.vault / "config" / "recall.md").read_text()
     assert list((places.home / "lab").glob(".*.part")) == []
+
+
+# -- forks
+
+
+def test_a_fork_goes_on_from_its_point_and_the_original_stays_as_it_is(places, uninterrupted):
+    base, was = uninterrupted, acts(uninterrupted)
+    middle = was[len(was) // 2][0]
+    before = fingerprint(base.folder)
+    forked = fork_lab(places, "uninterrupted", "other", str(middle), lambda _: None)
+    other = lab_of(places, "other")
+    assert forked.events == middle
+    assert acts(other) == was[:middle]
+    assert other.plan().name == "other"
+    assert 0 < other.lived() < base.lived()
+    assert not (other.home / "secret-key").exists()
+    configure(other, "thinking.md", idle_interval=60)
+    run(resumed(places, "other"))
+    after = acts(other)
+    assert after[:middle] == was[:middle]
+    assert after[middle:] != was[middle:]
+    assert other.lived() == base.lived()
+    for name, cut in forked.agents.items():
+        if cut.memories:
+            life = read_life(other.vault / "agents" / name, name)
+            assert life.steps[-1].number >= cut.memories
+    assert fingerprint(base.folder) == before
+
+
+def test_a_simulation_waits_for_its_copy_until_a_moment_between_two_hours(places, uninterrupted):
+    removed = threading.Event()
+
+    def live_on():
+        checkpoints.begin(uninterrupted)
+        removed.set()
+
+    living = threading.Thread(target=live_on, daemon=True)
+
+    def say(line):
+        if line == "Copying the event log":
+            living.start()
+        assert not removed.is_set()
+
+    fork_lab(places, "uninterrupted", "undisturbed", "", say)
+    living.join(60)
+    assert removed.is_set()
+    checkpoints.settle(uninterrupted)
+    assert not uninterrupted.unsettled.exists()
+
+
+def test_its_world_can_be_taken_out_of_the_lab_once_it_is_made(places, uninterrupted, tmp_path):
+    forked = fork_lab_world(places, "uninterrupted", tmp_path / "world", "", lambda _: None)
+    assert forked.places.database.exists()
+    models = (uninterrupted.vault / "config" / "llm.md").read_text()
+    assert (forked.places.config / "llm.md").read_text() == models
+    assert forked.placed is not None
+    for inside in (places.home / "world", uninterrupted.folder / "world"):
+        with pytest.raises(KeepsakeError, match="belongs to this copy of Keepsake"):
+            fork_lab_world(places, "uninterrupted", inside, "", lambda _: None)
+    with pytest.raises(KeepsakeError, match="There is no simulation 'none'"):
+        fork_lab_world(places, "none", tmp_path / "more", "", lambda _: None)
+    create(places, SimulationPlan("unmade", agents=1, hours=1))
+    with pytest.raises(KeepsakeError, match="not made yet") as refused:
+        fork_lab(places, "unmade", "copy", "", lambda _: None)
+    assert "--resume unmade" in refused.value.cure
+
+
+# -- replays of the unchanged configuration, against the life as its event log has it
+
+
+def replayed(here, name, **given):
+    life = read_life(*find_agent(here.agents, name))
+    cell = Cell(CURRENT)
+    settings, hand = settings_of(cell, here.config), writer(here, NONE)
+    return life, replay(cell, settings, life, set_exam(life, 4), hand, given=LifeSetup(**given))
+
+
+def test_the_unchanged_configuration_makes_the_compactions_that_were_made(uninterrupted):
+    here, reasons = uninterrupted.places(), set()
+    for name in ("Bram", "Joss"):
+        log = read_log(here.events, name)
+        life, again = replayed(here, name, overhead=log.overhead, log=log)
+        was = [each["last"] for each in log.made]
+        made = [each.last for each in again.ledger.made]
+        # A thought that began beside a compaction may have weighed it a memory earlier or later.
+        assert abs(len(made) - len(was)) <= 1
+        near = [any(abs(last - other) <= 2 for other in was) for last in made]
+        assert near.count(False) <= 1
+        assert len(was) > 2
+        assert course(life, log).whole
+        figures, told = as_figures(again), lived(log, life.memories)
+        # Where a thought began in the same moment as a compaction, either may have been first.
+        for figure, share in {
+            **{"memories": 0.0, "thoughts": 0.0, "window": 0.05},
+            **{"tokens_sent": 0.02, "largest_prompt": 0.02},
+        }.items():
+            assert figures[figure] == pytest.approx(told[figure], rel=share), figure
+        reasons |= {each["reason"] for each in log.made}
+    assert reasons >= {"count", "high", "emergency"}
+
+
+def test_what_no_log_tells_is_lived_with_what_is_assumed(uninterrupted, tmp_path):
+    here = uninterrupted.places()
+    life, again = replayed(here, "Bram")
+    assert again.ledger.thoughts == life.acts
+    assert again.ledger.memories == life.memories
+    shutil.copytree(here.events, tmp_path / "events")
+    first, *_ = sorted((tmp_path / "events").glob("events-*.jsonl"))
+    lines = first.read_bytes().split(b"\n")
+    first.write_bytes(b"\n".join(lines[len(lines) // 2 :]))
+    log = read_log(tmp_path / "events", "Bram")
+    part = course(life, log)
+    assert 0 < part.untold < len(life.steps)
+    assert not part.whole
+    assert 0 < len(log.prompts) < len(read_log(here.events, "Bram").prompts)
+    assert part.thoughts > len(log.prompts)
+
+
+# -- what a terminal shows
+
+
+def screen(width):
+    return Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
+
+
+def test_name_bar_share_and_speed_are_there_in_every_width(places):
+    lab = create(places, SimulationPlan("market", hours=24))
+    for width in (60, 80, 200):
+        out = screen(width)
+        shown = _RunDisplay(out, lab)
+        counts = {"thoughts": 1234, "tokens": 2_345_678}
+        with shown.bar():
+            shown.take(SimulationReport("going back", 0.0, "", {}))
+            shown.take(SimulationReport("at", 43_200.0, "", counts))
+            shown.bar().refresh()
+        newest = [line for line in out.file.getvalue().splitlines() if "50%" in line][-1]
+        assert re.search(r"market ━+.* 50% .*1,234 thoughts.* \d+x", newest), newest
+        assert ("2,345,678 tokens" in newest) is (width == 200)
+
+
+def test_a_simulation_in_which_nobody_was_answered_says_why_and_is_no_success(places):
+    out = screen(100)
+    with FakeModelServer() as fake:
+        fake.always("/api/generate", Reply(status=400, raw=b'{"error": "it has hiccups"}'))
+        model = f"ollama:fake@{fake.address}"
+        plan = SimulationPlan("hiccups", agents=1, hours=0.1, visitors=0, model=model)
+        assert show(out, busy(places, plan)) is False
+    lab = lab_of(places, "hiccups")
+    assert lab.lived() == lab.plan().seconds
+    said = " ".join(out.file.getvalue().split())
+    assert "No thought was answered: " in said
+    assert "it has hiccups" in said

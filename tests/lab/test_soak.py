@@ -20,15 +20,14 @@ from tests.mind.acquaintances import START
 def test_a_world_outlives_kills_and_a_faulty_model(tmp_path):
     """The soak takes the first free ports beyond those of the world that it is asked from."""
     beside = make_copy(tmp_path, KEEPSAKE_PORT_BASE=str(free_base() - 10), TMPDIR=str(tmp_path))
-    options = ("--minutes", "0.4", "--kills", "2", "--seed", "11")
+    options = ("--minutes", "0.2", "--kills", "2", "--seed", "11")
     done = beside.process("soak", *options, "--json", str(tmp_path / "report.json"))
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["problems"] == []
     assert 0 < report["archived"] == report["echoed"] <= report["said"]
     assert report["archived"] <= report["heard"] <= report["memories"]
-    planned = [kill.component.value for kill in SoakPlan(0.4, 11, 2).kill_times()]
-    assert report["kills"] == {each: planned.count(each) for each in planned}
+    assert report["kills"] == {"server": 1, "vectors": 1}
     assert report["model_calls"] > 0
     assert list(tmp_path.glob("keepsake-soak-*")) == []
 
@@ -38,7 +37,7 @@ def test_the_seed_alone_decides_what_is_said_and_what_breaks():
         plan = SoakPlan(10, seed, 30)
         assert plan == SoakPlan(10, seed, 30)
         assert plan.kill_times() == SoakPlan(10, seed, 30).kill_times()
-        assert plan.fault_times()[-1].fault is PlannedFault.WELL
+        assert plan.fault_times()[-1][1] is PlannedFault.WELL
         times = [each.at for each in plan.kill_times()]
         assert times == sorted(times)
         assert plan.kill_times()[0].component is Component.SERVER
@@ -64,7 +63,7 @@ def lived(tmp_path):
 
 
 def problems(here, said):
-    heard, found = checks.archive_problems(here)
+    heard, _, found = checks.archive_problems(here)
     return [*found, *checks.line_problems(said, heard), *checks.order_problems(said, heard)]
 
 
@@ -75,34 +74,23 @@ def edit(here, change):
     path.write_text("".join(lines))
 
 
-def test_a_whole_archive_is_no_problem(lived):
-    assert problems(*lived) == []
-
-
-def test_a_line_that_was_lost_is_reported(lived):
+def test_what_an_archive_has_lost_holds_twice_or_keeps_to_itself_is_reported(lived):
     here, said = lived
-    edit(here, lambda lines: lines.pop(4))
-    assert f"Mira never archived what Anneke said: {said[4].words}" in problems(here, said)
-    assert any("memories 5-5 are missing" in each for each in problems(here, said))
-    said[4].echoed = False  # nobody was told that it was heard
-    assert not any("never" in each for each in problems(here, said))
-
-
-def test_a_line_that_stands_twice_is_reported(lived):
-    here, said = lived
+    assert problems(here, said) == []
+    archive = Archive(here.agents / "Mira" / "archive")  # whoever has it open keeps it
+    assert any("does not open" in each for each in problems(here, said))
+    archive.close()
     text = f'Anneke says to you, "{said[2].words}"'
     again = Memory(11, START, MemoryKind.PERCEPTION, text).to_record()
     edit(here, lambda lines: lines.append(json.dumps(again) + "\n"))
     found = problems(here, said)
     assert f"Mira archived 2 times what Anneke said: {said[2].words}" in found
     assert "Mira archived what Anneke said in another order" in found
-
-
-def test_an_archive_that_does_not_open_is_reported(lived):
-    here, said = lived
-    archive = Archive(here.agents / "Mira" / "archive")  # whoever has it open keeps it
-    assert any("does not open" in each for each in problems(here, said))
-    archive.close()
+    edit(here, lambda lines: lines.pop(4))
+    assert f"Mira never archived what Anneke said: {said[4].words}" in problems(here, said)
+    assert any("memories 5-5 are missing" in each for each in problems(here, said))
+    said[4].echoed = False  # nobody was told that it was heard
+    assert not any("never" in each for each in problems(here, said))
 
 
 def test_tracebacks_growth_and_damage_are_reported(lived):

@@ -2,50 +2,28 @@
 
 import pytest
 
-from game.lab.talk.grading import compiled, grade, markup_in, normalised
+from game.lab.talk.grading import AnswerVerdict, Grade, grade, markup_in, normalised
+from game.lab.talk.patterns import compiled
+from game.lab.talk.scores import Answer, percentile, scores, wilson
 from game.lab.talk.talk_set import GradedQuestion
 
 
 def asked(words="What do I do for a living?", kind="just_told", **patterns):
-    given = {key: tuple(value) for key, value in patterns.items()}
-    return GradedQuestion("q/1", "Sam", words, kind, **{"right": ("pipe",), **given})
+    asks = {"speaker": "Sam", "words": words, "kind": kind}
+    return GradedQuestion(**asks, **{"right": ["pipe"], **patterns})
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
+ANSWERS = {
+    "right": [
         "You play the pipes.",
         "You’re a PIPER, Sam.",
         "I think you are a piper, aren't you?",
         "A piper. I remember that you told me.",
     ],
-)
-def test_right(answer):
-    assert grade(asked(not_own=["~pipe"]), answer).verdict == "right"
-
-
-@pytest.mark.parametrize("answer", ["You bake bread.", "Yes.", "I don't know.", "Fine weather."])
-def test_wrong_is_what_no_pattern_finds(answer):
-    assert grade(asked(), answer).verdict == "wrong"
-
-
-def test_what_was_changed_away_is_wrong_even_beside_what_is_right():
-    question = asked(right=["<8>"], wrong=["^(?!.*<8>).*<5>"])
-    assert grade(question, "In corridor 8, not in 5.").verdict == "right"
-    assert grade(question, "Not five any more: eight.").verdict == "right"
-    assert grade(question, "Corridor five.").verdict == "wrong"
-    question = asked(right=["<8>"], wrong=["<5>"])
-    assert grade(question, "In corridor 8 or 5.").verdict == "wrong"
-
-
-@pytest.mark.parametrize("answer", [None, "", "...", "…", " - "])
-def test_silent(answer):
-    assert grade(asked(), answer).verdict == "silent"
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
+    # Nothing of it is found, or it is told as the agent's own life.
+    "wrong": ["You bake bread.", "Yes.", "I don't know.", "Fine weather.", "I am a piper."],
+    "silent": [None, "", "...", "…", " - "],
+    "markup": [
         "(words): speak so that everybody else can hear me",
         "[2026-08-27 11:18]",
         "note words: the pipes",
@@ -65,9 +43,24 @@ def test_silent(answer):
         "emote plays the pipes",
         "(laughs) You are a piper.",
     ],
+}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "answer"), [(verdict, each) for verdict in ANSWERS for each in ANSWERS[verdict]]
 )
-def test_markup(answer):
-    assert grade(asked(), answer, names=["Jory", "Sam"]).verdict == "markup"
+def test_an_answer_is(verdict, answer):
+    found = grade(asked(not_own=["~pipe"]), answer, names=["Jory", "Sam"])
+    assert found.verdict == verdict
+
+
+def test_what_was_changed_away_is_wrong_even_beside_what_is_right():
+    question = asked(right=["<8>"], wrong=["^(?!.*<8>).*<5>"])
+    assert grade(question, "In corridor 8, not in 5.").verdict == "right"
+    assert grade(question, "Not five any more: eight.").verdict == "right"
+    assert grade(question, "Corridor five.").verdict == "wrong"
+    question = asked(right=["<8>"], wrong=["<5>"])
+    assert grade(question, "In corridor 8 or 5.").verdict == "wrong"
 
 
 @pytest.mark.parametrize(
@@ -169,3 +162,49 @@ def test_numbers_are_found_as_words_and_digits(number, said):
 def test_a_number_is_not_found_within_another():
     assert not compiled("<7>").search("17")
     assert not compiled("<4>").search("fourteen")
+
+
+# -- figures of graded answers
+
+
+def answer(kind, verdict, *, seconds=1.0, whose=False):
+    question = GradedQuestion(speaker="Sam", words="?", kind=kind, right=["x"], not_own=["~piper"])
+    return Answer(
+        question, "tuning", "Jory", "…", Grade(AnswerVerdict(verdict), whose), seconds, thoughts=1
+    )
+
+
+@pytest.mark.parametrize(
+    ("right", "n", "low", "high"),
+    # Newcombe (1998), table I: 81 of 263, 15 of 148, 0 of 20, 29 of 29.
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611), (29, 29, 0.8830, 1)],
+)
+def test_wilsons_interval(right, n, low, high):
+    assert wilson(right, n) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_percentiles_are_values_that_occur():
+    assert wilson(0, 0) == (0.0, 1.0)
+    assert percentile([], 0.5) == 0.0
+    assert percentile([3, 1, 2], 0.5) == 2
+    assert percentile(range(1, 101), 0.95) == 95
+    assert percentile([4], 0.95) == 4
+
+
+def test_kinds_apart_and_small_talk_in_no_total_but_the_last():
+    found = {
+        score.kind: score
+        for score in scores(
+            [
+                answer("self", "right", seconds=2),
+                answer("self", "wrong", whose=True),
+                answer("promise", "markup"),
+                answer("small_talk", "right"),
+            ]
+        )
+    }
+    assert list(found) == ["self", "promise", "small_talk", "checkable", "all"]
+    assert (found["self"].n, found["self"].right, found["self"].whose_life) == (2, 0.5, 1)
+    assert (found["checkable"].n, found["all"].n) == (3, 4)
+    assert found["checkable"].counts["markup"] == 1
+    assert found["self"].p95_seconds == 2

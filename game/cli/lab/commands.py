@@ -11,7 +11,6 @@ from typing import Annotated
 
 import typer
 
-from game.cli.lab.options import ReplayOptions
 from game.mind.errors import KeepsakeError
 from game.paths import Places, places
 
@@ -50,24 +49,19 @@ def replay(
     lab: Annotated[str, typer.Option(help="In this simulated world.")] = "",
 ) -> None:
     """Live an agent's archived life once more at other settings: what it would cost and keep."""
-    from game.cli.lab import replaying  # noqa: PLC0415 - other commands need not wait
+    from game.cli.lab.replaying import Output  # noqa: PLC0415 - other commands need not wait
+    from game.cli.lab.replaying import replay as live_again  # noqa: PLC0415
+    from game.lab.replays.cells import axes, cells  # noqa: PLC0415
 
-    options = ReplayOptions(
-        agent=agent,
-        strategies=strategy,
-        windows=windows,
-        high=high,
-        low=low,
-        settings=tuple(settings or ()),
+    grid = cells(axes(strategy, windows, high, low, settings or ()))
+    output = Output(chart_file, csv_file, as_json)
+    if not live_again(
+        *(places_of(lab), agent, grid, output),
         model=model,
         questions=questions,
         overhead=overhead,
         jobs=jobs,
-        chart=chart_file,
-        csv=csv_file,
-        as_json=as_json,
-    )
-    if not replaying.replay(places_of(lab), options):
+    ):
         raise typer.Exit(1)
 
 

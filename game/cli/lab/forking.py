@@ -64,28 +64,19 @@ def _tell(forked: Forked) -> None:
     out.print(f"  event log: {forked.events:,} events")
     if forked.placed is None:
         out.print("  There is no database: the world is built anew when it starts")
-    if point.time is not None:
-        _tell_places(forked)
-        _tell_list("As it is now, not as it was then:", AS_NOW)
-        _tell_list("Not exactly as it was:", ANEW)
-
-
-def _tell_places(forked: Forked) -> None:
-    placed = forked.placed
-    if placed is None:
+    if point.time is None:
         return
-    for name, place in placed.moved:
-        out.print(f"  {name} is back in {place}", markup=False)
-    for name in placed.lost:
-        out.print(f"  {name} stands where it is now: its place of then is not there", markup=False)
-    for name in placed.woken:
-        out.print(f"  {name} is awake, as it was then", markup=False)
-
-
-def _tell_list(heading: str, lines: tuple[str, ...]) -> None:
-    out.print(heading)
-    for line in lines:
-        out.print(f"  - {line}", markup=False)
+    if placed := forked.placed:
+        for name, place in placed.moved:
+            out.print(f"  {name} is back in {place}", markup=False)
+        for name in placed.lost:
+            told = "stands where it is now: its place of then is not there"
+            out.print(f"  {name} {told}", markup=False)
+        for name in placed.woken:
+            out.print(f"  {name} is awake, as it was then", markup=False)
+    now, anew = (f"  - {line}" for line in AS_NOW), (f"  - {line}" for line in ANEW)
+    out.print("As it is now, not as it was then:", *now, sep="\n", markup=False)
+    out.print("Not exactly as it was:", *anew, sep="\n", markup=False)
 
 
 def _tell_start(here: Places, there: Places) -> None:

@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
 from datetime import datetime, timedelta
 from types import FrameType
 
@@ -15,12 +14,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Column, Table
 
-from game.lab.simulations.plan import HOUR, Lab, SimulationPlan, free_name
-from game.lab.simulations.simulate import Run, SimulationReport, create, resumed
+from game.lab.simulations.plan import HOUR, Lab
+from game.lab.simulations.simulate import Run, SimulationReport
 from game.mind.events.reader import last
-from game.mind.json_lines import Record
 from game.mind.language.perception import shorten
-from game.paths import Places
 
 LINE_SECONDS = 10.0
 """Real seconds between two lines where no bar can be shown."""
@@ -37,25 +34,6 @@ _ROWS = {
     "unanswered": "thoughts without an answer",
     "faults": "warnings and errors",
 }
-
-
-def new(places: Places, plan: SimulationPlan) -> Lab:
-    """Make a simulation; without a name it gets one that is free."""
-    if not plan.name:
-        plan = replace(plan, name=free_name(places, plan.seed))
-    return create(places, plan)
-
-
-def go_on(places: Places, name: str, hours: float | None, *, back: bool = False) -> Lab:
-    """A simulation to go on with, for so many hours in all, or as planned.
-
-    Args:
-        places: The copy of Keepsake that it belongs to.
-        name: Its name.
-        hours: How many hours it is to live through in all.
-        back: Whether what was played in its world since its last checkpoint is thrown away.
-    """
-    return resumed(places, name, hours, back=back)
 
 
 def show(out: Console, lab: Lab) -> bool:
@@ -91,6 +69,7 @@ class _RunDisplay:
         self._hour: Counter[str] = Counter()
         self._interrupted = False
         self._progress: Progress | None = None
+        self._is_narrow = out.is_terminal and out.width < _WIDE
         if out.is_terminal:
             self._progress = Progress(
                 TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
@@ -137,27 +116,17 @@ class _RunDisplay:
         self._update()
 
     def _update(self) -> None:
-        told = self._told_briefly() if self._is_narrow else self._told()
         if self._progress is not None:
-            self._progress.update(self._task, completed=self._seconds, told=told)
+            self._progress.update(self._task, completed=self._seconds, told=self._told())
         elif time.monotonic() - self._said >= LINE_SECONDS:
             self._said = time.monotonic()
-            self._out.print(f"{self._plan.name}: {told}", markup=False)
-
-    @property
-    def _is_narrow(self) -> bool:
-        """Whether there is no room for a bar beside all that could be told."""
-        return self._out.is_terminal and self._out.width < _WIDE
+            self._out.print(f"{self._plan.name}: {self._told()}", markup=False)
 
     def _told(self) -> str:
-        return (
-            f"{self._clock(self._seconds)}  {self._sum('thoughts'):,} thoughts  "
-            f"{self._sum('tokens'):,} tokens  {self._speed():.0f}x"
-        )
-
-    def _told_briefly(self) -> str:
-        moment = self._plan.moment(self._seconds)
-        return f"{moment:%a %H:%M}  {self._sum('thoughts'):,} thoughts  {self._speed():.0f}x"
+        at, tokens = self._clock(self._seconds), f"{self._sum('tokens'):,} tokens  "
+        if self._is_narrow:  # there is no room for a bar beside all that could be told
+            at, tokens = f"{self._plan.moment(self._seconds):%a %H:%M}", ""
+        return f"{at}  {self._sum('thoughts'):,} thoughts  {tokens}{self._speed():.0f}x"
 
     def _say(self, line: str) -> None:
         if self._progress is not None:
@@ -210,9 +179,5 @@ class _RunDisplay:
 
 def _last_problem(lab: Lab) -> str:
     """Why the newest thought that had no answer had none, as the event log has it."""
-    found = last(lab.places().events, 1, _is_unanswered)
-    return str(found[0].get("problem") or "nobody knows why") if found else "nobody knows why"
-
-
-def _is_unanswered(record: Record) -> bool:
-    return record.get("kind") == "thought" and record.get("outcome") == "no answer"
+    found = last(lab.places().events, 1, lambda record: record.get("outcome") == "no answer")
+    return str(next((each.get("problem") for each in found), "") or "nobody knows why")

@@ -9,9 +9,10 @@ from pathlib import Path
 from rich.markup import escape
 
 from game.cli.output import err, out, plain_table
+from game.lab.refusing import refusing
 from game.lab.soak.plan import SoakPlan
-from game.lab.soak.soak import SoakReport, median, percentile, soak
-from game.mind.errors import KeepsakeError
+from game.lab.soak.soak import SoakReport, soak
+from game.lab.talk.scores import percentile
 from game.paths import Places
 
 _BESIDE = 10
@@ -33,17 +34,14 @@ def soaked(here: Places, plan: SoakPlan, json_file: Path | None) -> bool:
     for problem in report.problems:
         err.print(f"[red]✗[/red] {escape(problem)}")
     if json_file is not None:
-        try:
+        with refusing(f"{json_file} could not be written", "Name another file"):
             json_file.write_text(json.dumps(asdict(report), indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            reason = f"{json_file} could not be written ({error.strerror or error})"
-            raise KeepsakeError(reason, "Name another file") from error
     return report.whole
 
 
 def _rows(report: SoakReport) -> list[tuple[str, str]]:
     kills = ", ".join(f"{name} {times}" for name, times in sorted(report.kills.items()))
-    p95 = percentile(report.looks, 0.95)
+    look, slow_look = (percentile(report.looks, share) for share in (0.5, 0.95))
     return [
         ("took", f"{report.seconds:.0f} s, seed {report.seed}"),
         ("lines", f"{report.said:,} said, {report.echoed:,} echoed, {report.archived:,} archived"),
@@ -54,10 +52,7 @@ def _rows(report: SoakReport) -> list[tuple[str, str]]:
         ("of a child", _spread(report.child_recoveries)),
         ("starts", f"{report.failed_starts} failed and were repeated"),
         ("lines cut", f"{report.cut_off:,}"),
-        (
-            "look",
-            f"median {median(report.looks):.3f} s, p95 {p95:.3f} s",
-        ),
+        ("look", f"median {look:.3f} s, p95 {slow_look:.3f} s"),
         ("memory", f"a Server grew by {report.memory_growth / 1e6:+.1f} MB at most"),
         ("handles", f"and by {report.handle_growth:+d} file handles"),
         ("problems", str(len(report.problems))),
@@ -67,4 +62,6 @@ def _rows(report: SoakReport) -> list[tuple[str, str]]:
 def _spread(seconds: tuple[float, ...]) -> str:
     if not seconds:
         return "none"
-    return f"median {median(seconds):.1f} s, longest {max(seconds):.1f} s, of {len(seconds)}"
+    return (
+        f"median {percentile(seconds, 0.5):.1f} s, longest {max(seconds):.1f} s, of {len(seconds)}"
+    )

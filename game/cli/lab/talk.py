@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,8 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from game.cli.output import err, out, plain_table
+from game.lab.refusing import refusing
 from game.lab.simulations.plan import MOST_SEED
-from game.lab.talk.evaluation import AGENT, Talk, TalkUtterance, evaluate
+from game.lab.simulations.settings import AGENT
+from game.lab.talk.evaluation import Talk, TalkUtterance, evaluate
 from game.lab.talk.job import Job
 from game.lab.talk.scores import CHECKED, EVERYTHING, Answer, QuestionScore, scores
 from game.lab.talk.talk_set import ALL, PARTS
@@ -49,12 +52,10 @@ def talk(
         raise KeepsakeError(f"--part is {part!r}", f"Use one of: {', '.join((*PARTS, ALL))}")
     job = Job(str(file.resolve()), part, agent, limit, seed)
     asked = sum(len(each.questions) for each in job.sets())
-    with (
-        _ProgressBar(asked) as shown,
-        suppress(KeyboardInterrupt),
-    ):  # what was graded by then counts
-        evaluate(places(), job, profile, shown.take)
-    talks = shown.talks
+    talks: list[Talk] = []
+    # After Ctrl-C what was graded by then counts.
+    with _shown(talks, asked) as take, suppress(KeyboardInterrupt):
+        evaluate(places(), job, profile, take)
     answers = [answer for each in talks for answer in each.answers]
     found = scores(answers)
     if transcript is not None:
@@ -68,34 +69,23 @@ def talk(
     out.print(as_table(found))
 
 
-class _ProgressBar:
-    """A bar on the screen while it goes on."""
+@contextmanager
+def _shown(talks: list[Talk], asked: int) -> Iterator[Callable[[Talk], None]]:
+    """A bar on the screen while it goes on; ``talks`` gets each that has begun."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(30))
+    counts = (MofNCompleteColumn(), TimeElapsedColumn())
+    quiet = not err.is_terminal
+    bar = Progress(*columns, *counts, console=err, transient=True, disable=quiet)
+    task = bar.add_task("building the world", total=asked)
 
-    def __init__(self, asked: int) -> None:
-        self._progress: Progress | None = None
-        if err.is_terminal:
-            columns = (TextColumn("{task.description}", markup=False), BarColumn(30))
-            self._progress = Progress(
-                *columns, MofNCompleteColumn(), TimeElapsedColumn(), console=err, transient=True
-            )
-            self._task = self._progress.add_task("building the world", total=asked)
-        self._bar: AbstractContextManager[Any] = self._progress or nullcontext()
-        self.talks: list[Talk] = []
+    def take(talk: Talk) -> None:
+        if not talks or talks[-1] is not talk:
+            talks.append(talk)
+        done = sum(len(each.answers) for each in talks)
+        bar.update(task, completed=done, description=talk.scene)
 
-    def __enter__(self) -> _ProgressBar:
-        self._bar.__enter__()
-        return self
-
-    def __exit__(self, *what: Any) -> None:
-        self._bar.__exit__(*what)
-
-    def take(self, talk: Talk) -> None:
-        """Show how far it is."""
-        if not self.talks or self.talks[-1] is not talk:
-            self.talks.append(talk)
-        if self._progress is not None:
-            done = sum(len(each.answers) for each in self.talks)
-            self._progress.update(self._task, completed=done, description=talk.scene)
+    with bar:
+        yield take
 
 
 def as_table(found: Sequence[QuestionScore]) -> Table:
@@ -128,43 +118,24 @@ def as_json(
 
 
 def _score_json(score: QuestionScore) -> dict[str, Any]:
-    return {
-        "kind": score.kind,
-        "n": score.n,
-        "right": score.right,
-        "interval": list(score.interval),
-        **{f"n_{verdict}": count for verdict, count in score.counts.items()},
-        "whose_life": score.whose_life,
-        "whose_life_of": score.whose_life_of,
-        "median_seconds": score.median_seconds,
-        "p95_seconds": score.p95_seconds,
-        "median_wall": score.median_wall,
-    }
+    found = asdict(score)
+    counts = {f"n_{verdict}": count for verdict, count in found.pop("counts").items()}
+    return {**found, "right": score.right, **counts}
 
 
 def _answer_json(answer: Answer, *, prompts: bool) -> dict[str, Any]:
     question = answer.question
-    found: dict[str, Any] = {
+    left_out = ("question", "text", "grade", *(() if prompts else ("prompt", "raw")))
+    measured = [each.name for each in fields(answer) if each.name not in left_out]
+    return {
         "id": question.id,
-        "part": answer.part,
         "kind": question.kind,
-        "agent": answer.agent,
         "speaker": question.speaker,
         "question": question.words,
         "answer": answer.text,
-        "verdict": answer.grade.verdict.value,
-        "whose_life": answer.grade.whose_life,
-        "why": answer.grade.why,
-        "seconds": answer.seconds,
-        "wall": answer.wall,
-        "thoughts": answer.thoughts,
-        "outcomes": list(answer.outcomes),
-        "problem": answer.problem,
-        "said": list(answer.said),
-        "prompt_tokens": answer.prompt_tokens,
-        "completion_tokens": answer.completion_tokens,
+        **asdict(answer.grade),
+        **{name: getattr(answer, name) for name in measured},
     }
-    return {**found, "prompt": answer.prompt, "raw": list(answer.raw)} if prompts else found
 
 
 def _transcript(talks: Sequence[Talk]) -> Iterator[str]:
@@ -195,10 +166,6 @@ def _graded(answer: Answer) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    with refusing(f"{path} could not be written", "Name a file that can be"):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise KeepsakeError(
-            f"{path} could not be written ({error.strerror})", "Name a file that can be"
-        ) from error
     err.print(f"Written to {escape(str(path))}")

@@ -82,62 +82,40 @@ def _memory(record: Record) -> Text:
 
 def _done(op: str, record: Record) -> str:
     """What was done beside remembering."""
-    n, of = record["n"], record["of"]
-    if tell := _OPERATIONS.get(op):
-        return tell(record)
-    told = [op, *([f"of memory {n}"] if n else []), *([f"({of})"] if of else [])]
-    if about := record.get("about"):
-        told.append(f"about {about}")
-    if title := record.get("title"):
-        told.append(repr(title))
-    if size := record["size"]:
-        told.append(f"({size:,} characters)")
-    return " ".join(told)
+    n, of, about = record["n"], record["of"], record.get("about")
+    told = _OPERATIONS.get(f"{op} of {of}") or _OPERATIONS.get(f"{op} about" if about else op)
+    if told or (told := _OPERATIONS.get(op)):
+        recalled = record.get("found")
+        found = "" if recalled is None else f", {recalled} with recall"
+        return told.format_map({"asked": 0, "answered": 0, **record, "found": found})
+    parts = [op, *([f"of memory {n}"] if n else []), *([f"({of})"] if of else [])]
+    parts += [f"about {about}"] if about else []
+    parts += [repr(title)] if (title := record.get("title")) else []
+    parts += [f"({size:,} characters)"] if (size := record["size"]) else []
+    return " ".join(parts)
 
 
-def _rate(record: Record) -> str:
-    recalled = record.get("found")
-    both = "" if recalled is None else f", {recalled} with recall"
-    asked, answered = record.get("asked", 0), record.get("answered", 0)
-    return f"compaction {record['n']}: {answered} of {asked} answers still in the prompt{both}"
-
-
-def _renamed(record: Record) -> str:
-    if record["of"] == "agent":
-        return f"renamed, was {record['about']}"
-    return f"profile goes on under the name {record['about']} ({record['of']})"
-
-
-def _merged(record: Record) -> str:
-    if about := record.get("about"):
-        return f"{about}, known by name so far, is known ({record['of']})"
-    return f"{record['times']} entries of the journal merged into another"
-
-
-_OPERATIONS: Mapping[str, Callable[[Record], str]] = {
-    "undo": lambda record: f"compaction {record['n']} taken back",
-    "rate": _rate,
-    "clear": lambda record: f"cleared up to memory {record['n']}",
-    "lost": lambda record: f"{record['times']:,} memories lost",
-    "edit": lambda record: (
-        f"profile of {record['about']} edited"
-        if record.get("about")
-        else f"{record['of']} summary of compaction {record['n']} edited"
-    ),
-    "called back": lambda record: f"{record['times']} memories called back from {record['n']} on",
-    "mended": lambda record: f"{record['size']:,} bytes of a torn line set aside",
-    "reindex": lambda _: "recall index made anew",
-    "profile": lambda record: (
-        f"{record['times']} memories up to {record['n']} worked into the profile of "
-        f"{record['about']} ({record['of']})"
-    ),
-    "met": lambda record: f"profile of {record['about']} begun ({record['of']})",
-    "renamed": _renamed,
-    "merged": _merged,
-    "folded": lambda record: f"{record['times']} entries of the journal folded into one",
-    "begins": lambda record: f"begins, with {record['n']:,} memories",
-    "ends": lambda record: f"ends, with {record['n']:,} memories",
+_OPERATIONS = {
+    "undo": "compaction {n} taken back",
+    "rate": "compaction {n}: {answered} of {asked} answers still in the prompt{found}",
+    "clear": "cleared up to memory {n}",
+    "lost": "{times:,} memories lost",
+    "edit": "{of} summary of compaction {n} edited",
+    "edit about": "profile of {about} edited",
+    "called back": "{times} memories called back from {n} on",
+    "mended": "{size:,} bytes of a torn line set aside",
+    "reindex": "recall index made anew",
+    "profile": "{times} memories up to {n} worked into the profile of {about} ({of})",
+    "met": "profile of {about} begun ({of})",
+    "renamed": "profile goes on under the name {about} ({of})",
+    "renamed of agent": "renamed, was {about}",
+    "merged": "{times} entries of the journal merged into another",
+    "merged about": "{about}, known by name so far, is known ({of})",
+    "folded": "{times} entries of the journal folded into one",
+    "begins": "begins, with {n:,} memories",
+    "ends": "ends, with {n:,} memories",
 }
+"""The words of an operation; of some there are others where it is about somebody."""
 
 
 def _recall(record: Record) -> Text:

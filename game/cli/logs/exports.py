@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
@@ -54,15 +55,10 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table that was written.
-
-    Attributes:
-        path: Where it is.
-        rows: How many rows it has.
-    """
+    """A table that was written."""
 
     path: Path
-    rows: int
+    rows: int  # how many it has
 
 
 def forms(names: Sequence[str] | None) -> list[Form]:
@@ -121,10 +117,8 @@ def _earlier(folder: Path) -> frozenset[str]:
     """The tables that exports of before have written into a folder."""
     try:
         listed = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["tables"]
-    except FileNotFoundError:
-        listed = []
-    except (ValueError, KeyError, TypeError):
-        listed = []  # somebody's own file, or a spoilt one: no table is known
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        listed = []  # none yet, somebody's own file, or a spoilt one: no table is known
     names = {f"{kind}.{form}" for kind in (*KINDS, PROMPTS) for form in Form}
     there = sorted(each for each in names if (folder / each).exists())
     if strange := [each for each in there if each not in listed]:
@@ -149,129 +143,88 @@ def _export(
     *,
     prompts: bool,
 ) -> list[Table]:
-    tables: dict[str, _Writing] = {}
-    hashes: set[str] = set()
-    with ExitStack() as stack:
-        for record in filter(wanted, events(log)):
+    # Kinds of a later version have no columns here.
+    records = (each for each in events(log) if wanted(each) and each["kind"] in KINDS)
+    first = next(records, None)
+    if first is None:
+        return []
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".keepsake-export-", dir=folder) as scratch:
+        tables: dict[str, _TableWriter] = {}
+        hashes: set[str] = set()
+        for record in chain([first], records):
             kind = str(record["kind"])
-            if kind not in KINDS:  # of a later version
-                continue
             if kind not in tables:
-                tables[kind] = stack.enter_context(
-                    _Writing(folder, kind, columns(KINDS[kind]), forms, _ROWS)
-                )
+                shape = columns(KINDS[kind])
+                tables[kind] = _TableWriter(Path(scratch), kind, shape, forms, _ROWS)
             tables[kind].add(record)
             hashes.add(str(record.get("prompt") or ""))
         if prompts and (hashes := hashes - {""}):
-            writing = _Writing(folder, PROMPTS, _PROMPT_COLUMNS, forms, _PROMPT_ROWS)
-            tables[PROMPTS] = stack.enter_context(writing)
+            table = _TableWriter(Path(scratch), PROMPTS, _PROMPT_COLUMNS, forms, _PROMPT_ROWS)
+            tables[PROMPTS] = table
             for name, text in Prompts(log).each(hashes):
-                tables[PROMPTS].add({"hash": name, "text": text})
-        if tables:  # before they get their names: killed on the way, all of them are known
-            new = {f"{kind}.{form}" for kind in tables for form in forms}
-            _list_tables(folder, earlier | new)
-    if tables:
-        for name in earlier - new:
-            (folder / name).unlink(missing_ok=True)
-        _list_tables(folder, new)
-    return [table for writing in tables.values() for table in writing.written]
+                table.add({"hash": name, "text": text})
+        for table in tables.values():
+            table.close()
+        counts = {f"{kind}.{form}": tables[kind].rows for kind in tables for form in forms}
+        _list_tables(folder, earlier | set(counts))  # killed on the way, all of them are known
+        for name in counts:
+            (Path(scratch) / name).replace(folder / name)
+    for name in earlier - set(counts):
+        (folder / name).unlink(missing_ok=True)
+    _list_tables(folder, set(counts))
+    return [Table(folder / name, rows) for name, rows in counts.items()]
 
 
-class _Writing:
-    """One table that is being written, in all its forms; appears whole or not at all."""
+class _TableWriter:
+    """One table that is being written, in all its forms, some rows at a time."""
 
     def __init__(
-        self, folder: Path, name: str, shape: Sequence[Column], forms: Sequence[Form], rows: int
+        self, folder: Path, name: str, shape: Sequence[Column], forms: Sequence[Form], most: int
     ) -> None:
-        self.written: list[Table] = []
-        self._shape, self._most, self._count = shape, rows, 0
-        self._rows: list[Row] = []
-        folder.mkdir(parents=True, exist_ok=True)
-        self._sinks: list[_Sink] = []
-        try:
-            for form in forms:
-                self._sinks.append(_Sink(folder / f"{name}.{form}", form, shape))
-        except BaseException:
-            self._end(keep=False)
-            raise
-
-    def __enter__(self) -> _Writing:
-        return self
-
-    def __exit__(self, fault: object, *_: object) -> None:
-        try:
-            if fault is None:
-                self._flush()
-        except BaseException:
-            self._end(keep=False)
-            raise
-        self._end(keep=fault is None)
+        self.rows = 0
+        self._shape, self._most = shape, most
+        self._waiting: list[Row] = []
+        self._files = [
+            (form, schema := _schema(form, shape), _opened(folder / f"{name}.{form}", form, schema))
+            for form in forms
+        ]
 
     def add(self, row: Row) -> None:
         """Take one row."""
-        self._rows.append(row)
-        self._count += 1
-        if len(self._rows) >= self._most:
+        self._waiting.append(row)
+        self.rows += 1
+        if len(self._waiting) >= self._most:
             self._flush()
 
+    def close(self) -> None:
+        """Write what waits, and end the files."""
+        self._flush()
+        for _, _, file in self._files:
+            file.close()
+
     def _flush(self) -> None:
-        for sink in self._sinks:
-            sink.write(self._rows)
-        self._rows = []
-
-    def _end(self, *, keep: bool) -> None:
-        with ExitStack() as all_of_them:  # one that cannot be ended must not leave the others
-            for sink in reversed(self._sinks):
-                all_of_them.callback(sink.close, keep=keep)
-        if keep:
-            self.written += [Table(sink.path, self._count) for sink in self._sinks]
-
-
-class _Sink:
-    """One file of a table."""
-
-    def __init__(self, path: Path, form: Form, shape: Sequence[Column]) -> None:
-        self.path, self._part = path, path.with_name(f"{path.name}.part")
-        self._shape = shape
-        self._cell: Callable[[Column, Any], Any] = _csv_cell if form is Form.CSV else _cell
-        as_text = _NESTED if form is Form.CSV else ()
-        self._schema = pa.schema(
-            [
-                pa.field(each.name, pa.string() if each.type in as_text else _type(each))
-                for each in shape
+        for form, schema, file in self._files:
+            cell = _csv_cell if form is Form.CSV else _cell
+            arrays = [
+                pa.array([cell(each, row.get(each.name)) for row in self._waiting], field.type)
+                for each, field in zip(self._shape, schema, strict=True)
             ]
-        )
-        try:
-            self._writer = self._opened(form)
-        except BaseException:
-            self._part.unlink(missing_ok=True)
-            raise
+            file.write_table(pa.Table.from_arrays(arrays, schema=schema))
+        self._waiting = []
 
-    def _opened(self, form: Form) -> Any:
-        if form is Form.CSV:
-            return csv.CSVWriter(self._part, self._schema)
-        return parquet.ParquetWriter(self._part, self._schema, compression="zstd")
 
-    def write(self, rows: Sequence[Row]) -> None:
-        """Write some rows."""
-        arrays = [
-            pa.array([self._cell(each, row.get(each.name)) for row in rows], field.type)
-            for each, field in zip(self._shape, self._schema, strict=True)
-        ]
-        if rows:
-            self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
+def _schema(form: Form, shape: Sequence[Column]) -> pa.Schema:
+    as_text = _NESTED if form is Form.CSV else ()
+    return pa.schema(
+        [(each.name, pa.string() if each.type in as_text else _type(each)) for each in shape]
+    )
 
-    def close(self, *, keep: bool) -> None:
-        """End the file, and put it in its place or throw it away."""
-        try:
-            self._writer.close()
-            if keep:
-                self._part.replace(self.path)
-        except (OSError, pa.ArrowException):
-            if keep:  # what is thrown away need not be whole
-                raise
-        finally:
-            self._part.unlink(missing_ok=True)
+
+def _opened(path: Path, form: Form, schema: pa.Schema) -> Any:
+    if form is Form.CSV:
+        return csv.CSVWriter(path, schema)
+    return parquet.ParquetWriter(path, schema, compression="zstd")
 
 
 def _type(column: Column) -> pa.DataType:

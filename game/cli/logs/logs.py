@@ -10,6 +10,7 @@ from rich.console import Console
 
 from game.cli.logs import log_files
 from game.cli.logs.event_lines import as_line, plain
+from game.lab.refusing import refusing
 from game.mind.errors import KeepsakeError
 from game.mind.events.reader import EventFollower, Filter, follow, last
 from game.mind.events.types import KINDS
@@ -50,18 +51,14 @@ def show_events(
         KeepsakeError: The log cannot be read, or holds nothing that is wanted.
     """
     shown = False
-    try:
+    cure = "Read it as the user who started Keepsake"
+    with refusing(f"The event log in {here.events} cannot be read", cure):
         for record in _events(here, wanted, lines, go_on=go_on):
             shown = True
             if as_json:
                 print(json.dumps(record, ensure_ascii=False), flush=go_on)
             else:
                 out.print(as_line(record))
-    except OSError as error:
-        raise KeepsakeError(
-            f"The event log in {here.events} cannot be read ({error.strerror or error})",
-            "Read it as the user who started Keepsake",
-        ) from error
     if lines and not shown:
         raise KeepsakeError(
             f"There are no such events in {here.events}",

@@ -35,6 +35,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d\.md")
 _NOT_COPIED = frozenset({".lock"})
 _WORKED_IN = ".worked_in.json"
 _PRESENT = ("recent.md", "longterm.md")
+_READ_TO = re.compile(r"^<!-- noticed up to memory \d{1,9} -->\n?", re.M)
 _NOTE_ENTRY = re.compile(r"^\[(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d)(?:, [^\]\n]*)?\] ", re.M)
 _NOTE_UPDATED = re.compile(r"^updated:.*$", re.M)
 
@@ -60,9 +61,12 @@ class Until:
         """Whether a line of the archive is beyond it."""
         if not record:
             return False
-        if record.get("type") == "memory" and self.number is not None:
-            return int(record["n"]) > self.number
-        return datetime.fromisoformat(str(record["t"])) > self.time
+        try:
+            if record.get("type") == "memory" and self.number is not None:
+                return int(record["n"]) > self.number
+            return datetime.fromisoformat(str(record["t"])) > self.time
+        except (KeyError, ValueError, TypeError):
+            return False  # no time to go by: it belongs to what stands before it
 
 
 def copy_agent(source: Path, target: Path, name: str, until: Until | None) -> Cut:
@@ -74,8 +78,13 @@ def copy_agent(source: Path, target: Path, name: str, until: Until | None) -> Cu
     target.mkdir(parents=True)
     cut = _copy_archive(source, target, until)
     _copy_rest(source, target)
-    if until is not None:
-        _cut_rest(target, name, until, cut)
+    if until is not None:  # what follows from the archive
+        _cut_summaries(target / "summaries", cut.memories, until.time)
+        _cut_noticed(target, name, cut.memories)
+        _cut_sleep(target / sleep_log.NAME, until.time)
+        _cut_journal(target, until.time)
+        _cut_people(target, cut.memories, until.time)
+        _cut_notes(target / "notes", until.time)
     return cut
 
 
@@ -87,11 +96,12 @@ def _copy_archive(source: Path, target: Path, until: Until | None) -> Cut:
     last = beyond = 0
     place, ended = "", False
     (target / ARCHIVE).mkdir()
-    for segment in _segments(source / ARCHIVE):
+    segments = (path for path in (source / ARCHIVE).iterdir() if _SEGMENT.fullmatch(path.name))
+    for segment in sorted(segments):
         kept = bytearray()
         for line in segment.read_bytes().split(b"\n")[:-1]:
             record = parsed(line)
-            ended = ended or (until is not None and _is_beyond(until, record))
+            ended = ended or (until is not None and until.ends_before(record))
             number = _memory_number(record)
             if ended:
                 beyond += number > 0
@@ -103,17 +113,6 @@ def _copy_archive(source: Path, target: Path, until: Until | None) -> Cut:
             (target / ARCHIVE / segment.name).write_bytes(kept)
     asleep = until is not None and _slept(source, until.time)
     return Cut(last, beyond, place, asleep)
-
-
-def _segments(archive: Path) -> list[Path]:
-    return sorted(path for path in archive.iterdir() if _SEGMENT.fullmatch(path.name))
-
-
-def _is_beyond(until: Until, record: Record | None) -> bool:
-    try:
-        return until.ends_before(record)
-    except (KeyError, ValueError, TypeError):
-        return False  # no time to go by: it belongs to what stands before it
 
 
 def _memory_number(record: Record | None) -> int:
@@ -142,15 +141,6 @@ def _copy_rest(source: Path, target: Path) -> None:
             continue  # a draft that has become a file meanwhile, or a note that was forgotten
 
 
-def _cut_rest(folder: Path, name: str, until: Until, cut: Cut) -> None:
-    _cut_summaries(folder / "summaries", cut.memories, until.time)
-    _cut_noticed(folder, name, cut.memories)
-    _cut_sleep(folder / sleep_log.NAME, until.time)
-    _cut_journal(folder, until.time)
-    _cut_people(folder, cut.memories, until.time)
-    _cut_notes(folder / "notes", until.time)
-
-
 def _cut_summaries(folder: Path, last: int, time: datetime) -> None:
     """Keep what was written before; the two present ones are written anew at the opening."""
     for path in _files(folder):
@@ -174,15 +164,9 @@ def _cut_noticed(folder: Path, name: str, last: int) -> None:
     if before is None and not block.items:
         return
     later = [item for item in commitments_in(before or "") if item.number > last]
-    kept = without(before, later) if before is not None else None
-    path.write_text(changed(_read_anew(kept), block.items, (), last), encoding="utf-8")
-
-
-def _read_anew(source: str | None) -> str | None:
-    """The file without the mark that says how far it was read."""
-    if source is None:
-        return None
-    return re.sub(r"^<!-- noticed up to memory \d{1,9} -->\n?", "", source, flags=re.M)
+    # Without the mark that says how far it was read.
+    kept = None if before is None else _READ_TO.sub("", without(before, later))
+    path.write_text(changed(kept, block.items, (), last), encoding="utf-8")
 
 
 def _memories(folder: Path, last: int) -> list[Memory]:
@@ -203,7 +187,7 @@ def _cut_sleep(path: Path, time: datetime) -> None:
         return
     kept = bytearray()
     for line in path.read_bytes().split(b"\n")[:-1]:
-        written = _moment((parsed(line)).get("t"))
+        written = _moment(parsed(line).get("t"))
         if written is None or written <= time:
             kept += line + b"\n"
     path.write_bytes(kept)
@@ -221,7 +205,8 @@ def _cut_journal(folder: Path, time: datetime) -> None:
             gone |= later
             path.write_text(day.without(later).text, encoding="utf-8", newline="")
     for path in folder.rglob(course.NAME):
-        if not parsed(path.read_bytes()) or _reflected(path) in gone:
+        reflected = parsed(path.read_bytes())
+        if not reflected or str(reflected.get("through", "")) in gone:
             path.unlink()  # it reflects on everything anew
 
 
@@ -233,26 +218,19 @@ def _day(path: Path) -> day_file.DayFile | None:
         return None  # 2026-13-32.md
 
 
-def _reflected(path: Path) -> str:
-    return str(parsed(path.read_bytes()).get("through", ""))
-
-
 def _cut_people(folder: Path, last: int, time: datetime) -> None:
     """Profiles that know of later things go; they are worked out anew from the memories."""
-    changed_any = False
-    for place in FOLDERS.values():
-        for path in _files(folder / place):
-            try:
-                profile = parse_page(path, path.read_text(encoding="utf-8"), time).profile
-            except (NoteRefused, UnicodeDecodeError):
-                continue  # nobody reads it, in the original either
-            thought_later = any(each.time > time for each in profile.conclusions)
-            if thought_later or max(profile.through, profile.studied) > last:
-                path.unlink()
-                changed_any = True
-    if changed_any:
-        for path in folder.rglob(_WORKED_IN):
-            path.unlink()
+    gone: list[Path] = []
+    for path in (path for place in FOLDERS.values() for path in _files(folder / place)):
+        try:
+            profile = parse_page(path, path.read_text(encoding="utf-8"), time).profile
+        except (NoteRefused, UnicodeDecodeError):
+            continue  # nobody reads it, in the original either
+        thought_later = any(each.time > time for each in profile.conclusions)
+        if thought_later or max(profile.through, profile.studied) > last:
+            gone.append(path)
+    for path in (*gone, *(folder.rglob(_WORKED_IN) if gone else ())):
+        path.unlink()
 
 
 def _cut_notes(folder: Path, time: datetime) -> None:

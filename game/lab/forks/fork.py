@@ -6,6 +6,7 @@ and passwords of the original are not in it; the copy makes its own when it star
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -17,12 +18,16 @@ from pathlib import Path
 
 from game.lab.forks.cuts import Cut, Until, copy_agent
 from game.lab.forks.database_copy import AgentPlacement, Placed, copy_database
-from game.lab.forks.log_cut import copy_log
 from game.lab.forks.points import LogPoint
+from game.lab.refusing import refusing
 from game.lab.replays.lived import FOLDER as ARCHIVE
 from game.lab.replays.lived import name_of
 from game.lab.simulations.settings import with_models_of
 from game.mind.errors import KeepsakeError
+from game.mind.events import prompts as event_prompts
+from game.mind.events import writer
+from game.mind.events.files import SUFFIX, LogFile, files_of, number_of
+from game.mind.json_lines import parsed
 from game.paths import Places, Ports
 
 ABOUT = "forked.json"
@@ -85,23 +90,18 @@ def fork(
     """
     target = target.absolute()
     _check(here, target)
-    part: Path | None = None
-    try:
+    cure = "Free some disk space, or name a folder that you can write to"
+    with refusing(f"The world could not be copied to {target}", cure):
         target.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=f".{target.name}{_PART}", dir=target.parent))
-        forked = _copied(here, part, target, point, say)
-        _copy_config(config or here.config, part / VAULT, here.models)
-        finish(part)
-        say("Bringing it to the disk")
-        os.sync()
-        part.rename(target)
-    except OSError as error:
-        raise KeepsakeError(
-            f"The world could not be copied to {target} ({error.strerror or error})",
-            "Free some disk space, or name a folder that you can write to",
-        ) from error
-    finally:
-        if part is not None:
+        try:
+            forked = _copied(here, part, target, point, say)
+            _copy_config(config or here.config, part / VAULT, here.models)
+            finish(part)
+            say("Bringing it to the disk")
+            os.sync()
+            part.rename(target)
+        finally:
             shutil.rmtree(part, ignore_errors=True)  # not there any more if all went well
     return forked
 
@@ -128,7 +128,7 @@ def _copied(here: Places, part: Path, target: Path, point: LogPoint, say: Say) -
     there.vault.mkdir()
     agents = _copy_agents(here, there, point, say)
     say("Copying the event log")
-    events = copy_log(here.events, there.events, point.seq)
+    events = _copy_log(here.events, there.events, point.seq)
     placed = None
     if here.database.exists():
         say("Copying the database")
@@ -181,3 +181,33 @@ def _write_about(part: Path, here: Places, point: LogPoint) -> None:
         "not_exact": ANEW if point.time else (),
     }
     (part / ABOUT).write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def _copy_log(source: Path, target: Path, seq: int | None) -> int:
+    """Copy the event log, which may be written to meanwhile; how many events were copied."""
+    prompts: set[str] = set()
+    count = 0
+    for file in files_of(source, writer.STEM):
+        if seq is not None and file.first > seq:
+            break
+        lines = [line for line in file.lines() if seq is None or number_of(line) <= seq]
+        count += len(lines)
+        prompts.update(str(parsed(line).get("prompt") or "") for line in lines)
+        _write_log(target, file, lines)
+    for file in files_of(source, event_prompts.STEM):
+        lines = file.lines()
+        named = [place for place, line in enumerate(lines) if parsed(line).get("hash") in prompts]
+        # What a prompt rests on stands above it.
+        _write_log(target, file, lines[: named[-1] + 1] if named else [])
+    return count
+
+
+def _write_log(target: Path, file: LogFile, lines: list[bytes]) -> None:
+    if not lines:
+        return
+    target.mkdir(parents=True, exist_ok=True)
+    data = b"".join(line + b"\n" for line in lines)
+    if file.packed:
+        (target / file.path.name).write_bytes(gzip.compress(data, mtime=0))
+    else:  # under the name that it was read by: it may have been compressed meanwhile
+        (target / f"{file.path.name.partition('.')[0]}{SUFFIX}").write_bytes(data)

@@ -62,7 +62,7 @@ def _fork(
         if not lab.made:
             raise KeepsakeError(
                 f"The world of the simulation {lab.folder.name!r} is not made yet",
-                f"Let it begin: keepsake simulate --resume {lab.folder.name}",
+                f"Let it begin: {lab.resume}",
             )
         source = settled(lab)
         point = point_at(source.places(), at)

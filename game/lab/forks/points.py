@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from game.lab.refusing import refusing
 from game.lab.replays.lived import beginnings, find_agent, read_life
 from game.mind.errors import KeepsakeError
 from game.mind.events.agent_names import id_of
@@ -42,19 +43,14 @@ def point_at(here: Places, written: str) -> LogPoint:
         KeepsakeError: It names nothing that there is.
     """
     written = " ".join(written.split())
-    try:
-        if not written:
-            return NOW
+    if not written:
+        return NOW
+    with refusing(f"The event log {here.events} cannot be read", "Look at who may read it"):
         if _NUMBER.fullmatch(written):
             return _at_event(here, int(written))
         if match := _MEMORY.fullmatch(written):
             return _at_memory(here, match["agent"], int(match["number"]))
         return _at_time(here, written)
-    except OSError as error:
-        raise KeepsakeError(
-            f"The event log {here.events} cannot be read ({error.strerror or error})",
-            "Look at who may read it",
-        ) from error
 
 
 def _at_event(here: Places, seq: int) -> LogPoint:
@@ -115,7 +111,7 @@ def _at_memory(here: Places, agent: str, number: int) -> LogPoint:
         if record.get("op") == _APPENDED and record.get("n") == number:
             found = _at_event(here, _thought_of(here, record) or int(record["seq"]))
             return LogPoint(found.time, found.seq, {**found.numbers, name.casefold(): number}, told)
-    return LogPoint(step.time, _last_before(here, step.time).seq, {name.casefold(): number}, told)
+    return LogPoint(step.time, _last_before(here, step.time)[0], {name.casefold(): number}, told)
 
 
 def _thought_of(here: Places, appended: Mapping[str, Any]) -> int:
@@ -139,33 +135,24 @@ def _at_time(here: Places, written: str) -> LogPoint:
     except ValueError as error:
         raise KeepsakeError(f"--at {written!r} is no point of a log", _CURE) from error
     time = time if time.tzinfo else time.astimezone()
-    found = _last_before(here, time)
-    if found.seq == 0:
+    seq, at, later = _last_before(here, time)
+    if seq == 0:
         _check_begun(here, time)
     told = f"at {_short(time)}"
-    if found.is_newest and found.time is not None:
-        told += f", after its last event, which was at {_short(found.time)}"
-    return LogPoint(time, found.seq, {}, told)
+    if at is not None and not later:
+        told += f", after its last event, which was at {_short(at)}"
+    return LogPoint(time, seq, {}, told)
 
 
-@dataclass(frozen=True, slots=True)
-class _Event:
-    """An event's number and time; 0 and None for none. Whether there is no later one."""
-
-    seq: int
-    time: datetime | None
-    is_newest: bool
-
-
-def _last_before(here: Places, time: datetime) -> _Event:
-    """The last event up to that moment."""
+def _last_before(here: Places, time: datetime) -> tuple[int, datetime | None, bool]:
+    """Number and time of the last event up to that moment, and whether there is a later one."""
     seq, at = 0, None
     for record in events(here.events):
         happened = _time(record)
         if happened is not None and happened > time:
-            return _Event(seq, at, is_newest=False)
+            return seq, at, True
         seq, at = int(record["seq"]), happened or at
-    return _Event(seq, at, is_newest=True)
+    return seq, at, False
 
 
 def _check_begun(here: Places, time: datetime) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -55,7 +55,6 @@ def cells(axes: Sequence[Axis]) -> list[Cell]:
 
 
 def axes(
-    *,
     strategies: str = "",
     windows: str = "",
     high: str = "",
@@ -74,7 +73,7 @@ def axes(
     Raises:
         KeepsakeError: An option cannot be read; says how it is written.
     """
-    found = []
+    found: list[Axis] = []
     if strategies:
         found.append(tuple((n, (("strategy", n),)) for n in _parts("--strategy", strategies)))
     if windows:
@@ -160,16 +159,19 @@ def _file(folder: Path) -> Path:
     return own if own.exists() else REPOSITORY / "vault" / "config" / FILE
 
 
-def lived_for(found: Sequence[Cell], folder: Path) -> Mapping[Cell, Cell]:
-    """For each cell the one that is lived: itself, or the first that comes to the same.
+def lived_for(
+    found: Sequence[Cell], folder: Path
+) -> tuple[dict[Cell, Cell], dict[Cell, KeepsakeError]]:
+    """For each cell the one that is lived, itself or the first that comes to the same.
 
-    One that cannot be used stands for itself: it is told of in its place.
+    Beside them those that cannot be used, with the reason; such a one stands for itself.
     """
     first: dict[CompactionConfig, Cell] = {}
-    lived = {}
+    lived, problems = {}, {}
     for cell in found:
+        lived[cell] = cell
         try:
-            lived[cell] = first.setdefault(_config_of(cell, folder), cell)
-        except KeepsakeError:
-            lived[cell] = cell
-    return lived
+            lived[cell] = first.setdefault(settings_of(cell, folder).config, cell)
+        except KeepsakeError as error:
+            problems[cell] = error
+    return lived, problems

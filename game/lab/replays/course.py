@@ -10,18 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from game.lab.replays.event_history import (
-    AskedFor,
-    Awake,
-    Counted,
-    Dozing,
-    Ended,
-    Log,
-    Opened,
-    Prompted,
-    Remembered,
-    Told,
-)
+from game.lab.replays.event_history import Counted, Log, Moment, Prompted, Remembered, Told, Turn
 from game.lab.replays.lived import ArchivedLife
 from game.mind.archive.records import Memory, MemoryKind
 
@@ -29,19 +18,7 @@ EVERY = 4
 """Memories between two thoughts in a life without acts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Thinks:
-    """A thought of which no log tells what stood in its prompt, at the time of the next step."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cleared:
-    """Somebody emptied the prompt."""
-
-
-type Happening = (
-    Memory | Prompted | Thinks | Opened | Dozing | Awake | AskedFor | Counted | Ended | Cleared
-)
+type Happening = Memory | Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +31,9 @@ class LifeCourse:
     @property
     def thoughts(self) -> int:
         """How often it thinks."""
-        return sum(isinstance(each, Prompted | Thinks) for each in self.happenings)
+        return sum(
+            isinstance(each, Prompted) or each == Moment(Turn.THINKS) for each in self.happenings
+        )
 
     @property
     def whole(self) -> bool:
@@ -77,7 +56,7 @@ class _Course:
         self._untold = 0
         self._lived: tuple[int, int] = (0, 0)
         """The number of the last step, and how often in a row it has happened."""
-        self._nights: list[Dozing | Awake] = list(_nights(life, log.since))
+        self._nights = list(_nights(life, log.since))
 
     def made(self) -> LifeCourse:
         for each in self._log.told:
@@ -127,7 +106,9 @@ class _Course:
     def _answered(self, counted: Counted) -> int:
         """Where the answer came: before whatever came of it, which the log tells first."""
         place = len(self._made)
-        while place and _is_after(self._made[place - 1], counted.time):
+        while place and isinstance(step := self._made[place - 1], Memory):
+            if step.time < counted.time:
+                break
             place -= 1
         return place
 
@@ -146,13 +127,13 @@ class _Course:
             step = self._life.steps[self._next]
             self._sleep(step.time)
             if self._thinks(step):
-                self._made.append(Thinks())
+                self._made.append(Moment(Turn.THINKS))
             self._step()
 
     def _step(self) -> None:
         step = self._life.steps[self._next]
         if self._next in self._life.cleared:
-            self._made.append(Cleared())
+            self._made.append(Moment(Turn.CLEARED))
         number, times = self._lived
         self._lived = (step.number, times + 1 if step.number == number else 1)
         self._made.append(step)
@@ -160,7 +141,11 @@ class _Course:
 
     def _sleep(self, until: datetime) -> None:
         """Whatever of the nights of which no log tells was before that time."""
-        while self._nights and _is_over(self._nights[0], until):
+        while self._nights:
+            night = self._nights[0]
+            # That it falls asleep at the time of a memory is none of before it.
+            if night.time > until or (night.what is Turn.DOZING and night.time == until):
+                break
             self._made.append(self._nights.pop(0))
 
     def _thinks(self, step: Memory) -> bool:
@@ -170,17 +155,8 @@ class _Course:
         return self._next % EVERY == EVERY - 1
 
 
-def _nights(life: ArchivedLife, since: datetime | None) -> Iterator[Dozing | Awake]:
+def _nights(life: ArchivedLife, since: datetime | None) -> Iterator[Moment]:
     for asleep, woke in life.nights:
         if since is None or asleep < since:
-            yield Dozing(asleep)
-            yield Awake(woke)
-
-
-def _is_over(each: Dozing | Awake, until: datetime) -> bool:
-    """Whether it was before a memory of that time: that it falls asleep is one of before."""
-    return each.time < until if isinstance(each, Dozing) else each.time <= until
-
-
-def _is_after(each: Happening, answer: datetime) -> bool:
-    return isinstance(each, Memory) and each.time >= answer
+            yield Moment(Turn.DOZING, asleep)
+            yield Moment(Turn.AWAKE, woke)

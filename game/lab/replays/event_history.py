@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from pathlib import Path
 
 from game.mind.events.agent_names import id_of
@@ -52,25 +53,23 @@ class Prompted:
     window: int  # memories in its window
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """The mind was opened, as at a start or a reload: what it had in RAM alone is gone."""
+class Turn(StrEnum):
+    """What happened at a moment, beside what has figures of its own."""
 
-    time: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Dozing:
-    """It sleeps, and its night has come to where its memory is compacted."""
-
-    time: datetime
+    OPENED = "opened"  # the mind, as at a start or a reload: what it had in RAM alone is gone
+    DOZING = "dozing"  # it sleeps, and its night has come to where its memory is compacted
+    AWAKE = "awake"
+    ENDED = "ended"  # what somebody's thought led to immediately; what it set off begins now
+    THINKS = "thinks"  # of which no log tells what stood in the prompt
+    CLEARED = "cleared"  # somebody emptied the prompt
 
 
 @dataclass(frozen=True, slots=True)
-class Awake:
-    """It has woken."""
+class Moment:
+    """A turn."""
 
-    time: datetime
+    what: Turn
+    time: datetime = datetime.min  # without one it is at the time of the step beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,27 +96,7 @@ class Counted:
         return min(max(self.tokens - self.ours, 0), int(self.ours * MOST_OFF))
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """What somebody's thought led to at once has happened: what it set off begins now."""
-
-    time: datetime
-
-
-type Told = Remembered | Prompted | Opened | Dozing | Awake | AskedFor | Counted | Ended
-
-
-@dataclass(frozen=True, slots=True)
-class CompactionOutcome:
-    """A compaction as it was made, or failed."""
-
-    reason: str
-    number: int  # its number; 0 if it failed or found nothing to do
-    last: int  # the last memory that it summarised
-    spent: int  # tokens that its model calls took
-    put_back: int  # rules and promises that its check had to put back
-    failed: bool  # whether it failed
-    model: str = ""  # who wrote the summaries; empty if nobody says
+type Told = Remembered | Prompted | Moment | AskedFor | Counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +104,7 @@ class Log:
     """What the event log tells of a life."""
 
     told: tuple[Told, ...] = ()  # in its order
-    compactions: tuple[CompactionOutcome, ...] = ()  # those that were made, or tried
+    compactions: tuple[Record, ...] = ()  # the events of those that were made, or tried
     # the time of its first event; None if it tells nothing of this agent
     since: datetime | None = None
     # who counted its prompts: ``heuristic``, ``model server`` …
@@ -137,9 +116,9 @@ class Log:
         return tuple(each for each in self.told if isinstance(each, Prompted))
 
     @property
-    def made(self) -> tuple[CompactionOutcome, ...]:
+    def made(self) -> tuple[Record, ...]:
         """The compactions that came off, those that were taken back later too."""
-        return tuple(each for each in self.compactions if each.number)
+        return tuple(each for each in self.compactions if each["number"])
 
     @property
     def overhead(self) -> int:
@@ -160,7 +139,7 @@ def read_log(folder: Path, agent: str) -> Log:
     no more.
     """
     told: list[Told] = []
-    made: list[CompactionOutcome] = []
+    made: list[Record] = []
     since: datetime | None = None
     counters: set[str] = set()
     try:
@@ -171,7 +150,7 @@ def read_log(folder: Path, agent: str) -> Log:
                 own = _is_own(record, agent, agent_id)
                 if own or record["kind"] == "world":
                     told += _told(record)
-                    made += _made(record)
+                    made += [record] if record["kind"] == "compaction" else []
                     since = since or datetime.fromisoformat(record["t"])
                     counters |= {str(record["counted_by"])} if record.get("sections") else set()
                 told += _thought(record, own)
@@ -208,11 +187,11 @@ def _told(record: Record) -> Iterable[Told]:
         case "thought", _:
             return [_prompted(record, time)] if record["sections"] else []
         case "world", "starts":
-            return [Opened(time)]
+            return [Moment(Turn.OPENED, time)]
         case "sleep", "wakes":
-            return [Awake(time)]
+            return [Moment(Turn.AWAKE, time)]
         case "sleep", "step":
-            return [Dozing(time)] if record["step"] in _BEFORE_COMPACTING else []
+            return [Moment(Turn.DOZING, time)] * (record["step"] in _BEFORE_COMPACTING)
         case "compaction", _:
             reason = CompactReason(record["reason"])
             return [AskedFor(time, reason)] if reason.asked else []
@@ -227,8 +206,8 @@ def _thought(record: Record, own: bool) -> Iterable[Told]:
     ours, tokens = sum(map(int, record["sections"].values())), int(record["prompt_tokens"])
     teaches = record["counted_by"] == HEURISTIC
     if ours <= 0 or tokens <= 0 or not (own or teaches):
-        return [Ended(time)]
-    return [Counted(time, ours, tokens, own, teaches), Ended(time)]
+        return [Moment(Turn.ENDED, time)]
+    return [Counted(time, ours, tokens, own, teaches), Moment(Turn.ENDED, time)]
 
 
 def _prompted(record: Record, time: datetime) -> Prompted:
@@ -243,19 +222,3 @@ def _prompted(record: Record, time: datetime) -> Prompted:
         budget=int(record["budget"]),
         window=total - recent,
     )
-
-
-def _made(record: Record) -> Iterable[CompactionOutcome]:
-    if record["kind"] != "compaction":
-        return []
-    return [
-        CompactionOutcome(
-            reason=str(record["reason"]),
-            number=int(record["number"]),
-            last=int(record["last"]),
-            spent=int(record["prompt_tokens"]) + int(record["completion_tokens"]),
-            put_back=int(record["put_back"]),
-            failed=record["outcome"] == "failed",
-            model=str(record["model"]),
-        )
-    ]

@@ -16,7 +16,6 @@ from game.mind.agent_memory import AgentMemory
 from game.mind.archive import history
 from game.mind.archive.records import Memory
 from game.mind.language.details import details, vocabulary
-from game.mind.memory import MemoryContext
 from game.mind.ports import Clock
 from game.mind.recall.config import RecallConfig
 from game.mind.recall.documents import Document, DocumentKind
@@ -89,7 +88,6 @@ def _spread(questions: Sequence[RoundtripQuestion], most: int) -> list[Roundtrip
 
 def examine(
     exam: Exam,
-    memory: AgentMemory,
     visible: Sequence[str],
     wanted: Sequence[str],
     search: Callable[[str], Sequence[str]],
@@ -149,9 +147,3 @@ def _documents(name: str, memory: AgentMemory) -> list[Document]:
         if past.after.recent is not None:
             documents.append(summary_document(past.number, past.after.recent))
     return documents
-
-
-def visible_lines(standing: Sequence[str], context: MemoryContext) -> tuple[str, ...]:
-    """Everything of a memory that its agent sees."""
-    summaries = [each.text for each in (context.longterm, context.recent) if each is not None]
-    return (*standing, *summaries, *(memory.line for memory in context.shown))

@@ -1,4 +1,4 @@
-"""What a replay gave, as plain figures for other programs, and what was lived beside it."""
+"""What a replay gave, and what was lived beside it: plain figures, as a table and as CSV."""
 
 from __future__ import annotations
 
@@ -7,55 +7,38 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 
+from rich.markup import escape
+from rich.table import Table
+
+from game.lab.replays.cells import Cell
 from game.lab.replays.event_history import Log
-from game.lab.replays.grid import Failed, Result
+from game.lab.replays.replay import Replayed
 from game.mind.compaction.config import CompactionConfig
 
 LIVED = "lived"
 """What the life itself is called beside the configurations."""
+MOST_COLUMNS = 4
+"""With more configurations they become the rows."""
 
 type Figures = Mapping[str, str | int | float]
+"""One configuration, named alike in JSON and CSV; tokens are sums."""
 
 
 @dataclass(frozen=True, slots=True)
-class LifeFigures:
-    """What the event log tells of a life as it was lived, all of it; tokens are sums."""
+class Failed:
+    """A configuration that came to nothing."""
 
-    memories: int  # how many it became
-    thoughts: int  # prompts that were built
-    sent: int  # tokens of all prompts
-    spent: int  # tokens that compactions took
-    compactions: int  # compactions that were made
-    failures: int  # those that changed nothing
-    put_back: int  # rules and promises that were put back
-    largest: float  # the largest prompt, as a share of its budget
-    over: int  # prompts over their budget
-    window: int  # memories in the windows, summed over the thoughts
-
-    def a_thought(self, tokens: int) -> float:
-        """So many tokens, shared out among the thoughts."""
-        return tokens / max(self.thoughts, 1)
+    cell: Cell
+    problem: str
 
 
-def lived(log: Log, memories: int) -> LifeFigures:
-    """The figures of a life of which the log tells from its first memory to its last."""
-    prompts, made = log.prompts, log.compactions
-    return LifeFigures(
-        memories=memories,
-        thoughts=len(prompts),
-        sent=sum(each.used for each in prompts),
-        spent=sum(each.spent for each in made),
-        compactions=len(log.made),
-        failures=sum(each.failed for each in made),
-        put_back=sum(each.put_back for each in made),
-        largest=max((each.used / max(each.budget, 1) for each in prompts), default=0.0),
-        over=sum(each.used > each.budget for each in prompts),
-        window=sum(each.window for each in prompts),
-    )
+type Result = Replayed | Failed
+
+_SETTINGS = tuple(field.name for field in fields(CompactionConfig))
 
 
 def as_figures(each: Result, same_as: str = "") -> Figures:
-    """One configuration as plain figures, named alike in JSON and CSV; tokens are sums."""
+    """One configuration."""
     changes = dict(each.cell.changes)
     named = {"name": each.cell.name, "same_as": same_as}
     if isinstance(each, Failed):
@@ -88,36 +71,34 @@ def as_figures(each: Result, same_as: str = "") -> Figures:
     }
 
 
-_SETTINGS = tuple(field.name for field in fields(CompactionConfig))
-
-
-def lived_figures(each: LifeFigures) -> Figures:
-    """The life itself, with the figures of the same names as far as the log tells them."""
+def lived(log: Log, memories: int) -> Figures:
+    """The life itself, as far as a log tells that has it from its first memory to its last."""
+    prompts, made = log.prompts, log.compactions
     return {
         "name": LIVED,
         "same_as": "",
         "problem": "",
-        "memories": each.memories,
-        "thoughts": each.thoughts,
-        "tokens_sent": each.sent,
-        "tokens_spent": each.spent,
-        "compactions": each.compactions,
-        "failures": each.failures,
-        "largest_prompt": round(each.largest, 4),
-        "over_budget": each.over,
-        "window": round(each.a_thought(each.window), 2),
-        "put_back": each.put_back,
+        "memories": memories,
+        "thoughts": len(prompts),
+        "tokens_sent": sum(each.used for each in prompts),
+        "tokens_spent": sum(each["prompt_tokens"] + each["completion_tokens"] for each in made),
+        "compactions": len(log.made),
+        "failures": sum(each["outcome"] == "failed" for each in made),
+        "largest_prompt": round(max((p.used / max(p.budget, 1) for p in prompts), default=0.0), 4),
+        "over_budget": sum(each.used > each.budget for each in prompts),
+        "window": round(sum(each.window for each in prompts) / max(len(prompts), 1), 2),
+        "put_back": sum(each["put_back"] for each in made),
     }
 
 
 def all_figures(
     results: Sequence[Result],
     same: Mapping[str, str] | None = None,
-    told: LifeFigures | None = None,
+    told: Figures | None = None,
 ) -> list[Figures]:
     """All configurations, and beside the present one what was lived."""
     found = [as_figures(each, (same or {}).get(each.cell.name, "")) for each in results]
-    return [*found[:1], *([lived_figures(told)] if told else []), *found[1:]]
+    return [*found[:1], *([told] if told else []), *found[1:]]
 
 
 def as_csv(lines: Sequence[Figures]) -> str:
@@ -128,3 +109,69 @@ def as_csv(lines: Sequence[Figures]) -> str:
     writer.writeheader()
     writer.writerows(lines)
     return text.getvalue()
+
+
+# -- for people
+
+
+_FAILED = "… that failed"
+"""Stands only where some did."""
+_ROWS = {
+    "tokens sent a thought": ("sent", "{sent:,.0f}"),
+    "… evaluated anew": ("", "{evaluated:,.0f}"),
+    "… spent on summaries": ("", "{spent:,.0f}"),
+    "cost: the last two": ("cost", "{cost_a_thought:,.0f}"),
+    "compactions": ("made", "{compactions}"),
+    _FAILED: ("failed", "{failures}"),
+    "largest prompt": ("largest", "{largest_prompt:.0%}"),
+    "prompts over the budget": ("over", "{over_budget}"),
+    "memories in the window": ("", "{window:.0f}"),
+    "answers in the prompt": ("prompt", "{answers_in_prompt} of {questions}"),
+    "answers with recall": ("recall", "{answers_with_recall} of {questions}"),
+    "names and numbers seen": ("seen", "{details_seen} of {details}"),
+    "rules and promises kept": ("rules", "{rules_kept} of {rules}"),
+    "… put back by the check": ("", "{put_back}"),
+}
+"""The short label where there are many columns, empty where there is no room then; the figure."""
+_LEGEND = (
+    "Tokens a thought: sent, and its cost: evaluated anew or spent on summaries. Then compactions, "
+    "the largest prompt, prompts over the budget; answers by the prompt alone and with recall, "
+    "names and numbers seen, rules kept."
+)
+
+
+def a_thought(each: Figures, tokens: str) -> float:
+    """So many tokens, shared out among the thoughts."""
+    return float(each[tokens]) / max(int(each["thoughts"]), 1)
+
+
+def as_table(lines: Sequence[Figures]) -> Table:
+    """Side by side; a column a configuration, or a row where there are many."""
+    rows = [label for label in _ROWS if label != _FAILED or any(x.get("failures") for x in lines)]
+    many = len(lines) > MOST_COLUMNS
+    table = Table(box=None, pad_edge=False)
+    table.add_column("", no_wrap=True)
+    if many:
+        rows = [label for label in rows if _ROWS[label][0]]
+        table.caption, table.caption_justify = _LEGEND, "left"
+    names = [escape(str(each["name"])) for each in lines]
+    for head in (_ROWS[label][0] for label in rows) if many else names:
+        table.add_column(head, justify="right", no_wrap=True)
+    cells = [[_cell(each, _ROWS[label][1]) for label in rows] for each in lines]
+    if many:
+        for name, found in zip(names, cells, strict=True):
+            table.add_row(name, *(cell.replace(" of ", "/") for cell in found))
+    else:
+        for place, row in enumerate(rows):
+            table.add_row(row, *(found[place] for found in cells))
+    return table
+
+
+def _cell(each: Figures, figure: str) -> str:
+    kinds = ("sent", "evaluated", "spent")
+    told = {kind: a_thought(each, f"tokens_{kind}") for kind in kinds if f"tokens_{kind}" in each}
+    try:
+        shown = figure.format_map({**each, **told})
+    except KeyError:  # it came to nothing, or no log tells
+        return "–"
+    return "–" if shown.endswith(" of 0") else shown

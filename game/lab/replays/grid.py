@@ -20,24 +20,15 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from game.lab.refusing import refusing
 from game.lab.replays.cells import Cell, settings_of
 from game.lab.replays.exam import Exam
+from game.lab.replays.figures import Failed, Result
 from game.lab.replays.lived import ArchivedLife
-from game.lab.replays.replay import LifeSetup, Replayed, replay
+from game.lab.replays.replay import LifeSetup, replay
 from game.lab.replays.writers import SummaryAuthor, writer
 from game.mind.errors import KeepsakeError
 from game.paths import Places
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A configuration that came to nothing."""
-
-    cell: Cell
-    problem: str
-
-
-type Result = Replayed | Failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +77,9 @@ def run(
 @contextmanager
 def _scratch() -> Iterator[Path]:
     """One folder for all: a process that is ended cannot take its own away."""
-    try:
+    cure = "Free some disk space, or set TMPDIR to a folder that has some"
+    with refusing("There is no room for temporary files", cure):
         scratch = tempfile.TemporaryDirectory(prefix="keepsake-replay-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise KeepsakeError(
-            f"There is no room for temporary files ({error.strerror or error})",
-            "Free some disk space, or set TMPDIR to a folder that has some",
-        ) from error
     with scratch as folder:
         yield Path(folder)
 

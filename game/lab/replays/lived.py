@@ -13,6 +13,7 @@ import yaml
 
 from game.index import tail
 from game.index.tail import Mark, Record
+from game.lab.refusing import refusing
 from game.lab.replays.weighing import Weighed, weighed
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.errors import KeepsakeError
@@ -81,14 +82,9 @@ def read_life(folder: Path, name: str) -> ArchivedLife:
 
 
 def _records(archive: Path) -> Iterator[Record | None]:
-    try:
+    with refusing(f"The archive {archive} cannot be read", "Look at who may read it"):
         for _, record in tail.read(archive, Mark()):
             yield record
-    except OSError as error:
-        raise KeepsakeError(
-            f"The archive {archive} cannot be read ({error.strerror or error})",
-            "Look at who may read it",
-        ) from error
 
 
 def _nights(folder: Path, end: datetime) -> tuple[tuple[datetime, datetime], ...]:
@@ -139,13 +135,9 @@ def find_agent(agents: Path, wanted: str) -> tuple[Path, str]:
 
 
 def _folders(agents: Path) -> list[Path]:
-    try:
+    cure = "Start the world once, or set KEEPSAKE_VAULT to the folder of one that has been"
+    with refusing(f"{agents} cannot be read", cure):
         return [each for each in agents.iterdir() if each.is_dir()]
-    except OSError as error:
-        raise KeepsakeError(
-            f"{agents} cannot be read ({error.strerror or error})",
-            "Start the world once, or set KEEPSAKE_VAULT to the folder of one that has been",
-        ) from error
 
 
 def name_of(folder: Path) -> str:

@@ -1,25 +1,72 @@
 """An archived life, lived once more at another configuration: what it costs, what it keeps.
 
-What happens comes in the order and at the times in which it was lived, restarts and nights too;
-see :mod:`game.lab.replays.course`. Nothing is written but into a folder that is gone afterwards.
+The memory of the game is asked what the game asks it, in the order and at the times in which the
+life was lived; see :mod:`game.lab.replays.course`. Nothing is written but into a folder that is
+gone afterwards.
 """
 
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 
+from game.lab.replays.accounting import WindowMarks, compacted, shown_lines, thought
 from game.lab.replays.cells import Cell, CellSettings
-from game.lab.replays.exam import Exam, RetentionResult, WordRecall, examine, visible_lines
+from game.lab.replays.course import Happening, course
+from game.lab.replays.event_history import ASSUMED, AskedFor, Counted, Log, Moment, Prompted, Turn
+from game.lab.replays.exam import Exam, RetentionResult, WordRecall, examine
 from game.lab.replays.ledger import CostLedger
 from game.lab.replays.lived import ArchivedLife
-from game.lab.replays.reliving import LifeSetup, Living
+from game.lab.replays.weighing import Weighing
 from game.lab.replays.writers import SummaryAuthor
+from game.mind.agent_memory import AgentMemory
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Memory
+from game.mind.books.commitments import Commitments
+from game.mind.compaction import carried_over
+from game.mind.compaction.cascade import CascadeMemory
 from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.dependencies import Dependencies
+from game.mind.compaction.sliding import SlidingMemory
+from game.mind.errors import CompactionError, KeepsakeError
+from game.mind.memory import CompactReason
+from game.mind.prompt.tokens import Heuristic
 from game.mind.recall.config import RecallConfig
+from game.mind.summaries.files import SummaryFolder
+from game.mind.summaries.strategy import Layout
 
-__all__ = ["LifeSetup", "Replayed", "replay"]
+MOST_FAILURES = 5
+"""Compactions that a model may fail, if they are more than those that it made."""
+LOOKED_EACH = timedelta(seconds=2.0)
+"""How often the game looks after its memories though nothing has happened to them."""
+_OF_A_STEP = ("place", "source", "reason", "source_id", "event", "to", "time")
+
+
+class LifeClock:
+    """Stands at what is lived through."""
+
+    def __init__(self, time: datetime) -> None:
+        self.time = time
+
+    def now(self) -> datetime:
+        """The time of the present memory."""
+        return self.time
+
+
+@dataclass(frozen=True, slots=True)
+class LifeSetup:
+    """What is the same for every configuration."""
+
+    # tokens of a prompt that are neither summaries nor window, where the log does not tell
+    overhead: int = ASSUMED
+    fixed: bool = False  # whether they are so many in every prompt, whatever the log tells
+    log: Log = field(default_factory=Log)  # what the event log tells of the life
+    recall: RecallConfig = field(default_factory=RecallConfig)  # how much recall may say
+    scratch: Path | None = None  # where temporary folders are made; None for the system's place
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,30 +97,190 @@ def replay(
         KeepsakeError: The temporary folder cannot be written, or the model does not answer.
     """
     with tempfile.TemporaryDirectory(prefix="replay-", dir=given.scratch) as scratch:
-        living = Living(Path(scratch), settings, life, writer, given)
+        living = _Living(Path(scratch), settings, life, writer, given)
         try:
             living.live()
-            return _result(cell, living, exam, given.recall)
+            return living.result(cell, exam)
         finally:
             living.memory.close()
 
 
-def _result(cell: Cell, living: Living, exam: Exam, recall: RecallConfig) -> Replayed:
-    noticed, memory = living.noticed, living.memory
-    living.clock.time = living.life.steps[-1].time
-    search = WordRecall(living.life, memory, living.clock, recall)
-    try:
-        visible = visible_lines(noticed.lines, memory.context())
+class _Living:
+    """A life that is being lived once more, in a folder of its own."""
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: CellSettings,
+        life: ArchivedLife,
+        writer: SummaryAuthor,
+        given: LifeSetup,
+    ) -> None:
+        self._life, self._ledger = life, CostLedger()
+        self._clock = LifeClock(life.steps[0].time)
+        self._failures = self._put_back = 0
+        self._last_failure = ""
+        self._folder, self._settings = folder, settings
+        self._writer, self._given = writer, given
+        self._asleep = False
+        self._due: CompactReason | None = None
+        self._before: list[str] = []
+        self._weighing = Weighing(life.name, life.weights, self._clock)
+        self._open()
+
+    def _open(self) -> None:
+        """Open the memory; what a mind has in RAM alone begins anew, in every configuration."""
+        self._beside = self._off = 0
+        self._since = self._clock.time
+        self._weighing.opened()
+        self._tokens = Heuristic()
+        self._marks = WindowMarks(self._life.name, self._tokens)
+        self._noticed = Commitments(self._folder / "noticed.md")
+        self.memory = self._opened()
+
+    def _opened(self) -> AgentMemory:
+        """The memory that the configuration names, as the game makes it."""
+        settings, folder, writer = self._settings, self._folder, self._writer
+        archive, config, name = Archive(folder / "archive"), settings.config, self._life.name
+        outside = Dependencies(
+            config=lambda: config,
+            summarizer=lambda: writer.summarizer,
+            clock=self._clock,
+            tokens=self._tokens,
+            strategy=lambda: settings.strategy,
+            must_keep=self._must_keep,
+            standing=lambda: self._noticed.lines,
+            asleep=lambda: self._asleep,
+            priced=lambda: writer.priced,
+            importance=self._weighing.of,
+        )
+        if settings.strategy.layout is Layout.SLIDING:
+            return SlidingMemory(name, archive, outside)
+        return CascadeMemory(name, archive, SummaryFolder(folder / "summaries", name), outside)
+
+    def _must_keep(self) -> Sequence[str]:
+        """What no compaction may lose; as in the game, but for pins, whose times nobody knows."""
+        refused = [item.line for item in self._noticed.refused]
+        carried = carried_over.carried_over(self.memory.context(), refused, self._life.name)
+        return tuple(dict.fromkeys((*self._noticed.lines, *carried)))
+
+    def live(self) -> None:
+        """From the first memory to the last."""
+        for each in course(self._life, self._given.log).happenings:
+            self._meet(each)
+        self._begin_what_is_due()
+        self._ledger.memories = self.memory.archive.last_number
+        self._ledger.close()
+
+    def result(self, cell: Cell, exam: Exam) -> Replayed:
+        """What it came to, and what is left of it at its end."""
+        self._clock.time = self._life.steps[-1].time
+        noticed, context = self._noticed, self.memory.context()
         wanted = [item.line for item in (*noticed.items, *noticed.refused)]
-        kept = examine(exam, memory, visible, wanted, search)
-    finally:
-        search.close()
-    return Replayed(
-        cell,
-        living.ledger,
-        kept,
-        living.settings.config,
-        living.failures,
-        living.put_back,
-        living.last_failure,
-    )
+        with closing(WordRecall(self._life, self.memory, self._clock, self._given.recall)) as found:
+            kept = examine(exam, (*noticed.lines, *shown_lines(context)), wanted, found)
+        config = self._settings.config
+        failed = self._failures, self._put_back, self._last_failure
+        return Replayed(cell, self._ledger, kept, config, *failed)
+
+    def _meet(self, each: Happening) -> None:
+        match each:
+            case Memory():
+                self._remember(each)
+            case Prompted():
+                self._pass_to(each.time)
+                self._think(each)
+            case Moment(what=Turn.THINKS):
+                self._think(None)
+            case Moment(what=Turn.AWAKE):
+                self._asleep = False
+            case Moment(what=Turn.CLEARED):
+                self.memory.clear()
+            case Moment() | AskedFor() | Counted():
+                self._pass_to(each.time)
+                self._begin_what_is_due()
+                self._go_on(each)
+
+    def _go_on(self, each: Moment | AskedFor | Counted) -> None:
+        """What is told of that moment, once all that was due is made."""
+        match each:
+            case Moment(what=Turn.OPENED):
+                self._open_anew()
+            case Moment(what=Turn.DOZING):
+                self._asleep = True
+                self._compact(self.memory.next_turn())
+            case AskedFor():
+                self._compact(each.reason)
+            case Counted():
+                self._hear(each)
+
+    def _pass_to(self, time: datetime) -> None:
+        """Time passes; meanwhile the game looks now and then whether a compaction is due."""
+        if time <= self._clock.time:
+            return
+        self._begin_what_is_due()
+        if (time - self._since) // LOOKED_EACH > (self._clock.time - self._since) // LOOKED_EACH:
+            self._compact(self.memory.next_turn())
+        self._clock.time = time
+
+    def _open_anew(self) -> None:
+        self.memory.close()
+        self._open()
+        self._noticed.catch_up(self.memory.context().window, self._life.name)
+
+    def _remember(self, step: Memory) -> None:
+        self._pass_to(step.time)
+        known = {name: getattr(step, name) for name in _OF_A_STEP}
+        memory = self.memory.append(step.text, step.kind, **known)
+        if self._noticed.follow(memory, self._life.name):
+            self._noticed.save()
+        self._weighing.saw(memory)
+        # It is made beside the game, so what happens in the same moment is there by then.
+        self._due = self._due or self.memory.next_turn()
+
+    def _begin_what_is_due(self) -> None:
+        reason, self._due = self._due, None
+        self._compact(reason)
+
+    def _think(self, prompt: Prompted | None) -> None:
+        """Think, with as much beside the memory as there was then."""
+        self._asleep = False
+        self._begin_what_is_due()
+        self._compact(self.memory.before_thought())
+        told = None if self._given.fixed else prompt
+        self._beside = told.beside if told else self._given.overhead
+        self._beside += self._marks.of(self.memory)
+        self._before = thought(self.memory, self._beside, self._ledger, self._before)
+        self.memory.weigh(self._beside + self._off)
+
+    def _hear(self, counted: Counted) -> None:
+        """What a server has counted corrects the estimate, as it did then."""
+        if counted.teaches:
+            self._tokens.correct(counted.ours, counted.tokens)
+        if counted.own and not self._given.fixed:
+            self._off = counted.off
+            self.memory.weigh(self._beside + self._off)
+
+    def _compact(self, reason: CompactReason | None) -> None:
+        if reason is None:
+            return
+        try:
+            result = compacted(self.memory, reason, self._ledger)
+        except CompactionError as error:  # the life goes on, as it does in the game
+            self._failures += 1
+            self._last_failure = str(error)
+            self._give_up()
+            return
+        if result.verdict is not None:
+            self._put_back += len(result.verdict.put_back)
+
+    def _give_up(self) -> None:
+        """End a life whose model does not answer: each try costs a minute, and nothing is learnt.
+
+        Raises:
+            KeepsakeError: It has failed too often.
+        """
+        if self._writer.model and self._failures >= max(MOST_FAILURES, len(self._ledger.made) + 1):
+            told = f"The model has failed {self._failures} compactions"
+            cure = "See that its server answers, or leave --model out"
+            raise KeepsakeError(f"{told}, the last: {self._last_failure}", cure)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from game.lab.replays.accounting import Charged
 from game.lab.replays.cells import CURRENT, Cell, settings_of
-from game.llm.embedded.supervisor import Embedded
+from game.lab.simulations.serving import answering
 from game.llm.profiles import EMBEDDED, EXTRACTIVE, ModelProfile, Profiles
-from game.llm.servers import GuardedModel, build
-from game.llm.wrappers import Recorder
-from game.mind.errors import ConfigError, KeepsakeError, ModelError
+from game.llm.servers import GuardedModel
+from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.ports import Generation, LanguageModel
 from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer, Summarizer
 from game.paths import Places
@@ -49,16 +47,9 @@ def writer(here: Places, name: str) -> SummaryAuthor:
         raise profiles.problem
     if profile.provider == EXTRACTIVE:
         return SummaryAuthor(ExtractiveSummarizer(), priced=False)
-    guarded = build(profile, Embedded(here), os.environ, Recorder())
-    try:
-        guarded.client.check()
-    except ModelError as error:
-        guarded.client.close()
-        cure = "Start the world" if profile.provider == EMBEDDED else "Start the model server"
-        raise KeepsakeError(
-            f"The model of the profile {name!r} does not answer: {error.what}",
-            f"{cure}, or leave --model out to have summaries made by rules",
-        ) from error
+    start = "Start the world" if profile.provider == EMBEDDED else "Start the model server"
+    cure = f"{start}, or leave --model out to have summaries made by rules"
+    guarded = answering(here, profile, f"The model of the profile {name!r} does not answer", cure)
     return _asking(profile, guarded)
 
 

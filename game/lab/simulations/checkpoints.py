@@ -12,11 +12,11 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from game.lab.refusing import refusing
 from game.lab.simulations.plan import PROGRESS, Lab
-from game.mind.errors import KeepsakeError
 
 _LEFT_OUT = ("vault/config", "home/index", "home/models", "home/control.sock", "home/cache")
 _PART = ".part"
@@ -57,12 +57,9 @@ def begin(lab: Lab) -> None:
     Raises:
         KeepsakeError: The disk refused.
     """
-    try:
-        with held(lab, by_reader=False):
-            lab.unsettled.touch()
-            _sync(lab.folder)
-    except OSError as error:
-        raise _not_written(lab, error) from error
+    with _marking(lab), held(lab, by_reader=False):
+        lab.unsettled.touch()
+        _sync(lab.folder)
 
 
 def settle(lab: Lab) -> None:
@@ -74,11 +71,8 @@ def settle(lab: Lab) -> None:
     if not lab.unsettled.exists():
         return
     os.sync()
-    try:
-        with held(lab, by_reader=False):
-            lab.unsettled.unlink()
-    except OSError as error:
-        raise _not_written(lab, error) from error
+    with _marking(lab), held(lab, by_reader=False):
+        lab.unsettled.unlink()
 
 
 def take(lab: Lab) -> None:
@@ -89,26 +83,28 @@ def take(lab: Lab) -> None:
     """
     before, name = _newest(lab), f"{round(lab.lived()):010d}"
     target, part = lab.checkpoints / name, lab.checkpoints / f"{name}{_PART}"
-    try:
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        for path in _files(lab.folder):
-            _keep(lab.folder / path, part / path, before / path if before else None)
-        _sync_folders(part)
-        with held(lab, by_reader=False):
-            if target.exists():
-                shutil.rmtree(target)
-            part.rename(target)
-            _sync(lab.checkpoints)
-            for old in _all(lab):
-                if old != target:
-                    shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
-        shutil.rmtree(part, ignore_errors=True)
-        raise KeepsakeError(
-            f"No checkpoint could be written in {lab.checkpoints} ({error.strerror})",
-            f"Free some disk space, then go on: keepsake simulate --resume {lab.folder.name}",
-        ) from error
+    cure = f"Free some disk space, then go on: {lab.resume}"
+    with refusing(f"No checkpoint could be written in {lab.checkpoints}", cure):
+        try:
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir(parents=True)
+            for path in _files(lab.folder):
+                _keep(lab.folder / path, part / path, before / path if before else None)
+            _sync_folders(part)
+            _put_in_place(lab, part, target)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)  # not there any more if all went well
+
+
+def _put_in_place(lab: Lab, part: Path, target: Path) -> None:
+    with held(lab, by_reader=False):
+        if target.exists():
+            shutil.rmtree(target)
+        part.rename(target)
+        _sync(lab.checkpoints)
+        for old in _all(lab):
+            if old != target:
+                shutil.rmtree(old, ignore_errors=True)
 
 
 def go_back(lab: Lab) -> bool:
@@ -123,29 +119,21 @@ def go_back(lab: Lab) -> bool:
     last = _newest(lab)
     if last is None and lab.lived():
         return False  # a life is never thrown away for want of a copy of it
-    try:
-        kept = set(_files(last)) if last else set()
+    cure = "Free some disk space or mend the permissions, then try again"
+    with refusing(f"The last checkpoint of {lab.folder} could not be gone back to", cure):
+        kept = {path: last / path for path in _files(last)} if last else {}
         for path in list(_files(lab.folder)):
             if path not in kept:
                 (lab.folder / path).unlink()
-        if last is not None:
-            for path in kept:
-                _restore(last / path, lab.folder / path)
+        for path, source in kept.items():
+            _restore(source, lab.folder / path)
         shutil.rmtree(lab.home / "index", ignore_errors=True)
-    except OSError as error:
-        raise KeepsakeError(
-            f"The last checkpoint of {lab.folder} could not be gone back to ({error.strerror})",
-            "Free some disk space or mend the permissions, then try again",
-        ) from error
     return last is not None
 
 
-def _not_written(lab: Lab, error: OSError) -> KeepsakeError:
-    return KeepsakeError(
-        f"{lab.unsettled} could not be written ({error.strerror or error})",
-        "Free some disk space or mend the permissions, then go on: "
-        f"keepsake simulate --resume {lab.folder.name}",
-    )
+def _marking(lab: Lab) -> AbstractContextManager[None]:
+    cure = f"Free some disk space or mend the permissions, then go on: {lab.resume}"
+    return refusing(f"{lab.unsettled} could not be written", cure)
 
 
 def _keep(source: Path, target: Path, before: Path | None) -> None:

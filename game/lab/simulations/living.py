@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -11,12 +12,12 @@ from game.lab.simulations.inhabitants import atlas_for
 from game.lab.simulations.machinery import machinery, timeline_from
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.players import Visitors, make_visitors
-from game.lab.simulations.tallies import EventTally
 from game.lab.simulations.visits import visits
 from game.mind.errors import KeepsakeError
 from game.mind.events.files import wait_until_packed
 from game.mind.events.log import EventLog
 from game.mind.events.subscribers import Tapped, Taps
+from game.mind.events.types import Compaction, Event, Fault, MemoryChange, Thought
 from game.paths import places
 from typeclasses import runtime
 from typeclasses.agents import all_agents
@@ -24,12 +25,66 @@ from typeclasses.minds import open_minds
 from world.atlas import read_atlas
 from world.build import find
 
+MOST_FAILURES = 12
+"""Thoughts without an answer in a row, of whatever agents, after which nobody waits any more."""
 TOLD_EACH = 0.2
 """Real seconds between two reports."""
 FLUSH_EACH = 60.0
 """Simulated seconds after which the event log is waited for: it must lose nothing."""
 _PATIENCE = 600.0
 """Real seconds that the disk gets."""
+
+
+class EventTally:
+    """Counts the events of one stretch; told in any thread."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._lock = threading.Lock()
+        self._counts = dict.fromkeys(
+            ("thoughts", "tokens", "memories", "compactions", "unanswered", "faults"), 0
+        )
+        self._in_a_row, self._problem = 0, ""
+
+    def count(self, event: Event) -> None:
+        """Count an event."""
+        with self._lock:
+            if isinstance(event, Thought):
+                self._thought(event)
+            elif isinstance(event, MemoryChange) and event.op == "append":
+                self._counts["memories"] += 1
+            elif isinstance(event, Compaction) and event.number:
+                self._counts["compactions"] += 1
+            elif isinstance(event, Fault):
+                self._counts["faults"] += 1
+
+    def figures(self) -> dict[str, object]:
+        """The counts so far."""
+        with self._lock:
+            return dict(self._counts)
+
+    def check(self) -> None:
+        """Go on.
+
+        Raises:
+            KeepsakeError: The model has not answered for a long time.
+        """
+        with self._lock:
+            gone, problem = self._in_a_row >= MOST_FAILURES, self._problem
+        if gone:
+            raise KeepsakeError(
+                f"The model has not answered {MOST_FAILURES} thoughts in a row: {problem}",
+                f"Start its server, then go on: keepsake simulate --resume {self._name}",
+            )
+
+    def _thought(self, event: Thought) -> None:
+        if event.outcome == "no answer":
+            self._counts["unanswered"] += 1
+            self._in_a_row, self._problem = self._in_a_row + 1, event.problem
+        elif event.completion_tokens:
+            self._in_a_row = 0
+            self._counts["thoughts"] += 1
+            self._counts["tokens"] += event.prompt_tokens + event.completion_tokens
 
 
 def build(plan: SimulationPlan) -> None:

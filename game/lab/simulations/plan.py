@@ -131,6 +131,11 @@ class Lab:
         """The same for whoever reads a world: logs, archives, events."""
         return Places(self.home, self.vault, ports or Ports())
 
+    @property
+    def resume(self) -> str:
+        """The command that goes on with it."""
+        return f"keepsake simulate --resume {self.folder.name}"
+
     # -- what it is, and how far it has come
 
     def plan(self) -> SimulationPlan:
@@ -141,7 +146,8 @@ class Lab:
         """
         written = _read(self.folder / PLAN)
         if written is None:
-            there = ", ".join(sorted(path.parent.name for path in _plans(self.folder.parent)))
+            plans = self.folder.parent.glob(f"*/{PLAN}")
+            there = ", ".join(sorted(path.parent.name for path in plans))
             raise KeepsakeError(
                 f"There is no simulation {self.folder.name!r}", f"There are: {there or 'none'}"
             )
@@ -158,7 +164,7 @@ class Lab:
         """
         written = _read(self.folder / PROGRESS)
         try:
-            return float(written["seconds"]) if written else 0.0
+            return 0.0 if written is None else float(written["seconds"])
         except (KeyError, TypeError, ValueError) as error:
             raise _spoilt(self.folder / PROGRESS, error) from error
 
@@ -200,20 +206,13 @@ def longer(plan: SimulationPlan, hours: float | None) -> SimulationPlan:
     return plan if hours is None else checked(replace(plan, hours=hours))
 
 
-def _plans(folder: Path) -> list[Path]:
-    return list(folder.glob(f"*/{PLAN}"))
-
-
-def _read(path: Path) -> dict[str, Any] | None:
+def _read(path: Path) -> Any:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise _spoilt(path, error) from error
-    if not isinstance(found, dict):
-        raise _spoilt(path, ValueError("it holds no object"))
-    return found
 
 
 def _write(path: Path, what: dict[str, Any]) -> None:

@@ -34,19 +34,33 @@ def make_player(name: str, start: Any) -> None:
     account.characters.add(character)
 
 
-def enter(number: int, character: Any, host: Agent) -> None:
-    """The character's player logs in, in a session of that number, and is where the host is."""
-    account = Account.objects.get(username=character.key)
-    # Who comes back to the game comes back to where they left it.
-    character.db.prelogout_location = host.location or host.home
-    account.puppet_object(_connected(number, account), character)
+class Player:
+    """A player of that name, in a session of that number while it is in the game."""
 
+    def __init__(self, name: str, number: int) -> None:
+        self.character = Character.objects.get(db_key=name)
+        self._number = number
 
-def leave(number: int, character: Any) -> None:
-    """The player of that session logs out."""
-    session = evennia.SESSION_HANDLER.session_from_sessid(number)
-    character.account.unpuppet_object(session)
-    evennia.SESSION_HANDLER.pop(number, None)
+    def come(self, host: Agent) -> None:
+        """Log in where the host is, unless it is in the game already."""
+        if self.character.location is None:
+            account = Account.objects.get(username=self.character.key)
+            # Who comes back to the game comes back to where they left it.
+            self.character.db.prelogout_location = host.location or host.home
+            account.puppet_object(_connected(self._number, account), self.character)
+
+    def go(self) -> None:
+        """Log out, if it is in the game."""
+        if self.character.location is not None:
+            session = evennia.SESSION_HANDLER.session_from_sessid(self._number)
+            self.character.account.unpuppet_object(session)
+            evennia.SESSION_HANDLER.pop(self._number, None)
+
+    def type(self, host: Agent, command: str) -> None:
+        """Do that where the host is now, who may have walked on."""
+        if host.location is not None and self.character.location is not host.location:
+            self.character.move_to(host.location)
+        self.character.execute_cmd(command)
 
 
 class Visitors:
@@ -62,23 +76,17 @@ class Visitors:
             self._timeline.timer.callLater(visit.begins - self._since, self._come, visit)
 
     def _come(self, visit: Visit) -> None:
-        number = _FIRST_SESSION + visit.visitor
-        enter(number, _character(visit.visitor), self._agents[visit.host])
+        player = Player(NAMES[visit.visitor], _FIRST_SESSION + visit.visitor)
+        player.come(self._agents[visit.host])
         for line in visit.lines:
-            self._timeline.timer.callLater(line.at, self._act, visit, line.words)
+            self._timeline.timer.callLater(line.at, self._act, player, visit, line.words)
 
-    def _act(self, visit: Visit, words: str) -> None:
-        character, host = _character(visit.visitor), self._agents[visit.host]
-        if not words:
-            leave(_FIRST_SESSION + visit.visitor, character)
-            return
-        if host.location is not None and character.location is not host.location:
-            character.move_to(host.location)  # it has walked on, and the visitor with it
-        character.execute_cmd(f"talk {host.key.casefold()} {words}")
-
-
-def _character(visitor: int) -> Any:
-    return Character.objects.get(db_key=NAMES[visitor])
+    def _act(self, player: Player, visit: Visit, words: str) -> None:
+        host = self._agents[visit.host]
+        if words:
+            player.type(host, f"talk {host.key.casefold()} {words}")
+        else:
+            player.go()
 
 
 def _connected(number: int, account: Any) -> Any:

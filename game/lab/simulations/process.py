@@ -12,7 +12,6 @@ import json
 import os
 import select
 import signal
-import socket
 import subprocess
 import sys
 import traceback
@@ -20,8 +19,10 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self, cast
 
+from game.cli.world.ports import free_base
+from game.lab.refusing import refusing
 from game.lab.simulations.plan import Lab, SimulationPlan
 from game.mind.errors import KeepsakeError
 from game.paths import REPOSITORY, Ports
@@ -29,7 +30,7 @@ from game.paths import REPOSITORY, Ports
 LOG = "worker.log"
 OVER, REFUSED = "over", "refused"
 _GRACE = 10.0
-_FIRST_BASE, _LAST_BASE = 26000, 28000
+_FIRST_BASE = 26000
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _REFUSED, _BROKE = 1, 3
 
@@ -45,7 +46,8 @@ class WorldProcess:
     ) -> None:
         self.lab = lab
         self._module = module
-        self.ports = Ports(_free_base())
+        # For a model in a process of its own, beside those of a world that may be running.
+        self.ports = Ports(free_base(_FIRST_BASE))
         self._environ = {
             **environ,
             **dict.fromkeys(_ONE_THREAD, "1"),
@@ -58,18 +60,14 @@ class WorldProcess:
             "PYTHONHASHSEED": "0",
             "TZ": plan.zone,
         }
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[str]  # once the context is entered
         self._over = False
 
     def __enter__(self) -> Self:
         path = self.lab.folder / LOG
-        try:
+        cure = "Run it as the user who made it, or mend the permissions"
+        with refusing(f"{path} could not be written", cure):
             log = path.open("a", encoding="utf-8")
-        except OSError as error:
-            raise KeepsakeError(
-                f"{path} could not be written ({error.strerror or error})",
-                "Run it as the user who made it, or mend the permissions",
-            ) from error
         with log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", self._module, str(self.lab.folder)],
@@ -86,8 +84,6 @@ class WorldProcess:
     def __exit__(self, *_: object) -> None:
         """End it: by itself if it is over, else at once, with all its children."""
         process = self._process
-        if process is None:
-            return
         try:
             process.wait(_GRACE if self._over else 0.0)
         except subprocess.TimeoutExpired:
@@ -95,22 +91,19 @@ class WorldProcess:
                 os.killpg(process.pid, signal.SIGKILL)  # its own group: it was started as one
             process.wait()
         for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                with suppress(BrokenPipeError):
-                    stream.close()
+            with suppress(BrokenPipeError):
+                cast("IO[str]", stream).close()
 
     @property
     def pid(self) -> int:
         """The number of its process."""
-        assert self._process is not None, "it has not been started"
         return self._process.pid
 
     def stop_soon(self) -> None:
         """Have it end at the next checkpoint."""
-        if self._process is not None and self._process.stdin is not None:
-            with suppress(BrokenPipeError):  # it is over already
-                self._process.stdin.write("stop\n")
-                self._process.stdin.flush()
+        with suppress(BrokenPipeError):  # it is over already
+            cast("IO[str]", self._process.stdin).write("stop\n")
+            cast("IO[str]", self._process.stdin).flush()
 
     def lines(self, otherwise: Callable[[], KeepsakeError]) -> Iterator[dict[str, Any]]:
         """What it tells, up to and with that it is over.
@@ -118,9 +111,7 @@ class WorldProcess:
         Raises:
             KeepsakeError: It could not go on; ``otherwise`` where it has not said why.
         """
-        output = self._process.stdout if self._process is not None else None
-        assert output is not None, "it has not been started"
-        for line in output:
+        for line in cast("IO[str]", self._process.stdout):
             try:
                 told = json.loads(line)
             except ValueError:  # something that some library printed
@@ -132,26 +123,6 @@ class WorldProcess:
             if self._over:
                 return
         raise otherwise()
-
-
-def _free_base() -> int:
-    """Ports for a model in a process of its own, beside those of a world that may be running."""
-    for base in range(_FIRST_BASE, _LAST_BASE, 10):
-        ports = Ports(base)
-        if _is_free(ports.model) and _is_free(ports.vectors):
-            return base
-    raise KeepsakeError(
-        f"All ports from {_FIRST_BASE} to {_LAST_BASE} are taken", "End what listens there"
-    )
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 # -- inside

@@ -1,4 +1,4 @@
-"""Asks the model servers of a simulation whether they answer, before anything is lived."""
+"""Asks model servers whether they answer, before anything is lived."""
 
 from __future__ import annotations
 
@@ -6,33 +6,41 @@ import os
 
 from game.lab.simulations.plan import Lab
 from game.llm.embedded.supervisor import Embedded
-from game.llm.profiles import OLLAMA, OPENAI, Profiles
-from game.llm.servers import build
+from game.llm.profiles import OLLAMA, OPENAI, ModelProfile, Profiles
+from game.llm.servers import GuardedModel, build
 from game.llm.wrappers import Recorder
 from game.mind.errors import KeepsakeError, ModelError
+from game.paths import Places
 
 _ASKED = ("agent", "summarizer")
 """The profiles without which nothing is lived."""
 
 
+def answering(places: Places, profile: ModelProfile, what: str, cure: str = "") -> GuardedModel:
+    """The client of a profile whose server is there and has its model; blocks.
+
+    Raises:
+        KeepsakeError: It does not answer; ``what`` with the reason, and ``cure`` or its own.
+    """
+    guarded = build(profile, Embedded(places), os.environ, Recorder())
+    try:
+        guarded.client.check()
+    except ModelError as error:
+        guarded.client.close()
+        raise KeepsakeError(f"{what}: {error.what}", cure or error.cure) from error
+    return guarded
+
+
 def check_servers(lab: Lab) -> None:
-    """See that the servers that are to answer are there and have their models; blocks.
+    """See that the servers that are to answer in a simulation are there; blocks.
 
     The embedded model's is not asked: it is started with the world.
 
     Raises:
         KeepsakeError: One does not answer, or the profiles cannot be used.
     """
-    profiles, places = Profiles(lab.vault / "config" / "llm.md"), lab.places()
-    for name in _ASKED:
-        profile = profiles.get(name)
-        if profile.provider not in (OLLAMA, OPENAI):
-            continue
-        guarded = build(profile, Embedded(places), os.environ, Recorder())
-        try:
-            guarded.client.check()
-        except ModelError as error:
-            what = f"Nobody would answer as {name!r} of llm.md: {error.what}"
-            raise KeepsakeError(what, error.cure) from error
-        finally:
-            guarded.client.close()
+    profiles = Profiles(lab.vault / "config" / "llm.md")
+    for profile in map(profiles.get, _ASKED):
+        if profile.provider in (OLLAMA, OPENAI):
+            what = f"Nobody would answer as {profile.name!r} of llm.md"
+            answering(lab.places(), profile, what).client.close()

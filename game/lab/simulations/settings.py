@@ -10,6 +10,8 @@ from game.llm.profiles import EMBEDDED, OLLAMA, OPENAI, SCRIPTED, load
 from game.mind.errors import KeepsakeError
 from game.paths import REPOSITORY
 
+AGENT = "agent"
+"""The profile that agents think by."""
 OWN = "vault"
 """As a model: whatever ``llm.md`` names."""
 _MODELS = f"{SCRIPTED}, {OWN} (what llm.md names), {EMBEDDED}, ollama:MODEL or openai:MODEL@HOST"
@@ -66,12 +68,18 @@ def with_model(text: str, model: str, seed: int) -> str:
     entries = _entries(model, seed)
     if not entries:
         return text
-    head, mark, rest = (*re.split(r"(?mi)^(##[ \t]+agent)[ \t]*$", text, maxsplit=1), "", "")[:3]
-    section, *others = re.split(r"(?m)^(?=##\s)", rest, maxsplit=1)
+    head, section, rest = section_of(text, AGENT)
     for key in _KEYS:
         section = re.sub(rf"(?m)^\*\*{key}\*\*:.*\n", "", section)
     lines = "".join(f"**{key}**: {value}\n" for key, value in entries.items())
-    return f"{head}{mark or '## agent'}\n\n{lines}{section}{''.join(others)}"
+    return f"{head or f'{text}## {AGENT}'}\n\n{lines}{section}{rest}"
+
+
+def section_of(text: str, name: str) -> tuple[str, str, str]:
+    """``llm.md`` up to the heading of that section, its body, and the rest; empty for none."""
+    heading = rf"(?mis)\A(.*?^##[ \t]+{re.escape(name)}[ \t]*$)(.*?)((?:^##\s.*)?)\Z"
+    found = re.match(heading, text)
+    return (found[1], found[2], found[3]) if found else ("", "", "")
 
 
 def _entries(model: str, seed: int) -> dict[str, str]:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from game.lab.refusing import refusing
 from game.lab.simulations import checkpoints
-from game.lab.simulations.plan import FOLDER, Lab, SimulationPlan, checked, lab_of, longer
+from game.lab.simulations.plan import (
+    FOLDER,
+    Lab,
+    SimulationPlan,
+    checked,
+    free_name,
+    lab_of,
+    longer,
+)
 from game.lab.simulations.played import refuse_if_played
 from game.lab.simulations.process import LOG, WorldProcess
 from game.lab.simulations.serving import check_servers
@@ -32,35 +41,34 @@ class SimulationReport:
 def create(places: Places, plan: SimulationPlan) -> Lab:
     """Make the folder of a new simulation; its world is made when it is first run.
 
+    Without a name it gets one that is free.
+
     Raises:
         KeepsakeError: There is one of that name, a value cannot be used, or the model's server
             does not answer.
     """
-    checked(plan)
+    checked(plan := replace(plan, name=plan.name or free_name(places, plan.seed)))
     check_model(plan.model)
     lab = lab_of(places, plan.name)
     if lab.folder.exists():
         raise KeepsakeError(
             f"There is a simulation {plan.name!r} already",
-            f"Go on with it (keepsake simulate --resume {plan.name}), or choose another name",
+            f"Go on with it ({lab.resume}), or choose another name",
         )
     # It appears whole or not at all.
     part = Lab(places.home / FOLDER / f".{plan.name}.part")
-    try:
-        shutil.rmtree(part.folder, ignore_errors=True)
-        (part.home / "logs").mkdir(parents=True)
-        part.vault.mkdir()
-        copy_config(places.config, part.vault / "config", plan.model, plan.seed, places.models)
-        check_servers(part)
-        part.write_plan(plan)
-        part.folder.rename(lab.folder)
-    except OSError as error:
-        raise KeepsakeError(
-            f"The simulation could not be made in {lab.folder} ({error.strerror})",
-            "Free some disk space or mend the permissions",
-        ) from error
-    finally:
-        shutil.rmtree(part.folder, ignore_errors=True)
+    cure = "Free some disk space or mend the permissions"
+    with refusing(f"The simulation could not be made in {lab.folder}", cure):
+        try:
+            shutil.rmtree(part.folder, ignore_errors=True)
+            (part.home / "logs").mkdir(parents=True)
+            part.vault.mkdir()
+            copy_config(places.config, part.vault / "config", plan.model, plan.seed, places.models)
+            check_servers(part)
+            part.write_plan(plan)
+            part.folder.rename(lab.folder)
+        finally:
+            shutil.rmtree(part.folder, ignore_errors=True)
     return lab
 
 
@@ -77,7 +85,7 @@ def resumed(places: Places, name: str, hours: float | None = None, *, back: bool
     if lab.made and lab.lived() >= plan.seconds:
         raise KeepsakeError(
             f"The simulation {name!r} has lived its {plan.hours:g} hours",
-            f"Give it more: keepsake simulate --resume {name} --hours {plan.hours + 24:g}",
+            f"Give it more: {lab.resume} --hours {plan.hours + 24:g}",
         )
     if back and checkpoints.there(lab):
         checkpoints.begin(lab)  # whoever lives it goes back first
@@ -101,11 +109,8 @@ class Run(WorldProcess):
         Raises:
             KeepsakeError: It could not go on; says why, and what to do.
         """
-        name = self.lab.folder.name
-        cure = (
-            f"See {self.lab.folder / LOG}; `keepsake simulate --resume {name}` goes on at the last "
-            "checkpoint"
-        )
+        lab = self.lab
+        cure = f"See {lab.folder / LOG}; `{lab.resume}` goes on at the last checkpoint"
         for told in self.lines(lambda: KeepsakeError("The simulation ended without a word", cure)):
             counts = {k: v for k, v in told.items() if isinstance(v, int) and k != "seconds"}
             yield SimulationReport(

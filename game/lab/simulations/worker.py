@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from game.lab.refusing import refusing
 from game.lab.simulations import checkpoints, world
 from game.lab.simulations.plan import Lab, SimulationPlan
 from game.lab.simulations.played import refuse_if_running
@@ -57,7 +58,6 @@ def _simulate(lab: Lab, plan: SimulationPlan) -> None:
 
 def _in_child(lab: Lab, work: Callable[[], None]) -> None:
     """Do it in a child process."""
-    resume = f"keepsake simulate --resume {lab.folder.name}"
 
     def worked() -> None:
         try:
@@ -67,11 +67,11 @@ def _in_child(lab: Lab, work: Callable[[], None]) -> None:
                 raise
             with suppress(OSError):  # the disk may be too full for that as well
                 traceback.print_exc()
-            cure = f"Free some disk space, then go on: {resume}"
+            cure = f"Free some disk space, then go on: {lab.resume}"
             raise KeepsakeError(f"The simulation broke off ({error})", cure) from error
 
     def broke(by: str) -> KeepsakeError:
-        cure = f"See {lab.folder / LOG}; `{resume}` goes on at the last checkpoint"
+        cure = f"See {lab.folder / LOG}; `{lab.resume}` goes on at the last checkpoint"
         return KeepsakeError(f"The process of the world ended by {by}", cure)
 
     in_child(worked, broke)
@@ -88,13 +88,9 @@ def _is_full(error: BaseException) -> bool:
 @contextmanager
 def _alone(lab: Lab) -> Iterator[None]:
     """Hold the simulation; the hour that is lived holds it too."""
-    try:
+    cure = "Run it as the user who made it, or mend the permissions"
+    with refusing(f"{lab.folder / LOCK} could not be opened", cure):
         descriptor = os.open(lab.folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise KeepsakeError(
-            f"{lab.folder / LOCK} could not be opened ({error.strerror or error})",
-            "Run it as the user who made it, or mend the permissions",
-        ) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

@@ -65,28 +65,20 @@ def order_problems(said: Sequence[SaidLine], heard: Heard) -> Iterator[str]:
                 yield f"{agent} archived what {player} said in another order"
 
 
-def archive_problems(here: Places) -> tuple[Heard, list[str]]:
-    """What every archive has of the lines; and what is wrong with archives and tiers."""
+def archive_problems(here: Places) -> tuple[Heard, int, list[str]]:
+    """What every archive has of the lines, how many memories, and what is wrong with them."""
     heard: Heard = {}
-    problems: list[str] = []
+    memories, problems = 0, list[str]()
     for folder in sorted(path.parent for path in here.agents.glob("*/archive")):
         heard[folder.name] = {}
         try:
             with closing(Archive(folder / "archive")) as archive:
+                memories += archive.last_number
                 heard[folder.name] = _heard(archive)
                 problems += (f"{folder.name}: {each}" for each in _untidy(folder, archive))
         except (KeepsakeError, KeyError, ValueError) as error:
             problems.append(f"the archive of {folder.name} does not open: {error!r}")
-    return heard, problems
-
-
-def memories(here: Places) -> int:
-    """How many memories all archives hold."""
-    found = 0
-    for folder in here.agents.glob("*/archive"):
-        with closing(Archive(folder)) as archive:
-            found += archive.last_number
-    return found
+    return heard, memories, problems
 
 
 def _heard(archive: Archive) -> dict[str, list[Memory]]:
@@ -142,23 +134,20 @@ def _end_of(lines: Sequence[str]) -> str:
     return next((each[0].strip()[:_SHOWN] for each in found), "without its end")
 
 
-def growth_problems(samples: Sequence[Sample]) -> Iterator[str]:
-    """Servers that grew between the moment when they were warm and their end."""
-    for pid, memory, handles, seconds in growth(samples):
-        if memory > MOST_MEMORY:
-            yield f"Server {pid} grew by {memory / 1e6:.0f} MB in {seconds:.0f} s"
-        if handles > MOST_HANDLES:
-            yield f"Server {pid} took {handles} more file handles in {seconds:.0f} s"
-
-
-def growth(samples: Sequence[Sample]) -> Iterator[tuple[int, int, int, float]]:
-    """Of each process that was warm for a while: by what bytes and handles it grew, in seconds."""
+def growth(samples: Sequence[Sample]) -> Iterator[tuple[int, int]]:
+    """By what bytes and handles each process grew from when it was warm until its end."""
     by_pid: dict[int, list[Sample]] = defaultdict(list)
     for each in samples:
         if each.age >= WARM_SECONDS:
             by_pid[each.pid].append(each)
-    for pid, warm in by_pid.items():
-        first, last = warm[0], warm[-1]
-        seconds = last.at - first.at
-        if len(warm) > 1:
-            yield pid, last.memory - first.memory, last.handles - first.handles, seconds
+    for warm in by_pid.values():
+        yield warm[-1].memory - warm[0].memory, warm[-1].handles - warm[0].handles
+
+
+def growth_problems(samples: Sequence[Sample]) -> Iterator[str]:
+    """Servers that grew too much."""
+    for memory, handles in growth(samples):
+        if memory > MOST_MEMORY:
+            yield f"a Server grew by {memory / 1e6:.0f} MB after its first {WARM_SECONDS:.0f} s"
+        if handles > MOST_HANDLES:
+            yield f"a Server took {handles} more file handles after that"

@@ -35,13 +35,14 @@ class FaultyModel:
     Attributes:
         port: Where it listens, but for the times when it is gone.
         calls: How many requests came in.
+        fault: How it behaves now.
 
     Raises:
         KeepsakeError: No port could be opened.
     """
 
     def __init__(self, seed: int) -> None:
-        self.calls, self._fault = 0, PlannedFault.WELL
+        self.calls, self.fault = 0, PlannedFault.WELL
         self.dice = Random(f"model {seed}")
         self.woken = threading.Event()
         self._http: ThreadingHTTPServer | None = None
@@ -51,20 +52,17 @@ class FaultyModel:
         except OSError as error:
             raise KeepsakeError(f"No port could be opened on loopback ({error})") from error
 
-    @property
-    def fault(self) -> PlannedFault:
-        """How it behaves now."""
-        return self._fault
-
     def become(self, fault: PlannedFault) -> None:
         """Behave like that from now on."""
-        self._fault = fault
+        self.fault = fault
         self.woken.set()  # whoever is made to wait need not wait for what was
         self.woken = threading.Event()
-        if fault is PlannedFault.GONE:
-            self._close()
-        elif self._http is None:
+        if fault is not PlannedFault.GONE and self._http is None:
             self._open()
+        elif fault is PlannedFault.GONE and self._http is not None:
+            self._http.shutdown()
+            self._http.server_close()
+            self._http = None
 
     def close(self) -> None:
         """End it."""
@@ -74,12 +72,6 @@ class FaultyModel:
         made = _Listener(("127.0.0.1", self.port), _handler(self))
         self._http, self.port = made, made.server_address[1]
         threading.Thread(target=made.serve_forever, args=(0.05,), daemon=True).start()
-
-    def _close(self) -> None:
-        if self._http is not None:
-            self._http.shutdown()
-            self._http.server_close()
-            self._http = None
 
 
 class _Listener(ThreadingHTTPServer):

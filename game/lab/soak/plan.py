@@ -29,14 +29,6 @@ class PlannedFault(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FaultTurn:
-    """From a moment on the model server behaves like that."""
-
-    at: float  # seconds after the beginning
-    fault: PlannedFault
-
-
-@dataclass(frozen=True, slots=True)
 class Kill:
     """A process is ended by SIGKILL; a child that does not run then is replaced by the Server."""
 
@@ -68,17 +60,14 @@ class SoakPlan:
             found.append(Kill(part * (number + dice.uniform(0.2, 0.9)), component))
         return found
 
-    def fault_times(self) -> list[FaultTurn]:
-        """Every other turn the model is well; it is so at the end."""
+    def fault_times(self) -> list[tuple[float, PlannedFault]]:
+        """From when on the model behaves how; every other turn, and at the end, it is well."""
         dice, at, found = Random(f"faults {self.seed}"), 0.0, []
+        faults = (PlannedFault.SLOW, PlannedFault.GARBAGE, PlannedFault.GONE)
         while (at := at + dice.uniform(4, 12)) < self.seconds * _LAST_KILL:
-            found.append(
-                FaultTurn(
-                    at, dice.choice((PlannedFault.SLOW, PlannedFault.GARBAGE, PlannedFault.GONE))
-                )
-            )
+            found.append((at, dice.choice(faults)))
             at += dice.uniform(4, 12)
-            found.append(FaultTurn(at, PlannedFault.WELL))
+            found.append((at, PlannedFault.WELL))
         return found
 
     def disk_times(self) -> list[tuple[float, float]]:

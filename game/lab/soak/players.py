@@ -7,10 +7,9 @@ import json
 import re
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Protocol
 
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
@@ -38,20 +37,7 @@ class CutOff(Exception):
     """The line is gone, or silent."""
 
 
-class Line(Protocol):
-    """One connection into the world; ``text`` is what has come."""
-
-    text: str
-
-    def send(self, line: str) -> None:
-        """Send one line."""
-
-    def read(self) -> bool:
-        """Take in what comes within half a second; False when the other side hung up."""
-        ...
-
-    def close(self) -> None:
-        """Hang up."""
+_LOST = (OSError, WebSocketException, CutOff)
 
 
 class TelnetLine(Telnet):
@@ -92,6 +78,9 @@ class WebLine:
         self._socket.close()
 
 
+type Line = TelnetLine | WebLine
+
+
 @dataclass(slots=True)
 class SaidLine:
     """What a player typed to an agent, and whether the game showed it to them as said."""
@@ -113,7 +102,7 @@ class SoakPlayer:
     """
 
     def __init__(self, seed: int, number: int, ports: Ports, agents: Sequence[str]) -> None:
-        self.name, self.is_web = NAMES[number], number % 2 == 1
+        self.name, self._is_web = NAMES[number], number % 2 == 1
         self.said: list[SaidLine] = []
         self.looks: list[tuple[float, float]] = []
         self.cut_off = 0
@@ -127,42 +116,37 @@ class SoakPlayer:
             KeepsakeError: The world did not let them in.
         """
         try:
-            line = self._open()
-            self._type(line, f"create {self.name} {PASSWORD}", _ARRIVED)
-            line.close()
-        except (OSError, WebSocketException, CutOff) as error:
+            with self._line() as line:
+                self._type(line, f"create {self.name} {PASSWORD}", _ARRIVED)
+        except _LOST as error:
             raise KeepsakeError(f"{self.name} could not make an account: {error!r}") from error
 
     def run(self, stop: threading.Event) -> None:
         """Play until it is to stop."""
         while not stop.is_set():
             try:
-                self._visit(stop)
-            except (OSError, WebSocketException, CutOff):
+                with self._line() as line:
+                    self._visit(line, stop)
+            except _LOST:
                 stop.wait(_AGAIN)
 
-    def _open(self) -> Line:
+    @contextmanager
+    def _line(self) -> Iterator[Line]:
         ports = self._ports
-        line = WebLine(ports.websocket) if self.is_web else TelnetLine("127.0.0.1", ports.telnet)
-        try:
+        line = WebLine(ports.websocket) if self._is_web else TelnetLine("127.0.0.1", ports.telnet)
+        with closing(line):
             self._wait(line, _ANYTHING)
-        except BaseException:
-            line.close()
-            raise
-        return line
+            yield line
 
-    def _visit(self, stop: threading.Event) -> None:
-        line = self._open()
+    def _visit(self, line: Line, stop: threading.Event) -> None:
         try:
             self._type(line, f"connect {self.name} {PASSWORD}", _ARRIVED)
             self._look(line)
             while not stop.wait(self._script.pause()):
                 self._turn(line)
-        except (OSError, WebSocketException, CutOff):
+        except _LOST:
             self.cut_off += 1
             raise
-        finally:
-            line.close()
 
     def _turn(self, line: Line) -> None:
         chance, choice = self._script.dice.random(), self._script.dice.random()

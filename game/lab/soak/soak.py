@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import statistics
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
+from threading import Thread, Timer
 
 from game.cli.world.processes import Component
 from game.lab.soak import checks
@@ -32,43 +32,25 @@ type Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class SoakReport:
-    """What came of it; times in seconds, memory in bytes.
-
-    Attributes:
-        said: Lines that players typed to agents.
-        echoed: How many of them the game showed as said.
-        archived: How many of these are in the archive of whom they were said to, once.
-        heard: How often all agents together archived a player's line.
-        memories: How many memories there are in all.
-        model_calls: How many requests the model server had.
-        cut_off: How often a player's line was lost.
-        kills: By process.
-        failed_starts: Starts after a kill that failed, and were repeated.
-        recoveries: From a kill of Server or Portal until a ``look`` was answered.
-        child_recoveries: From a kill of another process until it ran again.
-        looks: How long each ``look`` took that was answered.
-        memory_growth: The most by which a warm Server grew until its end.
-        handle_growth: The same in file handles.
-        problems: What must not be; none in a world that is well.
-    """
+    """What came of it; times in seconds, memory in bytes."""
 
     seconds: float
     seed: int
-    said: int
-    echoed: int
-    archived: int
-    heard: int
-    memories: int
-    model_calls: int
-    cut_off: int
-    kills: dict[str, int]
-    failed_starts: int
-    recoveries: tuple[float, ...]
-    child_recoveries: tuple[float, ...]
-    looks: tuple[float, ...] = field(repr=False)
-    memory_growth: int = 0
-    handle_growth: int = 0
-    problems: tuple[str, ...] = ()
+    said: int  # lines that players typed to agents
+    echoed: int  # how many of them the game showed as said
+    archived: int  # how many of these are in the archive of whom they were said to, once
+    heard: int  # how often all agents together archived a player's line
+    memories: int  # how many there are in all
+    model_calls: int  # requests that the model server had
+    cut_off: int  # how often a player's line was lost
+    kills: dict[str, int]  # by process
+    failed_starts: int  # starts after a kill that failed, and were repeated
+    recoveries: tuple[float, ...]  # from a kill of Server or Portal until a ``look`` was answered
+    child_recoveries: tuple[float, ...]  # from a kill of another process until it ran again
+    looks: tuple[float, ...] = field(repr=False)  # how long each took that was answered
+    memory_growth: int  # the most by which a warm Server grew until its end
+    handle_growth: int  # the same in file handles
+    problems: tuple[str, ...]  # what must not be; none in a world that is well
 
     @property
     def whole(self) -> bool:
@@ -140,33 +122,23 @@ class Soak:
 
     @contextmanager
     def _playing(self) -> Iterator[None]:
-        """While it lasts players play, and faults come and go."""
-        stop = threading.Event()
-        works = [(player.run, (stop,)) for player in self._players]
-        threads = [threading.Thread(target=work, args=given) for work, given in works]
-        threads.append(threading.Thread(target=self._weather, args=(stop,)))
-        for thread in threads:
+        """While it lasts players play, and faults come and go, each in a thread of its own."""
+        stop, plan, fill = threading.Event(), self._plan, self._world.fill_disk
+        turns = [Timer(at, self._model.become, (fault,)) for at, fault in plan.fault_times()]
+        for begins, ends in plan.disk_times():
+            turns += [Timer(at, fill, kwargs={"full": at == begins}) for at in (begins, ends)]
+        threads = [Thread(target=player.run, args=(stop,)) for player in self._players]
+        for thread in (*threads, *turns):
             thread.daemon = True
             thread.start()
         try:
             yield
         finally:
             stop.set()
-            for thread in threads:
+            for turn in turns:
+                turn.cancel()
+            for thread in (*threads, *turns):
                 thread.join(2 * PATIENCE)
-
-    def _weather(self, stop: threading.Event) -> None:
-        """In a thread of its own: the model's faults, and a disk that is full for a while."""
-        turns: list[tuple[float, Callable[[], None]]] = []
-        for turn in self._plan.fault_times():
-            turns.append((turn.at, lambda fault=turn.fault: self._model.become(fault)))
-        for begins, ends in self._plan.disk_times():
-            turns.append((begins, lambda: self._world.fill_disk(full=True)))
-            turns.append((ends, lambda: self._world.fill_disk(full=False)))
-        for at, turn in sorted(turns, key=lambda each: each[0]):
-            if stop.wait(max(self._began + at - time.monotonic(), 0)):
-                return
-            turn()
 
     def _live(self) -> None:
         sampled = told = 0.0
@@ -209,26 +181,22 @@ class Soak:
         if kill.component in (Component.SERVER, Component.PORTAL):
             self._start_again()
             back = until(lambda: self._answered(killed) is not None, _RECOVERY_SECONDS)
-            found, kept = self._answered(killed), self._recoveries
+            self._recoveries += [(self._answered(killed) or killed) - killed] * back
         else:
             back = until(lambda: self._world.runs(kill.component), _RECOVERY_SECONDS)
-            found, kept = time.monotonic(), self._child_recoveries
-        if back and found is not None:
-            kept.append(found - killed)
-        else:
+            self._child_recoveries += [time.monotonic() - killed] * back
+        if not back:
             self._problems.append(f"the world did not recover from a kill of its {kill.component}")
 
     def _start_again(self) -> None:
-        for attempt in range(_STARTS):
+        for left in reversed(range(_STARTS)):
             try:
-                self._world.start()
+                return self._world.start()
             except KeepsakeError as error:
                 self._failed_starts += 1
                 self._say(error.what)
-                if attempt == _STARTS - 1:
+                if not left:
                     raise
-            else:
-                return
 
     def _answered(self, killed: float) -> float | None:
         """When the first ``look`` was answered that was sent after the kill."""
@@ -251,7 +219,7 @@ class Soak:
     def _counted(self) -> SoakReport:
         said = [line for player in self._players for line in player.said]
         here = self._world.here
-        heard, problems = checks.archive_problems(here)
+        heard, memories, problems = checks.archive_problems(here)
         echoed = [line for line in said if line.echoed]
         grown = list(checks.growth(self._samples))
         problems = [
@@ -270,7 +238,7 @@ class Soak:
             echoed=len(echoed),
             archived=sum(_once(line, heard) for line in echoed),
             heard=sum(len(found) for each in heard.values() for found in each.values()),
-            memories=checks.memories(here),
+            memories=memories,
             model_calls=self._model.calls,
             cut_off=sum(player.cut_off for player in self._players),
             kills=dict(self._kills),
@@ -278,8 +246,8 @@ class Soak:
             recoveries=tuple(self._recoveries),
             child_recoveries=tuple(self._child_recoveries),
             looks=tuple(end - sent for player in self._players for sent, end in player.looks),
-            memory_growth=max((memory for _, memory, _, _ in grown), default=0),
-            handle_growth=max((handles for _, _, handles, _ in grown), default=0),
+            memory_growth=max((memory for memory, _ in grown), default=0),
+            handle_growth=max((handles for _, handles in grown), default=0),
             problems=tuple(problems),
         )
 
@@ -296,14 +264,3 @@ class Soak:
 
 def _once(line: SaidLine, heard: checks.Heard) -> bool:
     return [each.repeats for each in heard.get(line.agent, {}).get(line.tag, ())] == [1]
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which that share of them lies; 0 for none."""
-    ordered = sorted(values)
-    return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else 0.0
-
-
-def median(values: Sequence[float]) -> float:
-    """The middle one; 0 for none."""
-    return statistics.median(values) if values else 0.0

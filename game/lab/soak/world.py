@@ -19,6 +19,7 @@ import psutil
 
 from game.cli.world import client, ports, processes
 from game.cli.world.processes import Component
+from game.lab.refusing import refusing
 from game.lab.simulations.settings import with_model
 from game.lab.soak.fake_model import MODEL
 from game.mind.errors import KeepsakeError
@@ -166,10 +167,8 @@ def until(done: Callable[[], object], seconds: float) -> bool:
 
 
 def _refuse_large(folder: Path) -> None:
-    try:
+    with refusing(f"{folder} is no folder", "Mount a tmpfs"):
         total = shutil.disk_usage(folder).total
-    except OSError as error:
-        raise KeepsakeError(f"{folder} is no folder ({error.strerror})", "Mount a tmpfs") from error
     if total > _LARGEST_DISK:
         raise KeepsakeError(
             f"{folder} is on a disk of {total / 1e6:,.0f} MB, which would be filled",

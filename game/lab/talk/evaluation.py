@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from game.lab.simulations.plan import FOLDER, Lab, SimulationPlan
 from game.lab.simulations.process import LOG, WorldProcess
 from game.lab.simulations.serving import check_servers
-from game.lab.simulations.settings import OWN, copy_config
+from game.lab.simulations.settings import AGENT, OWN, copy_config, section_of
 from game.lab.talk.grading import grade
 from game.lab.talk.job import Job
 from game.lab.talk.scores import Answer
@@ -23,10 +22,6 @@ from game.lab.talk.worker import end_model
 from game.llm.profiles import Profiles, load
 from game.mind.errors import KeepsakeError
 from game.paths import Places
-
-AGENT = "agent"
-"""The profile that agents talk by."""
-_HEADING = re.compile(r"(?m)^##[ \t]+(.+?)[ \t]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,7 @@ def evaluate(
     Raises:
         KeepsakeError: The talks or the profile cannot be used, or the model does not answer.
     """
-    questions = {
+    questions: dict[tuple[str, str], GradedQuestion] = {
         (each.part, question.id): question for each in job.sets() for question in each.questions
     }
     if not questions:
@@ -83,10 +78,7 @@ def evaluate(
     return talks
 
 
-_MEASURED = (
-    *("seconds", "wall", "thoughts", "prompt_tokens", "completion_tokens"),
-    *("outcomes", "problem", "said", "raw", "prompt"),
-)
+_MEASURED = [field.name for field in fields(Answer)[5:]]
 """Fields of an answer as the worker tells them."""
 
 
@@ -138,16 +130,10 @@ def use_profile(path: Path, name: str) -> None:
     if name == AGENT:
         return
     text = path.read_text(encoding="utf-8")
-    sections = _sections(text)
-    wanted, old = sections[name.casefold()], sections[AGENT]
-    path.write_text(text.replace(old, f"\n{wanted.strip()}\n\n", 1), encoding="utf-8")
+    _, wanted, _ = section_of(text, name)
+    head, _, rest = section_of(text, AGENT)
+    path.write_text(f"{head}\n{wanted.strip()}\n\n{rest}", encoding="utf-8")
     load(path)
-
-
-def _sections(text: str) -> dict[str, str]:
-    """The body of each ``##`` section, by its name."""
-    _, *parts = _HEADING.split(text)
-    return {name.casefold(): body for name, body in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def _lines(lab: Lab, job: Job) -> Iterator[dict[str, Any]]:

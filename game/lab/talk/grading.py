@@ -1,9 +1,7 @@
 """Grades an answer by patterns: right, wrong, silent, markup, repeat or parrot.
 
 Patterns are regular expressions that are searched for in the normalised answer: lower case,
-straight quotes, single blanks. Two shorthands: ``<7>`` is ``7`` or ``seven``; a pattern that
-begins with ``~`` is meant as the speaker's own: ``~piper`` finds *I am a piper* and *my brother
-is a piper*, not *you are a piper*.
+straight quotes, single blanks; :mod:`game.lab.talk.patterns` has their shorthands.
 """
 
 from __future__ import annotations
@@ -13,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
-from functools import cache
 
+from game.lab.talk.patterns import PLAIN, QUOTES, compiled
 from game.lab.talk.talk_set import SMALL_TALK, UNKNOWN, GradedQuestion
 
 
@@ -65,7 +63,7 @@ def _by_patterns(question: GradedQuestion, said: str, whose: str) -> Grade:
     if wrong := _found(question.wrong, said):
         return Grade(AnswerVerdict.WRONG, why=wrong)
     if question.kind == SMALL_TALK and not question.right:
-        why = "" if _plausible(said) else "too short or too long"
+        why = "" if 1 <= len(_words(said)) <= _LONG else "too short or too long"
         return Grade(AnswerVerdict.WRONG if why else AnswerVerdict.RIGHT, why=why)
     right = question.right or (_ADMITS if question.kind == UNKNOWN else ())
     why = _found(right, said)
@@ -74,24 +72,12 @@ def _by_patterns(question: GradedQuestion, said: str, whose: str) -> Grade:
 
 def normalised(text: str) -> str:
     """Lower case, straight quotes and dashes, single blanks."""
-    return " ".join(text.translate(_PLAIN).casefold().split())
-
-
-@cache
-def compiled(text: str) -> re.Pattern[str]:
-    """A pattern of a set, with its shorthands written out.
-
-    Raises:
-        re.error: It is no pattern.
-    """
-    own = text.startswith("~")
-    body = _NUMBER.sub(lambda m: _number(int(m[1])), text.removeprefix("~").translate(_PLAIN))
-    return re.compile(rf"{_MINE}(?:{body})" if own else body, re.IGNORECASE)
+    return " ".join(text.translate(PLAIN).casefold().split())
 
 
 def markup_in(answer: str, names: Iterable[str] = ()) -> str:
     """What of the answer is prompt text or markup; empty if nothing is."""
-    plain = answer.translate(_QUOTES)
+    plain = answer.translate(QUOTES)
     if plain.count('"') % 2:
         return "a quotation mark without its fellow"
     if found := _MARKUP.search(plain):
@@ -118,19 +104,12 @@ def _parrots(said: str, asked: str) -> bool:
     return SequenceMatcher(None, mine, theirs, autojunk=False).ratio() >= _ALIKE
 
 
-def _plausible(said: str) -> bool:
-    return 1 <= len(_words(said)) <= _LONG
-
-
 def _words(text: str) -> list[str]:
     return re.findall(r"[\w']+", text)
 
 
 _TOO_SHORT, _LONG = 3, 70
 _ALIKE = 0.8
-_SAME = {"’": "'", "‘": "'", "“": '"', "”": '"'}
-_QUOTES = str.maketrans(_SAME)
-_PLAIN = str.maketrans({**_SAME, "–": "-", "—": "-", "…": "..."})
 _ROLES = "user|assistant|system|model|question|answer|q|a|you|player"
 _MARKUP = re.compile(
     r"[\[\]{}<>~|#*`‹›\\_]"
@@ -157,38 +136,3 @@ _ADMITS = (
     r"\b(?:slip(?:s|ped)|escape[sd]?) (?:me|my mind|my memory)\b|\bremind me\b",
 )
 """How people admit that they do not know; right for questions of the kind ``unknown``."""
-
-_NOT_MINE = (
-    "you|your|yours|you're|you've|you'd|he|she|they|his|her|hers|their|theirs|he's|she's|that|"
-    "think|know|knew|remember|recall|believe|guess|hear|heard|told|said|sure|bet|hope|wonder|"
-    "ask|asked|glad|sorry|suppose|gather|understand|see|promised|friend"
-)
-_MINE = (
-    r"\b(?:i|i'm|i've|i'd|i'll|my|mine|we|our|me)\b"
-    rf"(?:\s+(?!(?:{_NOT_MINE})\b)[\w'-]+){{0,6}}?\s+"
-)
-"""Somebody says of themselves, with nobody else's pronoun between it and the claim."""
-
-
-_NUMBER = re.compile(r"<(\d{1,3})>")
-_LOW = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen"
-)
-_ONES = tuple(_LOW.split())
-_TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-
-
-def _number(value: int) -> str:
-    return rf"\b(?:{value}|{_spelt(value)})\b"
-
-
-def _spelt(value: int) -> str:
-    if value < len(_ONES):
-        return _ONES[value]
-    if value < 100:
-        ten, one = divmod(value, 10)
-        return _TENS[ten] + (rf"[- ]?{_ONES[one]}" if one else "")
-    hundred, rest = divmod(value, 100)
-    start = rf"(?:a|{_ONES[hundred]}) hundred" if hundred == 1 else f"{_ONES[hundred]} hundred"
-    return start + (rf"(?: and)? {_spelt(rest)}" if rest else "")

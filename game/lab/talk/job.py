@@ -6,8 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from game.lab.talk.reading import read_talks
-from game.lab.talk.talk_set import ALL, TalkSet, chosen
+from game.lab.talk.talk_set import ALL, TalkSet, chosen, read_talks
 
 FILE = "job.json"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
@@ -115,15 +115,6 @@ class SeededGateway(TimelineGateway):
         return super().submit(profile_name, priority, key, seeded, done)
 
 
-@dataclass(frozen=True, slots=True)
-class _Since:
-    """The moment at which a question was asked: what comes after it belongs to it."""
-
-    heard: int
-    thoughts: int
-    clock: float
-
-
 class _Play:
     """One scene while it is played."""
 
@@ -180,30 +171,37 @@ class _Play:
     def _ask(self, questions: Sequence[GradedQuestion], seconds: float) -> None:
         for question in questions:
             self._come(question.speaker)
-        since = _Since(len(self._stage.heard), len(self._happened.thoughts), time.monotonic())
+        heard, first, began = len(self._stage.heard), len(self._happened.thoughts), time.monotonic()
         for question in questions:
             self._say(question.speaker, question.words, question.how)
         self._pass(seconds)
         self._show_heard()
+        said, alone = self._stage.heard[heard:], len(questions) == 1
         for question in questions:
-            self._report(question, since, alone=len(questions) == 1)
+            found = (each for each in said if _answers(each, question.speaker, alone))
+            self._report(question, said, next(found, None), first, began)
 
-    def _report(self, question: GradedQuestion, since: _Since, *, alone: bool) -> None:
-        said = self._stage.heard[since.heard :]
-        answer = next((each for each in said if _answers(each, question.speaker, alone)), None)
-        thoughts = self._until(answer, since)
+    def _report(
+        self,
+        question: GradedQuestion,
+        said: Sequence[Heard],
+        answer: Heard | None,
+        first: int,
+        began: float,
+    ) -> None:
+        """Tell of an answer; the thoughts from ``first`` up to the one that gave it are its own."""
+        ended = answer.at if answer else time.monotonic()
+        thoughts = self._happened.thoughts[first : answer.thoughts + 1 if answer else None]
         last = thoughts[-1] if thoughts else None
-        before = answer.at if answer else time.monotonic()
-        earlier = [each.words for each in self._stage.heard if each.at < before]
         self._tell(
             {
                 "op": "answer",
                 "question": question.id,
                 "answer": answer.words if answer else None,
                 "said": [each.words for each in said],
-                "earlier": earlier,
+                "earlier": [each.words for each in self._stage.heard if each.at < ended],
                 "seconds": sum(each.latency for each in thoughts),
-                "wall": (answer.at if answer else time.monotonic()) - since.clock,
+                "wall": ended - began,
                 "thoughts": len(thoughts),
                 "prompt_tokens": last.prompt_tokens if last else 0,
                 "completion_tokens": sum(each.completion_tokens for each in thoughts),
@@ -213,10 +211,6 @@ class _Play:
                 "raw": [each.answer for each in thoughts],
             }
         )
-
-    def _until(self, answer: Heard | None, since: _Since) -> list[Thought]:
-        """The thoughts up to the one that gave the answer; all where none did."""
-        return self._happened.thoughts[since.thoughts : answer.thoughts + 1 if answer else None]
 
     # -- compactions
 
@@ -229,7 +223,7 @@ class _Play:
         for number in range(1, step.times + 1):
             before = self._happened.compactions
             for _ in range(step.talked):
-                self._say(self._listener(), next(lines), TALK)
+                self._say(self._two()[0], next(lines), TALK)
                 self._pass(LISTENS)
                 self._show_heard()
             said = self._overhear(lines, before)
@@ -246,7 +240,8 @@ class _Play:
         agent.db.paused = True
         wanted = services.services().compaction.current.immediate_window + LEAVES_WINDOW
         said = 0
-        while self._window() < wanted and self._happened.compactions == compactions:
+        memory = agent.mind.memory
+        while len(memory.context().window) < wanted and self._happened.compactions == compactions:
             if said == _MOST_FILLER:
                 break
             self._stage.overhear(names[said % 2], next(lines), names[(said + 1) % 2])
@@ -254,9 +249,6 @@ class _Play:
             said += 1
         agent.db.paused = False
         return said
-
-    def _window(self) -> int:
-        return len(self._stage.agent.mind.memory.context().window)
 
     def _compacted(self) -> str:
         """What ``@compact-memories`` does; says what came of it."""
@@ -270,12 +262,8 @@ class _Play:
             return f"failed: {outcome}"
         return f"{outcome.outcome}, {outcome.kept} memories stay"
 
-    def _listener(self) -> str:
-        """Somebody to talk on with the agent."""
-        return self._stage.present[0] if self._stage.present else self._scene.speakers[0]
-
     def _two(self) -> tuple[str, str]:
-        """Two who talk with each other."""
+        """Two who talk with each other, and the first of them with the agent."""
         present = [*self._stage.present, *self._scene.speakers, *self._stage.names]
         first, second, *_ = dict.fromkeys(present)
         return first, second

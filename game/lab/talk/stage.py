@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,11 @@ from game.agent.thinking.hearing import words_of
 from game.lab.simulations.backdating import begin_world, finish_world
 from game.lab.simulations.inhabitants import only
 from game.lab.simulations.plan import SimulationPlan
-from game.lab.simulations.players import enter, leave, make_player
-from game.lab.talk.talk_set import TalkAgent, TalkRoom, TalkSet
+from game.lab.simulations.players import Player, make_player
+from game.lab.talk.talk_set import TalkRoom, TalkSet
 from game.mind.errors import KeepsakeError
 from game.mind.language.perception import perceive
 from typeclasses.agents import Agent, create_agent
-from typeclasses.characters import Character
 from typeclasses.exits import Exit
 from typeclasses.rooms import Room
 from world.atlas import Atlas, read_atlas
@@ -46,13 +45,13 @@ class Heard:
 
 def build(talks: TalkSet, plan: SimulationPlan) -> None:
     """Build the shipped village without its people, the set's own rooms, agents and speakers."""
-    atlas = _village(talks.people.values())
+    atlas = _village(talks)
     begin_world(atlas)
-    rooms = _rooms(talks.places.values())
-    for person in talks.people.values():
+    rooms = _rooms(talks.places)
+    for name, person in talks.people.items():
         if not person.shipped:
             create_agent(
-                person.name,
+                name,
                 location=rooms[person.place],
                 profile=person.whole_profile,
                 examples=person.examples,
@@ -62,26 +61,25 @@ def build(talks: TalkSet, plan: SimulationPlan) -> None:
     finish_world(plan.begins)
 
 
-def _village(people: Iterable[TalkAgent]) -> Atlas:
+def _village(talks: TalkSet) -> Atlas:
     """The shipped world with only those of its agents whom the set names."""
     atlas = read_atlas()
-    wanted = [person.shipped for person in people if person.shipped]
-    for each in wanted:
-        if each not in atlas.people:
-            there = ", ".join(sorted(atlas.people))
-            raise KeepsakeError(f"There is no shipped agent {each!r}", f"There are: {there}")
+    wanted = {person.shipped for person in talks.people.values()} - {""}
+    if unknown := sorted(wanted - set(atlas.people)):
+        there = ", ".join(sorted(atlas.people))
+        raise KeepsakeError(f"There is no shipped agent {unknown[0]!r}", f"There are: {there}")
     return only(atlas, {key: each for key, each in atlas.people.items() if key in wanted})
 
 
-def _rooms(wanted: Iterable[TalkRoom]) -> dict[str, Any]:
+def _rooms(wanted: Mapping[str, TalkRoom]) -> dict[str, Any]:
     """The set's own rooms; a door leads from each to one street, so that agents may walk out."""
     street = create.create_object(Room, key=_STREET[0], attributes=[("desc", _STREET[1])])
     rooms = {}
-    for place in wanted:
+    for key, place in wanted.items():
         room = create.create_object(Room, key=place.name, attributes=[("desc", place.desc)])
         create.create_object(Exit, key="out", location=room, destination=street)
-        create.create_object(Exit, key=place.id, location=street, destination=room)
-        rooms[place.id] = room
+        create.create_object(Exit, key=key, location=street, destination=room)
+        rooms[key] = room
     return rooms
 
 
@@ -104,8 +102,7 @@ class Stage:
         self._thoughts = thoughts
         self.agent = Agent.objects.get(db_key=agent)
         self.heard: list[Heard] = []
-        self._characters = {name: Character.objects.get(db_key=name) for name in speakers}
-        self._numbers = {name: _FIRST_SESSION + n for n, name in enumerate(self._characters)}
+        self._players = {name: Player(name, _FIRST_SESSION + n) for n, name in enumerate(speakers)}
         evennia.SESSION_HANDLER.data_out = self._on_screen
 
     def pause_others(self) -> None:
@@ -115,45 +112,36 @@ class Stage:
 
     def come(self, name: str) -> None:
         """The speaker enters the game where the agent is."""
-        character = self._characters[name]
-        if character.location is not None:
-            return
-        enter(self._numbers[name], character, self.agent)
+        self._players[name].come(self.agent)
 
     def go(self, name: str) -> None:
         """The speaker leaves the game, if it was there."""
-        character = self._characters[name]
-        if character.location is None:
-            return
-        leave(self._numbers[name], character)
+        self._players[name].go()
 
     def speak(self, name: str, words: str, how: str) -> None:
         """The speaker types a command that says it; it follows an agent that has walked on."""
-        character = self._characters[name]
         self.come(name)
-        here = self.agent.location
-        if here is not None and character.location is not here:
-            character.move_to(here)
         key = self.agent.key.casefold()
         typed = {"say": f"say {words}", "whisper": f"whisper {key} = {words}"}
-        character.execute_cmd(typed.get(how, f"talk {key} {words}"))
+        self._players[name].type(self.agent, typed.get(how, f"talk {key} {words}"))
 
     def overhear(self, name: str, words: str, to: str) -> None:
         """The speaker says it to another speaker while the agent is near."""
         for each in (name, to):
             self.come(each)
-        self._characters[name].execute_cmd(f"talk {to} {words}")
+        self._players[name].character.execute_cmd(f"talk {to} {words}")
 
     @property
     def names(self) -> tuple[str, ...]:
         """Whoever may come."""
-        return tuple(self._characters)
+        return tuple(self._players)
 
     @property
     def present(self) -> list[str]:
         """The speakers who are where the agent is."""
         here = self.agent.location
-        return [name for name, each in self._characters.items() if here and each.location is here]
+        found = {name: each.character.location for name, each in self._players.items()}
+        return [name for name, place in found.items() if here and place is here]
 
     def _on_screen(self, session: Any, **shown: Any) -> None:
         """What one of the speakers reads; the agent's speech is kept, once."""
@@ -169,10 +157,9 @@ class Stage:
         if line.startswith((f"{name} says", f"{name} whispers", f"{name} shouts")):
             to = self._addressee(facts.get("to"))
             if reader.key == (to or next(iter(self.present), reader.key)):
-                self._keep(words_of(line), facts["type"], to)
-
-    def _keep(self, words: str, how: str, to: str) -> None:
-        self.heard.append(Heard(words, how, to, time.monotonic(), self._thoughts()))
+                now, thoughts = time.monotonic(), self._thoughts()
+                self.heard.append(Heard(words_of(line), facts["type"], to, now, thoughts))
 
     def _addressee(self, number: Any) -> str:
-        return next((name for name, each in self._characters.items() if each.id == number), "")
+        players = self._players.items()
+        return next((name for name, each in players if each.character.id == number), "")

@@ -16,7 +16,6 @@ from game.lab.simulations import world
 from game.lab.simulations.plan import Lab, SimulationPlan
 from game.lab.simulations.process import LOG, OVER, in_child, tell, work_in
 from game.lab.talk.job import Job
-from game.lab.talk.talk_set import TalkScene, TalkSet
 from game.llm.profiles import Profiles, embedded_profile
 from game.mind.errors import KeepsakeError
 from game.paths import Places, places
@@ -37,33 +36,19 @@ def _play_all(lab: Lab, job: Job) -> None:
     plan = SimulationPlan("talk", seed=job.seed)
     tell({"op": "setting up"})
     world.set_up()
-    from game.lab.talk import playing  # noqa: F401, PLC0415 - here once, not in each child
+    from game.lab.talk import playing, stage  # noqa: PLC0415 - needs Evennia to be set up
 
     world.make_tables(lab)
     empty = _kept(lab, "empty.db3")
     _start_model(places())
     for talks in job.sets():
         shutil.copyfile(empty, places().database)
-        _in_child(lab, partial(_build, talks, plan))
+        _in_child(lab, partial(stage.build, talks, plan))
         built = _kept(lab, "built.db3")
         for scene in talks.scenes:
             _clear(lab, built)
             tell({"op": "scene", "scene": scene.id, "agent": scene.agent, "part": talks.part})
-            _in_child(lab, partial(_play, talks, scene, plan))
-
-
-def _build(talks: TalkSet, plan: SimulationPlan) -> None:
-    from game.lab.talk import stage  # noqa: PLC0415 - needs Evennia to be set up
-
-    stage.build(talks, plan)
-    world.close_database()
-
-
-def _play(talks: TalkSet, scene: TalkScene, plan: SimulationPlan) -> None:
-    from game.lab.talk import playing  # noqa: PLC0415 - needs Evennia to be set up
-
-    playing.play(talks, scene, plan, tell)
-    world.close_database()
+            _in_child(lab, partial(playing.play, talks, scene, plan, tell))
 
 
 def _kept(lab: Lab, name: str) -> Path:
@@ -82,7 +67,11 @@ def _clear(lab: Lab, built: Path) -> None:
 
 
 def _in_child(lab: Lab, work: Callable[[], None]) -> None:
-    in_child(work, lambda _: KeepsakeError("A talk broke off", f"See {lab.folder / LOG}"))
+    def worked() -> None:
+        work()
+        world.close_database()
+
+    in_child(worked, lambda _: KeepsakeError("A talk broke off", f"See {lab.folder / LOG}"))
 
 
 def _start_model(here: Places) -> None:
