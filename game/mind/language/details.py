@@ -218,7 +218,9 @@ def _numbers(tokens: Sequence[_Token], *, vague: bool = False) -> Iterator[Detai
         elif token.low in _VALUES:
             end, value = _in_words(tokens, index)
             alone = end == index + 1 and token.low in _VAGUE
-            if vague or not alone or _dated(tokens, index):
+            beside = tokens[max(index - 2, 0) : index + 3]  # the second of June, June the second
+            dated = any(each.low in _MONTHS and each.capital for each in beside)
+            if vague or not alone or dated:
                 shown = _as_written(tokens[index:end])
                 yield Detail(shown, (str(value),), number=True)
             index = end
@@ -256,9 +258,3 @@ def _joined(part: int, value: int) -> int:
         return part * value if 0 < part < value else value if part == 0 else 0
     room = part == 0 or (part % 100 == 0 and value < 100) or (part % 10 == 0 and value < 10)
     return part + value if room and part != 10 else 0
-
-
-def _dated(tokens: Sequence[_Token], index: int) -> bool:
-    """Whether a month stands beside it: the second of June, June the second."""
-    near = tokens[max(index - 2, 0) : index + 3]
-    return any(token.low in _MONTHS and token.capital for token in near)
