@@ -51,7 +51,6 @@ _MARKS = re.compile(
 )
 """What a prompt adds to a text: references, counts, headings, list signs, days of lines."""
 _CURSOR = re.compile(r"^~([^~<>\n]{1,40})>\s*\S+", re.M)
-_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _TOKEN = re.compile(
     r"(?P<number>\d+(?:[.,:]\d+)*)|(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)*)|(?P<end>[.!?…:;\"“”(\[\n])"
     r"|(?P<quote>(?<!\w)['‘])"
@@ -106,11 +105,9 @@ def vocabulary(texts: Iterable[str]) -> set[str]:
     """Every key that stands in ``texts``: stems of all words, and all numbers."""
     keys: set[str] = set()
     for text in texts:
-        low = {word.casefold() for word in _WORD.findall(_plain(text))}
-        keys.update(map(key, low))
-        if any(map(counts, low)):
-            found = _numbers(_tokens(text), vague=True)
-            keys.update(each for number in found for each in number.keys)
+        tokens = _tokens(text)
+        keys.update(key(token.low) for token in tokens)
+        keys.update(each for number in _numbers(tokens, vague=True) for each in number.keys)
     return keys
 
 
