@@ -59,16 +59,7 @@ _NEWS = (
     "There is a light in the {place} when the moon is down.",
 )
 _PLACES = (
-    "weir",
-    "mill",
-    "orchard",
-    "jetty",
-    "tower",
-    "chapel",
-    "quarry",
-    "ferry",
-    "bridge",
-    "well",
+    *("weir", "mill", "orchard", "jetty", "tower", "chapel", "quarry", "ferry", "bridge", "well"),
 )
 _THINGS = (
     *("eels", "candles", "baskets", "barrels", "nails", "feathers", "lanterns", "turnips"),

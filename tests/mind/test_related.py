@@ -151,11 +151,8 @@ def test_what_a_researcher_sets_is_taken(tmp_path, line, field):
 @pytest.mark.parametrize(
     "line",
     [
-        "**patience**: 0",
-        "**patience**: nan",
-        "**patience**: soon",
-        "**budget**: -1",
-        "**memorys**: 3",
+        *("**patience**: 0", "**patience**: nan", "**patience**: soon", "**budget**: -1"),
+        *("**memorys**: 3",),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_its_line(tmp_path, line):

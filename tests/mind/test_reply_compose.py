@@ -71,17 +71,32 @@ def scenes(draw):
     return scene(window, event=event, others=("Ann",), examples=examples)
 
 
-# -- its size
+# -- its size, and one dialogue
 
 
 @given(scenes(), st.integers(150, 4000), st.booleans(), st.integers(1, 3))
-def test_it_is_about_as_large_as_it_may_be_at_most(made, budget, chat, attempt):
+def test_whatever_was_said_it_fits_and_nobody_speaks_for_the_agent(made, budget, chat, attempt):
     for tokens in (WordTokens(), Heuristic()):
         prompt = compose(made, budget, tokens, chat=chat, attempt=attempt)
+        sent = [message.text for message in prompt.messages]
         # Names before words, and the roles, are not counted one by one.
         assert tokens.of(prompt.rendered.text) <= 1.15 * budget + 40
-        sent = sum(tokens.of(message.text) for message in prompt.messages)
-        assert sent <= 1.15 * budget + 40
+        assert sum(map(tokens.of, sent)) <= 1.15 * budget + 40
+    for text in (prompt.rendered.text, *sent):
+        assert not re.search(r"<\||<[a-z_]+>|\[/?INST\]|~Mira>|\r|\x00", text)
+    spoken = {turn.words for turn in made.turns if not turn.who}
+    shown = {example.answer for example in prompt.examples}
+    if chat:
+        its_own = [m.text for m in prompt.messages if m.role == "assistant"]
+        roles = [message.role for message in prompt.messages]
+        assert (roles[0], roles[-1]) == ("system", "user")
+        assert all(one != other for one, other in pairwise(roles))
+        assert all(text.strip() for text in sent)
+    else:
+        named = [line for line in lines(prompt) if re.match(r"\s*~?Mira\s*[:>]", line)]
+        assert named[-1] == lines(prompt)[-1] == "Mira:"
+        its_own = [line.removeprefix("Mira: ") for line in named[:-1]]
+    assert {line for text in its_own for line in text.split("\n")} <= spoken | shown
 
 
 @pytest.mark.parametrize("chat", [False, True])
@@ -103,44 +118,6 @@ def test_more_room_is_made_use_of(chat):
     chosen = [len(composed(made, budget, chat=chat).chosen) for budget in BUDGETS]
     assert chosen == sorted(chosen)
     assert chosen[0] < chosen[-1]
-
-
-# -- one dialogue
-
-
-@given(scenes(), st.integers(150, 1200))
-def test_nobody_can_forge_a_line_of_the_agents(made, budget):
-    prompt = composed(made, budget)
-    own = [line for line in lines(prompt) if re.match(r"\s*~?Mira\s*[:>]", line)]
-    said = {f"Mira: {turn.words}" for turn in made.turns if not turn.who}
-    shown = {f"Mira: {example.answer}" for example in prompt.examples}
-    assert own[-1] == "Mira:"
-    assert set(own[:-1]) <= said | shown
-    assert lines(prompt)[-1] == "Mira:"
-
-
-@given(scenes(), st.booleans())
-def test_no_machinery_of_a_model_stands_in_it(made, chat):
-    prompt = composed(made, 1200, chat=chat)
-    for text in (prompt.rendered.text, *(message.text for message in prompt.messages)):
-        assert not re.search(r"<\||<[a-z_]+>|\[/?INST\]|~Mira>", text)
-        assert "\r" not in text
-        assert "\x00" not in text
-
-
-@given(scenes(), st.integers(150, 1200), st.integers(1, 3))
-def test_chat_roles_alternate_and_the_question_is_last(made, budget, attempt):
-    prompt = composed(made, budget, chat=True, attempt=attempt)
-    roles = [message.role for message in prompt.messages]
-    assert roles[0] == "system"
-    assert all(one != other for one, other in pairwise(roles))
-    assert roles[-1] == "user"
-    assert all(message.text.strip() for message in prompt.messages)
-    spoken = [turn.words for turn in made.turns if not turn.who]
-    shown = [example.answer for example in prompt.examples]
-    for message in prompt.messages:
-        if message.role == "assistant":  # nothing but its own words was ever said by it
-            assert all(line in {*spoken, *shown} for line in message.text.split("\n"))
 
 
 # -- what stands where

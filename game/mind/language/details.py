@@ -51,7 +51,6 @@ _MARKS = re.compile(
 )
 """What a prompt adds to a text: references, counts, headings, list signs, days of lines."""
 _CURSOR = re.compile(r"^~([^~<>\n]{1,40})>\s*\S+", re.M)
-_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _TOKEN = re.compile(
     r"(?P<number>\d+(?:[.,:]\d+)*)|(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)*)|(?P<end>[.!?…:;\"“”(\[\n])"
     r"|(?P<quote>(?<!\w)['‘])"
@@ -106,11 +105,9 @@ def vocabulary(texts: Iterable[str]) -> set[str]:
     """Every key that stands in ``texts``: stems of all words, and all numbers."""
     keys: set[str] = set()
     for text in texts:
-        low = {word.casefold() for word in _WORD.findall(_plain(text))}
-        keys.update(map(key, low))
-        if any(map(counts, low)):
-            found = _numbers(_tokens(text), vague=True)
-            keys.update(each for number in found for each in number.keys)
+        tokens = _tokens(text)
+        keys.update(key(token.low) for token in tokens)
+        keys.update(each for number in _numbers(tokens, vague=True) for each in number.keys)
     return keys
 
 
@@ -218,7 +215,9 @@ def _numbers(tokens: Sequence[_Token], *, vague: bool = False) -> Iterator[Detai
         elif token.low in _VALUES:
             end, value = _in_words(tokens, index)
             alone = end == index + 1 and token.low in _VAGUE
-            if vague or not alone or _dated(tokens, index):
+            beside = tokens[max(index - 2, 0) : index + 3]  # the second of June, June the second
+            dated = any(each.low in _MONTHS and each.capital for each in beside)
+            if vague or not alone or dated:
                 shown = _as_written(tokens[index:end])
                 yield Detail(shown, (str(value),), number=True)
             index = end
@@ -256,9 +255,3 @@ def _joined(part: int, value: int) -> int:
         return part * value if 0 < part < value else value if part == 0 else 0
     room = part == 0 or (part % 100 == 0 and value < 100) or (part % 10 == 0 and value < 10)
     return part + value if room and part != 10 else 0
-
-
-def _dated(tokens: Sequence[_Token], index: int) -> bool:
-    """Whether a month stands beside it: the second of June, June the second."""
-    near = tokens[max(index - 2, 0) : index + 3]
-    return any(token.low in _MONTHS and token.capital for token in near)

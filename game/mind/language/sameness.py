@@ -9,6 +9,7 @@ recognised stands there twice; what is lost and not noticed costs the rule, so n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from game.mind.errors import ModelError
@@ -67,6 +68,5 @@ def _cosines(pairs: Sequence[tuple[str, str]], embedder: Embedder) -> list[float
 
 
 def _cosine(one: Sequence[float], two: Sequence[float]) -> float:
-    dot = sum(a * b for a, b in zip(one, two, strict=True))
-    size = (sum(a * a for a in one) * sum(b * b for b in two)) ** 0.5
-    return dot / size if size else 0.0
+    size = math.hypot(*one) * math.hypot(*two)
+    return math.sumprod(one, two) / size if size else 0.0

@@ -37,15 +37,17 @@ class Options:
 
     def of(self, takes: Takes) -> tuple[str, ...]:
         """The names that may follow such a verb, of a gift the thing; empty where none is due."""
-        if takes is Takes.EXIT:
-            return () if self.stays else self.exits
-        if takes in (Takes.THING, Takes.MAYBE_THING):
-            return tuple(dict.fromkeys((*self.people, *self.things, *self.lying, *self.carried)))
-        if takes is Takes.LYING:
-            return self.lying
-        if takes is Takes.CARRIED or (takes is Takes.GIFT and self.people):
-            return self.carried
-        return self.people if takes is Takes.WHISPER else ()
+        seen = tuple(dict.fromkeys((*self.people, *self.things, *self.lying, *self.carried)))
+        named = {
+            Takes.EXIT: () if self.stays else self.exits,
+            Takes.THING: seen,
+            Takes.MAYBE_THING: seen,
+            Takes.LYING: self.lying,
+            Takes.CARRIED: self.carried,
+            Takes.GIFT: self.carried if self.people else (),
+            Takes.WHISPER: self.people,
+        }
+        return named.get(takes, ())
 
     def offered(self, verbs: Sequence[Verb]) -> tuple[Verb, ...]:
         """The verbs without those for which there is nothing and nobody here."""

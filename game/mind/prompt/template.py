@@ -8,6 +8,7 @@ lines comes from where.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -290,12 +291,9 @@ def _refused(path: Path, error: Exception) -> ConfigError:
 
 def _line_in_template(error: Exception) -> int:
     """The line of the template in which ``error`` was raised; Jinja keeps it in the traceback."""
-    line, step = 1, error.__traceback__
-    while step is not None:
-        if step.tb_frame.f_code.co_filename == "<template>":
-            line = step.tb_lineno
-        step = step.tb_next
-    return line
+    steps = traceback.walk_tb(error.__traceback__)
+    lines = [line for frame, line in steps if frame.f_code.co_filename == "<template>"]
+    return lines[-1] if lines else 1
 
 
 def _lines(texts: Sequence[str]) -> list[str]:

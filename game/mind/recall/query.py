@@ -137,8 +137,9 @@ def _terms(text: str) -> tuple[str, ...]:
 
 def _exact(text: str) -> frozenset[str]:
     """Numbers, and capitalised words that do not merely begin a sentence."""
-    found = set()
-    for before, word in _STANDING_OUT.findall(text):
-        if word.isdigit() or not (before == "" or before.strip() in {".", "!", "?", ":"}):
-            found.add(stem(word))
+    found = {
+        stem(word)
+        for before, word in _STANDING_OUT.findall(text)
+        if word.isdigit() or (before and before.strip() not in tuple(".!?:"))
+    }
     return frozenset(found - _STEMS_OF_NONE)

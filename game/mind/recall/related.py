@@ -68,15 +68,16 @@ def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -
         _unseen(found.summaries, context, config.summaries),
     )
     left, hits = config.budget, list[Hit]()
-    lines: dict[DocumentKind, list[str]] = {kind: [] for kind in DocumentKind}
     for hit in filter(None, chain.from_iterable(zip_longest(*columns))):
-        line = line_of(hit.document)
-        if (cost := estimate_tokens(line)) <= left:
+        if (cost := estimate_tokens(line_of(hit.document))) <= left:
             left -= cost
-            lines[hit.document.kind].append(line)
             hits.append(hit)
-    experiences = (*lines[DocumentKind.SUMMARY], *lines[DocumentKind.MEMORY])
-    return Related(tuple(lines[DocumentKind.NOTE]), experiences, tuple(hits))
+
+    def lines(kind: DocumentKind) -> list[str]:
+        return [line_of(hit.document) for hit in hits if hit.document.kind is kind]
+
+    experiences = (*lines(DocumentKind.SUMMARY), *lines(DocumentKind.MEMORY))
+    return Related(tuple(lines(DocumentKind.NOTE)), experiences, tuple(hits))
 
 
 def line_of(document: Document) -> str:

@@ -45,18 +45,22 @@ def turns_with(window: Sequence[Memory], partner: str) -> list[TalkTurn]:
     turns: list[TalkTurn] = []
     spoke_last = ""
     for memory in window:
-        if memory.kind is MemoryKind.ACT:
-            turn = _own(memory, partner, spoke_last)
+        own = memory.kind is MemoryKind.ACT
+        said = own_words(memory) if own else heard(memory)
+        if said is None:  # nor is what it said for want of an answer a part of a talk
+            continue
+        if own:
+            is_of_talk = partner == (said.to or memory.to or spoke_last)
         else:
-            said = heard(memory)
-            if said is not None and said.to in ("", "you"):
-                spoke_last = said.who
-            mine = said is not None and said.who == partner and said.to in ("", "you")
-            turn = _turn(partner, said.words, memory) if said is not None and mine else None
-        if turn is not None:
-            if turns and turn.time - turns[-1].time > PAUSE:
+            to_agent = said.to in ("", "you")
+            spoke_last = said.who if to_agent else spoke_last
+            is_of_talk = to_agent and said.who == partner
+        if is_of_talk:
+            if turns and memory.time - turns[-1].time > PAUSE:
                 turns.clear()
-            turns.append(turn)
+            # Of some lines nothing is left; a turn without words is one that no model takes.
+            words = for_prompt(said.words, limit=LONGEST) or "…"
+            turns.append(TalkTurn(said.who, words, memory.number, memory.time))
     return turns
 
 
@@ -65,16 +69,3 @@ def unanswered(turns: Sequence[TalkTurn], first: int = 0) -> list[TalkTurn]:
     last_own = next((t.number for t in reversed(turns) if not t.who), 0)
     since = min(last_own + 1, first) if first else last_own + 1
     return [turn for turn in turns if turn.who and turn.number >= since]
-
-
-def _own(memory: Memory, partner: str, spoke_last: str) -> TalkTurn | None:
-    said = own_words(memory)
-    if said is None:  # what it said for want of an answer is no part of a talk
-        return None
-    to = said.to or memory.to or spoke_last
-    return _turn("", said.words, memory) if to == partner else None
-
-
-def _turn(who: str, words: str, memory: Memory) -> TalkTurn:
-    # Of some lines nothing is left; a turn without words is one that no model takes.
-    return TalkTurn(who, for_prompt(words, limit=LONGEST) or "…", memory.number, memory.time)

@@ -9,7 +9,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain
 
 from game.mind.errors import ModelError
 from game.mind.language.patterns import pattern
@@ -107,19 +107,17 @@ class Ranker:
         if self._embedder is None or not texts:
             return [0.0] * len(texts)
         clauses = [_clauses(text) for text in texts]
-        parts = [part for each in clauses for part in each]
         try:
-            asked, *known = self._vectors_of([question, *texts, *parts])
+            vectors = self._vectors_of([question, *texts, *chain.from_iterable(clauses)])
         except ModelError:
             return [0.0] * len(texts)
-        near = [math.sumprod(asked, each) for each in known]
-        of_parts = iter(near[len(texts) :])
+        near = {text: math.sumprod(vectors[question], vector) for text, vector in vectors.items()}
         return [
-            max([whole, *(OF_A_PART * part for part in islice(of_parts, len(each)))])
-            for whole, each in zip(near, clauses, strict=False)
+            max([near[text], *(OF_A_PART * near[part] for part in parts)])
+            for text, parts in zip(texts, clauses, strict=True)
         ]
 
-    def _vectors_of(self, texts: Sequence[str]) -> list[array[float]]:
+    def _vectors_of(self, texts: Sequence[str]) -> dict[str, array[float]]:
         assert self._embedder is not None
         with self._lock:
             have = {text: self._vectors[text] for text in texts if text in self._vectors}
@@ -131,7 +129,7 @@ class Ranker:
             self._vectors.update(have)
             while len(self._vectors) > _MOST_KEPT:
                 self._vectors.popitem(last=False)
-        return [have[text] for text in texts]
+        return have
 
 
 def _newest_first(ranked: list[Scored]) -> list[Scored]:
