@@ -13,14 +13,9 @@ from game.mind.errors import ConfigError, ModelUnavailable, SummaryRefused
 from game.mind.ports import Generation
 from game.mind.prompt.tokens import estimate_tokens
 from game.mind.summaries import sections as structured
+from game.mind.summaries.source import MAX_CHARACTERS, SummarySource
 from game.mind.summaries.strategy import DEFAULT_STOP, Strategies, load_strategy
-from game.mind.summaries.summarizer import (
-    MAX_CHARACTERS,
-    MERGED,
-    ExtractiveSummarizer,
-    ModelSummarizer,
-    SummarySource,
-)
+from game.mind.summaries.summarizer import MERGED, ExtractiveSummarizer, ModelSummarizer
 
 SHIPPED = Path(__file__).parents[2] / "vault" / "config" / "compaction"
 WAYS = {name: Strategies(SHIPPED).get(name) for name in Strategies(SHIPPED).names}

@@ -17,8 +17,9 @@ from game.mind.compaction.sliding import SlidingMemory
 from game.mind.errors import ConfigError
 from game.mind.ports import Generation
 from game.mind.summaries.files import SummaryFolder
+from game.mind.summaries.source import Summarizer
 from game.mind.summaries.strategy import Layout
-from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer, Summarizer
+from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
 
 type Generate = Callable[[str, tuple[str, ...]], Generation]
 """Continues a prompt up to one of the stop strings; blocks, raises ModelError."""

@@ -14,7 +14,8 @@ from game.llm.servers import GuardedModel, build
 from game.llm.wrappers import Recorder
 from game.mind.errors import ConfigError, KeepsakeError, ModelError
 from game.mind.ports import Generation, LanguageModel
-from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer, Summarizer
+from game.mind.summaries.source import Summarizer
+from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
 from game.paths import Places
 
 NONE = "none"
