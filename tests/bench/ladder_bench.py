@@ -79,7 +79,7 @@ def settings() -> Iterator[Setting]:
 
 
 def measure() -> Iterator[Figure]:
-    """Tokens saved and spent, by life and setting; writes the charts."""
+    """Tokens saved and spent, by life and setting; draws the chart."""
     results: dict[tuple[str, str, str], CostLedger] = {}
     same: dict[tuple[CompactionConfig, int], str] = {}
     for setting in settings():

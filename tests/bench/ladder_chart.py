@@ -1,4 +1,4 @@
-"""The ladder's grid as a chart: a picture and the same as text."""
+"""The ladder's grid as a chart."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from game.mind.memory import Rung
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PICTURE, TEXT = Path("bench-ladder.png"), Path("bench-ladder.txt")
+PICTURE = Path("bench-ladder.png")
 SHIPPED_NAME = "as shipped"
-_WIDTH = 32
 _OUTPUTS = {"small": "#7fb069", "many": "#e6aa68", "huge": "#ca3c25"}
 _EVALUATED, _SPENT = "#4a7fb0", "#8d5a97"
 _RUNGS = {
@@ -30,15 +29,13 @@ _RUNGS = {
 type Results = Mapping[tuple[str, str, str], CostLedger]
 
 
-def chart(results: Results, picture: Path = PICTURE, text: Path = TEXT) -> None:
-    """Write both charts.
+def chart(results: Results, picture: Path = PICTURE) -> None:
+    """Draw it.
 
     Args:
         results: A ledger for each setting, kind of tool output, and length of life.
         picture: Where the PNG goes.
-        text: Where the text goes.
     """
-    text.write_text("\n".join(_text(results)) + "\n", encoding="utf-8")
     mpl.use("agg")
     drawn = Picture(figsize=(15, 13), layout="constrained")
     grid = drawn.add_gridspec(2, 3, height_ratios=(1.75, 1))
@@ -70,48 +67,6 @@ def _by_outputs(results: Results) -> dict[tuple[str, str], CostLedger]:
 
 def _as_shipped(results: Results) -> dict[str, CostLedger]:
     return {f"{key[1]}, {key[2]}": v for key, v in results.items() if key[0] == SHIPPED_NAME}
-
-
-# -- as text
-
-
-def _text(results: Results) -> list[str]:
-    return [*_text_grid(_totals(results)), "", *_text_rungs(_as_shipped(results))]
-
-
-def _text_grid(totals: Mapping[str, CostLedger]) -> list[str]:
-    """A bar for what a thought costs, and beside it what else speaks for a setting."""
-    lines = [
-        "All lives together. Cost: tokens evaluated (█) or spent on summaries (▒) for one thought.",
-        f"Net: tokens that a compaction saves over {HORIZON} thoughts, less its cost.",
-        "Lossy: compactions in 1,000 memories. Window: memories that stand in it, on average.",
-        f"{'':<19} {'cost':<{_WIDTH}} {'':>6} {'net':>8} {'lossy':>6} {'window':>7}",
-    ]
-    scale = _WIDTH / max(each.cost for each in totals.values())
-    for name, each in totals.items():
-        whole = round(each.cost * scale)
-        spent = round(each.a_thought(each.spent) * scale)
-        lines.append(
-            f"{name:<19} {'█' * (whole - spent) + '▒' * spent:<{_WIDTH}} {each.cost:6.0f} "
-            f"{each.net_each:+8,.0f} {each.compactions:6.1f} {each.window / each.thoughts:7.0f}"
-        )
-    return lines
-
-
-def _text_rungs(lives: Mapping[str, CostLedger]) -> list[str]:
-    lines = [
-        f"As shipped: tokens a thought that were not sent, a compaction's over its next {HORIZON}"
-        " thoughts,",
-        "by rung; and those spent on summaries.",
-        f"{'tool outputs, life':<19} {''.join(f'{rung.value:>16}' for rung in Rung)} {'spent':>8}",
-    ]
-    for name, each in lives.items():
-        kept = "".join(f"{each.a_thought(each.kept.get(rung, 0)):16,.0f}" for rung in Rung)
-        lines.append(f"{name:<19} {kept} {each.a_thought(each.spent):8,.0f}")
-    return lines
-
-
-# -- as a picture
 
 
 def _draw_cost(axes: Axes, totals: Mapping[str, CostLedger]) -> None:

@@ -18,7 +18,7 @@ from game.mind.compaction.dependencies import Dependencies
 from game.mind.memory import CompactReason
 from game.mind.ports import SystemClock
 from game.mind.summaries.files import SummaryFolder
-from game.mind.summaries.summarizer import MAX_CHARACTERS, Draft, SummarySource
+from game.mind.summaries.source import MAX_CHARACTERS, Draft, SummarySource
 from tests.bench.figures import Figure, median_ms
 
 SIZES = (100, 10_000, 100_000)

@@ -27,14 +27,9 @@ from game.mind.errors import SummaryRefused
 from game.mind.ports import Generation, LanguageModel
 from game.mind.prompt.script import cursor
 from game.mind.summaries.attribution import swapped
+from game.mind.summaries.source import Summarizer, SummarySource
 from game.mind.summaries.strategy import Layout, Strategies, Strategy
-from game.mind.summaries.summarizer import (
-    EXTRACTIVE,
-    ExtractiveSummarizer,
-    ModelSummarizer,
-    Summarizer,
-    SummarySource,
-)
+from game.mind.summaries.summarizer import EXTRACTIVE, ExtractiveSummarizer, ModelSummarizer
 from game.mind.summaries.writing import SummaryWriter
 from game.paths import REPOSITORY
 from tests.bench.embedded_up import embedded_model

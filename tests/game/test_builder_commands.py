@@ -165,6 +165,9 @@ class TestPlayersAreKeptOut(AgentsWorld):
             "@compact-memories Mira",
             "@llm-status",
             "@agent/prompt Mira",
+            "@compaction/undo Mira",
+            "@memory-status/tokens Mira",
+            "compact",
         ):
             heard.clear()
             self.char1.execute_cmd(line)

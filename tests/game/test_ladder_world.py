@@ -568,29 +568,3 @@ class TestBuilders(Building, LadderWorld):
         # To sleep is a word for waiting, and what begins with "wake" is mostly plain talk.
         own = {*PRIVATE, "pins", "sleep", "wake"}
         assert names - own <= FORBIDDEN
-
-
-class TestPlayers(LadderWorld):
-    def test_players_get_none_of_it(self):
-        self.account.is_superuser = False
-        self.account.permissions.clear()
-        self.account.permissions.add("Player")
-        self.char1.permissions.clear()
-        heard = self.hears(self.char1)
-        self.budget(immediate_window=4)
-        for line in (
-            "@compaction Mira",
-            "compaction Mira 1",
-            "@compactions",
-            "@compaction/undo Mira",
-            "@compact-memories Mira",
-            "@compact-memories/undo Mira",
-            "@memory-status/tokens Mira",
-            "compact",
-        ):
-            heard.clear()
-            self.char1.execute_cmd(line)
-            self.settle()
-            shown = strip_ansi("\n".join(heard))
-            assert "not available" in shown, (line, shown)
-        assert self.past() == []

@@ -18,8 +18,8 @@ from game.mind.errors import ModelUnavailable
 from game.mind.memory import MemoryContext
 from game.mind.ports import Embedder, Tokens
 from game.mind.summaries.files import SummaryFolder
+from game.mind.summaries.source import Draft, SummarySource
 from game.mind.summaries.strategy import NARRATIVE, Layout, Strategy
-from game.mind.summaries.summarizer import Draft, SummarySource
 
 SMALL = CompactionConfig(immediate_window=4, recent_window=3, min_saving_tokens=0)
 """Such small windows save next to nothing, so they must not ask for a saving."""

@@ -16,7 +16,7 @@ from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import CompactionError
 from game.mind.language.perception import PROMPT_LIMIT, for_prompt
 from game.mind.memory import CompactReason
-from game.mind.summaries.summarizer import Draft, SummarySource
+from game.mind.summaries.source import Draft, SummarySource
 from tests.mind.lives import REPLACE, STRUCTURED, Life, ScriptedSummarizer, covered
 
 SHIPPED = CompactionConfig()

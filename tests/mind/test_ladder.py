@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 
 from game.mind.compaction.config import CompactionConfig
+from game.mind.compaction.ladder import Triggers
 from game.mind.compaction.planning import Worth
 from game.mind.errors import CompactionError
-from game.mind.memory import CompactReason, Outcome
+from game.mind.memory import CompactReason, Load, Outcome
 from tests.mind.lives import Life, covered, live, talk
 
 COUNT, HIGH, SLEEP = CompactReason.COUNT, CompactReason.HIGH, CompactReason.SLEEP
@@ -92,6 +94,32 @@ def test_a_small_window_has_to_save_the_same_share_by_count():
     assert not Worth(5000, 0, leaving=9000).pays(
         replace(config, min_saving_tokens=100_000), reason=COUNT
     )
+
+
+LEFT = Load(400, 100, 450, 1000)
+
+
+@pytest.mark.parametrize(
+    ("reason", "left", "now", "blocked"),
+    [
+        (HIGH, LEFT, LEFT, True),
+        (HIGH, replace(LEFT, window=200), LEFT, False),
+        (COUNT, LEFT, LEFT, False),  # the count goes by no mark
+        (HIGH, LEFT, replace(LEFT, overhead=900), True),  # not to be saved
+        (HIGH, LEFT, replace(LEFT, window=750), False),
+        (HIGH, LEFT, replace(LEFT, overhead=100), False),
+        (HIGH, LEFT, replace(LEFT, budget=900), False),
+    ],
+)
+def test_after_one_in_vain_only_something_new_to_save_brings_another(reason, left, now, blocked):
+    outside = SimpleNamespace(config=CompactionConfig)
+    parts = SimpleNamespace(tiers=None, outside=outside)
+    triggers = Triggers(parts, SimpleNamespace(load=lambda: now))
+    assert not triggers.blocked()
+    triggers.compacted(reason, left)
+    assert triggers.blocked() == blocked
+    triggers.forget()
+    assert not triggers.blocked()
 
 
 # -- the same in a memory

@@ -166,18 +166,7 @@ def test_notes_of_the_agent_of_builders_and_by_hand(notes, log):
     ]
 
 
-def test_what_a_person_wrote_a_moment_before_the_agent_is_told_too(notes, log):
-    notes.write("well", "It is deep.", now=NOON)
-    notes.all()
-    log.clear()
-    path = notes.find("well").path
-    path.write_text(path.read_text() + "It is cold.\n")
-    notes.write("well", "And dark.", now=NOON)
-    notes.all()
-    assert log.ops() == [("note", "", "hand"), ("note", "", "agent")]
-
-
-def test_a_note_that_cannot_be_read_now_is_neither_gone_nor_new(notes, log):
+def test_a_note_that_a_person_changed_a_moment_before_or_broke_for_a_while(notes, log):
     path = notes.write("well", "It is deep.", now=NOON).path
     notes.all()
     log.clear()
@@ -186,7 +175,11 @@ def test_a_note_that_cannot_be_read_now_is_neither_gone_nor_new(notes, log):
     notes.all()
     path.write_text(whole)
     notes.all()
-    assert log.ops() == []
+    assert log.ops() == [], "neither gone nor new"
+    path.write_text(whole + "It is cold.\n")
+    notes.write("well", "And dark.", now=NOON)
+    notes.all()
+    assert log.ops() == [("note", "", "hand"), ("note", "", "agent")]
 
 
 def test_pins_of_all_hands(tmp_path, log):
@@ -413,14 +406,11 @@ def test_what_is_noticed_and_closed(tmp_path, log):
     again = block_in(tmp_path, log)
     again.catch_up([told(3, RULE), did(4, "say I promise to bring you the cup tomorrow.")], "Mira")
     assert log.ops() == [], "all of it was told already"
-
-
-def test_what_a_crash_kept_from_the_file_is_told_once(tmp_path, log):
-    block_in(tmp_path, log).follow(told(3, RULE), "Mira")  # and killed before it was written
-    again = block_in(tmp_path, log)
+    block_in(tmp_path / "b", log).follow(told(3, RULE), "Mira")  # and killed before it was written
+    again = block_in(tmp_path / "b", log)
     again.catch_up([told(3, RULE)], "Mira")
     again.save()
-    assert log.ops() == [("noticed", "rule", "rules")]
+    assert log.ops() == [("noticed", "rule", "rules")], "what a crash kept from the file, once"
 
 
 def test_what_a_person_writes_into_the_block(tmp_path, log):

@@ -15,7 +15,7 @@ from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import CompactionError, SummaryRefused
 from game.mind.memory import CompactReason, Outcome, Rung
 from game.mind.summaries.roundtrip import answered
-from game.mind.summaries.summarizer import Draft
+from game.mind.summaries.source import Draft
 from tests.mind.lives import (
     REPLACE,
     SLIDING,

@@ -9,6 +9,7 @@ from game.mind.archive.records import MemoryKind
 from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.dependencies import Dependencies
 from game.mind.compaction.sliding import SlidingMemory
+from game.mind.errors import CompactionError
 from game.mind.memory import CompactReason, Outcome
 from tests.mind.lives import Life, ManualClock, covered, live
 
@@ -40,6 +41,12 @@ def test_only_the_newest_stand_in_the_prompt_and_all_in_the_archive(open_sliding
     assert memory.next_turn() is None
     assert memory.compact(CompactReason.MANUAL).outcome is Outcome.NOTHING
     assert memory.status().next_due is None
+    memory.weigh(10_000)
+    assert covered(memory.context()) == [9, 10, 11, 12], "it holds no more than there is room for"
+    assert memory.load().overhead == 10_000
+    assert memory.before_thought() is None
+    with pytest.raises(CompactionError, match="makes no summaries"):
+        memory.undo()
 
 
 def test_a_restart_finds_the_window_and_the_repeats(open_sliding):

@@ -13,14 +13,9 @@ from game.mind.errors import ConfigError, ModelUnavailable, SummaryRefused
 from game.mind.ports import Generation
 from game.mind.prompt.tokens import estimate_tokens
 from game.mind.summaries import sections as structured
+from game.mind.summaries.source import MAX_CHARACTERS, SummarySource
 from game.mind.summaries.strategy import DEFAULT_STOP, Strategies, load_strategy
-from game.mind.summaries.summarizer import (
-    MAX_CHARACTERS,
-    MERGED,
-    ExtractiveSummarizer,
-    ModelSummarizer,
-    SummarySource,
-)
+from game.mind.summaries.summarizer import MERGED, ExtractiveSummarizer, ModelSummarizer
 
 SHIPPED = Path(__file__).parents[2] / "vault" / "config" / "compaction"
 WAYS = {name: Strategies(SHIPPED).get(name) for name in Strategies(SHIPPED).names}
@@ -109,11 +104,16 @@ def test_prose_is_asked_for_as_it_was_measured_and_checked(way):
     )
 
 
-def test_a_way_without_summaries_still_has_one_where_it_must():
+def test_what_else_a_prompt_of_lines_says():
     model = Scripted(PROSE)
-    sliding = replace(RECENT, strategy=WAYS["sliding"])
-    assert ModelSummarizer(model).summarize(sliding).text == PROSE
-    assert model.prompts[0].startswith("# What Mira remembers")
+    source = replace(RECENT, strategy=WAYS["sliding"], must_keep=("Ada: never open the cellar",))
+    assert ModelSummarizer(model).summarize(source).text == PROSE
+    assert model.prompts[0].startswith("# What Mira remembers"), "where there must be one"
+    assert "- Ada: never open the cellar\n" in model.prompts[0]
+    model = Scripted("Tom has bees, I sail.")
+    notes = ("## Facts\n- Tom has bees\n\n## Goals\n- sail", "Hm, rain.")
+    ModelSummarizer(model).summarize(SummarySource(Tier.LONGTERM, "Mira", notes))
+    assert "- Tom has bees.\n- sail.\n- Hm, rain.\n" in model.prompts[0]
 
 
 def test_prose_that_fails_its_checks_twice_is_refused():
@@ -150,21 +150,6 @@ def test_two_summaries_that_are_lines_and_fit_need_no_model():
     assert (draft.model, draft.calls, draft.text) == (MERGED, 0, f"{older}\n{newer}")
 
 
-def test_what_must_be_kept_is_asked_for():
-    model = Scripted(PROSE)
-    ModelSummarizer(model).summarize(replace(RECENT, must_keep=("Ada: never open the cellar",)))
-    assert "- Ada: never open the cellar\n" in model.prompts[0]
-
-
-def test_notes_are_told_as_lines_where_prose_is_wanted():
-    model = Scripted("Tom has bees, I sail.")
-    source = SummarySource(
-        Tier.LONGTERM, "Mira", ("## Facts\n- Tom has bees\n\n## Goals\n- sail", "Hm, rain.")
-    )
-    ModelSummarizer(model).summarize(source)
-    assert "- Tom has bees.\n- sail.\n- Hm, rain.\n" in model.prompts[0]
-
-
 # -- by a model: notes under headings
 
 
@@ -197,10 +182,7 @@ def test_a_lacking_heading_is_asked_for_again_and_only_that():
     assert found["Constraints"] == ("Ada: never open the cellar door (memory 19)",)
     assert found["Facts"] == ("Agnes keeps 14 beehives in Brindle (memory 17)",)
     assert list(found) == list(STRUCTURED.headings)
-
-
-def test_a_heading_that_stays_away_is_named_in_the_refusal():
-    model = Scripted(NOTES[: NOTES.index("## Constraints")])
+    model = Scripted(first)
     with pytest.raises(SummaryRefused, match="it lacks Constraints, People") as caught:
         ModelSummarizer(model).summarize(replace(RECENT, strategy=STRUCTURED))
     assert "extractive" in caught.value.cure
@@ -323,17 +305,26 @@ def test_two_summaries_that_are_too_long_are_summarised_by_the_model():
     assert estimate_tokens(draft.text) <= 120
 
 
-def test_no_note_is_lost_when_the_headings_change(tmp_path):
+def with_headings(tmp_path, headings):
     path = tmp_path / "own.md"
-    shipped = (SHIPPED / "structured.md").read_text(encoding="utf-8").splitlines()
-    headings = "**headings**: Rules; Known things"
-    path.write_text("\n".join(headings if x.startswith("**headings**") else x for x in shipped))
-    source = SummarySource(Tier.LONGTERM, "Mira", (OLDER, NEWER), strategy=load_strategy(path))
+    shipped = (SHIPPED / "structured.md").read_text(encoding="utf-8")
+    path.write_text(re.sub(r"(?m)^\*\*headings\*\*: .*", f"**headings**: {headings}", shipped))
+    return load_strategy(path)
+
+
+def test_no_note_is_lost_when_the_headings_change(tmp_path):
+    way = with_headings(tmp_path, "Rules; Known things")
+    source = SummarySource(Tier.LONGTERM, "Mira", (OLDER, NEWER), strategy=way)
     for summarizer in (ModelSummarizer(Scripted(ModelUnavailable("gone"))), ExtractiveSummarizer()):
         assert structured.read(summarizer.summarize(source).text).sections == {
             "Rules": ("Ada: never shout (memory 4)",),
             "Known things": ("Tom has bees (memory 3)", "It rains in Harl (memory 70)", "sail"),
         }
+    source = replace(RECENT, strategy=with_headings(tmp_path, "Rules; Odds and ends"))
+    notes = structured.read(ExtractiveSummarizer().summarize(source).text)
+    assert set(notes.sections) == {"Rules", "Odds and ends"}
+    assert any("cellar" in note for note in notes.sections["Rules"])
+    assert "Agnes" in str(notes.sections)
 
 
 def test_what_a_person_wrote_above_the_headings_is_summarised_too():
@@ -421,11 +412,12 @@ def test_headings_are_filled_by_rules():
     assert ExtractiveSummarizer().summarize(source).text == draft.text
 
 
+RULE = 'Ada says to you, "Never let anybody into the loft."'
+
+
 def test_rules_outlive_a_flood_of_telling_facts():
-    rule = 'Ada says to you, "Never let anybody into the loft."'
     flood = [f'Joss says, "Ship {n} of Harl{n} brought {n} casks of wine{n}."' for n in range(300)]
-    lines = (rule, *flood)
-    source = SummarySource(Tier.RECENT, "Mira", lines, tuple(range(1, 302)), STRUCTURED)
+    source = SummarySource(Tier.RECENT, "Mira", (RULE, *flood), tuple(range(1, 302)), STRUCTURED)
     text = ExtractiveSummarizer().summarize(source).text
     for _ in range(5):
         newer = "\n".join(["## Facts", *(f"- Joss: Ship {n} sank at Veldt{n}." for n in range(90))])
@@ -437,39 +429,29 @@ def test_rules_outlive_a_flood_of_telling_facts():
 
 def test_one_players_rules_do_not_push_out_anothers():
     flood = [f'Tom says to you, "Never sell barrel {n} of Harl{n} to Odo{n}."' for n in range(200)]
-    lines = (*flood, 'Ada says to you, "Never let anybody into the loft."')
-    source = SummarySource(Tier.RECENT, "Mira", lines, tuple(range(1, 202)), STRUCTURED)
+    source = SummarySource(Tier.RECENT, "Mira", (*flood, RULE), tuple(range(1, 202)), STRUCTURED)
     rules = sections(ExtractiveSummarizer().summarize(source).text)["Constraints"]
     assert "Ada: Never let anybody into the loft. (memory 201)" in rules
     assert "Tom: Never sell barrel 0 of Harl0 to Odo0. (memory 1)" in rules
 
 
-def test_what_must_be_kept_is_in_it():
+def test_what_must_be_kept_is_in_it_once():
     must = ("Ada told you: never open the cellar door (memory 2)", "You promised Tom: the eel pie.")
     flood = [f'Joss says, "Ship {n} of Harl{n} brought {n} casks of wine{n}."' for n in range(90)]
+    contrary = ('Tom says to you, "Always open the cellar door, Ada told you so."',)
     for way in ("structured", "replace", "narrative"):
         source = SummarySource(Tier.RECENT, "Mira", tuple(flood), (), WAYS[way], must_keep=must)
         text = ExtractiveSummarizer().summarize(source).text
         assert "never open the cellar door" in text
         assert "the eel pie" in text
         assert len(text) <= MAX_CHARACTERS[Tier.RECENT]
-    assert (
-        "never open the cellar door (memory 2)"
-        in sections(ExtractiveSummarizer().summarize(replace(source, strategy=STRUCTURED)).text)[
-            "Constraints"
-        ][0]
-    )
-
-
-@pytest.mark.parametrize("way", ["narrative", "structured"])
-def test_what_is_said_already_is_not_said_twice_and_its_contrary_is_no_substitute(way):
-    must = ("Ada told you: never open the cellar door (memory 19)",)
-    source = replace(RECENT, strategy=WAYS[way], must_keep=must)
-    text = ExtractiveSummarizer().summarize(source).text
-    assert text.count("cellar") == 1
-    lines = ('Tom says to you, "Always open the cellar door, Ada told you so."',)
-    contrary = replace(source, lines=lines, numbers=(30,))
-    assert "never open the cellar door" in ExtractiveSummarizer().summarize(contrary).text
+        if way == "structured":
+            assert "never open the cellar door (memory 2)" in sections(text)["Constraints"][0]
+        told = replace(RECENT, strategy=WAYS[way], must_keep=must[:1])
+        assert ExtractiveSummarizer().summarize(told).text.count("cellar") == 1
+        turned = replace(told, lines=contrary, numbers=(30,))
+        text = ExtractiveSummarizer().summarize(turned).text
+        assert "never open the cellar door" in text, "its contrary is no substitute"
 
 
 def test_a_player_cannot_forge_a_number_a_heading_or_a_speaker():
@@ -488,24 +470,10 @@ def test_a_player_cannot_forge_a_number_a_heading_or_a_speaker():
         assert "~" not in note
 
 
-def test_headings_of_ones_own_are_filled_too(tmp_path):
-    path = tmp_path / "own.md"
-    shipped = (SHIPPED / "structured.md").read_text(encoding="utf-8")
-    changed = "**headings**: Rules; Odds and ends\n"
-    path.write_text(
-        "\n".join(changed if x.startswith("**headings**") else x for x in shipped.splitlines())
-    )
-    source = replace(RECENT, strategy=load_strategy(path))
-    notes = structured.read(ExtractiveSummarizer().summarize(source).text)
-    assert set(notes.sections) == {"Rules", "Odds and ends"}
-    assert any("cellar" in note for note in notes.sections["Rules"])
-    assert "Agnes" in str(notes.sections)
-
-
 TEXTS = st.sampled_from([*LINES, *TOOLS, OLDER, NEWER, "## Facts", "", "...", "漢字です。" * 30])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(
     lines=st.lists(TEXTS | st.text(max_size=60), max_size=12),
     way=st.sampled_from(sorted(WAYS)),
@@ -532,7 +500,7 @@ def test_extraction_never_fails_keeps_its_limit_and_is_the_same_each_time(
         assert all(line.startswith("- ") for line in text.splitlines())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.text(max_size=300) | st.just(NOTES), st.sampled_from(["structured", "narrative"]))
 def test_no_answer_of_a_model_breaks_anything_but_the_summary(answer, way):
     try:

@@ -14,8 +14,9 @@ from game.mind.compaction.dependencies import Dependencies
 from game.mind.compaction.sliding import SlidingMemory
 from game.mind.errors import ConfigError
 from game.mind.summaries.files import SummaryFolder
+from game.mind.summaries.source import Summarizer
 from game.mind.summaries.strategy import Layout
-from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer, Summarizer
+from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
 
 
 class Opener:

@@ -14,7 +14,8 @@ from game.mind.prompt.script import RenderedMemory
 from game.mind.prompt.template import kept_script
 from game.mind.prompt.tokens import estimate_tokens
 from game.mind.prompt.window_script import WindowScript
-from game.mind.summaries.summarizer import Draft, ExtractiveSummarizer, SummarySource
+from game.mind.summaries.source import Draft, SummarySource
+from game.mind.summaries.summarizer import ExtractiveSummarizer
 
 _AROUND_A_LINE, _AROUND_A_PROMPT = 1, 40
 """Tokens of a line's end, and of what stands around the lines in a summary's prompt."""

@@ -12,7 +12,8 @@ from game.llm.profiles import EMBEDDED, EXTRACTIVE, ModelProfile, Profiles
 from game.llm.servers import GuardedModel
 from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.ports import Generation, LanguageModel
-from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer, Summarizer
+from game.mind.summaries.source import Summarizer
+from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
 from game.paths import Places
 
 NONE = "none"

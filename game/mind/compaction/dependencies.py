@@ -18,8 +18,9 @@ from game.mind.errors import ArchiveUnwritable
 from game.mind.events.types import MemoryChange
 from game.mind.ports import Clock, Embedder, Tokens
 from game.mind.prompt.tokens import Heuristic
+from game.mind.summaries.source import Summarizer
 from game.mind.summaries.strategy import NARRATIVE, Strategy
-from game.mind.summaries.summarizer import ExtractiveSummarizer, Summarizer
+from game.mind.summaries.summarizer import ExtractiveSummarizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from game.mind.compaction.planning import LEAST_SUMMARY, CompactionPlan, source_
 from game.mind.memory import Rung, RungStep
 from game.mind.summaries import verification
 from game.mind.summaries.retelling import day_of
-from game.mind.summaries.summarizer import Draft, SummarySource
+from game.mind.summaries.source import Draft, SummarySource
 from game.mind.summaries.verification import SummaryVerdict
 from game.mind.summaries.writing import SummaryWriter
 

@@ -25,8 +25,9 @@ from game.mind.memory import CompactionResult, CompactReason, Load, Outcome, Run
 from game.mind.summaries import roundtrip
 from game.mind.summaries.copies import VaultCopies
 from game.mind.summaries.roundtrip import RoundtripQuestion
+from game.mind.summaries.source import Draft, Summarizer
 from game.mind.summaries.strategy import Layout
-from game.mind.summaries.summarizer import Draft, ExtractiveSummarizer, Summarizer
+from game.mind.summaries.summarizer import ExtractiveSummarizer
 from game.mind.summaries.writing import SummaryWriter
 
 RETRY_SECONDS = 30.0

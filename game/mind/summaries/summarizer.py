@@ -19,18 +19,7 @@ from game.mind.ports import Generation
 from game.mind.prompt.script import cursor
 from game.mind.recall.related import about_memory
 from game.mind.summaries import prose, sections_writer
-from game.mind.summaries.source import MAX_CHARACTERS, Calls, Draft, Summarizer, SummarySource
-
-__all__ = [
-    "EXTRACTIVE",
-    "MAX_CHARACTERS",
-    "MERGED",
-    "Draft",
-    "ExtractiveSummarizer",
-    "ModelSummarizer",
-    "Summarizer",
-    "SummarySource",
-]
+from game.mind.summaries.source import Calls, Draft, SummarySource
 
 EXTRACTIVE = "extractive"
 """The name of the summarizer that needs no model."""

@@ -9,13 +9,8 @@ from game.mind.compaction import truncation
 from game.mind.errors import KeepsakeError, SummaryRefused
 from game.mind.ports import Embedder
 from game.mind.summaries import verification
-from game.mind.summaries.summarizer import (
-    EXTRACTIVE,
-    Draft,
-    ExtractiveSummarizer,
-    Summarizer,
-    SummarySource,
-)
+from game.mind.summaries.source import Draft, Summarizer, SummarySource
+from game.mind.summaries.summarizer import EXTRACTIVE, ExtractiveSummarizer
 
 _TRIES = 2
 
