@@ -18,7 +18,7 @@ from game.server.bounded_lines import Bounded
 from game.server.limits import LONGEST_LINE
 
 
-class _Prompt:
+class _PromptLine:
     """Mixed into a protocol, before Evennia's class."""
 
     def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
@@ -27,7 +27,7 @@ class _Prompt:
         super().connectionMade()  # type: ignore[misc]
 
 
-class PromptTelnet(_Prompt, Bounded, TelnetProtocol):
+class PromptTelnet(_PromptLine, Bounded, TelnetProtocol):
     """A player's telnet line."""
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
@@ -38,7 +38,7 @@ class PromptTelnet(_Prompt, Bounded, TelnetProtocol):
             self.transport.abortConnection()
 
 
-class PromptPortalEnd(_Prompt, AMPServerProtocol):
+class PromptPortalEnd(_PromptLine, AMPServerProtocol):
     """The Portal's end of its line to the Server."""
 
     def broadcast(self, command: Any, sessid: int, **message: Any) -> Deferred[Any]:
@@ -50,5 +50,5 @@ class PromptPortalEnd(_Prompt, AMPServerProtocol):
         return succeed([])
 
 
-class PromptServerEnd(_Prompt, AMPServerClientProtocol):
+class PromptServerEnd(_PromptLine, AMPServerClientProtocol):
     """The Server's end of its line to the Portal."""

@@ -2,8 +2,7 @@
 
 The lives are lived once, by a real memory with real compactions, and copied into the folders of
 all agents; the agents are then made in the game, which gives them these memories back. The event
-log holds their last day. As a program it makes such a world, measures its pages and prints the
-times: ``python -m tests.bench.dashboard_world``.
+log holds their last day.
 """
 
 from __future__ import annotations
@@ -11,10 +10,8 @@ from __future__ import annotations
 import itertools
 import re
 import shutil
-import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -42,7 +39,6 @@ from game.mind.memory import CompactReason
 from game.mind.summaries.files import SummaryFolder
 from game.mind.summaries.summarizer import ExtractiveSummarizer
 from game.paths import REPOSITORY, Places
-from tests.bench.figures import Figure, percentile
 from tests.bench.talk import talk
 from tests.cli.conftest import Copy, make_copy
 from tests.e2e.players import Player
@@ -298,25 +294,3 @@ def pages(numbers: Sequence[int]) -> dict[str, list[str]]:
     ):
         found[title] = [f"{API}/agents/{number}{rest}" for number in few]
     return found
-
-
-def measure(copy: Copy, rounds: int = ROUNDS) -> Iterator[Figure]:
-    """Median and slowest of each address, the first of all among them."""
-    browser = Browser(copy)
-    numbers = browser.numbers(MEMORIES // 2)  # not those of the shipped world
-    for title, paths in pages(numbers).items():
-        times = browser.milliseconds(*paths, rounds=rounds)
-        slowest = f"p95 {percentile(times, 0.95):.0f} ms, the slowest {max(times):.0f} ms"
-        wanted = f"{slowest}, wanted < {WANTED:.0f} ms"
-        yield Figure(f"dashboard, {title}", len(numbers), statistics.median(times), "ms", wanted)
-
-
-def main() -> None:
-    """Make a world, measure, and print."""
-    with tempfile.TemporaryDirectory() as scratch, world(Path(scratch)) as copy:
-        for figure in measure(copy):
-            print(f"{figure.name:<60} {figure.value:>7.1f} ms   {figure.reference}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -68,6 +68,10 @@ def bring_back(here: Places, source: Path, *, replace: bool = False) -> restorin
     return restoring.restore(here, source, lambda *_: None, replace=replace)
 
 
+def bring_up_to_date(here: Places, *upgrades: formats.Upgrade) -> None:
+    formats.bring_up_to_date(here, lambda _: None, backups.of_stopped, upgrades)
+
+
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("kept")
@@ -86,7 +90,7 @@ def test_another_home_becomes_the_world_that_was_kept(tmp_path):
     assert (there.agents / "Mira" / "noticed.md").exists()
     assert {p.name for p in there.config.iterdir()} == {p.name for p in here.config.iterdir()}
     assert not (there.agents / "Mira" / "archive" / ".lock").exists()
-    formats.bring_up_to_date(there, lambda _: None)
+    bring_up_to_date(there)
 
 
 def test_a_world_that_is_there_is_refused_or_moved_aside_whole(tmp_path, kept):
@@ -186,16 +190,16 @@ def test_an_older_form_is_upgraded_after_a_backup_and_a_newer_one_refused(tmp_pa
     here, seen = world_in(tmp_path), []
     kept = here.home / "backups" / "before-format-2.tar.gz"
     upgrades = (lambda _: seen.append(kept.exists()),)
-    formats.bring_up_to_date(here, lambda _: None)
+    bring_up_to_date(here)
     assert not kept.exists()
-    formats.bring_up_to_date(here, lambda _: None, upgrades)
-    formats.bring_up_to_date(here, lambda _: None, upgrades)
+    bring_up_to_date(here, *upgrades)
+    bring_up_to_date(here, *upgrades)
     assert seen == [True], "once, and the backup was there before"
     with pytest.raises(KeepsakeError, match=f"{here.vault} has form 2.*up to 1"):
-        formats.bring_up_to_date(here, lambda _: None)
+        bring_up_to_date(here)
     (here.agents / ".format").unlink()
     with pytest.raises(KeepsakeError, match=r"evennia\.db3 has form 2"):
-        formats.bring_up_to_date(here, lambda _: None)
+        bring_up_to_date(here)
 
 
 _HOLD = """

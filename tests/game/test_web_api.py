@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from concurrent.futures import Future
 from datetime import timedelta
 from itertools import pairwise
+from unittest.mock import patch
 
 import pytest
 from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
-from game.agent import services
 from game.mind.errors import ArchiveUnwritable, ModelUnavailable
 from game.mind.events.reader import events
 from game.mind.memory import CompactReason
+from game.web.api import recalling
 from game.web.api.on_reactor import WorldBusy
 from game.web.site.access import may_act, may_watch
 from game.web.site.sessions import forget_old_sessions
@@ -365,6 +368,17 @@ class TestLooking(WebWorld):
     def test_the_description_describes_itself(self):
         assert self.get("/openapi.json")["openapi"] == "3.1.0"
 
+    def test_a_world_without_an_index_says_so(self):
+        found = self.get(self.of_mira("/recall"), q="key")
+        assert found["hits"] == []
+        assert "agents' log" in found["problem"]
+
+    def test_an_agent_that_was_renamed_keeps_its_number(self):
+        number = self.mira.id
+        self.mira.key = "Mirabel"
+        self.mira.at_rename("Mira", "Mirabel")
+        assert self.get(f"/agents/{number}")["name"] == "Mirabel"
+
     def test_what_cannot_be_used_is_refused_with_the_cure(self):
         for path, cure in (
             ("/memories?first=0", "whole number"),
@@ -461,6 +475,20 @@ def _raising(error):
     return fail
 
 
+class _Busy:
+    """Threads that never come to what they are given."""
+
+    def __init__(self):
+        self.given: list[Future] = []
+
+    def submit(self, *_work):
+        self.given.append(Future())
+        return self.given[-1]
+
+    def shutdown(self, **_how):
+        """There is nothing to end."""
+
+
 class TestRecall(WebWorld, RecallWorld):
     """Searching by hand."""
 
@@ -497,14 +525,31 @@ class TestRecall(WebWorld, RecallWorld):
         for question in ('"', "NEAR(", "a OR", "*", "'; DROP TABLE", HOSTILE, "é" * 900):
             assert self.get(self.of_mira("/recall"), q=question)["problem"] == ""
 
+    def test_a_summary_is_named_by_its_compaction_and_its_memories(self):
+        self.says(*FACTS, *CHATTER)
+        hits = self.get(self.of_mira("/recall"), q="What did Tom say about his brother?", limit=50)
+        titles = [hit["title"] for hit in hits["hits"] if hit["kind"] == "summary"]
+        assert titles
+        for title in titles:
+            found = re.fullmatch(r"short-term summary (\d+) \(memories (\d+)-(\d+)\)", title)
+            assert found, title
+            compaction, first, last = map(int, found.groups())
+            made = self.get(self.of_mira("/compactions"))["compactions"]
+            after = next(each["after"] for each in made if each["number"] == compaction)
+            assert (first, last) in [(each["first"], each["last"]) for each in after]
 
-class TestNoRecall(WebWorld):
-    """A world without an index."""
-
-    def test_it_is_told(self):
-        found = self.get(self.of_mira("/recall"), q="key")
-        assert found["hits"] == []
-        assert "agents' log" in found["problem"]
+    def test_a_search_that_comes_too_late_is_not_made_any_more(self):
+        self.says(*FACTS)
+        busy = _Busy()
+        with patch.object(recalling, "PATIENCE", 0.01):
+            ready, self.services.searchers = self.services.searchers, busy
+            try:
+                told = self.get(self.of_mira("/recall"), 503, q="a brass key")
+            finally:
+                self.services.searchers = ready
+        assert "Try again" in told["error"]
+        (search,) = busy.given
+        assert search.cancelled()
 
 
 class TestDoing(WebWorld):
@@ -558,20 +603,14 @@ class TestDoing(WebWorld):
         assert self.get(self.of_mira())["state"] == "going home to sleep"
         assert "stays up" in self.post(self.of_mira("/wake"))["said"]
 
-    def test_a_body_that_is_none_is_refused(self):
+    def test_a_body_that_cannot_be_used_is_refused(self):
         for body in ("[]", "{", '{"here": 1}', "7", "[" * 9000):
             assert '"here"' in self.post(self.of_mira("/sleep"), 400, body=body)["error"]
-        assert not self.mira.db.asleep
-
-    def test_a_body_that_says_what_is_not_told_of_is_refused(self):
         assert '"here"' in self.post(self.of_mira("/sleep"), 400, body={"hree": True})["error"]
         for rest in ("/pause", "/resume", "/compact", "/wake"):
             for body in ({"here": True}, "[]", "{"):
                 assert "Send none" in self.post(self.of_mira(rest), 400, body=body)["error"]
             assert self.post(self.of_mira(rest), body={})["said"]
-        assert not self.mira.db.asleep
-
-    def test_a_body_that_is_too_long_is_refused_before_it_is_read(self):
         for rest in DOING:
             for size in (20_000, 5_000_000):
                 body = '"' + "x" * size + '"'
@@ -611,17 +650,6 @@ class TestDoing(WebWorld):
             "[Dashboard] Bea: pause Mira",
             "[Dashboard] Bea: pause Mira (Mira is paused already)",
         ]
-
-
-class TestServices(WebWorld):
-    """The description of what is there."""
-
-    def test_an_agent_that_was_renamed_keeps_its_number(self):
-        number = self.mira.id
-        self.mira.key = "Mirabel"
-        self.mira.at_rename("Mira", "Mirabel")
-        assert self.get(f"/agents/{number}")["name"] == "Mirabel"
-        assert services.running()
 
 
 class TestSite(WebWorld):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from game.cli.checks.finding import Finding
 from game.cli.world import client, processes
-from game.cli.world.form_marks import damage
+from game.cli.world.formats import damage
 from game.cli.world.processes import Component
 from game.index.chroma_server import ChromaServer
 from game.index.vectors import Chroma

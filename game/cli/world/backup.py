@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from game.cli.world import client, home, processes
-from game.cli.world.form_marks import of_vault
+from game.cli.world.formats import of_vault
 from game.cli.world.processes import Component
 from game.mind.archive.log import segment_sizes
 from game.mind.errors import KeepsakeError

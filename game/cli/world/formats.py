@@ -1,6 +1,7 @@
 """The form of what vault and database hold: an older one is brought up to date, a newer refused.
 
-Both carry a number, see :mod:`.form_marks`.
+The vault has its number in ``agents/.format``, SQLite's file as its ``user_version``. What carries
+none is of form 1, the first.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from pathlib import Path
 
-from game.cli.world import backup
-from game.cli.world.form_marks import FIRST, mark_of, of_database, of_vault
 from game.mind.errors import KeepsakeError
 from game.paths import Places
+
+FIRST = 1
+MARK = ".format"
 
 type Upgrade = Callable[[Places], None]
 """Brings vault and database from one form to the next; done twice it does no harm."""
@@ -21,15 +24,69 @@ UPGRADES: tuple[Upgrade, ...] = ()
 """The first brings form 1 to 2, the second 2 to 3 …; none is needed yet."""
 
 
+def mark_of(here: Places) -> Path:
+    """The file with the vault's number."""
+    return here.agents / MARK
+
+
+def of_vault(here: Places) -> int:
+    """The form of the vault.
+
+    Raises:
+        KeepsakeError: Its number cannot be read.
+    """
+    path = mark_of(here)
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except FileNotFoundError:
+        return FIRST
+    except (OSError, ValueError) as error:
+        raise KeepsakeError(
+            f"{path} cannot be read ({error})",
+            "It holds the number of the vault's form; without the file that is 1",
+        ) from error
+
+
+def of_database(path: Path) -> int:
+    """The form of the database.
+
+    Raises:
+        KeepsakeError: It cannot be read.
+    """
+    if not path.exists():
+        return FIRST
+    try:
+        with closing(sqlite3.connect(path, timeout=30)) as database:
+            return max(int(database.execute("PRAGMA user_version").fetchone()[0]), FIRST)
+    except sqlite3.Error as error:
+        raise KeepsakeError(
+            f"The database {path} cannot be read ({error})",
+            "Bring a backup back: `keepsake restore FILE --replace`",
+        ) from error
+
+
+def damage(path: Path) -> str:
+    """What SQLite finds wrong with a database; empty for nothing."""
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
+            found = str(database.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except sqlite3.Error as error:
+        return str(error)
+    return "" if found == "ok" else found
+
+
 def current(upgrades: Sequence[Upgrade] = UPGRADES) -> int:
     """The form that this code writes."""
     return FIRST + len(upgrades)
 
 
 def bring_up_to_date(
-    here: Places, say: Callable[[str], None], upgrades: Sequence[Upgrade] = UPGRADES
+    here: Places,
+    say: Callable[[str], None],
+    keep: Callable[[Places, Path], object],
+    upgrades: Sequence[Upgrade] = UPGRADES,
 ) -> None:
-    """Upgrade vault and database where they are older, after a backup of both.
+    """Upgrade vault and database where they are older, after ``keep`` has made a backup of both.
 
     Raises:
         KeepsakeError: One of them is newer than this code, or the backup failed; nothing was
@@ -43,7 +100,7 @@ def bring_up_to_date(
         say("Keeping a backup of the world as it is")
         kept = here.home / "backups" / f"before-format-{current(upgrades)}.tar.gz"
         if not kept.exists():  # killed on the way, it holds what there was before
-            backup.of_stopped(here, kept)
+            keep(here, kept)
         say(f"Upgrading vault and database from form {oldest} to {current(upgrades)}")
         for upgrade in upgrades[oldest - FIRST :]:
             upgrade(here)

@@ -19,7 +19,6 @@ from typing import IO, Any
 
 from game.cli.world import formats, home, processes
 from game.cli.world.backup import FORM, MANIFEST, Progress
-from game.cli.world.form_marks import MARK, damage
 from game.mind.errors import KeepsakeError
 from game.paths import Places
 from game.server import vault_lock
@@ -183,7 +182,7 @@ def _check(facts: dict[str, Any], stages: dict[str, Path], here: Places) -> None
     database = stages["home"] / here.database.name
     if not database.exists():
         raise KeepsakeError("The backup holds no database", "It is of a world that never started")
-    if said := damage(database):
+    if said := formats.damage(database):
         raise KeepsakeError(
             f"The database in the backup is damaged ({said})", "Take another backup"
         )
@@ -192,7 +191,7 @@ def _check(facts: dict[str, Any], stages: dict[str, Path], here: Places) -> None
 def _mark(agents: Path, facts: dict[str, Any]) -> None:
     """Write down the form of the vault; a backup leaves out what begins with a dot."""
     agents.mkdir(parents=True, exist_ok=True)
-    (agents / MARK).write_text(f"{facts['world']}\n", encoding="ascii")
+    (agents / formats.MARK).write_text(f"{facts['world']}\n", encoding="ascii")
 
 
 def _damaged(source: Path, why: str) -> KeepsakeError:

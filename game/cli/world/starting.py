@@ -12,6 +12,7 @@ from typing import Any
 from game.child.serving import read_pid
 from game.cli.logs.log_files import tail
 from game.cli.world import (
+    backup,
     client,
     formats,
     home,
@@ -81,7 +82,7 @@ def start(here: Places, say: Say) -> Started:
         ports.refuse_taken(here)
         restore.refuse_unfinished(here)
         vault_lock.take(here, patience=_VAULT_SECONDS).release()
-        formats.bring_up_to_date(here, say)
+        formats.bring_up_to_date(here, say, backup.of_stopped)
         try:
             return _launch(here, say)
         except BaseException:  # Ctrl-C too: nothing half-started stays behind

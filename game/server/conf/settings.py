@@ -40,7 +40,6 @@ _PUBLIC = _HERE.listen != _LOOPBACK
 # --- the game ---------------------------------------------------------------------
 SERVERNAME = "Keepsake"
 GAME_SLOGAN = "A text world whose inhabitants remember"
-SERVER_HOSTNAME = "localhost"
 GAME_DIR = str(_GAME)
 SECRET_KEY = read_or_create(_HERE.secret_key, nbytes=48)
 IN_GAME_ERRORS = False
@@ -48,7 +47,6 @@ GUEST_ENABLED = False
 GAME_INDEX_ENABLED = False
 TIME_FACTOR = 1.0
 TIME_ZONE = machine_zone(os.environ)
-CLIENT_DEFAULT_WIDTH = 78
 SERVER_SESSION_CLASS = "game.server.telnet_session.WrappingSession"
 # One character an account, shared by all its connections: whoever reconnects while the
 # old line still hangs is the same person in the same place.
@@ -115,23 +113,12 @@ DATABASES = {
 SQLITE3_PRAGMAS = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL")
 
 # --- code ---------------------------------------------------------------------------
-BASE_ACCOUNT_TYPECLASS = "typeclasses.accounts.Account"
-BASE_CHARACTER_TYPECLASS = "typeclasses.characters.Character"
-BASE_EXIT_TYPECLASS = "typeclasses.exits.Exit"
-BASE_OBJECT_TYPECLASS = "typeclasses.objects.Object"
-BASE_ROOM_TYPECLASS = "typeclasses.rooms.Room"
-BASE_CHANNEL_TYPECLASS = "typeclasses.channels.Channel"
-BASE_SCRIPT_TYPECLASS = "typeclasses.scripts.Script"
+# By Evennia's defaults: typeclasses/, commands/default_cmdsets.py, world/help_entries.py,
+# game/web/static, and prefixes of commands that may be left out.
 COMMAND_DEFAULT_CLASS = "commands.audit.AuditedCommand"
-CMDSET_UNLOGGEDIN = "commands.default_cmdsets.UnloggedinCmdSet"
-CMDSET_SESSION = "commands.default_cmdsets.SessionCmdSet"
-CMDSET_CHARACTER = "commands.default_cmdsets.CharacterCmdSet"
-CMDSET_ACCOUNT = "commands.default_cmdsets.AccountCmdSet"
-CMD_IGNORE_PREFIXES = "@&/+"  # `memory-status` finds `@memory-status`
 AUTH_USERNAME_VALIDATORS = [{"NAME": "commands.player_names.PlayerNameValidator"}]
 CONNECTION_SCREEN_MODULE = "world.connection_screens"
 AT_INITIAL_SETUP_HOOK_MODULE = "world.initial_setup"
-FILE_HELP_ENTRY_MODULES = ["world.help_entries"]
 PROTOTYPE_MODULES: list[str] = []
 AT_SERVER_STARTSTOP_MODULE = "game.server.conf.at_server_startstop"
 # Evennia's template names modules of one's own here; Keepsake has none.
@@ -146,7 +133,6 @@ WEB_PLUGINS_MODULE = "game.server.conf.web_plugins"
 
 # --- web ----------------------------------------------------------------------------
 ROOT_URLCONF = "game.web.urls"
-STATICFILES_DIRS = [str(_GAME / "web" / "static")]
 TEMPLATES[0]["OPTIONS"]["libraries"] = {  # noqa: F405 - Evennia's
     "asset_urls": "game.web.site.asset_urls"
 }

@@ -27,7 +27,6 @@ from game.web.api.snapshots import ArchiveAccess, summary, window_first
 _HEURISTIC = Heuristic()
 MOST_MEMORIES = 200
 MOST_BEFORE = 20
-MOST_COMPACTIONS = 100
 MOST_LIVES = 8
 """Lives whose compactions are kept in RAM: about 2 MB for each 10,000 memories."""
 

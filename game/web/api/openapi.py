@@ -129,7 +129,9 @@ _NTH = Parameter("n", "Which of its last acts, 1 for the very last.", 1, 1000)
 _ALL = Parameter(
     "all",
     "1 to count what came to nothing as well: waiting, refused answers, no answer.",
-    *(0, 1, 0),
+    default=0,
+    most=1,
+    least=0,
 )
 
 
