@@ -19,16 +19,7 @@ from typeclasses.agents import Agent, all_agents
 from typeclasses.minds import mind_of
 
 
-class SleepCommand(BuilderCommand):
-    """A command about an agent's sleep."""
-
-    def tell(self, agent: Agent, what: str) -> None:
-        """Say what came of it, unless it happens before the caller's eyes."""
-        if agent.location != self.caller.location:
-            self.caller.msg(f"{agent.key} {what}.")
-
-
-class CmdSleep(SleepCommand):
+class CmdSleep(BuilderCommand):
     """See which agents sleep, and put one to bed.
 
     Usage:
@@ -72,10 +63,10 @@ class CmdSleep(SleepCommand):
         if not sleeper.asleep:
             self.caller.msg(f"{agent.key} goes home to sleep, to {agent.home.key}.")
         else:
-            self.tell(agent, "sleeps")
+            _tell(self.caller, agent, "sleeps")
 
 
-class CmdWakeAgent(SleepCommand):
+class CmdWakeAgent(BuilderCommand):
     """Wake an agent, wherever it sleeps.
 
     Usage:
@@ -99,12 +90,18 @@ class CmdWakeAgent(SleepCommand):
         agent = self.agent_named(self.args)
         sleeper = self.mind(agent).sleeper
         if sleeper.wake(self.caller.key, rested=True):
-            self.tell(agent, "wakes up")
+            _tell(self.caller, agent, "wakes up")
         elif sleeper.going_home:
             sleeper.stay_up()
             self.caller.msg(f"{agent.key} stays up.")
         else:
             raise KeepsakeError(f"{agent.key} is awake", "@sleep shows who sleeps")
+
+
+def _tell(caller: ObjectDB, agent: Agent, what: str) -> None:
+    """Say what came of it, unless it happens before the caller's eyes."""
+    if agent.location != caller.location:
+        caller.msg(f"{agent.key} {what}.")
 
 
 def _sleepers() -> str:

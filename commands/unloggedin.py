@@ -45,7 +45,7 @@ class CmdUnconnectedCreate(default.CmdUnconnectedCreate):
             username=name, password=password, ip=session.address, session=session
         )
         if account is None:
-            session.msg("\n".join(f"|R{_safe(error)}|n" for error in errors))
+            session.msg("\n".join(f"|R{str(error).strip()}|n" for error in errors))
             return
         session.sessionhandler.login(session, account)
         welcome(account, session)
@@ -79,11 +79,6 @@ def _greeted(agent: Agent) -> str:
     if agent.is_asleep:
         return f"|c{name}|n is here, asleep. Try: |wwake {name.lower()}|n"
     return f"|c{name}|n is here with you. Try: |wtalk {name.lower()} Good evening.|n"
-
-
-def _safe(error: object) -> str:
-    """An error that may quote what was typed; Evennia's own carry colour codes on purpose."""
-    return str(error).strip()
 
 
 class CmdUnconnectedHelp(default.CmdUnconnectedHelp):

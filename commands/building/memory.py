@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from commands.building import figures
@@ -13,7 +14,7 @@ from game.agent.thinking.prompting import PromptExtras, costs_of, look_up, promp
 from game.mind.archive.integrity import IntegrityReport
 from game.mind.archive.records import Summary
 from game.mind.errors import CompactionError, KeepsakeError
-from game.mind.memory import CompactReason, Load, MemoryContext, MemoryStatus, Outcome
+from game.mind.memory import CompactReason, MemoryContext, MemoryStatus, Outcome
 from game.mind.prompt.budget import chart
 from typeclasses.agents import Agent, all_agents
 
@@ -158,41 +159,34 @@ def describe(name: str, component: MemoryComponent) -> str:
     Raises:
         KeepsakeError: The memory cannot be opened.
     """
+    return f"|w{name}'s memory|n\n{figures.labelled([*_facts(component)])}"
+
+
+def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
     memory, now = component.memory, datetime.now(UTC)
-    status, context = memory.status(), memory.context()
-    lines = [
-        ("Memories", f"{status.total}"),
-        ("Window", _window(context)),
-        ("Prompt", _load(memory.load())),
-        ("Counted by", services().tokens.source),
-        ("Next compaction", _due(status)),
-        ("Last compaction", f"{when(status.last_compaction, now)}, {status.compactions} in all"),
-    ]
+    status, load = memory.status(), memory.load()
+    yield "Memories", f"{status.total}"
+    yield "Window", _window(memory.context())
+    weighed = "" if load.overhead else "; the rest is known after its first thought"
+    yield "Prompt", f"{figures.load(load)}{weighed}"
+    yield "Counted by", services().tokens.source
+    yield "Next compaction", _due(status)
+    yield "Last compaction", f"{when(status.last_compaction, now)}, {status.compactions} in all"
     if status.last_number:
-        lines.append(("  its check", figures.verdict(status.last_verdict)))
-        lines.append(("  its rate", figures.rate(status.last_rate)))
+        yield "  its check", figures.verdict(status.last_verdict)
+        yield "  its rate", figures.rate(status.last_rate)
     if noticed := component.noticed.block.lines:
-        lines.append(("Noticed", f"{len(noticed)} in {plain(str(component.noticed.block.path))}"))
+        yield "Noticed", f"{len(noticed)} in {plain(str(component.noticed.block.path))}"
     if refused := component.noticed.block.refused:
-        first = plain(refused[0].line)
-        lines.append(("|rNot noticed|n", f"No room for {len(refused)}, the first: {first}"))
-    lines.append(("On disk", _sizes(component)))
+        yield "|rNot noticed|n", f"No room for {len(refused)}, the first: {plain(refused[0].line)}"
+    yield "On disk", _sizes(component)
     if status.failures:
         retry = f"; next try {status.retry_at:%H:%M:%S} UTC" if status.retry_at else ""
-        lines.append(
-            ("|rFailed|n", f"{status.failures} times: {plain(status.last_failure)}{retry}")
-        )
-    if component.problem is not None:
-        waiting = f"{component.waiting} memories wait in RAM. {plain(str(component.problem))}"
-        lines.append(("|rNot written|n", waiting))
+        yield "|rFailed|n", f"{status.failures} times: {plain(status.last_failure)}{retry}"
+    if problem := component.problem:
+        yield "|rNot written|n", f"{component.waiting} memories wait in RAM. {plain(str(problem))}"
     if component.no_room is not None:
-        lines.append(("|rNo room|n", plain(str(component.no_room))))
-    return f"|w{name}'s memory|n\n{figures.labelled(lines)}"
-
-
-def _load(load: Load) -> str:
-    weighed = "" if load.overhead else "; the rest is known after its first thought"
-    return f"{figures.load(load)}{weighed}"
+        yield "|rNo room|n", plain(str(component.no_room))
 
 
 def _window(context: MemoryContext) -> str:

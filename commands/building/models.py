@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from commands.building.base import BuilderCommand, plain
+from commands.building.figures import labelled
 from game.agent.services import services
 from game.llm.gateway import ServerStatus
 from game.llm.queue import Priority
@@ -60,5 +61,4 @@ def describe(status: ServerStatus) -> str:
     ]
     if figures.last_error:
         lines.append(("Last error", plain(figures.last_error)))
-    body = "\n".join(f"  {label + ':':<12}{text}" for label, text in lines)
-    return f"|w{status.provider}|n at {plain(status.host)}\n{body}"
+    return f"|w{status.provider}|n at {plain(status.host)}\n{labelled(lines, 12)}"

@@ -42,32 +42,19 @@ class PastCompaction:
     """One compaction, as the archive tells of it.
 
     Attributes:
-        number: 1, 2, 3 …
-        time: When it was committed.
         reason: Why it was made: a :class:`game.mind.memory.CompactReason`, or what an older
             archive says.
-        outcome: How it ended.
         strategy: The template that its summaries were written by; empty in older archives.
         covered: First and last memory that it summarised, None if it only made summaries
             shorter.
         kept: Memories that stayed verbatim.
-        tokens_before: Tokens of summaries and window before.
-        tokens_after: The same afterwards.
-        counted_by: Who counted those tokens.
-        seconds: How long it took.
-        calls: Model calls.
-        prompt_tokens: Tokens sent.
-        completion_tokens: Tokens written.
-        steps: What each rung did.
+        tokens_before: Tokens of summaries and window before; ``tokens_after`` the same afterwards.
         verdict: What the check found; None in older archives.
         questions: Drawn beforehand from what it summarised.
         rate: How many of them could still be answered; None if they were not asked.
-        before: The summaries before.
-        after: The summaries afterwards, as the compaction made them.
         earlier: Longer versions of the new summaries, which a later rung made shorter.
         undone: When it was taken back; None if it stands.
         cleared: Whether the prompt was emptied since.
-        position: Where it stands in the archive.
     """
 
     number: int

@@ -61,17 +61,11 @@ class TakenBack:
 
     Attributes:
         number: The compaction that was taken back.
-        longterm: The long-term summary that holds again.
-        recent: The short-term summary that holds again.
-        summarised: S as it holds again.
-        standing: The compaction that those summaries are of, 0 for none.
+        summarised: S as it holds again, with both summaries.
+        standing: The compaction that those summaries are of, 0 for none; ``last_compaction`` is
+            when that was made, ``verdict`` and ``rate`` are its.
         compactions: Number of compactions ever made.
-        step: The number of this step.
         total: N at that time.
-        time: When it was taken back.
-        last_compaction: When the compaction that stands again was made, None for none.
-        verdict: What the check of that one found.
-        rate: How many of its questions can be answered.
     """
 
     number: int

@@ -1,10 +1,10 @@
 """The event log: takes events from any thread, writes them in one of its own.
 
 What it promises, and at what price, is in ``docs/events.md``: an event costs its caller the
-making of a dataclass and one append to a queue. The log's thread waits for an event and a few
-milliseconds more for what comes with it, and hands all of it to the operating system; another
-thread brings that to the disk once a second. So one event of many wakes a thread, which costs
-whoever does it more than all the rest of the handing over.
+making of a dataclass and one append to a queue. The log's thread looks for what has come every
+few milliseconds, as long as something comes, and hands it to the operating system; another one
+brings that to the disk once a second. Nobody is woken for an event but for the first one after a
+silence: to wake a thread costs whoever does it more than all the rest of the handing over.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ RETRY_SECONDS = 2.0
 _MOST_AT_ONCE = 500
 """Events that are written with one call."""
 _GATHER_SECONDS = 0.005
-"""How long an event waits for others, which are written with it."""
+"""Between two looks for events: those of meanwhile are written together."""
+_LOOKS = 10
+"""So often in a row nothing may have come before the thread waits until it is woken."""
 
 
 class EventLog:
@@ -132,7 +134,7 @@ class EventLog:
 
         It stops behind a mark, which is passed once all before it is written.
         """
-        silence = not self._waiting
+        silence = self._is_silent()
         with suppress(Empty):
             while len(self._waiting) < _MOST_AT_ONCE:
                 taken = self._queue.get(silence, self._retry)
@@ -145,6 +147,16 @@ class EventLog:
                 if silence:
                     silence = self._closing.wait(_GATHER_SECONDS)
         return False
+
+    def _is_silent(self) -> bool:
+        """Look for events, as long as some come; whether the thread may wait to be woken."""
+        for _ in range(_LOOKS):
+            if self._waiting or self._queue.qsize() >= _MOST_AT_ONCE:
+                return False
+            self._closing.wait(_GATHER_SECONDS)
+            if not self._queue.empty():
+                return False
+        return True
 
     def _write(self) -> None:
         self._writer.write(self._waiting)
