@@ -103,7 +103,7 @@ def _commitments(agent: Path, tell: Tell) -> None:
     for number, (who, text) in enumerate(said, start=1):
         kind = MemoryKind.PERCEPTION if who or "cart" in text else MemoryKind.ACT
         at = NOON + timedelta(minutes=number)
-        block.follow(Memory(number, at, kind, text, "Inn", who), "Mira", to="Tom")
+        block.follow(Memory(number, at, kind, text, "Inn", who), "Mira")
     block.save()
     path = block.path
     path.write_text(path.read_text("utf-8") + "- rule from Ruan: Mind the step.\n", "utf-8")

@@ -11,8 +11,7 @@ from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.journal.drawing import tell
 from game.mind.books.journal.importance import GIFT, importance
 from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.observing import observe
-from game.mind.books.profiles.surroundings import handled
+from game.mind.books.profiles.observing import handled, observe
 from game.mind.language.deeds import GIVE, POSE, given_by_me, given_to_me
 from tests.mind.acquaintances import TOM, Days, holding, six
 from tests.mind.journals import NOON, result, seen, told

@@ -193,6 +193,23 @@ def test_any_file_can_be_read_and_nothing_of_it_is_lost(source: str):
         assert len(after.entries) == len(file.entries)
 
 
+def test_a_field_that_a_person_left_out_or_wrote_twice_is_written_once():
+    twice = "- **importance**: 4\n- **importance**: 5\n"
+    parts = (
+        "By hand.\n",
+        f"Twice.\n\n{twice}",
+        "Only tags.\n\n- **tags**: mine\n",
+        "Last.\n\n```\nopen",
+    )
+    source = "".join(f"## {PREFIX}-{n}\n\n{each}\n" for n, each in enumerate(parts, start=1))
+    file = day_file.parse(DAY, source)
+    for old in file.entries:
+        file = file.replaced(replace(old, importance=Importance(9, Judge.AGENT)))
+    assert [each.importance.score for each in file.entries] == [9] * len(parts)
+    assert file.text.count("**importance**: ") == len(parts)
+    assert day_file.parse(DAY, file.text).entries == file.entries
+
+
 def test_an_id_says_its_day():
     assert day_file.entry_day("20261121-3") == date(2026, 11, 21)
     for wrong in ("", "20261121", "20261121-0", "20261321-1", "20261121-3, 10:00", "x\n20261121-3"):

@@ -267,7 +267,7 @@ def told(memory):
 @pytest.mark.parametrize("strategy", [NARRATIVE, STRUCTURED, REPLACE])
 def test_plain_words_that_matter_outlive_many_compactions(life, memory, scores, strategy):
     scores[5] = 8
-    cup = plain_and_weighty(life, memory, scores, strategy, 5)
+    cup = plain_and_weighty(life, memory, scores, strategy, 3)
     assert cup == 5
     assert "The cup is yours" in told(memory)
     context = memory.context()
@@ -275,7 +275,7 @@ def test_plain_words_that_matter_outlive_many_compactions(life, memory, scores, 
 
 
 def test_without_it_they_are_gone_at_once(life, memory, scores):
-    plain_and_weighty(life, memory, scores, life.strategy, 5)
+    plain_and_weighty(life, memory, scores, life.strategy, 1)
     assert "The cup is yours" not in told(memory)
 
 

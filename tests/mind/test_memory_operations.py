@@ -40,9 +40,7 @@ BOOKS = {
     Pinned: {"add": "pin", "remove": "unpin", "replace": "pin"}
     | dict.fromkeys(["lines", "own", "shown"], READ),
     Journal: {"write": "journal", "replace": "weighed", "merge": "merged", "fold": "folded"}
-    | dict.fromkeys(
-        ["entries", "entry", "resting_on", "weight", "ranked", "problems", "version"], READ
-    ),
+    | dict.fromkeys(["entries", "entry", "resting_on", "weight", "ranked", "problems"], READ),
     PeopleBook: {"take": "profile", "change": "concluded", "open": READ, "look": READ}
     | dict.fromkeys(["loaded", "known", "names_of", "through", "problems"], READ)
     | dict.fromkeys(["profile", "find", "all"], READ),

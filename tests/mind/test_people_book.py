@@ -67,30 +67,17 @@ def test_meetings_exchanges_and_what_was_last_shared(tmp_path):
     assert tom.shared.text.startswith("Thomas told you: 'The keeper of the old lighthouse")
 
 
-def test_a_greeting_is_never_what_was_shared(tmp_path):
+def test_neither_a_greeting_nor_a_mere_question_is_what_was_shared(tmp_path):
     days = Days()
     days.says("Tom", TOM, "I found the map in the loft.")
     days.says("Tom", TOM, "Good evening, Mira!")
-    days.acts("say Hello, Tom.")
-    shared = there(taken(tmp_path, days), TOM).shared
-    assert shared is not None
-    assert shared.number == 1
-
-
-def test_a_mere_question_is_not_what_they_last_shared(tmp_path):
-    days = Days()
-    days.says("Tom", TOM, "I found the map in the bell tower.")
     days.says("Tom", TOM, "What do you put into the soup?")
-    shared = there(taken(tmp_path, days), TOM).shared
+    days.acts("say Hello, Tom.")
+    shared = there(taken(tmp_path / "tom", days), TOM).shared
     assert shared is not None
     assert shared.number == 1
-
-
-def test_what_the_agent_shared_counts_as_well(tmp_path):
-    days = Days()
-    days.says("Tom", TOM, "Where is the map?")
     days.acts("say The map is under the loose board.")
-    shared = there(taken(tmp_path, days), TOM).shared
+    shared = there(taken(tmp_path / "mira", days), TOM).shared
     assert shared is not None
     assert shared.text == "You told Tom: 'The map is under the loose board.'"
 

@@ -75,7 +75,7 @@ def profiles(draw: st.DrawFn) -> Profile:
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(profiles())
 def test_what_is_written_is_read_back(profile):
     text = written(Page(profile))
@@ -112,7 +112,6 @@ def test_windows_line_ends_are_read():
         ("---\nkey: 1\nnames: [Tom]\nlast_met: soon\n---\n", "cannot be read"),
         ("---\nkey: 1\nnames: [Tom]\nwarmth: !!python/object:os.system x\n---\n", "cannot be read"),
         (f"---\nkey: 1\nnames: {'[' * 3000}\n---\n", "cannot be read"),
-        ("---\nkey: 1\nnames: [Tom]\n---\n" + "x" * 500_000, "characters"),
     ],
 )
 def test_a_page_that_cannot_be_read_says_why_and_how_to_mend_it(text, why):

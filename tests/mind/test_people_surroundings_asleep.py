@@ -17,9 +17,9 @@ from game.mind.books.profiles.asleep import (
 )
 from game.mind.books.profiles.book import PeopleBook
 from game.mind.books.profiles.config import PeopleConfig
+from game.mind.books.profiles.observing import MOST_COMPANY, thing_key
 from game.mind.books.profiles.profile import Conclusion, Name, Observation, Profile, ProfileKind
 from game.mind.books.profiles.shown import Present, lines
-from game.mind.books.profiles.surroundings import MOST_COMPANY, thing_key
 from game.mind.errors import ModelTimeout, NoteRefused
 from game.mind.language.deeds import POSE
 from tests.mind.acquaintances import ADA, RUAN, START, TOM, Days

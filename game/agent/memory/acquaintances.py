@@ -27,8 +27,8 @@ from game.mind.archive.records import Memory
 from game.mind.books.journal.entries import Importance
 from game.mind.books.profiles import shown
 from game.mind.books.profiles.book import PeopleBook
+from game.mind.books.profiles.observing import place_key
 from game.mind.books.profiles.shown import Present
-from game.mind.books.profiles.surroundings import place_key
 from game.mind.errors import KeepsakeError
 
 GATHER_SECONDS = (8.0, 16.0)

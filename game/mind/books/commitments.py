@@ -117,17 +117,15 @@ class Commitments:
 
     # -- noticing
 
-    def follow(self, memory: Memory, own_name: str, to: str = "") -> bool:
+    def follow(self, memory: Memory, own_name: str) -> bool:
         """Notice what is in a new memory, and what it closes; quick, writes nothing.
-
-        What it says without naming anybody is said to ``to``.
 
         Returns:
             Whether there is something to :meth:`save`.
         """
         with self._lock:
             self._refresh()
-            return self._follow(memory, own_name, to)
+            return self._follow(memory, own_name)
 
     def catch_up(self, memories: Iterable[Memory], own_name: str) -> bool:
         """Follow what was lived through and not saved, after a crash: what is newer than the file.
@@ -184,7 +182,7 @@ class Commitments:
             self._refuse(wanted)
             return tuple(item for item in wanted if self._holds(item))
 
-    def drop(self, person: Callable[[Noticed], bool], *, by: str = "builder") -> int:
+    def drop(self, person: Callable[[Noticed], bool]) -> int:
         """Take out all that ``person`` says is theirs, also what waits for room.
 
         Returns:
@@ -200,14 +198,14 @@ class Commitments:
                 self._close(item)
             self._refused = tuple(item for item in self._refused if not person(item))
             self._waiting = {who: q for who, q in self._waiting.items() if not person(q)}
-        self.save(by=by)
+        self.save(by="builder")
         return len(gone)
 
     # -- inside; the lock is held
 
-    def _follow(self, memory: Memory, own_name: str, to: str = "") -> bool:
+    def _follow(self, memory: Memory, own_name: str) -> bool:
         alone = self._alone_with(memory.source)
-        to = to or self._partner(memory, own_name, alone)
+        to = self._partner(memory, own_name, alone)
         known = [*self._items, *self._waiting.values(), *self._refused]
         for item in settled(known, memory, own_name, to):
             self._close(item)

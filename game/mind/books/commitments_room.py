@@ -41,16 +41,23 @@ def admit(items: Sequence[Noticed], new: Noticed) -> tuple[Noticed, ...] | None:
     Returns:
         None if ``new`` is there already or there is no room for it.
     """
-    if any(same(item, new) for item in items):
+    newcomers = [item for item in items if item.by_newcomer]
+    if any(same(item, new) for item in items) or (
+        new.by_newcomer and _cost(*newcomers, new) > NEWCOMERS_LIMIT
+    ):
         return None
-    kept = _making_room(list(items), new, _mine_fit, lambda item: whose(item) == whose(new))
-    if new.by_newcomer and not _newcomers_fit(items, new):
-        return None
-    if kept is not None and new.kind is NoticedKind.RULE and not new.by_newcomer:
-        while not _all_fit(kept, new) and (newest := _newcomers_newest(kept)) is not None:
-            kept = [each for each in kept if each is not newest]
+    goes = [
+        item
+        for kind in _GIVES_WAY[new.kind]
+        for item in sorted(items, key=lambda each: not alike(each, new))
+        if item.kind is kind and item.number
+    ]
+    mine = [item for item in goes if whose(item) == whose(new)]
+    kept = _making_room(items, mine, lambda left: _mine_fit(left, new))
     if kept is not None:
-        kept = _making_room(kept, new, _all_fit, lambda _: True)
+        if new.kind is NoticedKind.RULE and not new.by_newcomer:
+            goes = [*sorted(newcomers, key=lambda each: -each.number), *goes]
+        kept = _making_room(kept, goes, lambda left: _cost(*left, new) <= LIMIT)
     return None if kept is None else (*kept, new)
 
 
@@ -83,42 +90,23 @@ def shown(items: Iterable[Noticed]) -> tuple[Noticed, ...]:
 
 
 def _making_room(
-    items: list[Noticed],
-    new: Noticed,
-    fits: Callable[[list[Noticed], Noticed], bool],
-    may_go: Callable[[Noticed], bool],
-) -> list[Noticed] | None:
-    """``items`` without those that had to go until ``new`` fits; None if it never does."""
-    for kind in _GIVES_WAY[new.kind]:
-        may = [item for item in items if item.kind is kind and item.number and may_go(item)]
-        for item in sorted(may, key=lambda each: not alike(each, new)):
-            if fits(items, new):
-                return items
-            items = [each for each in items if each is not item]
-    return items if fits(items, new) else None
+    items: Sequence[Noticed], goes: Iterable[Noticed], fits: Callable[[Sequence[Noticed]], bool]
+) -> Sequence[Noticed] | None:
+    """``items`` without those that had to go, the first of ``goes`` first; None if it is no use."""
+    for item in goes:
+        if fits(items):
+            break
+        items = [each for each in items if each is not item]
+    return items if fits(items) else None
 
 
-def _mine_fit(items: list[Noticed], new: Noticed) -> bool:
+def _mine_fit(items: Sequence[Noticed], new: Noticed) -> bool:
     mine = [item for item in items if item.number and whose(item) == whose(new)]
-    return len(mine) < PERSON_MOST and sum(map(_cost, [*mine, new])) <= PERSON_LIMIT
+    return len(mine) < PERSON_MOST and _cost(*mine, new) <= PERSON_LIMIT
 
 
-def _newcomers_fit(items: Sequence[Noticed], new: Noticed) -> bool:
-    theirs = [item for item in items if item.by_newcomer]
-    return sum(map(_cost, [*theirs, new])) <= NEWCOMERS_LIMIT
-
-
-def _newcomers_newest(items: Sequence[Noticed]) -> Noticed | None:
-    theirs = [item for item in items if item.by_newcomer]
-    return max(theirs, key=lambda item: item.number, default=None)
-
-
-def _all_fit(items: list[Noticed], new: Noticed) -> bool:
-    return sum(map(_cost, [*items, new])) <= LIMIT
-
-
-def _cost(item: Noticed) -> int:
-    return most_tokens(f"- {item.line}\n")
+def _cost(*items: Noticed) -> int:
+    return sum(most_tokens(f"- {item.line}\n") for item in items)
 
 
 @lru_cache(maxsize=1024)

@@ -139,11 +139,6 @@ class Journal:
         found |= {path: [problem] for path, problem in self._store.problems().items()}
         return tuple(each for path in sorted(found) for each in found[path])
 
-    @property
-    def version(self) -> int:
-        """Rises whenever something else was read than before; quick."""
-        return self._current.version
-
     # -- writing
 
     def write(

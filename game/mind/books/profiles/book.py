@@ -183,13 +183,13 @@ class PeopleBook:
                 self._clear_things()
             return changed
 
-    def change(self, key: str, edit: Callable[[Profile], Profile], *, by: str = "night") -> bool:
-        """Change a known profile; whether anything changed.
+    def change(self, key: str, edit: Callable[[Profile], Profile]) -> bool:
+        """Change a known profile, asleep; whether anything changed.
 
         Raises:
             NoteRefused: Its file cannot be read or written.
         """
-        events = ProfileEvents(self._agent, by, gone="superseded")
+        events = ProfileEvents(self._agent, "night", gone="superseded")
 
         def edited(old: Profile | None) -> tuple[Profile, list[MemoryChange]]:
             profile = edit(there(old))

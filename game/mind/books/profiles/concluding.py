@@ -12,9 +12,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from game.mind.books.profiles.feelings import BROKEN, KEPT
-from game.mind.books.profiles.observing import HEARSAY
+from game.mind.books.profiles.observing import HEARSAY, MINE, WHEREABOUTS
 from game.mind.books.profiles.profile import Company, Conclusion, Fact, Profile, ProfileKind
-from game.mind.books.profiles.surroundings import MINE, WHEREABOUTS
 from game.mind.language.fit import is_fit, line, quoted
 from game.mind.language.fit import name as fit_name
 from game.mind.language.statements import statements

@@ -9,16 +9,17 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.profiles.observing import observe, spoken_of
-from game.mind.books.profiles.profile import Profile
-from game.mind.books.profiles.surroundings import (
+from game.mind.books.profiles.observing import (
     been_at,
     examined,
     had,
     handled,
+    observe,
     place_key,
+    spoken_of,
     thing_key,
 )
+from game.mind.books.profiles.profile import Profile
 from game.mind.language.facts import key_of
 from game.mind.language.fit import is_fit
 from game.mind.language.fit import name as fit_name
