@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import psutil
 
@@ -29,27 +29,6 @@ CHECK_SECONDS = 1.0
 
 class CannotServe(Exception):
     """The server did not come up; says why, for the child's log."""
-
-
-@dataclass(frozen=True, slots=True)
-class Leash:
-    """What ties a child to the game; the same for every kind of child.
-
-    Attributes:
-        port: Where to listen, on loopback only.
-        pid_file: Locked while this process lives; holds its id.
-        watch_pids: Processes that it serves.
-        watch_files: Files that hold the id of a process that it serves.
-        grace: Seconds to wait with nobody left before ending.
-        nice: How far to step back behind the game.
-    """
-
-    port: int
-    pid_file: Path
-    watch_pids: tuple[int, ...]
-    watch_files: tuple[Path, ...]
-    grace: float
-    nice: int
 
 
 @dataclass
@@ -86,35 +65,23 @@ def read_pid(path: Path) -> int:
 
 
 def parser(program: str) -> argparse.ArgumentParser:
-    """A command line that knows the options of a :class:`Leash`."""
+    """A command line with what ties a child to the game, the same for every kind of child."""
     made = argparse.ArgumentParser(prog=program)
-    made.add_argument("--port", type=int, required=True)
-    made.add_argument("--pid-file", type=Path, required=True)
-    made.add_argument("--watch-pid", type=int, action="append", default=[])
-    made.add_argument("--watch-file", type=Path, action="append", default=[])
-    made.add_argument("--grace", type=float, default=20.0)
-    made.add_argument("--nice", type=int, default=5)
+    made.add_argument("--port", type=int, required=True, help="on loopback")
+    made.add_argument("--pid-file", type=Path, required=True, help="locked while it lives")
+    made.add_argument("--watch-pid", type=int, action="append", default=[], help="whom it serves")
+    made.add_argument("--watch-file", type=Path, action="append", default=[], help="as a pid file")
+    made.add_argument("--grace", type=float, default=20.0, help="seconds to wait for them")
+    made.add_argument("--nice", type=int, default=5, help="how far to step back")
     return made
 
 
-def leash(given: dict[str, Any]) -> Leash:
-    """Take the options of a :class:`Leash` out of what was parsed; the rest stays there."""
-    return Leash(
-        port=given.pop("port"),
-        pid_file=given.pop("pid_file"),
-        watch_pids=tuple(given.pop("watch_pid")),
-        watch_files=tuple(given.pop("watch_file")),
-        grace=given.pop("grace"),
-        nice=given.pop("nice"),
-    )
-
-
-def serve(name: str, tied: Leash, start: Callable[[], str]) -> int:
+def serve(name: str, tied: argparse.Namespace, start: Callable[[], str]) -> int:
     """Serve until told to end, or until nobody is left to serve.
 
     Args:
         name: What this process is, for its log.
-        tied: What ties it to the game.
+        tied: What :func:`parser` read.
         start: Brings the server up in threads of its own and says where it listens;
             raises :class:`CannotServe`.
 
@@ -134,7 +101,7 @@ def serve(name: str, tied: Leash, start: Callable[[], str]) -> int:
         print(start(), flush=True)
     except CannotServe as error:
         return _complain(EXIT_FAILED, str(error))
-    _wait(Watched(tied.watch_pids, tied.watch_files), tied.grace)
+    _wait(Watched(tuple(tied.watch_pid), tuple(tied.watch_file)), tied.grace)
     _end()
     return EXIT_ALONE
 

@@ -13,9 +13,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import ClassVar
 
 import psutil
 
@@ -46,45 +47,10 @@ class Patience:
     steady: float = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class ChildKind[E: KeepsakeError]:
-    """What a child is, and what is said of it.
-
-    Attributes:
-        name: In log lines and errors, after "the": ``embedded model``.
-        tag: Begins its log lines.
-        logger: Where those lines go.
-        module: What the child runs; its command line is recognised by it.
-        port: Where it answers, on loopback.
-        pid_file: Holds the child's id; the child locks it while it lives.
-        log_file: What the child says; the last child's words go beside it, ``.log.1``.
-        health: The path that answers with status 200 when it works.
-        off_cure: How to get it back when it was put away.
-        arguments: The rest of its command line; may raise an error of ``family``. A child
-            that runs with others is replaced.
-        family: What ``arguments`` may raise, and the type of ``problem``.
-        unavailable: Makes an error of what went wrong and its cure.
-    """
-
-    name: str
-    tag: str
-    logger: logging.Logger
-    module: str
-    port: int
-    pid_file: Path
-    log_file: Path
-    health: str
-    off_cure: str
-    arguments: Callable[[], Sequence[object]]
-    family: type[E]
-    unavailable: Callable[[str, str], E]
-
-
-class Supervisor[E: KeepsakeError]:
-    """Looks after one child process of one home.
+class Supervisor(ABC):
+    """Looks after one child process of one home; a subclass says what it is.
 
     Args:
-        kind: What the child is.
         places: Folders and ports of this copy.
         watch_pid: A process that the child serves; it ends when this one and the
             one in ``portal.pid`` are gone.
@@ -92,22 +58,42 @@ class Supervisor[E: KeepsakeError]:
         patience: See :class:`Patience`.
 
     Attributes:
+        stem: Names its port in :class:`game.paths.Ports`, its pid file and its log.
+        name: In log lines and errors, after "the": ``embedded model``.
+        tag: Begins its log lines.
+        logger: Where those lines go.
+        module: What the child runs; its command line is recognised by it.
+        health: The path that answers with status 200 when it works.
+        off_cure: How to get it back when it was put away.
+        unavailable: The error that says what went wrong and its cure.
+        pid_file: Holds the child's id; the child locks it while it lives.
+        log_file: What the child says; the last child's words go beside it, ``.log.1``.
         problem: Why the child does not answer now; None when it does.
         starts: How often a child was started.
     """
 
+    stem: ClassVar[str]
+    name: ClassVar[str]
+    tag: ClassVar[str]
+    logger: ClassVar[logging.Logger]
+    module: ClassVar[str]
+    health: ClassVar[str]
+    off_cure: ClassVar[str]
+    unavailable: ClassVar[type[KeepsakeError]]
+
     def __init__(
         self,
-        kind: ChildKind[E],
         places: Places,
         watch_pid: int | None = None,
         *,
         grace: float = 20.0,
         patience: Patience | None = None,
     ) -> None:
-        self._kind = kind
-        self.problem: E | None = kind.unavailable(f"The {kind.name} is not started", "")
+        self.problem: KeepsakeError | None = self.unavailable(f"The {self.name} is not started")
         self.starts = 0
+        self.pid_file = places.home / f"{self.stem}.pid"
+        self.log_file = places.logs / f"{self.stem}.log"
+        self._port: int = getattr(places.ports, self.stem)
         self._places = places
         self._watch_pid = os.getpid() if watch_pid is None else watch_pid
         self._grace = grace
@@ -117,24 +103,16 @@ class Supervisor[E: KeepsakeError]:
         self._lock = threading.Lock()
         self._stopped = False
         self._deaths = 0
-        self._next_start = 0.0
-        self._silent_since = 0.0
-        self._steady_since = 0.0
+        self._next_start = self._silent_since = self._steady_since = 0.0
+
+    @abstractmethod
+    def _arguments(self) -> Sequence[object]:
+        """The rest of its command line, or a KeepsakeError; one with others is replaced."""
 
     @property
     def address(self) -> str:
         """Where the child answers."""
-        return f"http://127.0.0.1:{self._kind.port}"
-
-    @property
-    def pid_file(self) -> Path:
-        """Holds the child's id; the child locks it while it lives."""
-        return self._kind.pid_file
-
-    @property
-    def log_file(self) -> Path:
-        """What the child says; the last child's words are beside it, in ``.log.1``."""
-        return self._kind.log_file
+        return f"http://127.0.0.1:{self._port}"
 
     @property
     def pid(self) -> int | None:
@@ -161,7 +139,7 @@ class Supervisor[E: KeepsakeError]:
         """
         with self._lock:
             if self._stopped or not wanted:
-                self._put_away(f"The {self._kind.name} is not in use")
+                self._put_away(f"The {self.name} is not in use")
             elif (pid := self.pid) is None:
                 self._missing()
             elif self._outdated(pid):
@@ -176,23 +154,23 @@ class Supervisor[E: KeepsakeError]:
         """End the child for good, by force when it does not go in ``seconds``."""
         with self._lock:
             self._stopped = True
-            self._put_away(f"The {self._kind.name} was stopped", seconds)
+            self._put_away(f"The {self.name} was stopped", seconds)
 
     def _put_away(self, why: str, seconds: float = 5.0) -> None:
         self._ready.clear()
-        self.problem = self._kind.unavailable(why, self._kind.off_cure)
+        self.problem = self.unavailable(why, self.off_cure)
         self._end(seconds)
 
     def _outdated(self, pid: int) -> bool:
         """Whether the child, perhaps one from before a reload, was told something else."""
         try:
-            own = [str(word) for word in self._kind.arguments()]
+            own = [str(word) for word in self._arguments()]
             return psutil.Process(pid).cmdline()[-len(own) :] != own
-        except (self._kind.family, psutil.Error):  # nothing better to put in its place
+        except (KeepsakeError, psutil.Error):  # nothing better to put in its place
             return False
 
     def _replace(self) -> None:
-        self._log(logging.INFO, f"The {self._kind.name} server is to serve something else")
+        self._log(logging.INFO, f"The {self.name} server is to serve something else")
         self._ready.clear()
         self._end(seconds=5.0)
         self._next_start = 0.0
@@ -208,10 +186,13 @@ class Supervisor[E: KeepsakeError]:
         self._steady_since = 0.0
         try:
             self._start()
-        except self._kind.family as error:
+        except KeepsakeError as error:
             self._failed(error)
         except OSError as error:
-            self._failed(self._not_started(error))
+            self._fail(
+                f"The {self.name} server could not be started ({error.strerror})",
+                "See whether the disk is full or KEEPSAKE_HOME read-only",
+            )
 
     def _start(self) -> None:
         command = self._command()
@@ -230,22 +211,20 @@ class Supervisor[E: KeepsakeError]:
             )
         self.starts += 1
         self._silent_since = time.monotonic()
-        self.problem = self._kind.unavailable(
-            f"The {self._kind.name} is being loaded", "Wait a little"
-        )
-        self._log(logging.INFO, f"Starting the {self._kind.name} server on port {self._kind.port}")
+        self.problem = self.unavailable(f"The {self.name} is being loaded", "Wait a little")
+        self._log(logging.INFO, f"Starting the {self.name} server on port {self._port}")
 
     def _command(self) -> list[str]:
         tied = {
-            "--port": self._kind.port,
+            "--port": self._port,
             "--pid-file": self.pid_file,
             "--watch-pid": self._watch_pid,
             "--watch-file": self._places.portal_pid,
             "--grace": self._grace,
         }
         words = [word for pair in tied.items() for word in pair]
-        own = self._kind.arguments()
-        return [sys.executable, "-m", self._kind.module, *map(str, (*words, *own))]
+        own = self._arguments()
+        return [sys.executable, "-m", self.module, *map(str, (*words, *own))]
 
     def _answers(self) -> None:
         now = time.monotonic()
@@ -254,7 +233,7 @@ class Supervisor[E: KeepsakeError]:
         if now - self._steady_since >= self._patience.steady:
             self._deaths = 0
         if not self._ready.is_set():
-            self._log(logging.INFO, f"The {self._kind.name} answers at {self.address}")
+            self._log(logging.INFO, f"The {self.name} answers at {self.address}")
             self.problem = None
             self._ready.set()
 
@@ -265,44 +244,37 @@ class Supervisor[E: KeepsakeError]:
         patience = self._patience.hang if self._ready.is_set() else self._patience.start
         if now - self._silent_since > patience:
             self._end(seconds=2.0)
-            self._failed(
-                self._kind.unavailable(
-                    f"The {self._kind.name} server gave no answer for {patience:g} s and was ended",
-                    f"See {self.log_file}",
-                )
+            self._fail(
+                f"The {self.name} server gave no answer for {patience:g} s and was ended",
+                f"See {self.log_file}",
             )
 
     def _mourn(self, status: int) -> None:
-        kind = self._kind
         if status == EXIT_PORT:
-            problem = kind.unavailable(
-                f"Port {kind.port}, meant for the {kind.name}, is in use",
+            self._fail(
+                f"Port {self._port}, meant for the {self.name}, is in use",
                 "End the program that uses it, or set KEEPSAKE_PORT_BASE",
             )
         elif status == EXIT_LOCKED:
-            problem = kind.unavailable(
-                f"Another {kind.name} server holds {self.pid_file}", "End it, then wait a little"
+            self._fail(
+                f"Another {self.name} server holds {self.pid_file}", "End it, then wait a little"
             )
         else:
-            problem = kind.unavailable(
-                f"The {kind.name} server ended with status {status} ({self._last_words()})",
+            self._fail(
+                f"The {self.name} server ended with status {status} ({self._last_words()})",
                 f"It will be started again; see {self.log_file}",
             )
-        self._failed(problem)
 
-    def _failed(self, problem: E) -> None:
+    def _fail(self, what: str, cure: str) -> None:
+        self._failed(self.unavailable(what, cure))
+
+    def _failed(self, problem: KeepsakeError) -> None:
         self._ready.clear()
         wait = min(self._patience.first_retry * 2**self._deaths, self._patience.last_retry)
         self._deaths += 1
         self._next_start = time.monotonic() + wait
         self.problem = problem
         self._log(logging.ERROR, f"{problem} (next try in {wait:g} s)")
-
-    def _not_started(self, error: OSError) -> E:
-        return self._kind.unavailable(
-            f"The {self._kind.name} server could not be started ({error.strerror})",
-            "See whether the disk is full or KEEPSAKE_HOME read-only",
-        )
 
     def _end(self, seconds: float) -> None:
         pid = self.pid
@@ -328,14 +300,12 @@ class Supervisor[E: KeepsakeError]:
             zombie = process.status() == psutil.STATUS_ZOMBIE
         except psutil.Error:
             return False
-        return not zombie and self._kind.module in words and str(self.pid_file) in words
+        return not zombie and self.module in words and str(self.pid_file) in words
 
     def _healthy(self) -> bool:
-        connection = http.client.HTTPConnection(
-            "127.0.0.1", self._kind.port, timeout=_HEALTH_SECONDS
-        )
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_HEALTH_SECONDS)
         try:
-            connection.request("GET", self._kind.health)
+            connection.request("GET", self.health)
             return connection.getresponse().status == 200
         except (OSError, http.client.HTTPException):
             return False
@@ -351,4 +321,4 @@ class Supervisor[E: KeepsakeError]:
         return lines[-1][:200] if lines else "it said nothing"
 
     def _log(self, level: int, text: str) -> None:
-        self._kind.logger.log(level, "[%s] %s", self._kind.tag, text)
+        self.logger.log(level, "[%s] %s", self.tag, text)

@@ -17,28 +17,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from game.child import serving
-from game.child.supervisor import ChildKind, Patience, Supervisor
+from game.child.supervisor import Supervisor
 from game.mind.errors import IndexUnavailable
 from game.paths import Places
 
 log = logging.getLogger("keepsake.index")
 
 
-class ChromaServer(Supervisor[IndexUnavailable]):
-    """Looks after the Chroma server of one home.
+class ChromaServer(Supervisor):
+    """Looks after the Chroma server of one home."""
 
-    See :class:`game.child.supervisor.Supervisor` for the other arguments.
-    """
+    stem, name, tag, logger = "vectors", "vector index", "Index", log
+    module, health = "game.index.chroma_server", "/api/v2/heartbeat"
+    off_cure = "Set chroma to child in recall.md and start the game"
+    unavailable = IndexUnavailable
 
-    def __init__(
-        self,
-        places: Places,
-        watch_pid: int | None = None,
-        *,
-        grace: float = 20.0,
-        patience: Patience | None = None,
-    ) -> None:
-        super().__init__(_kind(places), places, watch_pid, grace=grace, patience=patience)
+    def _arguments(self) -> list[object]:
+        return ["--path", data_folder(self._places)]
 
 
 def data_folder(places: Places) -> Path:
@@ -46,30 +41,12 @@ def data_folder(places: Places) -> Path:
     return places.index / ".chroma"
 
 
-def _kind(places: Places) -> ChildKind[IndexUnavailable]:
-    return ChildKind(
-        name="vector index",
-        tag="Index",
-        logger=log,
-        module="game.index.chroma_server",
-        port=places.ports.vectors,
-        pid_file=places.vectors_pid,
-        log_file=places.logs / "vectors.log",
-        health="/api/v2/heartbeat",
-        off_cure="Set chroma to child in recall.md and start the game",
-        arguments=lambda: ["--path", data_folder(places)],
-        family=IndexUnavailable,
-        unavailable=IndexUnavailable,
-    )
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until told to end, or until nobody is left to serve; the exit status."""
     parser = serving.parser("game.index.chroma_server")
     parser.add_argument("--path", type=Path, required=True)
-    given = vars(parser.parse_args(arguments))
-    tied, path = serving.leash(given), given["path"]
-    return serving.serve("vector index server", tied, lambda: _start(tied.port, path))
+    given = parser.parse_args(arguments)
+    return serving.serve("vector index server", given, lambda: _start(given.port, given.path))
 
 
 def _start(port: int, path: Path) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from game.llm.clients.embedders import OllamaEmbedder, OpenAIEmbedder
+from game.llm.clients.embedders import ServerEmbedder, ollama_embedder, openai_embedder
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.llm.profiles import EMBEDDED, EMBEDDER, OLLAMA, OPENAI, host_of, require_server
 from game.mind.markdown_config import ConfigSection, parse
 
-type AnyEmbedder = MiniLMEmbedder | OllamaEmbedder | OpenAIEmbedder
+type AnyEmbedder = MiniLMEmbedder | ServerEmbedder
 """Each is a :class:`game.mind.ports.Embedder` that can also be closed."""
 
 
@@ -46,9 +46,9 @@ def load_embedder(path: Path) -> EmbedderProfile:
 def embedder(profile: EmbedderProfile) -> AnyEmbedder:
     """What the profile names; connects to nothing and loads nothing yet."""
     if profile.provider == OLLAMA:
-        return OllamaEmbedder(profile.model, profile.host, time_limit=profile.time_limit)
+        return ollama_embedder(profile.model, profile.host, time_limit=profile.time_limit)
     if profile.provider == OPENAI:
-        return OpenAIEmbedder(profile.model, profile.host, time_limit=profile.time_limit)
+        return openai_embedder(profile.model, profile.host, time_limit=profile.time_limit)
     return MiniLMEmbedder()
 
 

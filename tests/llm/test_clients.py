@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from game.llm.clients.answers import without_thoughts
+from game.llm.clients.base import without_thoughts
 from game.llm.clients.ollama import OllamaModel, ollama_host
 from game.llm.clients.openai import OpenAIModel, api_key
 from game.llm.profiles import LLAMA_CPP

@@ -17,10 +17,11 @@ import psutil
 import pytest
 
 from game.child.serving import Watched
+from game.child.supervisor import Patience
 from game.llm.clients.openai import OpenAIModel
 from game.llm.embedded import weights
 from game.llm.embedded.gguf import ModelInfo
-from game.llm.embedded.supervisor import Embedded, EmbeddedModel, Patience
+from game.llm.embedded.supervisor import Embedded, EmbeddedModel
 from game.llm.profiles import DIALOGUE, LLAMA_CPP
 from game.llm.wrappers import Retry
 from game.mind.errors import ModelMissing, ModelRejected

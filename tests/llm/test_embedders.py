@@ -4,36 +4,35 @@ from collections.abc import Iterator
 
 import pytest
 
-from game.llm.clients.embedders import OllamaEmbedder, OpenAIEmbedder
+from game.llm.clients.embedders import ServerEmbedder, ollama_embedder, openai_embedder
 from game.mind.errors import BadAnswer, ModelMissing, ModelUnavailable
 from tests.fakes.model_server import DIMENSION, FakeModelServer, Reply, vector
 from tests.free_ports import free_port
 
-Embedder = OllamaEmbedder | OpenAIEmbedder
-PATHS = {OllamaEmbedder: "/api/embed", OpenAIEmbedder: "/v1/embeddings"}
+PATHS = ("/api/embed", "/v1/embeddings")
 TEXTS = ["the old mill", "a loaf of bread", "the mill is old"]
 
 
-@pytest.fixture(params=[OllamaEmbedder, OpenAIEmbedder])
-def embedder(request: pytest.FixtureRequest, fake: FakeModelServer) -> Iterator[Embedder]:
+@pytest.fixture(params=[ollama_embedder, openai_embedder])
+def embedder(request: pytest.FixtureRequest, fake: FakeModelServer) -> Iterator[ServerEmbedder]:
     embedder = request.param("fake", fake.address, time_limit=60)
     yield embedder
     embedder.close()
 
 
-def test_one_vector_a_text_in_order(embedder: Embedder):
+def test_one_vector_a_text_in_order(embedder: ServerEmbedder):
     vectors = embedder.embed(TEXTS)
     assert [len(each) for each in vectors] == [DIMENSION] * 3
     for found, text in zip(vectors, TEXTS, strict=True):
         assert found == pytest.approx(vector(text))
 
 
-def test_nothing_to_embed_asks_nobody(embedder: Embedder, fake: FakeModelServer):
+def test_nothing_to_embed_asks_nobody(embedder: ServerEmbedder, fake: FakeModelServer):
     assert embedder.embed([]) == []
     assert fake.calls() == []
 
 
-def test_its_name_tells_provider_and_model(embedder: Embedder):
+def test_its_name_tells_provider_and_model(embedder: ServerEmbedder):
     assert embedder.model_name in ("ollama:fake", "openai:fake")
 
 
@@ -47,19 +46,20 @@ def test_its_name_tells_provider_and_model(embedder: Embedder):
     ],
 )
 def test_a_wrong_number_of_vectors_is_refused(
-    embedder: Embedder, fake: FakeModelServer, raw: bytes
+    embedder: ServerEmbedder, fake: FakeModelServer, raw: bytes
 ):
-    fake.plan(PATHS[type(embedder)], Reply(raw=raw))
+    for path in PATHS:
+        fake.plan(path, Reply(raw=raw))
     with pytest.raises(BadAnswer):
         embedder.embed(TEXTS)
 
 
 def test_a_missing_model_and_an_absent_server(fake: FakeModelServer):
-    embedder = OllamaEmbedder("absent", fake.address)
+    embedder = ollama_embedder("absent", fake.address)
     with pytest.raises(ModelMissing, match="ollama pull absent"):
         embedder.embed(TEXTS)
     embedder.close()
-    gone = OpenAIEmbedder("fake", f"http://127.0.0.1:{free_port()}")
+    gone = openai_embedder("fake", f"http://127.0.0.1:{free_port()}")
     with pytest.raises(ModelUnavailable):
         gone.embed(TEXTS)
     gone.close()

@@ -25,9 +25,6 @@ class Capabilities:
         known: Whether the server was asked; until then the rest is a careful guess.
         format: The prompt that the model was made for: ``chat``, ``dialogue`` or ``script``.
         grammar: It holds an answer to a GBNF grammar.
-        json_schema: It holds an answer to a JSON schema.
-        repeat_penalty: It reads a repeat penalty.
-        dry: It reads DRY sampling.
         thinks: The model thinks aloud and cannot be asked not to.
     """
 
@@ -35,15 +32,7 @@ class Capabilities:
     known: bool = False
     format: str = DIALOGUE
     grammar: bool = False
-    json_schema: bool = True
-    repeat_penalty: bool = False
-    dry: bool = False
     thinks: bool = False
-
-    @property
-    def chat(self) -> bool:
-        """Whether the model was made for chat messages."""
-        return self.format == CHAT
 
     def learned(self, *, chat: bool, thinks: bool = False) -> Capabilities:
         """The same, now that the server was asked for its model's form."""
@@ -51,11 +40,11 @@ class Capabilities:
 
 
 _KINDS = {
-    LLAMA_CPP: Capabilities(LLAMA_CPP, grammar=True, repeat_penalty=True, dry=True),
-    VLLM: Capabilities(VLLM, grammar=True, repeat_penalty=True),
-    OLLAMA_SERVER: Capabilities(OLLAMA_SERVER, repeat_penalty=True),
+    LLAMA_CPP: Capabilities(LLAMA_CPP, grammar=True),
+    VLLM: Capabilities(VLLM, grammar=True),
+    OLLAMA_SERVER: Capabilities(OLLAMA_SERVER),
     OTHER: Capabilities(OTHER),
-    SCRIPTED: Capabilities(SCRIPTED, known=True, format=SCRIPT, json_schema=False),
+    SCRIPTED: Capabilities(SCRIPTED, known=True, format=SCRIPT),
 }
 
 

@@ -1,32 +1,33 @@
 """Any server with an OpenAI-compatible API, such as vLLM, LM Studio or llama.cpp.
 
 Prompts go to ``/v1/completions``, messages to ``/v1/chat/completions``. Some servers take more
-than the protocol (grammars, penalties, a prompt cache): :mod:`game.llm.clients.openai_server`
-finds out which server it is.
+than the protocol (grammars, penalties, a prompt cache), so each is asked what it is.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
-from game.llm.clients import answers, openai_server
-from game.llm.clients.capabilities import of_kind
-from game.llm.clients.http import JsonServer, ServerWords, shown
-from game.llm.profiles import AUTO, LLAMA_CPP, VLLM
+from game.llm.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, messages
+from game.llm.clients.capabilities import is_chat_template, of_kind, thinks_aloud
+from game.llm.clients.http import ServerWords, shown
+from game.llm.profiles import AUTO, LLAMA_CPP, OTHER, VLLM
 from game.llm.tokens.tokenizer import Tokenizer
-from game.mind.errors import BadAnswer, ModelError, ModelMissing
-from game.mind.ports import Generation, GenerationRequest
+from game.mind.errors import BadAnswer, ModelFailed, ModelMissing, ModelRejected
+from game.mind.ports import GenerationRequest
 
 KEY_VARIABLES = ("KEEPSAKE_OPENAI_API_KEY", "OPENAI_API_KEY")
 """Where the key comes from, and the only places that it comes from."""
 
-_TOKENIZE_SECONDS = 10.0
+STRUCTURED, GUIDED = "structured_outputs", "guided_grammar"
+"""Where vLLM takes a grammar: since 0.11, and before."""
+_OWNERS = {"vllm": VLLM, "llamacpp": LLAMA_CPP}
+_NO_SUCH_THING = (ModelMissing, ModelRejected, BadAnswer)
+_DRY = {"dry_base": 1.75, "dry_allowed_length": 3, "dry_penalty_last_n": 8192}
+"""Runs of up to three words are free; the whole prompt counts, not its end alone."""
 
 
 def api_key(environ: Mapping[str, str] = os.environ) -> str | None:
@@ -34,8 +35,8 @@ def api_key(environ: Mapping[str, str] = os.environ) -> str | None:
     return next((environ[name] for name in KEY_VARIABLES if environ.get(name)), None)
 
 
-class OpenAIModel:
-    """Continues text and chats. Safe to use from several threads.
+class OpenAIModel(HttpModel):
+    """Continues text and chats; see :class:`HttpModel`.
 
     Args:
         host: Base address, with or without ``/v1``.
@@ -44,10 +45,9 @@ class OpenAIModel:
         key: API key, or None.
         kind: What the server is, one of :data:`game.llm.profiles.SERVERS`.
         cure_absent: What to do when nobody answers.
-
-    Attributes:
-        capabilities: What the server takes, as far as :meth:`check` has learnt it.
     """
+
+    _list = "/v1/models"
 
     def __init__(
         self,
@@ -59,79 +59,15 @@ class OpenAIModel:
         kind: str = AUTO,
         cure_absent: str = "Start the server, or correct host in llm.md",
     ) -> None:
-        self.model = model
+        cure_missing = f"Load {model!r} there, or correct model and host in llm.md"
+        name = f"The model server at {shown(host)}"
+        server = ServerWords(name, cure_absent, cure_missing, key or "")
+        super().__init__(host, model, server, kind, time_limit)
         self._kind = kind
-        self.capabilities = of_kind(kind)
-        self._guided = openai_server.STRUCTURED
-        self._listed: list[str] = []
-        self.server = ServerWords(
-            f"The model server at {shown(host)}",
-            cure_absent,
-            f"Load {model!r} there, or correct model and host in llm.md",
-            key or "",
-        )
-        self._http = JsonServer(host, self.server, time_limit)
+        self._grammar_key = STRUCTURED
         self._tokenizer = Tokenizer(
-            lambda body: self._http.call("POST", "/tokenize", body, seconds=_TOKENIZE_SECONDS),
-            model,
+            lambda body: self._http.call("POST", "/tokenize", body, seconds=LOOK_SECONDS), model
         )
-
-    def generate(self, request: GenerationRequest) -> Generation:
-        """Continue ``request.prompt`` or answer ``request.messages``; blocks.
-
-        Raises:
-            ModelError: With the cure in its message.
-        """
-        started = time.monotonic()
-        aloud = bool(request.messages) and self.capabilities.thinks
-        path = "/v1/chat/completions" if request.messages else "/v1/completions"
-        body = self._http.call("POST", path, self._body(request, aloud=aloud))
-        choice = _first_choice(body, self.server)
-        prompt, cached, completion = _tokens(body)
-        return answers.generation(
-            self._said(choice) if request.messages else choice.get("text"),
-            server=self.server.name,
-            finish_reason=str(choice.get("finish_reason")),
-            prompt_tokens=prompt,
-            cached_tokens=cached,
-            completion_tokens=completion,
-            seconds=time.monotonic() - started,
-            model=str(body.get("model") or self.model),
-            stop=request.stop if aloud else (),
-        )
-
-    def check(self) -> str:
-        """Whether the server answers and has the model; learns what it takes.
-
-        Raises:
-            ModelError: It does not, or it has not.
-        """
-        try:
-            body = self._http.call("GET", "/v1/models", seconds=5.0)
-        except ModelError:
-            self.capabilities = replace(self.capabilities, known=False)
-            raise
-        listed = body.get("data")
-        listed = [each for each in listed if isinstance(each, dict)] if listed else []
-        names = [str(each.get("id")) for each in listed]
-        serves_one = self.capabilities.kind == LLAMA_CPP  # under whatever name
-        if self.model and names and self.model not in names and not serves_one:
-            raise ModelMissing(
-                f"{self.server.name} has no model {self.model!r}",
-                f"Use one of {', '.join(names[:8])}",
-            )
-        if not self.capabilities.known or names != self._listed:
-            with suppress(ModelError):  # it serves all the same, and is asked again
-                self._learn(listed)
-                self._listed = names
-        return "ready"
-
-    def _learn(self, listed: Sequence[Mapping[str, Any]]) -> None:
-        server = openai_server.OpenAIServer(self._http.call, self.model)
-        kind = server.kind(listed) if self._kind == AUTO else self._kind
-        if kind == VLLM:
-            self._guided = server.guided()
-        self.capabilities = server.capabilities(kind)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int] | None:
         """Tokens of each text by the model's own tokenizer; None where the server has none.
@@ -141,54 +77,127 @@ class OpenAIModel:
         """
         return self._tokenizer.count(texts)
 
-    def close(self) -> None:
-        """Close the kept connections."""
-        self._http.close()
+    def _has(self, names: Sequence[str]) -> bool:
+        serves_one = self.capabilities.kind == LLAMA_CPP  # under whatever name
+        return not self.model or not names or self.model in names or serves_one
 
-    def _body(self, request: GenerationRequest, *, aloud: bool) -> dict[str, Any]:
-        body: dict[str, Any] = {
-            "max_tokens": request.max_tokens + (answers.THOUGHT_TOKENS if aloud else 0),
-            "temperature": request.temperature,
-        }
-        if request.messages:
-            body["messages"] = [{"role": m.role, "content": m.text} for m in request.messages]
+    # -- what the server is
+
+    def _learn(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        kind = self._kind_of(rows) if self._kind == AUTO else self._kind
+        if kind == LLAMA_CPP:
+            template = str(self._get("/props").get("chat_template") or "")
+            chat, thinks = is_chat_template(template), thinks_aloud(template)
         else:
-            body["prompt"] = request.prompt
-        if self.model:
-            body["model"] = self.model
-        if request.stop and not aloud:
-            body["stop"] = list(request.stop)
-        if request.seed is not None:
-            body["seed"] = request.seed
-        return body | openai_server.extras(request, self.capabilities, self._guided)
+            chat, thinks = self._chats(), False
+        if kind == VLLM:
+            self._grammar_key = self._vllm_grammar_key()
+        self.capabilities = of_kind(kind).learned(chat=chat, thinks=thinks)
 
-    def _said(self, choice: Mapping[str, Any]) -> Any:
-        """The message's words; notes when the model thinks although it was asked not to."""
-        message = choice.get("message")
-        if not isinstance(message, dict):
-            return None
-        content = message.get("content") or ""
-        thought = message.get("reasoning_content") or message.get("reasoning")
-        if thought or answers.has_thought(content):
-            self.capabilities = replace(self.capabilities, thinks=True)
-        return content
+    def _kind_of(self, rows: Sequence[Mapping[str, Any]]) -> str:
+        """What the server is, from the models that it lists and from paths of its own."""
+        for each in rows:
+            if (owner := _OWNERS.get(str(each.get("owned_by")))) is not None:
+                return owner
+        if {"default_generation_settings", "build_info"} & self._get("/props").keys():
+            return LLAMA_CPP
+        return VLLM if set(self._get("/version")) == {"version"} else OTHER
+
+    def _vllm_grammar_key(self) -> str:
+        major, _, rest = str(self._get("/version").get("version", "")).partition(".")
+        minor = rest.partition(".")[0]
+        old = major == "0" and minor.isdecimal() and int(minor) < 11
+        return GUIDED if old else STRUCTURED
+
+    def _chats(self) -> bool:
+        """Whether it answers a message; vLLM refuses where the model has no template."""
+        body: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
+        body |= {"model": self.model} if self.model else {}
+        try:
+            found = self._http.call("POST", "/v1/chat/completions", body, seconds=LOOK_SECONDS)
+        except _NO_SUCH_THING:
+            return False
+        return "choices" in found
+
+    def _get(self, path: str) -> Mapping[str, Any]:
+        try:
+            return self._http.call("GET", path, seconds=LOOK_SECONDS)
+        except (*_NO_SUCH_THING, ModelFailed):
+            return {}
+
+    # -- what it is asked, and what it answers
+
+    def _question(self, request: GenerationRequest) -> tuple[str, dict[str, Any]]:
+        body = {
+            "max_tokens": request.max_tokens,
+            "temperature": request.temperature,
+            "model": self.model or None,
+            "stop": list(request.stop) or None,
+            "seed": request.seed,
+        }
+        body = {name: value for name, value in body.items() if value is not None}
+        body |= self._extras(request)
+        if request.messages:
+            return "/v1/chat/completions", body | {"messages": messages(request)}
+        return "/v1/completions", body | {"prompt": request.prompt}
+
+    def _extras(self, request: GenerationRequest) -> dict[str, Any]:
+        """What of the request is beyond the protocol, in the words of this kind of server."""
+        match self.capabilities.kind:
+            case "llama.cpp":
+                found = _llama_cpp(request)
+            case "vllm":
+                found = {"repetition_penalty": request.repeat_penalty}
+                if request.grammar and self._grammar_key == GUIDED:
+                    found[GUIDED] = request.grammar
+                elif request.grammar:
+                    found[STRUCTURED] = {"grammar": request.grammar}
+                else:
+                    found |= _schema(request)
+            case _:
+                return _schema(request)
+        if request.messages:  # templates without that switch do not mind it
+            found["chat_template_kwargs"] = {"enable_thinking": False}
+        return found
+
+    def _answer(self, body: Mapping[str, Any], *, chat: bool) -> RawAnswer:
+        choices = body.get("choices")
+        if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
+            said = self.server.quoted(json.dumps(body, ensure_ascii=False))
+            raise BadAnswer(f"{self.server.name} sent no choices ({said})", "Check host in llm.md")
+        message = _dict(choices[0], "message")
+        usage = _dict(body, "usage")
+        cached = _dict(usage, "prompt_tokens_details").get("cached_tokens")
+        return RawAnswer(
+            text=(message.get("content") or "") if chat else choices[0].get("text"),
+            thought=message.get("reasoning_content") or message.get("reasoning"),
+            finish_reason=choices[0].get("finish_reason"),
+            prompt_tokens=usage.get("prompt_tokens"),
+            cached_tokens=_dict(body, "timings").get("cache_n", cached),  # llama.cpp's own
+            completion_tokens=usage.get("completion_tokens"),
+        )
 
 
-def _first_choice(body: Mapping[str, Any], server: ServerWords) -> Mapping[str, Any]:
-    choices = body.get("choices")
-    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-        return choices[0]
-    said = json.dumps(body, ensure_ascii=False)[:200]
-    raise BadAnswer(f"{server.name} sent no choices ({said})", "Check host in llm.md")
+def _llama_cpp(request: GenerationRequest) -> dict[str, Any]:
+    found: dict[str, Any] = {"cache_prompt": True, "repeat_penalty": request.repeat_penalty}
+    if request.dry_multiplier:
+        found |= {"dry_multiplier": request.dry_multiplier, **_DRY}
+    if request.grammar:
+        found["grammar"] = request.grammar
+    elif request.json_schema is not None:
+        found["json_schema"] = dict(request.json_schema)
+    return found
 
 
-def _tokens(body: Mapping[str, Any]) -> tuple[int, int, int]:
-    """Prompt, cached and completion tokens, from llama.cpp's timings or the usage."""
-    usage, timings = body.get("usage"), body.get("timings")
-    usage = usage if isinstance(usage, dict) else {}
-    details = usage.get("prompt_tokens_details")
-    cached = answers.count(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    if isinstance(timings, dict):
-        cached = answers.count(timings.get("cache_n"))
-    prompt = answers.count(usage.get("prompt_tokens"))
-    return prompt, min(cached, prompt), answers.count(usage.get("completion_tokens"))
+def _schema(request: GenerationRequest) -> dict[str, Any]:
+    """What OpenAI's protocol itself has for a schema; it has no repeat penalty."""
+    if request.json_schema is None:
+        return {}
+    schema = {"name": "answer", "schema": dict(request.json_schema)}
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+
+def _dict(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The object of that name; an empty one where there is none."""
+    found = body.get(name)
+    return found if isinstance(found, dict) else {}

@@ -8,46 +8,19 @@ It keeps the model's warm caches over a reload of the game; see :mod:`game.child
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from game.child import serving
-from game.child.serving import CannotServe, Leash
+from game.child.serving import CannotServe
 
 CONTEXT = 8192
 """Tokens of one prompt with its answer, if the command line does not say otherwise."""
 POOL = 24576
 """Tokens of context that all slots share, if the command line does not say otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddedServerSettings:
-    """What the process was told on its command line.
-
-    Attributes:
-        tied: Port, pid file and whom it serves.
-        model: The weights' file.
-        context: Tokens of context for one agent.
-        pool: Tokens of context that all slots share.
-        slots: Prompts kept ready at once.
-        threads: Threads that read prompts.
-        writers: Threads that write answers.
-        cache_mib: Memory for prompts that lost their slot, in MiB.
-        swa_full: Whether layers with a sliding window keep the whole context all the same.
-    """
-
-    tied: Leash
-    model: Path
-    context: int
-    pool: int
-    slots: int
-    threads: int
-    writers: int
-    cache_mib: int
-    swa_full: bool
 
 
 _server: Any = None
@@ -56,25 +29,20 @@ _server: Any = None
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until told to end, or until nobody is left to serve; the exit status."""
-    settings = _settings(arguments)
-    return serving.serve("embedded model server", settings.tied, lambda: _start(settings))
-
-
-def _settings(arguments: Sequence[str] | None) -> EmbeddedServerSettings:
     parser = serving.parser("game.llm.embedded.server")
-    parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--context", type=int, default=CONTEXT)
-    parser.add_argument("--pool", type=int, default=POOL)
-    parser.add_argument("--slots", type=int, default=6)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--writers", type=int, default=1)
-    parser.add_argument("--cache-mib", type=int, default=1024)
-    parser.add_argument("--swa-full", action="store_true")
-    given = vars(parser.parse_args(arguments))
-    return EmbeddedServerSettings(tied=serving.leash(given), **given)
+    parser.add_argument("--model", type=Path, required=True, help="the weights' file")
+    parser.add_argument("--context", type=int, default=CONTEXT, help="tokens for one agent")
+    parser.add_argument("--pool", type=int, default=POOL, help="tokens that all slots share")
+    parser.add_argument("--slots", type=int, default=6, help="prompts kept ready at once")
+    parser.add_argument("--threads", type=int, default=2, help="that read prompts")
+    parser.add_argument("--writers", type=int, default=1, help="threads that write answers")
+    parser.add_argument("--cache-mib", type=int, default=1024, help="for prompts without a slot")
+    parser.add_argument("--swa-full", action="store_true", help="whole context in every layer")
+    given = parser.parse_args(arguments)
+    return serving.serve("embedded model server", given, lambda: _start(given))
 
 
-def _start(settings: EmbeddedServerSettings) -> str:
+def _start(settings: argparse.Namespace) -> str:
     """Load the model and start llama.cpp's own HTTP server in threads of this process."""
     # Imported here as it takes a second, which comes after the lock; it has no stubs.
     import xllamacpp  # type: ignore[import-untyped]  # noqa: PLC0415
@@ -87,7 +55,7 @@ def _start(settings: EmbeddedServerSettings) -> str:
     return f"listening on {_server.listening_address}"
 
 
-def _parameters(settings: EmbeddedServerSettings, params: Any) -> Any:
+def _parameters(settings: argparse.Namespace, params: Any) -> Any:
     """How llama.cpp runs so that agents who take turns keep their cached prompts.
 
     Some models, as Gemma, look back only 512 tokens in most layers; llama.cpp then keeps
@@ -102,7 +70,7 @@ def _parameters(settings: EmbeddedServerSettings, params: Any) -> Any:
     params.model.path = str(settings.model)
     params.model_alias = {settings.model.stem}
     params.hostnames = ["127.0.0.1"]
-    params.port = settings.tied.port
+    params.port = settings.port
     params.n_parallel = settings.slots
     params.n_ctx = settings.pool
     params.kv_unified = True

@@ -7,16 +7,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from game.child.supervisor import ChildKind, Patience, Supervisor
+from game.child.supervisor import Supervisor
 from game.llm.clients.capabilities import Capabilities, is_chat_template, of_kind, thinks_aloud
 from game.llm.embedded import gguf, weights
 from game.llm.embedded.gguf import ModelInfo
 from game.llm.embedded.server import CONTEXT, POOL
 from game.llm.profiles import EMBEDDED, LLAMA_CPP, ModelProfile
 from game.mind.errors import ModelError, ModelUnavailable
-from game.paths import Places
-
-__all__ = ["Embedded", "Patience", "model_name"]
 
 log = logging.getLogger("keepsake.llm")
 
@@ -47,27 +44,21 @@ class EmbeddedModel:
         return max(self.context, min(POOL, CACHE_BYTES // max(1, self.info.cache_bytes)))
 
 
-class Embedded(Supervisor[ModelError]):
+class Embedded(Supervisor):
     """Looks after the process that serves the embedded model of one home.
-
-    See :class:`game.child.supervisor.Supervisor` for the other arguments.
 
     Attributes:
         refused: Why the file that was asked for last is not served; None when it is.
     """
 
-    def __init__(
-        self,
-        places: Places,
-        watch_pid: int | None = None,
-        *,
-        grace: float = 20.0,
-        patience: Patience | None = None,
-    ) -> None:
-        super().__init__(self._describe(places), places, watch_pid, grace=grace, patience=patience)
-        self.refused: ModelError | None = None
-        self._model: EmbeddedModel | None = None
-        self._asked: object = None
+    stem, name, tag, logger = "model", "embedded model", "Model", log
+    module, health = "game.llm.embedded.server", "/health"
+    off_cure = "Name it as a provider in llm.md and start the game"
+    unavailable = ModelUnavailable
+
+    refused: ModelError | None = None
+    _model: EmbeddedModel | None = None
+    _asked: object = None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -99,22 +90,6 @@ class Embedded(Supervisor[ModelError]):
         self.refused = None
         wanted = context or CONTEXT
         self._model = EmbeddedModel(path, info, min(wanted, info.context or wanted))
-
-    def _describe(self, places: Places) -> ChildKind[ModelError]:
-        return ChildKind(
-            name="embedded model",
-            tag="Model",
-            logger=log,
-            module="game.llm.embedded.server",
-            port=places.ports.model,
-            pid_file=places.model_pid,
-            log_file=places.logs / "model.log",
-            health="/health",
-            off_cure="Name it as a provider in llm.md and start the game",
-            arguments=self._arguments,
-            family=ModelError,
-            unavailable=ModelUnavailable,
-        )
 
     def _arguments(self) -> list[object]:
         """The weights, put together if they are not yet, and how to serve them."""
