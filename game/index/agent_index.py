@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from game.index.current import CurrentVectors, CurrentWords, Gate
-from game.index.follower import AgentSources, IndexFollower, Meaning, Report, Store
+from game.index.follower import AgentSources, IndexFollower, Meaning, Report
+from game.index.state import IndexFile
 from game.index.tail import ArchiveChanged
-from game.index.vectors import ChromaVectors
-from game.index.words import Fts5Index
+from game.index.vectors import ChromaVectors, CollectionMissing
 from game.mind.errors import IndexUnavailable, KeepsakeError, ModelError
-from game.mind.recall.documents import VectorIndex, WordIndex
+from game.mind.recall.documents import DocumentKind, VectorIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +69,10 @@ class AgentIndex:
         self.window = 1
         self.on_lost: Callable[[], None] = lambda: None
         self.on_anew: Callable[[str], None] = lambda _: None
-        self._path = folder / "words.db"
+        self.words = IndexFile(folder / "words.db")
         self._lived, self._meaning, self._log = lived, meaning, log
-        self._store: Store | None = None
         self._follower: IndexFollower | None = None
-        self._opening, self._working = threading.Lock(), threading.Lock()
-        self._gate = Gate()
-        self.words: WordIndex = CurrentWords(self._gate, self._words)
+        self._working = threading.Lock()
         self.vectors: VectorIndex | None = (
             CurrentVectors(self._vectors, self._vectors_lost) if meaning else None
         )
@@ -130,18 +126,17 @@ class AgentIndex:
         """
         with self._working:
             window, old = self._known_window(), self._old_collection()
-            fresh = self._path.with_name("words.new.db")
-            _delete(fresh)
-            store = Store(fresh)
+            fresh = IndexFile(self.words.path.with_name("words.new.db"))
+            fresh.delete()
             try:
-                follower = IndexFollower(store, self._lived, self._meaning, self._log, spared=old)
+                follower = IndexFollower(fresh, self._lived, self._meaning, self._log, spared=old)
                 follower.follow_words(window, report)
                 follower.follow_vectors(report)
             except BaseException:
-                store.close()
-                _delete(fresh)
+                fresh.delete()
                 raise
-            self._take_over(store)
+            self._follower = None
+            self.words.become(fresh)
             if old and self._meaning is not None:
                 self._meaning.chroma.drop(old)
             self.problem = None
@@ -149,20 +144,21 @@ class AgentIndex:
 
     def status(self) -> IndexStatus:
         """Figures, as of the last step that was finished."""
-        progress = self._store.progress if self._store else None
+        progress = self.words.progress
         return IndexStatus(
             agent=self.agent,
-            memories=progress.memories if progress else 0,
-            embedded=progress.embedded if progress else 0,
-            model=progress.model if progress else "",
-            complete=bool(progress and progress.complete),
+            memories=progress.memories,
+            embedded=progress.embedded,
+            model=progress.model,
+            complete=progress.complete,
             problem=str(self.problem or ""),
         )
 
     def close(self) -> None:
         """Let go of the files, when a step that is under way is done."""
-        with self._working, self._gate.alone():
-            self._close_store()
+        with self._working:
+            self._follower = None
+            self.words.close()
 
     # -- the files
 
@@ -182,66 +178,34 @@ class AgentIndex:
     def _start_anew(self, reason: str) -> None:
         """Throw away an index that cannot be used or is wrong."""
         self._log(f"[Index] {self.agent}: {reason}; making the index anew")
-        with self._gate.alone():
-            self._close_store()
-            _delete(self._path)
+        self._follower = None
+        self.words.delete()
         self.on_anew(reason)
 
     def _broken(self) -> bool:
         """Whether the file itself is damaged, and not merely locked or the disk full."""
         try:
-            store = Store(self._path)
+            self.words.check()
         except IndexUnavailable as problem:
             return _is_damage(problem)
-        try:
-            store.words.check()
-        except IndexUnavailable as problem:
-            return _is_damage(problem)
-        finally:
-            store.close()
         return False
 
     def _following(self) -> IndexFollower:
-        store = self._opened()
         if self._follower is None:
+            existed = self.words.path.exists()
+            self.words.opened()
+            if not existed and any(self._lived.archive.glob("[0-9]*.jsonl")):
+                self._log(f"[Index] {self.agent}: there is no index yet; making it")
             self._follower = IndexFollower(
-                store, self._lived, self._meaning, lambda line: self._log(f"[Index] {line}")
+                self.words, self._lived, self._meaning, lambda line: self._log(f"[Index] {line}")
             )
         return self._follower
-
-    def _opened(self) -> Store:
-        with self._opening:
-            if self._store is None:
-                existed = self._path.exists()
-                self._store = Store(self._path)
-                if not existed and any(self._lived.archive.glob("[0-9]*.jsonl")):
-                    self._log(f"[Index] {self.agent}: there is no index yet; making it")
-            return self._store
-
-    def _close_store(self) -> None:
-        with self._opening:
-            store, self._store, self._follower = self._store, None, None
-        if store is not None:
-            store.close()
-
-    def _take_over(self, store: Store) -> None:
-        """Put the new file in the old one's place."""
-        path = store.path
-        with self._gate.alone():
-            store.close()
-            self._close_store()
-            _delete(self._path)
-            path.rename(self._path)
-            self._opened()
-
-    def _words(self) -> Fts5Index:
-        return self._opened().words
 
     def _vectors(self) -> ChromaVectors | None:
         """The collection, once it is whole and of the model that is in use."""
         if self._meaning is None:
             return None
-        progress, follower = self._opened().progress, self._follower
+        progress, follower = self.words.opened(), self._follower
         if not progress.complete or progress.model != self._meaning.embedder.model_name:
             return None
         if follower is not None and follower.vectors is not None:
@@ -251,13 +215,13 @@ class AgentIndex:
     def _known_window(self) -> int | None:
         """The window as last heard; None if the index cannot say and nobody has told it."""
         with contextlib.suppress(IndexUnavailable):
-            known = max(self.window, self._opened().progress.window)
+            known = max(self.window, self.words.opened().window)
             return known if known > 1 else None
         return self.window if self.window > 1 else None
 
     def _old_collection(self) -> str:
         with contextlib.suppress(IndexUnavailable):
-            return self._opened().progress.collection
+            return self.words.opened().collection
         return ""
 
     def _vectors_lost(self) -> None:
@@ -280,6 +244,34 @@ class AgentIndex:
             self.problem = None
 
 
+class CurrentVectors:
+    """A :class:`game.mind.recall.documents.VectorIndex`: whichever is there now.
+
+    Args:
+        current: Gives the index; None while there is none, or one that is being made.
+        lost: Called when the server turns out to have lost it.
+    """
+
+    def __init__(
+        self, current: Callable[[], ChromaVectors | None], lost: Callable[[], None]
+    ) -> None:
+        self._current, self._lost = current, lost
+
+    def query(
+        self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
+    ) -> list[tuple[str, float]]:
+        """Keys and cosine similarities, best first; no ``kinds`` means all."""
+        if (vectors := self._current()) is None:
+            raise IndexUnavailable(
+                "The vectors are being made", "Recall goes on with words until they are there"
+            )
+        try:
+            return vectors.query(vector, limit, kinds)
+        except CollectionMissing:
+            self._lost()
+            raise
+
+
 _TROUBLES = ("locked", "full", "readonly", "unable to open", "disk i/o error", "out of memory")
 """What SQLite says when a file may be sound and cannot be used just now."""
 
@@ -287,9 +279,3 @@ _TROUBLES = ("locked", "full", "readonly", "unable to open", "disk i/o error", "
 def _is_damage(problem: IndexUnavailable) -> bool:
     cause = str(problem.__cause__).lower()
     return not any(trouble in cause for trouble in _TROUBLES)
-
-
-def _delete(database: Path) -> None:
-    """Remove a database with what SQLite keeps beside it."""
-    for suffix in ("", "-wal", "-shm"):
-        database.with_name(database.name + suffix).unlink(missing_ok=True)

@@ -7,16 +7,13 @@ crash cut off is done again at the next turn, and does the same again: keys are 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import batched
 from pathlib import Path
-from typing import Protocol
 
 from game.index import tail
 from game.index.sources import (
-    NoteLike,
     digest,
     edited_summary,
     first_hand,
@@ -28,34 +25,17 @@ from game.index.sources import (
     taken_back_by,
     text_of,
 )
-from game.index.state import IndexProgress, IndexState
+from game.index.state import IndexFile, IndexProgress
 from game.index.tail import Record
 from game.index.vectors import Chroma, ChromaVectors, CollectionMissing
-from game.index.words import Fts5Index
 from game.mind.archive.records import Memory, Summary, Tier
+from game.mind.books.notes import NoteBook
 from game.mind.ports import Embedder
 from game.mind.recall.documents import Document
 from game.mind.recall.related import about_memory
 
 WORDS_BATCH = 256
 VECTORS_BATCH = 64
-
-
-class Changes(Protocol):
-    """What happened to the notes; see :class:`game.mind.books.notes.NoteChanges`."""
-
-    @property
-    def changed(self) -> Sequence[NoteLike]: ...  # noqa: D102 - see game.mind.books.notes.NoteChanges
-    @property
-    def gone(self) -> Sequence[str]: ...  # noqa: D102 - as above
-
-
-class Notes(Protocol):
-    """The notes of an agent; :class:`game.mind.books.notes.NoteBook` is one."""
-
-    def changed_since(self, known: Mapping[str, str]) -> Changes:
-        """What is new, different or gone against the digests known by key."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,36 +65,11 @@ class AgentSources:
 
     agent: str
     archive: Path
-    notes: Notes | None = None
+    notes: NoteBook | None = None
 
 
 type Report = Callable[[int, int], None]
 """Called with how many documents are done, and of how many."""
-
-
-class Store:
-    """The files of one index, open."""
-
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.path = path
-        self.words = Fts5Index(path)
-        with ExitStack() as undo:
-            undo.callback(self.words.close)
-            self.state = IndexState(path)
-            undo.callback(self.state.close)
-            self.progress = self.state.load()
-            undo.pop_all()
-
-    def save(self, progress: IndexProgress) -> None:
-        """Go on from here after a restart."""
-        self.state.save(progress)
-        self.progress = progress
-
-    def close(self) -> None:
-        """Let go of the files."""
-        self.state.close()
-        self.words.close()
 
 
 class IndexFollower:
@@ -130,7 +85,7 @@ class IndexFollower:
 
     def __init__(
         self,
-        store: Store,
+        store: IndexFile,
         lived: AgentSources,
         meaning: Meaning | None,
         log: Callable[[str], None],
@@ -223,16 +178,16 @@ class IndexFollower:
         return None, progress
 
     def _write(self, batch: Sequence[Document], progress: IndexProgress, gone: set[str]) -> None:
-        kept = self._store.state.kept()
+        kept = self._store.kept()
         if lost := [key for key in gone if key in kept and kept[key].digest]:
-            self._store.words.remove(lost)
-            self._store.state.keep(dict.fromkeys(lost, ""))
+            self._store.remove(lost)
+            self._store.keep(dict.fromkeys(lost, ""))
         newest = {document.key: document for document in batch}  # an edit comes after its summary
         digests = {key: digest(each) for key, each in newest.items() if first_hand(each)}
         known = {key for key, each in digests.items() if key in kept and kept[key].digest == each}
-        self._store.words.add([each for key, each in newest.items() if key not in known])
+        self._store.add([each for key, each in newest.items() if key not in known])
         if changed := {key: each for key, each in digests.items() if key not in known}:
-            self._store.state.keep(changed)
+            self._store.keep(changed)
         if progress != self._store.progress:
             self._store.save(progress)
 
@@ -242,17 +197,17 @@ class IndexFollower:
             return False
         known = {
             key: each.digest
-            for key, each in self._store.state.kept().items()
+            for key, each in self._store.kept().items()
             if each.digest and key.startswith("note:")
         }
         changes = self._lived.notes.changed_since(known)
         if changes.gone:
-            self._store.words.remove(changes.gone)
+            self._store.remove(changes.gone)
         if changes.changed:
-            self._store.words.add([note_document(note) for note in changes.changed])
+            self._store.add([note_document(note) for note in changes.changed])
         if changes.gone or changes.changed:
             digests = {note.key: note.digest for note in changes.changed}
-            self._store.state.keep(digests | dict.fromkeys(changes.gone, ""))
+            self._store.keep(digests | dict.fromkeys(changes.gone, ""))
         return bool(changes.gone or changes.changed)
 
     # -- vectors
@@ -304,7 +259,7 @@ class IndexFollower:
                 f"the vectors were made with {progress.model} ({progress.dimension} dimensions), "
                 f"and {model} ({dimension} dimensions) is in use now"
             )
-        kept = sum(1 for each in self._store.state.kept().values() if each.embedded)
+        kept = sum(1 for each in self._store.kept().values() if each.embedded)
         try:
             there = vectors.count()
         except CollectionMissing:
@@ -318,7 +273,7 @@ class IndexFollower:
         old = meaning.chroma.collections_of(owner)
         name, model = f"agent-{uuid.uuid4().hex}", meaning.embedder.model_name
         # Written down first: a collection that no index names is deleted at the next one.
-        self._store.state.forget_vectors()
+        self._store.forget_vectors()
         self._store.save(
             replace(
                 self._store.progress,
@@ -340,7 +295,7 @@ class IndexFollower:
     def _embed_memories(self, vectors: ChromaVectors, embedder: Embedder, report: Report) -> None:
         progress = self._store.progress
         for numbers in batched(range(progress.embedded + 1, progress.memories + 1), VECTORS_BATCH):
-            found = self._store.words.get([f"memory:{number}" for number in numbers])
+            found = self._store.get([f"memory:{number}" for number in numbers])
             documents = list(found.values())
             self._embed(vectors, embedder, documents)
             progress = replace(progress, embedded=numbers[-1], rows=progress.rows + len(documents))
@@ -348,14 +303,12 @@ class IndexFollower:
             report(progress.embedded, progress.memories)
 
     def _embed_kept(self, vectors: ChromaVectors, embedder: Embedder) -> None:
-        waiting = [
-            each for each in self._store.state.kept().values() if each.digest != each.embedded
-        ]
+        waiting = [each for each in self._store.kept().values() if each.digest != each.embedded]
         for part in batched(waiting, VECTORS_BATCH):
             vectors.remove([each.key for each in part if not each.digest])
-            found = self._store.words.get([each.key for each in part if each.digest])
+            found = self._store.get([each.key for each in part if each.digest])
             self._embed(vectors, embedder, list(found.values()))
-            self._store.state.embedded(part)
+            self._store.embedded(part)
 
     def _embed(
         self, vectors: ChromaVectors, embedder: Embedder, documents: Sequence[Document]

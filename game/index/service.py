@@ -21,7 +21,7 @@ from typing import Any
 
 from game.index.agent_index import AgentIndex, IndexStatus
 from game.index.chroma_server import ChromaServer
-from game.index.follower import AgentSources, Meaning, Notes
+from game.index.follower import AgentSources, Meaning
 from game.index.vectors import Chroma
 from game.mind.books.notes import NoteBook
 from game.mind.errors import IndexUnavailable, KeepsakeError
@@ -121,7 +121,7 @@ class IndexService:
         for thread in self._threads:
             thread.start()
 
-    def open(self, agent: str, archive: Path, notes: Notes | None = None) -> AgentIndex:
+    def open(self, agent: str, archive: Path, notes: NoteBook | None = None) -> AgentIndex:
         """The index of that agent; its files are opened, and made, by the thread."""
         if agent not in self._agents:
             lived = AgentSources(agent, archive, notes)

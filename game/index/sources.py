@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Protocol
 
 from game.index import tail
 from game.index.tail import Record
 from game.mind.archive.records import Memory, MemoryKind, Summary
+from game.mind.books.notes import Note
 from game.mind.recall.documents import Document, DocumentKind
-
-
-class NoteLike(Protocol):
-    """What an index reads of a note."""
-
-    @property
-    def key(self) -> str: ...  # noqa: D102 - see game.mind.books.notes.Note
-    @property
-    def digest(self) -> str: ...  # noqa: D102 - as above
-    @property
-    def title(self) -> str: ...  # noqa: D102 - as above
-    @property
-    def text(self) -> str: ...  # noqa: D102 - as above
-    @property
-    def updated(self) -> datetime: ...  # noqa: D102 - as above
-    @property
-    def place(self) -> str: ...  # noqa: D102 - as above
 
 
 def first_hand(document: Document) -> bool:
@@ -69,7 +52,7 @@ def summary_document(number: int, summary: Summary) -> Document:
     )
 
 
-def note_document(note: NoteLike) -> Document:
+def note_document(note: Note) -> Document:
     """A note as it is now."""
     return Document(
         key=note.key,

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import threading
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from game.index.tail import Mark
-from game.mind.errors import IndexUnavailable
+from game.index.words import Fts5Index
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS progress (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT NOT NULL);
@@ -66,48 +64,41 @@ class IndexedDocument:
     embedded: str
 
 
-class IndexState:
-    """The two tables; safe to use from several threads.
+class IndexFile(Fts5Index):
+    """The words of one agent, and how far they and their vectors are; opened when first used.
 
-    Raises:
-        IndexUnavailable: From every method: the file is corrupt, locked or full.
+    Attributes:
+        path: The database file.
+        progress: How far the index is; nothing as long as it was not opened.
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = threading.Lock()
-        self._database = sqlite3.connect(path, check_same_thread=False)
-        try:
-            with self._using(self._database) as database:
-                database.execute("PRAGMA synchronous = NORMAL")
-                database.executescript(_TABLES)
-        except IndexUnavailable:
-            self._database.close()
-            raise
+        super().__init__(path, lazily=True)
+        self.path = path
+        self.progress = IndexProgress()
 
-    def load(self) -> IndexProgress:
-        """How far the index is."""
-        with self._using(self._database) as database:
-            row = database.execute("SELECT state FROM progress").fetchone()
-            return IndexProgress() if row is None else _progress(json.loads(row[0]))
+    def opened(self) -> IndexProgress:
+        """How far the index is; opens it."""
+        with self._reading():
+            return self.progress
 
     def save(self, progress: IndexProgress) -> None:
-        """Remember how far it is."""
-        with self._using(self._database) as database:
-            database.execute(
-                "INSERT OR REPLACE INTO progress VALUES (1, ?)", [json.dumps(asdict(progress))]
-            )
+        """Go on from here after a restart."""
+        state = json.dumps(asdict(progress))
+        with self._reading():
+            self._database.execute("INSERT OR REPLACE INTO progress VALUES (1, ?)", [state])
+        self.progress = progress
 
     def kept(self) -> dict[str, IndexedDocument]:
         """All summaries and notes, those too that are gone but still have a vector."""
-        with self._using(self._database) as database:
-            rows = database.execute("SELECT key, digest, embedded FROM kept").fetchall()
+        with self._reading():
+            rows = self._database.execute("SELECT key, digest, embedded FROM kept").fetchall()
         return {row[0]: IndexedDocument(*row) for row in rows}
 
     def keep(self, digests: Mapping[str, str]) -> None:
         """Their words are indexed; an empty digest says that they are gone."""
-        with self._using(self._database) as database:
-            database.executemany(
+        with self._writing():
+            self._database.executemany(
                 "INSERT INTO kept (key, digest) VALUES (?, ?) "
                 "ON CONFLICT (key) DO UPDATE SET digest = excluded.digest",
                 list(digests.items()),
@@ -116,32 +107,44 @@ class IndexState:
     def embedded(self, done: Iterable[IndexedDocument]) -> None:
         """Their vectors are indexed, or removed for what is gone."""
         rows = [(each.digest, each.key) for each in done]
-        with self._using(self._database) as database:
-            database.executemany("UPDATE kept SET embedded = ? WHERE key = ?", rows)
-            database.execute("DELETE FROM kept WHERE digest = '' AND embedded = ''")
+        with self._writing():
+            self._database.executemany("UPDATE kept SET embedded = ? WHERE key = ?", rows)
+            self._database.execute("DELETE FROM kept WHERE digest = '' AND embedded = ''")
 
     def forget_vectors(self) -> None:
         """No summary or note has a vector any more."""
-        with self._using(self._database) as database:
-            database.execute("UPDATE kept SET embedded = ''")
-            database.execute("DELETE FROM kept WHERE digest = ''")
+        with self._writing():
+            self._database.execute("UPDATE kept SET embedded = ''")
+            self._database.execute("DELETE FROM kept WHERE digest = ''")
 
-    def close(self) -> None:
-        """Let go of the file."""
+    def delete(self) -> None:
+        """Remove the file with what SQLite keeps beside it."""
         with self._lock:
-            self._database.close()
+            self.close()
+            for suffix in ("", "-wal", "-shm"):
+                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+            self.progress = IndexProgress()
 
-    @contextmanager
-    def _using(self, database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-        """One transaction."""
+    def become(self, other: IndexFile) -> None:
+        """Put the other's file in this one's place; whoever searches meanwhile waits."""
+        with self._lock:
+            other.close()
+            self.delete()
+            other.path.rename(self.path)
+            self.opened()
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._database.executescript(_TABLES)
+        row = self._database.execute("SELECT state FROM progress").fetchone()
         try:
-            with self._lock, database:
-                yield database
-        except (sqlite3.Error, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise IndexUnavailable(
-                f"The index {self._path} cannot be used ({error})",
-                "Make it anew with `keepsake index rebuild`",
-            ) from error
+            self.progress = IndexProgress() if row is None else _progress(json.loads(row[0]))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise sqlite3.DatabaseError(f"its progress makes no sense: {error!r}") from error
+
+    def _open(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        super()._open()
 
 
 def _progress(found: dict[str, Any]) -> IndexProgress:

@@ -88,26 +88,18 @@ class Fts5Index:
 
     Args:
         path: The database file, made if it is not there; ``:memory:`` for none.
+        lazily: Open it when it is first used, and again when it is used after :meth:`close`.
 
     Raises:
         IndexUnavailable: From every method: the file is corrupt, locked or of another schema.
     """
 
-    def __init__(self, path: Path | str = ":memory:") -> None:
+    def __init__(self, path: Path | str = ":memory:", *, lazily: bool = False) -> None:
         self._path = str(path)
         self._lock = threading.RLock()
-        with _named(self._path):
-            # Autocommit, with explicit transactions: a batch is there whole or not at all.
-            self._database = sqlite3.connect(
-                self._path, check_same_thread=False, isolation_level=None
-            )
-        # An index in memory may simply be dropped; a file should be closed, but is then too.
-        self._close = weakref.finalize(self, self._database.close)
-        try:
-            self._prepare()
-        except IndexUnavailable:
-            self._close()
-            raise
+        self._lazily, self._is_open = lazily, False
+        if not lazily:
+            self._open()
 
     def add(self, documents: Iterable[Document]) -> None:
         """Add documents in one transaction; one with a known key replaces the old one."""
@@ -198,24 +190,6 @@ class Fts5Index:
             ).fetchall()
         return [_document(row) for row in rows]
 
-    def keys(self, kinds: Collection[DocumentKind] = ()) -> set[str]:
-        """The keys of all documents held; no ``kinds`` means all."""
-        only = f"WHERE kind IN ({_marks(kinds)})" if kinds else ""
-        with self._reading():
-            rows = self._database.execute(
-                f"SELECT key FROM documents {only}", [kind.value for kind in kinds]
-            ).fetchall()
-        return {str(row[0]) for row in rows}
-
-    def last_memory(self) -> int:
-        """The highest number of a raw memory held, 0 for none."""
-        with self._reading():
-            row = self._database.execute(
-                "SELECT coalesce(max(first), 0) FROM documents WHERE kind = ?",
-                (DocumentKind.MEMORY.value,),
-            ).fetchone()
-        return int(row[0])
-
     def check(self) -> None:
         """Look through the whole file.
 
@@ -231,18 +205,34 @@ class Fts5Index:
     def close(self) -> None:
         """Let go of the file."""
         with self._lock:
-            self._close()
+            if self._is_open:
+                self._is_open = False
+                self._close()
+
+    def _open(self) -> None:
+        with _named(self._path):
+            # Autocommit, with explicit transactions: a batch is there whole or not at all.
+            self._database = sqlite3.connect(
+                self._path, check_same_thread=False, isolation_level=None
+            )
+            # An index in memory may simply be dropped; a file should be closed, but is then too.
+            self._close = weakref.finalize(self, self._database.close)
+            try:
+                self._prepare()
+            except BaseException:
+                self._close()
+                raise
+        self._is_open = True
 
     def _prepare(self) -> None:
-        with self._reading():
-            version = self._database.execute("PRAGMA user_version").fetchone()[0]
-            if version not in (0, SCHEMA):
-                raise sqlite3.DatabaseError(f"its schema is {version}, not {SCHEMA}")
-            # The archive can make the index anew, so a lost last batch is no loss.
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = NORMAL")
-            if version != SCHEMA:
-                self._database.executescript(f"{_TABLES} PRAGMA user_version = {SCHEMA};")
+        version = self._database.execute("PRAGMA user_version").fetchone()[0]
+        if version not in (0, SCHEMA):
+            raise sqlite3.DatabaseError(f"its schema is {version}, not {SCHEMA}")
+        # The archive can make the index anew, so a lost last batch is no loss.
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute("PRAGMA synchronous = NORMAL")
+        if version != SCHEMA:
+            self._database.executescript(f"{_TABLES} PRAGMA user_version = {SCHEMA};")
 
     def _surround(self, numbers: Collection[int], told: _Told) -> None:
         """Give the memories ``numbers`` the texts that now stand beside them."""
@@ -277,11 +267,13 @@ class Fts5Index:
     @contextmanager
     def _reading(self) -> Iterator[None]:
         with self._lock, _named(self._path):
+            if self._lazily and not self._is_open:
+                self._open()
             yield
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._lock, _named(self._path):
+        with self._reading():
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 yield

@@ -125,8 +125,7 @@ def test_chroma_keeps_what_a_summary_is(index: AgentIndex, life: Life, chroma: C
     life.live_days(8)
     life.compact(1, 4, "Ann came to the mill.")
     index.follow(5)
-    assert index._store
-    name = index._store.progress.collection
+    name = index.words.progress.collection
     collection = chroma.client().get_collection(name, embedding_function=None)
     got = collection.get(ids=["summary:1"])
     assert got["metadatas"] == [
@@ -255,9 +254,7 @@ def test_a_crash_between_archive_and_index_heals(
     whole, step = None, 0
     while whole is None:
         index = reopen()
-        assert index._following()
-        store, left = index._store, step
-        assert store is not None
+        store, left = index.words, step
 
         def crash_after(call, *, of):
             def called(*args):
@@ -269,9 +266,8 @@ def test_a_crash_between_archive_and_index_heals(
 
             monkeypatch.setattr(of, call.__name__, called)
 
-        for of, name in ((store.words, "add"), (store, "save"), (store.state, "keep")):
-            crash_after(getattr(of, name), of=of)
-        crash_after(store.state.embedded, of=store.state)
+        for name in ("add", "save", "keep", "embedded"):
+            crash_after(getattr(store, name), of=store)
         try:
             index.follow(11)
         except KeyboardInterrupt:
@@ -334,8 +330,7 @@ def test_lost_vectors_are_made_anew(index: AgentIndex, life: Life, chroma: Chrom
     index.follow(21)
     lost: list[int] = []
     index.on_lost = lambda: lost.append(1)
-    assert index._store
-    chroma.drop(index._store.progress.collection)
+    chroma.drop(index.words.progress.collection)
     with pytest.raises(IndexUnavailable):
         by_meaning(index, "sack")
     assert lost, "somebody must be told"
@@ -351,8 +346,7 @@ def test_vectors_that_are_partly_lost_are_made_anew(
     life.live_days(20)
     life.compact(1, 20, "Sacks.")
     index.follow(21)
-    assert index._store
-    name = index._store.progress.collection
+    name = index.words.progress.collection
     chroma.client().get_collection(name, embedding_function=None).delete(ids=["memory:7"])
     index.recheck()
     index.follow(21)
@@ -439,8 +433,7 @@ def test_a_rebuild_serves_the_old_until_the_new_is_there(
     life.live_days(200)
     life.compact(1, 200, "Sacks.")
     index.follow(201)
-    assert index._store
-    old = index._store.progress.collection
+    old = index.words.progress.collection
     seen: list[tuple[int, int, int, int]] = []
 
     def report(done: int, total: int) -> None:
@@ -450,12 +443,12 @@ def test_a_rebuild_serves_the_old_until_the_new_is_there(
     assert len(seen) >= 3
     assert all(words and meaning for _, _, words, meaning in seen)
     assert seen[-1][:2] == (200, 200)
-    assert index._opened().progress.collection != old
-    assert ChromaVectors(chroma, index._opened().progress.collection).count() == 201
+    assert index.words.progress.collection != old
+    assert ChromaVectors(chroma, index.words.progress.collection).count() == 201
     assert by_meaning(index, "Sack 77", 1) == ["memory:77"]
     names = {c.name for c in chroma.client().list_collections()}
     assert old not in names
-    assert not index._path.with_name("words.new.db").exists()
+    assert not index.words.path.with_name("words.new.db").exists()
 
 
 def test_a_rebuild_that_fails_changes_nothing(

@@ -192,7 +192,7 @@ def test_an_agent_called_chroma_has_a_folder_of_its_own(started: Starter, here: 
     index = service.open("chroma", chroma.archive.folder, chroma.notes)
     service.schedule_follow("chroma", 21)
     until(lambda: settles(index, "Sack 12", "memory:12"))
-    assert index._path.parent != data_folder(here)
+    assert index.words.path.parent != data_folder(here)
     assert folder_name(data_folder(here).name) != data_folder(here).name, "no name leads there"
     chroma.archive.close()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -46,15 +46,7 @@ class Hit:
 
 
 class WordIndex(Protocol):
-    """Finds documents of one agent by words; also keeps them."""
-
-    def add(self, documents: Iterable[Document]) -> None:
-        """Add documents; one with a known key replaces the old one."""
-        ...
-
-    def remove(self, keys: Collection[str]) -> None:
-        """Forget documents; unknown keys do no harm."""
-        ...
+    """Finds documents of one agent by words. Raises ``IndexUnavailable``."""
 
     def search(
         self, terms: Sequence[str], limit: int, kinds: Collection[DocumentKind] = ()
@@ -73,14 +65,6 @@ class WordIndex(Protocol):
 
 class VectorIndex(Protocol):
     """Finds documents of one agent by meaning. Raises ``IndexUnavailable``."""
-
-    def add(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
-        """Add documents with their vectors; one with a known key replaces the old one."""
-        ...
-
-    def remove(self, keys: Collection[str]) -> None:
-        """Forget documents; unknown keys do no harm."""
-        ...
 
     def query(
         self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
