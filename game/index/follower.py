@@ -9,20 +9,17 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import batched
 from pathlib import Path
 
 from game.index import tail
 from game.index.sources import (
     digest,
-    edited_summary,
-    first_hand,
     memory_document,
     memory_number,
     note_document,
-    restored,
     summary_document,
-    taken_back_by,
     text_of,
 )
 from game.index.state import IndexFile, IndexProgress
@@ -31,7 +28,7 @@ from game.index.vectors import Chroma, ChromaVectors, CollectionMissing
 from game.mind.archive.records import Memory, Summary, Tier
 from game.mind.books.notes import NoteBook
 from game.mind.ports import Embedder
-from game.mind.recall.documents import Document
+from game.mind.recall.documents import Document, DocumentKind
 from game.mind.recall.related import about_memory
 
 WORDS_BATCH = 256
@@ -142,9 +139,11 @@ class IndexFollower:
             done = done if held else replace(seen, mark=after)
             if document is not None:
                 batch.append(document)
-            if taken_back := taken_back_by(record or {}):
-                batch = [each for each in batch if each.key != taken_back]
-                gone.add(taken_back)
+            match record:
+                case {"type": "undo", "id": int(number)}:
+                    taken_back = f"summary:{number}"
+                    batch = [each for each in batch if each.key != taken_back]
+                    gone.add(taken_back)
             if len(batch) >= WORDS_BATCH:
                 self._write(batch, done, gone)
                 report(done.memories, window - 1)
@@ -170,9 +169,15 @@ class IndexFollower:
                     known = replace(progress, summary=(number, summary.first, summary.last))
                     return summary_document(number, summary), known
                 case {"type": "undo", "standing": int(number)}:
-                    return None, replace(progress, summary=restored(number, record["recent"]))
+                    again = record["recent"] if number else None
+                    summed = (number, int(again["from"]), int(again["to"])) if again else (0, 0, 0)
+                    return None, replace(progress, summary=summed)
                 case {"type": "edit", "tier": "recent", "text": str(text), "t": str(time)}:
-                    return edited_summary(progress.summary, text, time), progress
+                    number, first, last = progress.summary
+                    edited = Summary(
+                        Tier.RECENT, first, last, text, "", datetime.fromisoformat(time)
+                    )
+                    return summary_document(number, edited) if number else None, progress
         except (KeyError, ValueError, TypeError):
             pass  # a line that this code cannot read; `@memory-check` tells people of it
         return None, progress
@@ -183,7 +188,11 @@ class IndexFollower:
             self._store.remove(lost)
             self._store.keep(dict.fromkeys(lost, ""))
         newest = {document.key: document for document in batch}  # an edit comes after its summary
-        digests = {key: digest(each) for key, each in newest.items() if first_hand(each)}
+        digests = {
+            key: digest(each)
+            for key, each in newest.items()
+            if each.kind is not DocumentKind.MEMORY
+        }
         known = {key for key, each in digests.items() if key in kept and kept[key].digest == each}
         self._store.add([each for key, each in newest.items() if key not in known])
         if changed := {key: each for key, each in digests.items() if key not in known}:

@@ -87,7 +87,6 @@ class IndexService:
         config: Where the vectors are kept.
         embedder: What makes them.
         log: Takes lines for people; called from any thread.
-        server: Looks after Chroma's child process; made from ``places`` when None.
     """
 
     def __init__(
@@ -96,10 +95,9 @@ class IndexService:
         config: RecallConfig,
         embedder: Embedder,
         log: Callable[[str], None],
-        server: ChromaServer | None = None,
     ) -> None:
         self._places, self._log = places, log
-        self.server = (server or ChromaServer(places)) if config.chroma == CHILD else None
+        self.server = ChromaServer(places) if config.chroma == CHILD else None
         self._meaning = meaning(places, config, embedder)
         self._agents: dict[str, AgentIndex] = {}
         self._jobs: deque[tuple[str, Callable[[], None]]] = deque()
@@ -161,13 +159,10 @@ class IndexService:
         if agent and (agent := self._known(agent)) is None:
             there = ", ".join(sorted(self._agents)) or "none"
             raise KeepsakeError(f"No agent named {names[0]} has an index", f"There are: {there}")
-        return self._begin([agent] if agent else names)
+        return self.rebuild_these([agent] if agent else names)
 
     def rebuild_these(self, agents: Sequence[str]) -> Rebuild:
         """The same of several, whether or not a rebuild is at work: they come after it."""
-        return self._begin(agents)
-
-    def _begin(self, agents: Sequence[str]) -> Rebuild:
         self._rebuild = Rebuild(tuple(agents))
         for name in agents:
             self._enqueue(f"rebuild {name}", partial(self._rebuild_one, name))

@@ -11,11 +11,6 @@ from game.mind.books.notes import Note
 from game.mind.recall.documents import Document, DocumentKind
 
 
-def first_hand(document: Document) -> bool:
-    """Whether its text may change, so that its digest is kept."""
-    return document.kind is not DocumentKind.MEMORY
-
-
 def text_of(document: Document) -> str:
     """What is embedded: a memory's bare text, a note with its title."""
     return f"{document.title}: {document.text}" if document.title else document.text
@@ -62,36 +57,6 @@ def note_document(note: Note) -> Document:
         place=note.place,
         title=note.title,
     )
-
-
-def edited_summary(known: tuple[int, int, int], text: str, time: str) -> Document | None:
-    """The short-term summary of ``known`` (compaction, range) as a person rewrote it."""
-    number, first, last = known
-    if not number:
-        return None
-    return Document(
-        key=f"summary:{number}",
-        kind=DocumentKind.SUMMARY,
-        text=text,
-        time=_with_zone(datetime.fromisoformat(time)),
-        first=first,
-        last=last,
-    )
-
-
-def taken_back_by(record: Record) -> str:
-    """The key of the summary that a line takes back; empty for any other line."""
-    match record:
-        case {"type": "undo", "id": int(number)}:
-            return f"summary:{number}"
-    return ""
-
-
-def restored(number: int, recent: Record | None) -> tuple[int, int, int]:
-    """Compaction and range of the short-term summary that holds again after an undoing."""
-    if not recent or not number:
-        return (0, 0, 0)
-    return (number, int(recent["from"]), int(recent["to"]))
 
 
 def _with_zone(time: datetime) -> datetime:

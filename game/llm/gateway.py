@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from game.llm.clients.capabilities import Capabilities
 from game.llm.embedded.supervisor import Embedded, model_name
 from game.llm.profiles import EMBEDDED, EXTRACTIVE, ModelProfile, Profiles, embedded_profile
-from game.llm.queue import Done, ModelQueue, Post, Priority, Ticket
+from game.llm.queue import Done, ModelQueue, Outcome, Post, Priority, Ticket
 from game.llm.servers import GuardedModel, ServerKey, build, server_key
 from game.llm.wrappers import Figures, Recorder, Sink, settle
 from game.mind.errors import BadAnswer, ConfigError, ModelError, ModelUnavailable
@@ -183,7 +183,7 @@ class Gateway:
         guarded = self._guarded(profile_name)
         server = self._server(guarded.profile)
         return server.queue.submit(
-            priority, key, lambda: build(guarded.resolved()), done, model=guarded.model
+            priority, key, lambda: build(guarded.resolved()), done, guarded.model
         )
 
     def generate(
@@ -215,9 +215,17 @@ class Gateway:
         future = self._blocked_call()
         build: BuildFor = (lambda _: request) if isinstance(request, GenerationRequest) else request
         tickets: list[Ticket] = []
-        self._post(
-            lambda: tickets.extend(self._submit_for(future, profile_name, priority, key, build))
-        )
+
+        def submit() -> None:
+            try:
+                tickets.append(self.submit(profile_name, priority, key, build, done))
+            except (ModelError, ConfigError) as error:
+                settle(future, error)
+
+        def done(outcome: Outcome) -> None:
+            settle(future, outcome or BadAnswer("The call was not wanted when its turn came"))
+
+        self._post(submit)
         try:
             return future.result() if given_up is None else _unless(given_up, future)
         finally:
@@ -296,7 +304,7 @@ class Gateway:
     def _server(self, profile: ModelProfile) -> _Server:
         key = self._key(profile)
         if key not in self._servers:
-            queue = ModelQueue(None, self._executor, self._post, clock=self._clock)
+            queue = ModelQueue(self._executor, self._post, clock=self._clock)
             server = _Server(queue, Recorder(sink=self._sink))
             self._servers = {**self._servers, key: server}
         same = [each.in_flight for each in self._used() if self._key(each) == key]
@@ -316,28 +324,6 @@ class Gateway:
                 raise self._closed
             self._blocked.add(future)
         return future
-
-    def _submit_for(
-        self,
-        future: Future[Generation],
-        name: str,
-        priority: Priority,
-        key: str | None,
-        build: BuildFor,
-    ) -> list[Ticket]:
-        try:
-            return [
-                self.submit(
-                    name,
-                    priority,
-                    key,
-                    build,
-                    lambda outcome: settle(future, outcome or _unwanted()),
-                )
-            ]
-        except (ModelError, ConfigError) as error:
-            settle(future, error)
-            return []
 
     def _status(self, key: ServerKey, server: _Server) -> ServerStatus:
         provider, host = key
@@ -432,10 +418,6 @@ def _unless(given_up: threading.Event, future: Future[Generation]) -> Generation
         if given_up.is_set():
             raise ModelUnavailable("The call was given up", "Nothing is wrong: nobody wants it")
     return future.result()
-
-
-def _unwanted() -> BadAnswer:
-    return BadAnswer("The call was no longer wanted when its turn came")
 
 
 def _cancel(tickets: Sequence[Ticket]) -> None:

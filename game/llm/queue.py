@@ -78,7 +78,6 @@ class ModelQueue:
     """Calls to one server, the most urgent first, never two of one key at once.
 
     Args:
-        model: Answers the jobs that bring no model of their own.
         executor: Runs the calls.
         post: Runs a function in the owner's thread.
         in_flight: Calls at once. Where there are two or more, compaction and sleep leave
@@ -88,14 +87,12 @@ class ModelQueue:
 
     def __init__(
         self,
-        model: LanguageModel | None,
         executor: Executor,
         post: Post,
         in_flight: int = 2,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.in_flight = in_flight
-        self._model = model
         self._executor = executor
         self._post = post
         self._clock = clock
@@ -111,8 +108,7 @@ class ModelQueue:
         key: str | None,
         build: Build,
         done: Done,
-        *,
-        model: LanguageModel | None = None,
+        model: LanguageModel,
     ) -> Ticket:
         """Queue one call; owner's thread only.
 
@@ -124,13 +120,10 @@ class ModelQueue:
             key: Who asks; None for nobody in particular.
             build: Makes the request when the turn has come.
             done: Gets what came of it, once, unless the ticket is cancelled.
-            model: Answers in place of the queue's own.
+            model: Answers it.
         """
-        chosen = model or self._model
-        if chosen is None:
-            raise ValueError("neither the queue nor the job has a model")
         self._number += 1
-        ticket = Ticket(priority, key, self._number, self._clock(), chosen, build, done)
+        ticket = Ticket(priority, key, self._number, self._clock(), model, build, done)
         self._waiting.append(ticket)
         self._pump_soon()
         return ticket

@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import tenacity
 
@@ -260,45 +260,34 @@ class Recorder:
         self.sink = sink
         self._lock = threading.Lock()
         self._seconds: deque[float] = deque(maxlen=keep)
-        self._calls = self._failures = 0
-        self._prompt = self._cached = self._completion = 0
-        self._last_error = ""
+        self._figures = Figures()
 
     def add(
         self, request: GenerationRequest, outcome: Generation | ModelError, seconds: float
     ) -> None:
         """Count one call."""
         with self._lock:
-            self._calls += 1
+            before = replace(self._figures, calls=self._figures.calls + 1)
             if isinstance(outcome, ModelError):
-                self._failures += 1
-                self._last_error = str(outcome)
+                failures = before.failures + 1
+                self._figures = replace(before, failures=failures, last_error=str(outcome))
             else:
-                self._count(outcome, seconds)
+                self._seconds.append(seconds)
+                self._figures = replace(
+                    before,
+                    last_error="",
+                    prompt_tokens=before.prompt_tokens + outcome.prompt_tokens,
+                    cached_tokens=before.cached_tokens + outcome.cached_tokens,
+                    completion_tokens=before.completion_tokens + outcome.completion_tokens,
+                )
         if self.sink is not None:
             self.sink(request, outcome, seconds)
 
     def figures(self) -> Figures:
         """The counts as they are now."""
         with self._lock:
-            ordered = sorted(self._seconds)
-            return Figures(
-                calls=self._calls,
-                failures=self._failures,
-                last_error=self._last_error,
-                p50=_percentile(ordered, 0.50),
-                p95=_percentile(ordered, 0.95),
-                prompt_tokens=self._prompt,
-                cached_tokens=self._cached,
-                completion_tokens=self._completion,
-            )
-
-    def _count(self, answer: Generation, seconds: float) -> None:
-        self._last_error = ""
-        self._seconds.append(seconds)
-        self._prompt += answer.prompt_tokens
-        self._cached += answer.cached_tokens
-        self._completion += answer.completion_tokens
+            ordered, counted = sorted(self._seconds), self._figures
+        return replace(counted, p50=_percentile(ordered, 0.50), p95=_percentile(ordered, 0.95))
 
 
 class Recording:

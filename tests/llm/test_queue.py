@@ -56,9 +56,7 @@ class Desk:
         self.posted: list[Callable[[], None]] = []
         self.hand = Hand()
         self.outcomes: dict[str, Outcome] = {}
-        self.queue = ModelQueue(
-            Echo(), self.hand, self.posted.append, in_flight, clock=lambda: self.now
-        )
+        self.queue = ModelQueue(self.hand, self.posted.append, in_flight, lambda: self.now)
 
     def settle(self) -> None:
         while self.posted:
@@ -70,6 +68,7 @@ class Desk:
             key,
             lambda: GenerationRequest(name),
             lambda outcome: self.outcomes.__setitem__(name, outcome),
+            Echo(),
         )
 
     def end(self, name: str) -> None:
@@ -208,7 +207,7 @@ def test_sleep_and_compaction_together_leave_a_place_free():
 def test_the_prompt_is_built_when_its_turn_comes(desk: Desk):
     world = {"weather": "sun"}
     desk.ask("first")
-    desk.queue.submit(E, None, lambda: GenerationRequest(world["weather"]), lambda _: None)
+    desk.queue.submit(E, None, lambda: GenerationRequest(world["weather"]), lambda _: None, Echo())
     desk.settle()
     world["weather"] = "rain"
     assert desk.run_out() == ["first", "rain"]
@@ -216,7 +215,7 @@ def test_the_prompt_is_built_when_its_turn_comes(desk: Desk):
 
 def test_a_thought_that_is_no_longer_wanted(desk: Desk):
     outcomes: list[Outcome] = []
-    desk.queue.submit(E, "mira", lambda: None, outcomes.append)
+    desk.queue.submit(E, "mira", lambda: None, outcomes.append, Echo())
     desk.ask("next", E, "mira")
     assert desk.run_out() == ["next"]
     assert outcomes == [None]
@@ -249,8 +248,8 @@ def test_faults_in_build_and_done_are_logged_and_stall_nothing(
     def broken() -> GenerationRequest:
         raise KeyError("profile")
 
-    desk.queue.submit(E, "a", broken, outcomes.append)
-    desk.queue.submit(E, "a", lambda: GenerationRequest("x"), lambda _: 1 / 0)
+    desk.queue.submit(E, "a", broken, outcomes.append, Echo())
+    desk.queue.submit(E, "a", lambda: GenerationRequest("x"), lambda _: 1 / 0, Echo())
     desk.ask("next", E, "a")
     with caplog.at_level(logging.ERROR):
         assert desk.run_out() == ["x", "next"]
@@ -270,7 +269,7 @@ def test_done_may_submit_again(desk: Desk):
     def again(_: Outcome) -> None:
         desk.ask("second", E, "mira")
 
-    desk.queue.submit(E, "mira", lambda: GenerationRequest("first"), again)
+    desk.queue.submit(E, "mira", lambda: GenerationRequest("first"), again, Echo())
     assert desk.run_out() == ["first", "second"]
 
 
@@ -286,29 +285,6 @@ def test_closing_answers_those_who_wait_and_those_who_come(desk: Desk):
     desk.end("running")
     assert isinstance(desk.outcomes["running"], Generation)
     assert desk.hand.started == ["running"]
-
-
-def test_a_job_may_bring_its_own_model(desk: Desk):
-    class Loud:
-        def generate(self, request: GenerationRequest) -> Generation:
-            return Generation(request.prompt.upper(), "stop", 0, 0, 0, 0.0, "loud")
-
-    texts: list[str] = []
-    desk.queue.submit(
-        P,
-        None,
-        lambda: GenerationRequest("hey"),
-        lambda outcome: texts.append(outcome.text) if isinstance(outcome, Generation) else None,
-        model=Loud(),
-    )
-    desk.run_out()
-    assert texts == ["HEY"]
-
-
-def test_a_queue_without_any_model_says_so_at_once():
-    queue = ModelQueue(None, Hand(), lambda _: None)
-    with pytest.raises(ValueError, match="model"):
-        queue.submit(P, None, lambda: None, lambda _: None)
 
 
 def test_waiting_is_counted_by_priority(desk: Desk):

@@ -337,7 +337,7 @@ def test_the_real_tiktoken_counts_from_its_cache(tmp_path: Path):
 
 
 def test_the_embedded_model_counts_many_lines_as_it_counts_each(embedded: Embedded):
-    lines = [f"{line.text}\n" for line in itertools.islice(talk(Random(5)), 120)]
+    lines = [f"{line.text}\n" for line in itertools.islice(talk(Random(5)), 40)]
     model = OpenAIModel(embedded.address, kind=LLAMA_CPP, time_limit=240)
     try:
         together = model.count_tokens(lines)

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import mmap
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from game.mind.errors import ModelMissing
 
 MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
 _STRING, _ARRAY = 8, 9
-_NUMBERS = {
-    0: "<B",
-    1: "<b",
-    2: "<H",
-    3: "<h",
-    4: "<I",
-    5: "<i",
-    6: "<f",
-    7: "<?",
-    10: "<Q",
-    11: "<q",
-    12: "<d",
-}
-_SIZES = {kind: struct.calcsize(form) for kind, form in _NUMBERS.items()}
-_LENGTH = struct.Struct("<Q")
-_MOST_KEYS = 100_000
+_NUMBERS = dict(enumerate("BbHhIif?")) | {10: "Q", 11: "q", 12: "d"}
+"""The kinds of numbers, as the module ``struct`` writes them."""
+_MOST_KEYS, _MOST_BYTES = 100_000, 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +45,14 @@ def read(path: Path) -> ModelInfo:
         ModelMissing: There is no such file, it cannot be read, or it is no GGUF file.
     """
     try:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            found = _metadata(data)
+        with path.open("rb") as file:
+            found = _metadata(file)
     except OSError as error:
         raise ModelMissing(
             f"The model's file {path} cannot be read ({error.strerror or error})",
             "Correct model_file in llm.md, or fetch one: keepsake model list",
         ) from error
-    except (struct.error, ValueError, KeyError, IndexError) as error:
+    except (struct.error, ValueError, KeyError, OverflowError) as error:
         raise ModelMissing(
             f"{path} is no GGUF file, or it is damaged",
             "Fetch it again with keepsake model get, or correct model_file in llm.md",
@@ -74,48 +60,40 @@ def read(path: Path) -> ModelInfo:
     return _info(found)
 
 
-def _metadata(data: mmap.mmap) -> dict[str, Any]:
+def _metadata(file: BinaryIO) -> dict[str, Any]:
     """Every key that is no array, with its value."""
-    version, _, keys = struct.unpack_from("<IQQ", data, 4)
-    if data[:4] != MAGIC or version not in _VERSIONS or keys > _MOST_KEYS:
+    magic, version, _, keys = struct.unpack("<4sIQQ", file.read(24))
+    if magic != MAGIC or version not in _VERSIONS or keys > _MOST_KEYS:
         raise ValueError("no GGUF file")
-    found: dict[str, Any] = {}
-    at = 24
-    for _ in range(keys):
-        key, at = _string(data, at)
-        (kind,) = struct.unpack_from("<I", data, at)
-        value, at = _value(data, at + 4, kind)
-        if value is not None:
-            found[key] = value
-    return found
+    found = {_string(file): _value(file, _number(file, "I")) for _ in range(keys)}
+    return {key: value for key, value in found.items() if value is not None}
 
 
-def _value(data: mmap.mmap, at: int, kind: int) -> tuple[Any, int]:
-    """The value at a place, None for an array, and where the next one begins."""
+def _value(file: BinaryIO, kind: int) -> Any:
+    """The value that comes next; None for an array, which is passed over."""
     if kind == _STRING:
-        return _string(data, at)
-    if kind == _ARRAY:
-        return None, _after_array(data, at)
-    return struct.unpack_from(_NUMBERS[kind], data, at)[0], at + _SIZES[kind]
+        return _string(file)
+    if kind != _ARRAY:
+        return _number(file, _NUMBERS[kind])
+    of, count = _number(file, "I"), _number(file, "Q")
+    if of != _STRING:
+        file.seek(struct.calcsize(_NUMBERS[of]) * count, 1)
+        return None
+    for _ in range(count):  # a vocabulary has a quarter of a million of them
+        file.seek(_number(file, "Q"), 1)
+    return None
 
 
-def _string(data: mmap.mmap, at: int) -> tuple[str, int]:
-    (length,) = _LENGTH.unpack_from(data, at)
-    end = at + 8 + length
-    if end > len(data):
+def _number(file: BinaryIO, form: str) -> Any:
+    return struct.unpack(f"<{form}", file.read(struct.calcsize(form)))[0]
+
+
+def _string(file: BinaryIO) -> str:
+    length = _number(file, "Q")
+    found = file.read(length) if length < _MOST_BYTES else b""
+    if len(found) < length:
         raise ValueError("it ends in the middle")
-    return data[at + 8 : end].decode("utf-8", "replace"), end
-
-
-def _after_array(data: mmap.mmap, at: int) -> int:
-    kind, count = struct.unpack_from("<IQ", data, at)
-    at += 12
-    if kind != _STRING:
-        return at + int(_SIZES[kind] * count)
-    unpack = _LENGTH.unpack_from  # a vocabulary has a quarter of a million of them
-    for _ in range(count):
-        at += 8 + unpack(data, at)[0]
-    return at
+    return found.decode("utf-8", "replace")
 
 
 def _info(found: dict[str, Any]) -> ModelInfo:

@@ -65,7 +65,6 @@ JOURNAL = (
     "I spoke with {who} today, and it did me good.",
     "I must look after the {thing} before the week is out.",
 )
-PINS = ("{who} told me about the {topic}.", "I owe {who} an answer about the {topic}.")
 REASONS = (
     "they are waiting for an answer",
     "I like to keep people talking",
