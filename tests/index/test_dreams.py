@@ -8,11 +8,10 @@ from datetime import timedelta
 import pytest
 
 from game.index.agent_index import AgentIndex
-from game.mind.books.notes import NoteBook
 from game.mind.ports import SystemClock
 from game.mind.recall.recall import MemorySearch
 from game.mind.sleep.dream import FOLDER, dream
-from tests.index.conftest import DAWN, BagOfWords, Life, Opener, by_meaning, by_words
+from tests.index.conftest import DAWN, BagOfWords, Life, by_meaning, by_words
 from tests.mind.sleepers import Free, Script
 
 LIVED = (
@@ -39,31 +38,19 @@ def dreamt(life: Life) -> str:
     return text
 
 
-def test_the_index_never_reads_a_dream(
+def test_no_search_of_any_kind_brings_a_dream(
     index: AgentIndex, life: Life, embedder: BagOfWords, dreamt: str
 ):
     index.follow(7)
-    assert by_words(index, "zeppelin", "hummed") == []
-    assert by_words(index, "heron")[0] == "memory:2"
-    assert not any("zeppelin" in text for text in embedder.texts)
-    assert by_meaning(index, DREAMT, 1) != []
-    assert all(key.startswith(("memory:", "summary:")) for key in by_meaning(index, DREAMT))
-
-
-def test_an_index_made_anew_does_not_either(
-    reopen: Opener, life: Life, embedder: BagOfWords, dreamt: str
-):
-    index = reopen()
-    index.follow(7)
-    index.rebuild()
-    assert by_words(index, "zeppelin") == []
-    assert not any("zeppelin" in text for text in embedder.texts)
-
-
-def test_recall_brings_what_happened_and_not_what_was_dreamt(
-    index: AgentIndex, life: Life, embedder: BagOfWords, dreamt: str
-):
-    index.follow(7)
+    for made_anew in (False, True):
+        if made_anew:
+            index.rebuild()
+        assert by_words(index, "zeppelin", "hummed") == []
+        assert by_words(index, "heron")[0] == "memory:2"
+        assert not any("zeppelin" in text for text in embedder.texts)
+        found = by_meaning(index, DREAMT)
+        assert found
+        assert all(key.startswith(("memory:", "summary:")) for key in found)
     recall = MemorySearch(
         index.words, index.vectors, embedder, names=lambda: ("Tom", "Ada"), clock=SystemClock()
     )
@@ -71,9 +58,5 @@ def test_recall_brings_what_happened_and_not_what_was_dreamt(
         for hit in recall.search(question, limit=50) or ():
             assert "zeppelin" not in hit.document.text
             assert "dream" not in hit.document.text
-
-
-def test_a_dream_is_no_note(life: Life, dreamt: str):
-    book = NoteBook(life.folder / "notes")
-    assert book.all() == []
-    assert book.changed_since({}).changed == ()
+    assert life.notes.all() == []
+    assert life.notes.changed_since({}).changed == ()

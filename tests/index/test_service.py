@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -247,18 +246,6 @@ def test_no_proxy_is_asked_for_what_is_on_this_machine(
     assert os.environ["no_proxy"].startswith("intranet,"), "what a person wrote there stays"
 
 
-def test_a_reload_adopts_it(here: Places):
-    before = ChromaServer(here)
-    try:
-        until(before.watch)
-        after = ChromaServer(here)
-        until(after.watch)
-        assert (after.pid, after.starts) == (before.pid, 0)
-    finally:
-        before.stop()
-    assert ChromaServer(here).pid is None
-
-
 _LAUNCH = """
 import sys, time
 from pathlib import Path
@@ -294,8 +281,3 @@ def test_a_server_that_is_not_there_is_named():
     address = f"http://127.0.0.1:{free_port()}"
     with pytest.raises(IndexUnavailable, match=f"Chroma at {address} cannot be asked"):
         Chroma(address).check()
-
-
-def test_places_do_not_share_a_child(here: Places):
-    other = replace(here, home=here.home / "other")
-    assert ChromaServer(other).pid_file != ChromaServer(here).pid_file

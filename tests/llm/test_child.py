@@ -16,9 +16,9 @@ import pytest
 
 from game.child.serving import Watched
 from game.child.supervisor import Patience
-from game.paths import REPOSITORY, Places
+from game.paths import Places
 from tests.fakes.child import IdleChild
-from tests.llm.conftest import runs, until
+from tests.llm.conftest import until
 
 PATIENT = Patience(first_retry=1.0, last_retry=2.0, start=300, hang=300, steady=30)
 """Long enough that what a look has found can be read before the next start hides it."""
@@ -119,36 +119,6 @@ def test_a_pid_file_is_locked_and_that_of_a_stranger_not_believed(own: IdleChild
     assert own.pid is None
     other = replace(home, home=home.home / "other")
     assert IdleChild(other).pid_file != own.pid_file, "places do not share a child"
-
-
-_LAUNCH = """
-import sys, time
-from pathlib import Path
-from game.paths import Places, Ports
-from tests.fakes.child import IdleChild
-home = Path(sys.argv[1])
-supervisor = IdleChild(Places(home, home, Ports(int(sys.argv[2]))), grace=1.0)
-while not supervisor.watch():
-    time.sleep(0.05)
-print(supervisor.pid, flush=True)
-time.sleep(600)
-"""
-
-
-def test_it_ends_by_itself_when_the_game_is_killed(own: IdleChild, home: Places):
-    game = subprocess.Popen(
-        [sys.executable, "-c", _LAUNCH, str(home.home), str(home.ports.base)],
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert game.stdout is not None
-    with game.stdout:
-        pid = int(game.stdout.readline())
-    assert runs(pid)
-    game.kill()
-    game.wait()
-    until(lambda: IdleChild(home).pid is None and not runs(pid))
 
 
 def test_who_is_watched(tmp_path: Path):

@@ -8,6 +8,8 @@ from concurrent.futures import Executor, Future
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from game.llm.queue import ModelQueue, Outcome, Priority, Ticket
 from game.mind.errors import ModelFailed, ModelUnavailable
@@ -15,6 +17,7 @@ from game.mind.ports import Generation, GenerationRequest
 
 P, E, I, C = Priority.PLAYER, Priority.EVENT, Priority.IDLE, Priority.COMPACTION  # noqa: E741
 S = Priority.SLEEP
+PRIORITIES = dict(zip("peics", Priority, strict=True))
 
 
 class Hand(Executor):
@@ -87,7 +90,7 @@ def desk() -> Desk:
     return Desk()
 
 
-def test_an_answer_comes_back(desk: Desk):
+def test_an_answer_comes_back_in_the_owners_thread_alone(desk: Desk):
     desk.ask("a")
     assert desk.hand.started == []  # nothing happens inside submit
     desk.settle()
@@ -99,150 +102,88 @@ def test_an_answer_comes_back(desk: Desk):
     assert outcome.text == "a"
 
 
-def test_the_more_urgent_first_and_in_order_within(desk: Desk):
-    for name, priority in [("c1", C), ("i1", I), ("p1", P), ("e1", E), ("p2", P), ("e2", E)]:
-        desk.ask(name, priority)
-    assert desk.run_out() == ["p1", "p2", "e1", "e2", "i1", "c1"]
-
-
-def test_a_player_waits_only_for_calls_in_flight(desk: Desk):
-    for i in range(5):
-        desk.ask(f"idle{i}", I)
-    desk.settle()
-    desk.ask("player", P)
-    desk.settle()
-    assert desk.hand.started == ["idle0"]
-    desk.end("idle0")
-    assert desk.hand.started == ["idle0", "player"]
-
-
-def test_no_more_calls_at_once_than_allowed():
-    desk = Desk(in_flight=3)
-    for i in range(7):
-        desk.ask(str(i))
-    desk.settle()
-    assert len(desk.hand.running) == desk.queue.running() == 3
-    desk.end("1")
-    assert set(desk.hand.running) == {"0", "2", "3"}
-
-
-def test_never_two_of_one_key_and_others_pass():
-    desk = Desk(in_flight=3)
-    desk.ask("mira1", E, "mira")
-    desk.ask("mira2", P, "mira")
-    desk.ask("bram1", I, "bram")
-    desk.settle()
-    assert set(desk.hand.running) == {"mira2", "bram1"}
-    desk.end("bram1")
-    assert set(desk.hand.running) == {"mira2"}
-    desk.end("mira2")
-    assert set(desk.hand.running) == {"mira1"}
-
-
-def test_a_key_is_free_again_after_a_failure(desk: Desk):
-    desk.ask("fail1", E, "mira")
-    desk.ask("next", E, "mira")
-    assert desk.run_out() == ["fail1", "next"]
-    assert isinstance(desk.outcomes["fail1"], ModelFailed)
-
-
-def test_compaction_leaves_a_place_free():
-    desk = Desk(in_flight=2)
-    for name in ("c1", "c2", "c3"):
-        desk.ask(name, C)
-    desk.settle()
-    assert set(desk.hand.running) == {"c1"}
-    desk.ask("player", P)
-    desk.settle()
-    assert set(desk.hand.running) == {"c1", "player"}
-
-
-def test_what_waits_long_rises_but_never_before_a_player(desk: Desk):
-    desk.ask("first", E)
-    desk.settle()
-    desk.ask("compaction", C)
-    desk.now = 125.0
-    desk.ask("idle", I)
-    desk.ask("event", E)
-    desk.ask("player", P)
-    desk.end("first")
-    assert desk.run_out() == ["first", "player", "compaction", "event", "idle"]
-
-
-@pytest.mark.parametrize("waited", [0.0, 61.0, 3600.0, 80_000.0])
-@pytest.mark.parametrize("other", [P, E, I, C])
-def test_whoever_is_awake_goes_before_a_sleeper_however_long_that_has_waited(
-    desk: Desk, other: Priority, waited: float
+@given(
+    in_flight=st.integers(1, 4),
+    steps=st.lists(
+        st.tuples(st.sampled_from(Priority), st.sampled_from("mwo-"), st.booleans()), max_size=25
+    ),
+)
+def test_whatever_comes_the_places_and_keys_are_kept_and_all_are_answered(
+    in_flight: int, steps: list[tuple[Priority, str, bool]]
 ):
-    desk.ask("first", E)
-    desk.settle()
-    desk.ask("sleeper", S)
-    desk.now = waited
-    desk.ask("awake", other)
-    desk.end("first")
-    assert desk.run_out() == ["first", "awake", "sleeper"]
+    desk, asked = Desk(in_flight), {}
+
+    def hold() -> None:
+        desk.settle()
+        running = [asked[name] for name in desk.hand.running]
+        behind = sum(priority in (C, S) for priority, _ in running)
+        keys = [key for _, key in running if key]
+        assert len(running) == desk.queue.running() <= in_flight
+        assert behind <= max(in_flight - 1, 1), "a place is free for who is waited for"
+        assert len(keys) == len(set(keys)), "never two of one key"
+        waits = [each for name, each in asked.items() if name not in desk.hand.started]
+        fits = [key for priority, key in waits if priority in (P, E, I) and key not in keys]
+        assert not fits or len(running) == in_flight, "nobody waits beside a free place"
+
+    for number, (priority, key, ends) in enumerate(steps):
+        name = f"{'fail' if ends and number % 3 == 0 else 'ask'} {number}"
+        asked[name] = (priority, key.strip("-") or None)
+        desk.ask(name, *asked[name])
+        if ends and desk.hand.running:
+            desk.end(next(iter(desk.hand.running)))
+        hold()
+    while desk.hand.running:
+        desk.end(next(iter(desk.hand.running)))
+        hold()
+    assert desk.outcomes.keys() == asked.keys()
 
 
-def test_sleepers_take_turns_in_order(desk: Desk):
-    for name in ("s1", "s2", "s3"):
-        desk.ask(name, S)
-    assert desk.run_out() == ["s1", "s2", "s3"]
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [
+        ("c1 i1 p1 e1 p2 e2 s1", "p1 p2 e1 e2 i1 c1 s1"),
+        ("s1 s2 s3", "s1 s2 s3"),
+        ("e1 c@1 i@125 e@125 p@125", "e1 p@125 c@1 e@125 i@125"),  # long waiting, not past players
+        *(
+            (f"e1 s@1 {other}@{at}", f"e1 {other}@{at} s@1")
+            for other in "peic"
+            for at in (2, 80000)
+        ),
+    ],
+)
+def test_the_more_urgent_first_and_in_order_within(desk: Desk, asked: str, answered: str):
+    for number, name in enumerate(asked.split()):
+        desk.now = float(name.partition("@")[2] or 0)
+        desk.ask(name, PRIORITIES[name[0]])
+        if number == 0 and "@" in asked:
+            desk.settle()  # it is in flight while the others come
+    waiting = [PRIORITIES[name[0]] for name in asked.split() if name not in desk.hand.started]
+    assert desk.queue.waiting() == {each: waiting.count(each) for each in Priority}
+    assert desk.run_out() == answered.split()
 
 
-def test_sleep_and_compaction_together_leave_a_place_free():
-    desk = Desk(in_flight=3)
-    for name, priority in [("s1", S), ("c1", C), ("s2", S), ("c2", C)]:
-        desk.ask(name, priority)
-    desk.settle()
-    assert set(desk.hand.running) == {"c1", "c2"}
-    desk.ask("idle", I)
-    desk.settle()
-    assert set(desk.hand.running) == {"c1", "c2", "idle"}
-    desk.end("c1")
-    assert set(desk.hand.running) == {"c2", "idle", "s1"}
-    desk.end("idle")
-    assert set(desk.hand.running) == {"c2", "s1"}  # the place stays free
-
-
-def test_the_prompt_is_built_when_its_turn_comes(desk: Desk):
-    world = {"weather": "sun"}
-    desk.ask("first")
-    desk.queue.submit(E, None, lambda: GenerationRequest(world["weather"]), lambda _: None, Echo())
+def test_the_prompt_is_built_when_its_turn_comes_or_is_no_longer_wanted(desk: Desk):
+    world, outcomes = {"weather": "sun"}, []
+    desk.ask("first", E, "mira")
+    desk.queue.submit(E, None, lambda: GenerationRequest(world["weather"]), print, Echo())
+    desk.queue.submit(E, "mira", lambda: None, outcomes.append, Echo())
     desk.settle()
     world["weather"] = "rain"
     assert desk.run_out() == ["first", "rain"]
-
-
-def test_a_thought_that_is_no_longer_wanted(desk: Desk):
-    outcomes: list[Outcome] = []
-    desk.queue.submit(E, "mira", lambda: None, outcomes.append, Echo())
-    desk.ask("next", E, "mira")
-    assert desk.run_out() == ["next"]
     assert outcomes == [None]
 
 
-def test_cancelled_while_it_waits(desk: Desk):
-    desk.ask("first")
-    ticket = desk.ask("second")
+def test_cancelled_while_it_waits_and_in_flight(desk: Desk):
+    tickets = [desk.ask(name, E, "mira") for name in ("first", "second", "third")]
     desk.settle()
-    ticket.cancel()
-    assert desk.queue.waiting()[E] == 0
-    assert desk.run_out() == ["first"]
-    assert "second" not in desk.outcomes
+    tickets[0].cancel()
+    tickets[1].cancel()
+    assert desk.queue.waiting()[E] == 1
+    assert desk.run_out() == ["first", "third"]
+    assert set(desk.outcomes) == {"third"}
 
 
-def test_cancelled_in_flight_drops_the_answer_and_frees_the_key(desk: Desk):
-    ticket = desk.ask("first", E, "mira")
-    desk.ask("second", E, "mira")
-    desk.settle()
-    ticket.cancel()
-    assert desk.run_out() == ["first", "second"]
-    assert set(desk.outcomes) == {"second"}
-
-
-def test_faults_in_build_and_done_are_logged_and_stall_nothing(
-    desk: Desk, caplog: pytest.LogCaptureFixture
-):
+def test_faults_are_logged_and_stall_nothing(desk: Desk, caplog: pytest.LogCaptureFixture):
     outcomes: list[Outcome] = []
 
     def broken() -> GenerationRequest:
@@ -250,26 +191,19 @@ def test_faults_in_build_and_done_are_logged_and_stall_nothing(
 
     desk.queue.submit(E, "a", broken, outcomes.append, Echo())
     desk.queue.submit(E, "a", lambda: GenerationRequest("x"), lambda _: 1 / 0, Echo())
-    desk.ask("next", E, "a")
+    desk.ask("bug", E, "a")
     with caplog.at_level(logging.ERROR):
-        assert desk.run_out() == ["x", "next"]
+        assert desk.run_out() == ["x", "bug"]
     assert isinstance(outcomes[0], ModelFailed)
-    assert "could not be built" in caplog.text
-    assert "could not be used" in caplog.text
-
-
-def test_a_fault_in_the_client_is_a_model_error(desk: Desk, caplog: pytest.LogCaptureFixture):
-    desk.ask("bug")
-    desk.run_out()
     assert isinstance(desk.outcomes["bug"], ModelFailed)
-    assert "ZeroDivisionError" in caplog.text
+    for said in ("could not be built", "could not be used", "ZeroDivisionError"):
+        assert said in caplog.text
 
 
 def test_done_may_submit_again(desk: Desk):
-    def again(_: Outcome) -> None:
-        desk.ask("second", E, "mira")
-
-    desk.queue.submit(E, "mira", lambda: GenerationRequest("first"), again, Echo())
+    desk.queue.submit(
+        E, "m", lambda: GenerationRequest("first"), lambda _: desk.ask("second", E, "m"), Echo()
+    )
     assert desk.run_out() == ["first", "second"]
 
 
@@ -285,11 +219,3 @@ def test_closing_answers_those_who_wait_and_those_who_come(desk: Desk):
     desk.end("running")
     assert isinstance(desk.outcomes["running"], Generation)
     assert desk.hand.started == ["running"]
-
-
-def test_waiting_is_counted_by_priority(desk: Desk):
-    for name, priority in [("a", P), ("b", I), ("c", I), ("d", C)]:
-        desk.ask(name, priority)
-    assert desk.queue.waiting() == {P: 1, E: 0, I: 2, C: 1, S: 0}
-    desk.settle()
-    assert desk.queue.waiting() == {P: 0, E: 0, I: 2, C: 1, S: 0}
