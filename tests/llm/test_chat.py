@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -32,11 +35,16 @@ CHAT_PATHS = {"ollama": "/api/chat", "openai": "/v1/chat/completions"}
 Model = OllamaModel | OpenAIModel
 
 
-def build(provider: str, fake: FakeModelServer, server: str = AUTO) -> Model:
+@contextmanager
+def asking(fake: FakeModelServer, provider: str = "openai", server: str = AUTO) -> Iterator[Model]:
+    model: Model
     if provider == "ollama":
         fake.kind = "ollama"
-        return OllamaModel(fake.address, "fake", context_tokens=4096)
-    return OpenAIModel(fake.address, "fake", kind=server)
+        model = OllamaModel(fake.address, "fake", context_tokens=4096)
+    else:
+        model = OpenAIModel(fake.address, "fake", kind=server)
+    yield model
+    model.close()
 
 
 @pytest.fixture(params=["ollama", "openai"])
@@ -46,53 +54,31 @@ def provider(request: pytest.FixtureRequest) -> str:
 
 def test_messages_are_answered_with_figures(provider: str, fake: FakeModelServer):
     fake.template, fake.script = TEMPLATE, lambda asked: f"I read: {asked}"
-    model = build(provider, fake)
-    answer = model.generate(REQUEST)
+    with asking(fake, provider) as model:
+        answer = model.generate(REQUEST)
     assert answer.text == "I read: system: You are Mira."
     assert (answer.prompt_tokens, answer.completion_tokens) == (8, 6)
     assert answer.finish_reason == "stop"
     body = fake.calls(CHAT_PATHS[provider])[0].body
     assert body["messages"] == SENT
     assert "prompt" not in body
-    model.close()
-
-
-def test_ollama_gets_its_options_with_messages(fake: FakeModelServer):
-    model = build("ollama", fake)
-    model.generate(GenerationRequest("", messages=MESSAGES, stop=("\n",), json_schema=SCHEMA))
-    body = fake.calls("/api/chat")[0].body
-    assert body["format"] == SCHEMA
-    assert body["stream"] is False
-    assert body["options"]["num_ctx"] == 4096
-    assert body["options"]["stop"] == ["\n"]
-    assert "think" not in body
-    model.close()
 
 
 def test_only_an_ollama_model_that_can_think_is_asked_not_to(fake: FakeModelServer):
     fake.template = "{{ .System }} {{ .Prompt }}"
-    model = build("ollama", fake)
-    model.check()
-    assert model.generate(REQUEST).text  # the server refuses think for such a model
+    with asking(fake, "ollama") as model:
+        model.check()
+        model.generate(replace(REQUEST, json_schema=SCHEMA))  # it refuses think for such a model
     fake.can = ["completion", "thinking"]
-    thinker = build("ollama", fake)
-    thinker.check()
-    thinker.generate(REQUEST)
-    assert "think" not in fake.calls("/api/chat")[0].body
-    assert fake.calls("/api/chat")[1].body["think"] is False
+    with asking(fake, "ollama") as model:
+        model.check()
+        model.generate(REQUEST)
+    plain, thinker = (call.body for call in fake.calls("/api/chat"))
+    assert "think" not in plain
+    assert (plain["format"], plain["stream"]) == (SCHEMA, False)
+    assert (plain["options"]["num_ctx"], plain["options"]["stop"]) == (4096, ["\n"])
+    assert thinker["think"] is False
     assert len(fake.calls("/api/show")) == 2
-    for each in (model, thinker):
-        each.close()
-
-
-@pytest.mark.parametrize("server", [LLAMA_CPP, VLLM])
-def test_thinking_is_asked_off_by_the_template(fake: FakeModelServer, server: str):
-    fake.template = TEMPLATE
-    model = build("openai", fake, server)
-    model.generate(REQUEST)
-    body = fake.calls("/v1/chat/completions")[0].body
-    assert body["chat_template_kwargs"] == {"enable_thinking": False}
-    model.close()
 
 
 def test_a_model_that_thinks_all_the_same_is_let_and_its_thought_cut_off(
@@ -100,15 +86,14 @@ def test_a_model_that_thinks_all_the_same_is_let_and_its_thought_cut_off(
 ):
     fake.template = TEMPLATE
     fake.script = lambda _: "<think>\nHm. Who am I?\n</think>\n\nI am Mira.\nAnd more."
-    model = build(provider, fake)
-    with pytest.raises(BadAnswer):  # its thought ended at the first line's end
-        model.generate(REQUEST)
-    assert model.generate(REQUEST).text == "I am Mira."
+    with asking(fake, provider) as model:
+        with pytest.raises(BadAnswer):  # its thought ended at the first line's end
+            model.generate(REQUEST)
+        assert model.generate(REQUEST).text == "I am Mira."
     body = fake.calls(CHAT_PATHS[provider])[1].body
     told = body["options"] if provider == "ollama" else body
     assert "stop" not in told
     assert told.get("num_predict", told.get("max_tokens")) > 500
-    model.close()
 
 
 def test_a_thought_that_the_server_keeps_apart_is_noticed_too(fake: FakeModelServer):
@@ -116,64 +101,47 @@ def test_a_thought_that_the_server_keeps_apart_is_noticed_too(fake: FakeModelSer
     message = {"role": "assistant", "content": "", "reasoning_content": "Hm."}
     choice = {"index": 0, "finish_reason": "stop", "message": message}
     fake.plan("/v1/chat/completions", Reply(extra={"choices": [choice]}))
-    model = build("openai", fake)
-    with pytest.raises(BadAnswer):
-        model.generate(REQUEST)
-    assert model.capabilities.thinks
-    model.close()
+    with asking(fake) as model:
+        with pytest.raises(BadAnswer):
+            model.generate(REQUEST)
+        assert model.capabilities.thinks
 
 
-def body_of(fake: FakeModelServer, server: str, request: GenerationRequest) -> dict[str, Any]:
-    """What a server that was asked what it is, is sent."""
-    fake.kind, fake.template = server, TEMPLATE
-    model = OpenAIModel(fake.address, "fake")
-    model.check()
-    model.generate(request)
-    model.close()
-    return fake.calls("/v1/completions")[-1].body
-
-
+PLAIN = {"prompt", "max_tokens", "temperature", "model"}
 FULL = GenerationRequest(
     "x", grammar=GRAMMAR, json_schema=SCHEMA, repeat_penalty=1.2, dry_multiplier=0.8
 )
+LLAMA = {"grammar": GRAMMAR, "repeat_penalty": 1.2, "dry_multiplier": 0.8, "cache_prompt": True}
+DRY = {"dry_base", "dry_allowed_length", "dry_penalty_last_n"}
+FORMAT = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
 
 
-def test_llama_cpp_is_known_and_gets_all_it_takes(fake: FakeModelServer):
-    body = body_of(fake, LLAMA_CPP, FULL)
-    assert body["grammar"] == GRAMMAR
-    assert (body["repeat_penalty"], body["dry_multiplier"]) == (1.2, 0.8)
-    assert body["cache_prompt"] is True
-    assert "response_format" not in body
-
-
-def test_vllm_is_known_and_gets_all_it_takes(fake: FakeModelServer):
-    body = body_of(fake, VLLM, FULL)
-    assert body["structured_outputs"] == {"grammar": GRAMMAR}
-    assert body["repetition_penalty"] == 1.2
-    assert not {"repeat_penalty", "dry_multiplier", "cache_prompt", "response_format"} & body.keys()
-    body = body_of(fake, VLLM, GenerationRequest("x", json_schema=SCHEMA))
-    assert body["response_format"]["json_schema"]["schema"] == SCHEMA
-
-
-def test_an_old_vllm_takes_a_grammar_under_its_old_name(fake: FakeModelServer):
-    fake.version = "0.9.2"
-    assert body_of(fake, VLLM, FULL)["guided_grammar"] == GRAMMAR
-
-
-def test_any_other_server_is_asked_in_openais_protocol_only(fake: FakeModelServer):
-    body = body_of(fake, "", FULL)
-    assert set(body) == {"prompt", "max_tokens", "temperature", "model", "response_format"}
-
-
-def test_what_a_chat_gets_is_what_a_completion_gets(fake: FakeModelServer):
-    fake.kind, fake.template = LLAMA_CPP, TEMPLATE
-    model = OpenAIModel(fake.address, "fake", kind=LLAMA_CPP)
-    model.generate(GenerationRequest("", messages=MESSAGES, grammar=GRAMMAR, dry_multiplier=0.8))
-    body = fake.calls("/v1/chat/completions")[0].body
-    assert body["grammar"] == GRAMMAR
-    assert body["dry_multiplier"] == 0.8
-    assert body["cache_prompt"] is True
-    model.close()
+@pytest.mark.parametrize(
+    ("server", "request_", "more", "besides"),
+    [
+        (LLAMA_CPP, FULL, LLAMA, DRY),
+        (VLLM, FULL, {"structured_outputs": {"grammar": GRAMMAR}, "repetition_penalty": 1.2}, ()),
+        (VLLM, replace(FULL, grammar=None), {"response_format": FORMAT}, {"repetition_penalty"}),
+        ("old vllm", FULL, {"guided_grammar": GRAMMAR}, {"repetition_penalty"}),
+        ("", FULL, {"response_format": FORMAT}, ()),
+    ],
+)
+def test_a_server_that_says_what_it_is_gets_all_it_takes_and_no_more(
+    fake: FakeModelServer, server: str, request_: GenerationRequest, more: Any, besides: Any
+):
+    fake.kind, fake.template = server.removeprefix("old "), TEMPLATE
+    fake.version = "0.9.2" if server.startswith("old") else "0.12.0"
+    with asking(fake) as model:
+        model.check()
+        model.generate(request_)
+        model.generate(replace(request_, prompt="", messages=MESSAGES))
+    body = fake.calls("/v1/completions")[-1].body
+    assert body | more == body
+    assert body.keys() == PLAIN | more.keys() | set(besides)
+    chat = fake.calls("/v1/chat/completions")[-1].body
+    switch = {"chat_template_kwargs"} if server else set()
+    assert chat.keys() - body.keys() == {"messages"} | switch
+    assert chat.get("chat_template_kwargs", {}) in ({}, {"enable_thinking": False})
 
 
 @pytest.mark.parametrize(
@@ -192,62 +160,51 @@ def test_what_a_chat_gets_is_what_a_completion_gets(fake: FakeModelServer):
 def test_a_server_is_asked_what_its_model_was_made_for(
     fake: FakeModelServer, provider: str, server: str, template: str, expected: tuple[str, str]
 ):
-    model = build(provider, fake)
-    fake.kind, fake.template = server, template
-    before = model.capabilities
-    assert (before.known, before.format) == (False, DIALOGUE)
-    model.check()
-    assert model.capabilities.known
-    assert (model.capabilities.format, model.capabilities.kind) == expected
-    asked = len(fake.calls())
-    model.check()
-    assert len(fake.calls()) == asked + 1, "it is asked once"
-    model.close()
+    with asking(fake, provider) as model:
+        fake.kind, fake.template = server, template
+        before = model.capabilities
+        assert (before.known, before.format) == (False, DIALOGUE)
+        model.check()
+        assert model.capabilities.known
+        assert (model.capabilities.format, model.capabilities.kind) == expected
+        asked = len(fake.calls())
+        model.check()
+        assert len(fake.calls()) == asked + 1, "it is asked once"
 
 
-def test_llama_cpp_is_known_by_its_props_where_the_list_of_models_does_not_tell(
-    fake: FakeModelServer,
-):
+def test_what_the_list_of_models_does_not_tell(fake: FakeModelServer):
+    """llama.cpp is known by its props, a declared server is believed, another serves as it is."""
     fake.kind, fake.template = LLAMA_CPP, TEMPLATE
     fake.plan("/v1/models", Reply(extra={"data": [{"id": "fake"}]}))
-    model = build("openai", fake)
-    model.check()
-    assert (model.capabilities.kind, model.capabilities.format) == (LLAMA_CPP, CHAT)
-    model.close()
-
-
-def test_a_declared_server_is_believed(fake: FakeModelServer):
-    fake.template = TEMPLATE
-    model = build("openai", fake, VLLM)
-    model.check()
-    assert (model.capabilities.kind, model.capabilities.format) == (VLLM, CHAT)
-    assert not fake.calls("/props")
-    model.close()
+    with asking(fake) as model:
+        model.check()
+        assert (model.capabilities.kind, model.capabilities.format) == (LLAMA_CPP, CHAT)
+    asked = len(fake.calls("/props"))
+    with asking(fake, server=VLLM) as model:
+        model.check()
+        assert (model.capabilities.kind, model.capabilities.format) == (VLLM, CHAT)
+    assert len(fake.calls("/props")) == asked
+    fake.kind = ""
+    fake.always("/v1/chat/completions", Reply(status=500))
+    with asking(fake) as model:
+        assert model.check() == "ready"
+        assert not model.capabilities.known
+        assert model.generate(GenerationRequest("x")).text
 
 
 def test_a_server_that_came_back_is_asked_again():
     port = free_port()
-    with FakeModelServer(port) as fake:
+    with FakeModelServer(port) as fake, asking(fake) as model:
         fake.kind = LLAMA_CPP
-        model = OpenAIModel(fake.address, "fake")
         model.check()
         assert model.capabilities.format == DIALOGUE
-    with pytest.raises(ModelUnavailable):
-        model.check()
-    with FakeModelServer(port) as fake:
-        fake.kind, fake.template = LLAMA_CPP, TEMPLATE
-        model.check()
-        assert model.capabilities.format == CHAT
-    model.close()
-
-
-def test_a_server_that_cannot_say_what_it_is_serves_all_the_same(fake: FakeModelServer):
-    fake.always("/v1/chat/completions", Reply(status=500))
-    model = build("openai", fake)
-    assert model.check() == "ready"
-    assert not model.capabilities.known
-    assert model.generate(GenerationRequest("x")).text
-    model.close()
+        fake.close()
+        with pytest.raises(ModelUnavailable):
+            model.check()
+        with FakeModelServer(port) as again:
+            again.kind, again.template = LLAMA_CPP, TEMPLATE
+            model.check()
+            assert model.capabilities.format == CHAT
 
 
 def test_templates():
@@ -257,7 +214,4 @@ def test_templates():
     assert not is_chat_template(real)
     assert thinks_aloud("{{ x }}<think>")
     assert not thinks_aloud("{% if enable_thinking %}<think>")
-
-
-def test_the_scripted_model_reads_scripts():
     assert ScriptedModel().capabilities.format == SCRIPT

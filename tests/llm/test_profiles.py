@@ -50,12 +50,8 @@ def test_a_profile_is_read(file: Path):
         max_tokens=60,
     )
     assert profiles.get("summarizer").provider == "extractive"
+    assert profiles.get("summarizer").request("Tell it.").stop == (), "not that of the acts"
     assert {each.name for each in profiles} == {"agent", "summarizer"}
-
-
-def test_the_stop_of_the_acting_profile_does_not_reach_the_summaries(file: Path):
-    request = Profiles(file).get("summarizer").request("Tell it.")
-    assert request.stop == ()
 
 
 def test_a_request_takes_the_profile_and_what_is_given_comes_first(file: Path):
@@ -101,30 +97,13 @@ def test_wrong_values_are_refused_with_file_line_and_reason(
     assert line <= caught.value.line <= line + 1
 
 
-def test_a_file_from_before_these_keys_still_loads(file: Path):
-    profile = Profiles(file).get("agent")
-    assert (profile.format, profile.server, profile.model_file) == ("auto", "auto", "")
-
-
-def embedded(tmp_path: Path, agent: str, summarizer: str) -> Path:
-    path = tmp_path / "llm.md"
-    path.write_text(f"## agent\n**provider**: embedded\n{agent}## summarizer\n{summarizer}")
-    return path
-
-
 def test_profiles_share_one_embedded_server(tmp_path: Path):
-    path = embedded(
-        tmp_path, "**model_file**: a.gguf\n", "**provider**: embedded\n**context_tokens**: 4096\n"
-    )
+    path, both = tmp_path / "llm.md", "## agent\n**model_file**: a.gguf\n## summarizer\n"
+    path.write_text(f"{both}**context_tokens**: 4096\n")
     shared = embedded_profile(path, load(path).values())
     assert shared is not None
     assert (shared.model_file, shared.context_tokens) == ("a.gguf", 4096)
-
-
-def test_two_files_for_one_embedded_server_are_refused(tmp_path: Path):
-    path = embedded(
-        tmp_path, "**model_file**: a.gguf\n", "**provider**: embedded\n**model_file**: b.gguf\n"
-    )
+    path.write_text(f"{both}**model_file**: b.gguf\n")
     with pytest.raises(ConfigError, match="'agent' and 'summarizer' name different"):
         load(path)
 
@@ -141,22 +120,15 @@ def test_a_wrong_edit_keeps_the_last_good_profiles(file: Path):
     assert profiles.problem is None
 
 
-def test_without_a_file_the_embedded_model_serves(tmp_path: Path):
-    profiles = Profiles(tmp_path / "none.md")
-    assert profiles.get("agent").provider == "embedded"
-    assert profiles.problem is not None
-
-
-def test_an_unknown_profile_is_named(file: Path):
+def test_what_is_missing_or_doubled_is_named(tmp_path: Path, file: Path):
+    none = Profiles(tmp_path / "none.md")
+    assert none.get("agent").provider == "embedded", "which serves without a file"
+    assert none.problem is not None
     with pytest.raises(ConfigError, match="no profile 'poet'"):
         Profiles(file).get("poet")
-
-
-def test_a_missing_or_doubled_profile_is_refused(tmp_path: Path):
-    path = tmp_path / "llm.md"
-    path.write_text("## agent\n**max_tokens**: 5\n")
+    file.write_text("## agent\n**max_tokens**: 5\n")
     with pytest.raises(ConfigError, match="'summarizer' is missing"):
-        load(path)
-    path.write_text("## agent\n**max_tokens**: 5\n## Agent\n**max_tokens**: 5\n")
+        load(file)
+    file.write_text("## agent\n**max_tokens**: 5\n## Agent\n**max_tokens**: 5\n")
     with pytest.raises(ConfigError, match="two profiles 'agent'"):
-        load(path)
+        load(file)

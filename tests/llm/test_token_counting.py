@@ -15,7 +15,6 @@ from random import Random
 
 import pytest
 
-from game.llm.clients.ollama import OllamaModel
 from game.llm.clients.openai import OpenAIModel
 from game.llm.embedded.supervisor import Embedded
 from game.llm.gateway import Gateway
@@ -24,7 +23,7 @@ from game.llm.tokens import local_tokenizer
 from game.llm.tokens.counting import ServerTokenCounter
 from game.llm.tokens.local_tokenizer import LocalTokenizer, cache_folder, cached, installed
 from game.llm.tokens.tokenizer import ASK_AGAIN_SECONDS, Tokenizer
-from game.mind.errors import ModelError, ModelFailed, ModelUnavailable
+from game.mind.errors import ModelError, ModelUnavailable
 from game.mind.ports import GenerationRequest
 from game.mind.prompt.tokens import MODEL_SERVER, TIKTOKEN, Heuristic, TokenLedger
 from game.paths import Places
@@ -43,32 +42,22 @@ def client(fake: FakeModelServer) -> Iterator[OpenAIModel]:
     client.close()
 
 
-def test_llama_cpp_counts_all_texts_in_one_call(client: OpenAIModel, fake: FakeModelServer):
-    fake.tokenizer = "llama.cpp"
+@pytest.mark.parametrize(
+    ("kind", "asked"),  # one question to find out who it is, then one for all texts or one each
+    [("llama.cpp", 1 + 1), ("old llama.cpp", 1 + 1 + len(TEXTS)), ("vllm", 1 + len(TEXTS))],
+)
+def test_a_server_counts_as_it_can(
+    client: OpenAIModel, fake: FakeModelServer, kind: str, asked: int
+):
+    fake.tokenizer = kind
     assert client.count_tokens(TEXTS) == TRUE
-    assert client.count_tokens(TEXTS) == TRUE
-    assert len(fake.calls("/tokenize")) == 3, "one to find out who it is, then one each"
-
-
-def test_a_llama_cpp_that_takes_one_text_a_call(client: OpenAIModel, fake: FakeModelServer):
-    fake.tokenizer = "old llama.cpp"
-    assert client.count_tokens(TEXTS) == TRUE
+    assert len(fake.calls("/tokenize")) == asked
     assert client.count_tokens(TEXTS[:1]) == TRUE[:1]
-    assert len(fake.calls("/tokenize")) == 1 + 1 + len(TEXTS) + 1
-
-
-def test_vllm_counts_without_its_mark_for_the_beginning(client: OpenAIModel, fake: FakeModelServer):
-    fake.tokenizer = "vllm"
-    assert client.count_tokens(TEXTS) == TRUE
-    asked = fake.calls("/tokenize")[-1].body
-    assert asked["model"] == "fake"
-    assert asked["add_special_tokens"] is False
-
-
-def test_no_texts_are_no_tokens(client: OpenAIModel, fake: FakeModelServer):
-    for kind in ("llama.cpp", "vllm"):
-        fake.tokenizer = kind
-        assert client.count_tokens([]) == []
+    assert len(fake.calls("/tokenize")) == asked + 1
+    assert client.count_tokens([]) == []
+    if kind == "vllm":
+        body = fake.calls("/tokenize")[1].body
+        assert (body["model"], body["add_special_tokens"]) == ("fake", False)
 
 
 @pytest.mark.parametrize(
@@ -127,34 +116,20 @@ def test_a_wrong_answer_to_many_texts_is_not_believed(
     assert client.count_tokens(TEXTS) == TRUE, "asked one by one"
 
 
-def test_one_server_replaced_by_another_is_found_out():
-    now, alive = [0.0], ["llama.cpp"]
-
-    def post(body):
-        if alive[0] == "llama.cpp" and "content" in body:
-            content = body["content"]
-            parts = [content] if isinstance(content, str) else content
-            found = [[p] if isinstance(p, int) else tokens(p) for p in parts]
-            return {"tokens": [number for part in found for number in part]}
-        if alive[0] == "vllm" and "prompt" in body:
-            return {"count": len(tokens(body["prompt"])), "tokens": []}
-        return {"error": "what is that?"}
-
-    tokenizer = Tokenizer(post, "m", lambda: now[0])
+def test_one_server_replaced_by_another_is_found_out(client: OpenAIModel, fake: FakeModelServer):
+    now = 0.0
+    tokenizer = Tokenizer(
+        lambda body: client._http.call("POST", "/tokenize", body), "fake", lambda: now
+    )
+    fake.tokenizer = "llama.cpp"
     assert tokenizer.count(TEXTS) == TRUE
-    alive[0] = "vllm"
+    fake.tokenizer = "vllm"
+    fake.plan("/tokenize", *[Reply(status=400)] * 2)
     assert tokenizer.count(TEXTS) is None
-    now[0] += ASK_AGAIN_SECONDS - 1
+    now += ASK_AGAIN_SECONDS - 1
     assert tokenizer.count(TEXTS) is None
-    now[0] += 2
+    now += 2
     assert tokenizer.count(TEXTS) == TRUE
-
-
-def test_ollama_has_no_tokenizer_and_is_not_asked(fake: FakeModelServer):
-    client = OllamaModel(fake.address, "fake")
-    assert client.count_tokens(TEXTS) is None
-    assert fake.calls() == []
-    client.close()
 
 
 # The counter behind the gateway.
@@ -181,38 +156,27 @@ def nothing_local(tmp_path: Path) -> LocalTokenizer:
     return LocalTokenizer({"TIKTOKEN_CACHE_DIR": str(tmp_path / "empty")})
 
 
-def test_the_server_counts_before_anybody_else(
-    gateway: Gateway, fake: FakeModelServer, nothing_local: LocalTokenizer
+def test_the_server_counts_before_anybody_else_and_is_waited_for(
+    gateway: Gateway, fake: FakeModelServer, ready: LocalTokenizer, nothing_local: LocalTokenizer
 ):
-    fake.tokenizer = "vllm"
-    assert ServerTokenCounter(gateway, local=nothing_local).count(TEXTS) == (TRUE, MODEL_SERVER)
-
-
-def test_nobody_counts_where_nobody_can(
-    gateway: Gateway, fake: FakeModelServer, nothing_local: LocalTokenizer
-):
-    assert ServerTokenCounter(gateway, local=nothing_local).count(TEXTS) is None
-
-
-def test_a_server_that_is_down_is_waited_for(
-    gateway: Gateway, fake: FakeModelServer, ready: LocalTokenizer
-):
+    assert ServerTokenCounter(gateway, local=nothing_local).count(TEXTS) is None, "nobody can"
+    owner_asks_again(gateway)
+    counter = ServerTokenCounter(gateway, local=ready)
     fake.tokenizer = "llama.cpp"
     fake.always("/tokenize", Reply(status=503))
-    assert ServerTokenCounter(gateway, local=ready).count(TEXTS) is None, (
-        "tiktoken must not step in"
-    )
+    assert counter.count(TEXTS) is None, "tiktoken must not step in"
     fake.always("/tokenize", Reply())
-    assert ServerTokenCounter(gateway, local=ready).count(TEXTS) == (TRUE, MODEL_SERVER)
-
-
-def test_what_cannot_go_over_the_wire_is_counted_all_the_same(
-    gateway: Gateway, fake: FakeModelServer, nothing_local: LocalTokenizer
-):
-    fake.tokenizer = "llama.cpp"
-    found = ServerTokenCounter(gateway, local=nothing_local).count(["half \ud83d\n", "\x00\n"])
+    assert counter.count(TEXTS) == (TRUE, MODEL_SERVER)
+    found = counter.count(["half \ud83d\n", "\x00\n"])  # cannot go over the wire as it is
     assert found is not None
     assert len(found[0]) == 2
+
+
+def owner_asks_again(gateway: Gateway) -> None:
+    """Forget that the server had no tokenizer, as after a while."""
+    client = gateway._models["agent"].client
+    assert isinstance(client, OpenAIModel)
+    client._tokenizer._asked = float("-inf")
 
 
 def test_a_changed_profile_is_another_model_and_the_old_one_is_not_asked(
@@ -277,10 +241,14 @@ def test_tiktoken_takes_the_encoding_of_the_model(ready: LocalTokenizer):
     assert len(sys.modules["tiktoken"].asked) == 3, "an encoding is loaded once"
 
 
-def test_tiktoken_takes_what_there_is(ready: LocalTokenizer):
+def test_tiktoken_takes_what_there_is_and_one_that_fails_is_none(
+    ready: LocalTokenizer, monkeypatch
+):
     (cache_folder(ready._environ) / "cl100k_base").unlink()
     assert ready.count(["one two"], "gemma3:4b") == [2]
     assert sys.modules["tiktoken"].asked == ["o200k_base"]
+    monkeypatch.setattr(local_tokenizer.import_module("tiktoken"), "get_encoding", lambda _: 1 / 0)
+    assert ready.count(["one two"], "another") is None
 
 
 @pytest.mark.parametrize("damage", ["gone", "damaged"])
@@ -292,11 +260,6 @@ def test_tiktoken_is_not_even_imported_when_it_would_have_to_fetch(
         file.unlink() if damage == "gone" else file.write_text("half of it")
     assert ready.count(["one two"]) is None
     assert "tiktoken" not in sys.modules
-
-
-def test_a_tiktoken_that_fails_is_no_tiktoken(ready: LocalTokenizer, monkeypatch):
-    monkeypatch.setattr(local_tokenizer.import_module("tiktoken"), "get_encoding", lambda _: 1 / 0)
-    assert ready.count(["one two"]) is None
 
 
 def test_where_tiktoken_keeps_its_data():
@@ -368,10 +331,3 @@ def test_a_ledger_filled_by_the_embedded_model(embedded: Embedded, owner: Owner)
         assert (ledger.of("Good morning"), ledger.source) == (2, MODEL_SERVER)
     finally:
         owner.call(lambda: gateway.shutdown(stop_embedded=False))
-
-
-def test_a_silent_server_costs_a_worker_little(fake: FakeModelServer):
-    client = OpenAIModel("http://127.0.0.1:9", "none", time_limit=2)
-    with pytest.raises((ModelUnavailable, ModelFailed)):
-        client.count_tokens(TEXTS)
-    client.close()
