@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from game.llm import gateway as gateway_module
 from game.llm.embedded.supervisor import Embedded
-from game.llm.gateway import READY, Gateway
+from game.llm.gateway import READY, Gateway, ServerStatus
 from game.llm.profiles import ModelProfile, Profiles
 from game.llm.queue import Outcome, Priority
 from game.mind.errors import ConfigError, ModelMissing, ModelTimeout, ModelUnavailable
@@ -48,13 +50,29 @@ def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gateway_module, "PROBE_SECONDS", 0.1)
 
 
+@contextmanager
+def running(
+    home: Places, owner: Owner, environ: Mapping[str, str] = {}, embedded: Embedded | None = None
+) -> Iterator[Gateway]:
+    """A gateway that was started with the profiles of ``home``."""
+    profiles = Profiles(home.config / "llm.md")
+    gateway = Gateway(profiles, home, owner.post, environ, embedded=embedded)
+    owner.call(gateway.start)
+    try:
+        yield gateway
+    finally:
+        owner.call(lambda: gateway.shutdown(stop_embedded=embedded is None))
+
+
 @pytest.fixture
 def gateway(home: Places, owner: Owner, fake: FakeModelServer) -> Iterator[Gateway]:
     configure(home, fake.address)
-    gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, {})
-    owner.call(gateway.start)
-    yield gateway
-    owner.call(lambda: gateway.shutdown(stop_embedded=True))
+    with running(home, owner) as gateway:
+        yield gateway
+
+
+def ollama_status(gateway: Gateway, owner: Owner) -> ServerStatus:
+    return next(s for s in owner.call(gateway.statuses) if s.provider == "ollama")
 
 
 def ask(
@@ -106,19 +124,26 @@ def test_each_server_has_its_own_queue(gateway: Gateway, owner: Owner, fake: Fak
     until(lambda: slow)
 
 
-def test_generate_blocks_until_the_answer(gateway: Gateway, fake: FakeModelServer):
+def test_generate_blocks_until_the_answer_or_the_error(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
+):
     fake.script = lambda prompt: prompt.upper()
     assert gateway.generate("summarizer", request("long ago")).text == "LONG AGO"
+    unset = threading.Event()
+    assert gateway.generate("agent", request("so"), Priority.SLEEP, given_up=unset).text == "SO"
     built = gateway.generate("agent", lambda profile: profile.request(f"by {profile.model}"))
     assert built.text == "BY FAKE"
-
-
-def test_generate_raises_the_models_error(gateway: Gateway, fake: FakeModelServer):
+    with pytest.raises(RuntimeError, match="by its owner"):
+        owner.call(lambda: gateway.generate("agent", request("x")))
+    with pytest.raises(ConfigError, match="poet"):
+        gateway.generate("poet", request("x"))
     fake.models = ["other"]
     with pytest.raises(ModelMissing, match="ollama pull fake"):
         gateway.generate("agent", request("x"))
-    with pytest.raises(ConfigError, match="poet"):
-        gateway.generate("poet", request("x"))
+    configure(home, fake.address, summarizer="extractive")
+    with pytest.raises(ModelUnavailable, match="uses no model"):
+        gateway.generate("summarizer", request("x"))
+    assert {status.provider for status in owner.call(gateway.statuses)} == {"ollama"}
 
 
 def give_up(gateway: Gateway, prompt: str, given_up: threading.Event) -> list[object]:
@@ -170,17 +195,6 @@ def test_a_call_in_flight_can_be_given_up_and_frees_its_place(
     until(lambda: owner.call(gateway.statuses)[0].running == 0)
 
 
-def test_what_may_be_given_up_and_is_not_is_answered(gateway: Gateway, fake: FakeModelServer):
-    fake.script = lambda prompt: prompt.upper()
-    answer = gateway.generate("agent", request("so"), Priority.SLEEP, given_up=threading.Event())
-    assert answer.text == "SO"
-
-
-def test_generate_in_the_owners_thread_is_a_mistake(gateway: Gateway, owner: Owner):
-    with pytest.raises(RuntimeError, match="by its owner"):
-        owner.call(lambda: gateway.generate("agent", request("x")))
-
-
 def test_a_changed_profile_is_used_from_the_next_call(
     gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
 ):
@@ -213,22 +227,16 @@ def test_a_build_gets_a_profile_whose_form_is_known(
     fake.plan("/api/tags", Reply(gate=gate))
     fake.template = "{{ .System }} {{ .Prompt }}"
     configure(home, fake.address)
-    gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, {})
-    owner.call(gateway.start)
-    try:
+    with running(home, owner) as gateway:
         assert forms(gateway, owner) == "dialogue"  # until the server has said what it is
         assert not owner.call(lambda: gateway.capabilities("agent")).known
         gate.set()
         until(lambda: owner.call(lambda: gateway.capabilities("agent")).known)
         assert forms(gateway, owner) == "chat"
-        ollama = next(s for s in owner.call(gateway.statuses) if s.provider == "ollama")
-        assert ollama.kind == "ollama, chat"
+        assert ollama_status(gateway, owner).kind == "ollama, chat"
         path = home.config / "llm.md"
         path.write_text(path.read_text().replace("## agent", "## agent\n**format**: script"))
         assert forms(gateway, owner) == "script"
-    finally:
-        gate.set()
-        owner.call(lambda: gateway.shutdown(stop_embedded=True))
 
 
 def test_others_are_asked_though_calls_before_them_took_too_long(
@@ -243,34 +251,23 @@ def test_others_are_asked_though_calls_before_them_took_too_long(
     assert "the last one" in fake.prompts()
 
 
-def test_extractive_means_no_model(
-    gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
+def test_the_status_tells_figures_health_and_who_waits(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer
 ):
-    configure(home, fake.address, summarizer="extractive")
-    with pytest.raises(ModelUnavailable, match="uses no model"):
-        gateway.generate("summarizer", request("x"))
-    providers = {status.provider for status in owner.call(gateway.statuses)}
-    assert providers == {"ollama"}
-
-
-def test_the_status_tells_figures_and_health(gateway: Gateway, owner: Owner, fake: FakeModelServer):
     gateway.generate("agent", request("one two three"))
     until(lambda: all(s.health == READY for s in owner.call(gateway.statuses)))
-    ollama = next(s for s in owner.call(gateway.statuses) if s.provider == "ollama")
+    ollama = ollama_status(gateway, owner)
     assert (ollama.host, ollama.models) == (fake.address, ("agent: fake",))
     assert (ollama.running, ollama.in_flight) == (0, 2)
     assert set(ollama.waiting.values()) == {0}
     assert (ollama.figures.calls, ollama.figures.failures) == (1, 0)
     assert ollama.figures.prompt_tokens == 3
     assert ollama.figures.p95 > 0
-
-
-def test_waiting_calls_are_shown(gateway: Gateway, owner: Owner, fake: FakeModelServer):
     gate = threading.Event()
     fake.always("/api/generate", Reply(gate=gate))
     outcomes = [ask(gateway, owner) for _ in range(3)]
-    fake.wait_for_calls("/api/generate", 1)
-    ollama = next(s for s in owner.call(gateway.statuses) if s.provider == "ollama")
+    fake.wait_for_calls("/api/generate", 2)
+    ollama = ollama_status(gateway, owner)
     assert ollama.running == 1  # one key, one call
     assert ollama.waiting[Priority.EVENT] == 2
     gate.set()
@@ -280,38 +277,27 @@ def test_waiting_calls_are_shown(gateway: Gateway, owner: Owner, fake: FakeModel
 def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Places, owner: Owner):
     port = free_port()
     configure(home, f"http://127.0.0.1:{port}")
-    gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, {})
-    owner.call(gateway.start)
-
-    def health() -> str:
-        return next(s.health for s in owner.call(gateway.statuses) if s.provider == "ollama")
-
-    try:
-        until(lambda: "ollama serve" in health())
+    with running(home, owner) as gateway:
+        until(lambda: "ollama serve" in ollama_status(gateway, owner).health)
         for _ in range(3):
             with pytest.raises(ModelUnavailable):
                 gateway.generate("agent", request("x"))
         with pytest.raises(ModelUnavailable, match="asked again in"):
             gateway.generate("agent", request("x"))
         with FakeModelServer(port):
-            until(lambda: health() == READY)
+            until(lambda: ollama_status(gateway, owner).health == READY)
             assert gateway.generate("agent", request("x")).text  # the circuit is closed again
-    finally:
-        owner.call(lambda: gateway.shutdown(stop_embedded=True))
 
 
 def test_an_address_that_is_none_is_named_and_not_fatal(home: Places, owner: Owner):
     (home.config / "llm.md").write_text(
         "## agent\n**provider**: ollama\n**model**: fake\n## summarizer\n**provider**: extractive\n"
     )
-    environ = {"OLLAMA_HOST": "http://here:or:there"}
-    gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, environ)
-    owner.call(gateway.start)
-    try:
-        with pytest.raises(ModelUnavailable, match="OLLAMA_HOST"):
-            gateway.generate("agent", request("x"))
-    finally:
-        owner.call(lambda: gateway.shutdown(stop_embedded=True))
+    with (
+        running(home, owner, {"OLLAMA_HOST": "http://here:or:there"}) as gateway,
+        pytest.raises(ModelUnavailable, match="OLLAMA_HOST"),
+    ):
+        gateway.generate("agent", request("x"))
 
 
 def test_the_watch_goes_on_after_a_look_that_broke(
@@ -330,30 +316,17 @@ def test_the_watch_goes_on_after_a_look_that_broke(
 def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: FakeModelServer):
     fake.delay = 300
     configure(home, fake.address, limit=300)
-    gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, {})
-    owner.call(gateway.start)
-    errors: list[Exception] = []
-
-    def block() -> None:
-        try:
-            gateway.generate("agent", request("x"))
-        except ModelUnavailable as error:
-            errors.append(error)
-
-    blocked = [threading.Thread(target=block) for _ in range(4)]
-    for thread in blocked:
-        thread.start()
-    outcomes = ask(gateway, owner)
-    fake.wait_for_calls("/api/generate", 1)
-    owner.call(lambda: gateway.shutdown(stop_embedded=True))
-    for thread in blocked:
-        thread.join(60)
-    until(lambda: outcomes)
-    assert len(errors) == 4
-    assert isinstance(outcomes[0], ModelUnavailable)
-    with pytest.raises(ModelUnavailable):
-        gateway.generate("agent", request("late"))
-    until(lambda: not any(t.name.startswith("model_") for t in threading.enumerate()))
+    with running(home, owner) as gateway, ThreadPoolExecutor(4) as pool:
+        blocked = [pool.submit(gateway.generate, "agent", request("x")) for _ in range(4)]
+        outcomes = ask(gateway, owner)
+        fake.wait_for_calls("/api/generate", 1)
+        owner.call(lambda: gateway.shutdown(stop_embedded=True))
+        assert all(isinstance(each.exception(60), ModelUnavailable) for each in blocked)
+        until(lambda: outcomes)
+        assert isinstance(outcomes[0], ModelUnavailable)
+        with pytest.raises(ModelUnavailable):
+            gateway.generate("agent", request("late"))
+        until(lambda: not any(t.name.startswith("model_") for t in threading.enumerate()))
 
 
 def test_the_embedded_model_answers_through_the_gateway(embedded: Embedded, owner: Owner):
@@ -362,9 +335,7 @@ def test_the_embedded_model_answers_through_the_gateway(embedded: Embedded, owne
         '## agent\n**stop**: ["\\n"]\n**time_limit**: 300\n'
         "## summarizer\n**provider**: extractive\n"
     )
-    gateway = Gateway(Profiles(home.config / "llm.md"), home, owner.post, {}, embedded=embedded)
-    owner.call(gateway.start)
-    try:
+    with running(home, owner, embedded=embedded) as gateway:
         prompt = 'Tom says, "Good morning, Mira!"\n~Mira> say Good morning, Tom!\n~Mira> say'
         answer = gateway.generate("agent", lambda profile: profile.request(prompt))
         again = gateway.generate("agent", lambda profile: profile.request(prompt))
@@ -376,6 +347,4 @@ def test_the_embedded_model_answers_through_the_gateway(embedded: Embedded, owne
         assert status.provider == "embedded"
         assert status.figures.cached_share > 0.3
         assert gateway.count_tokens("agent", ["Good morning"]) == [2]
-    finally:
-        owner.call(lambda: gateway.shutdown(stop_embedded=False))
     assert embedded.pid is not None, "a reload must not end the model"
