@@ -71,6 +71,12 @@ class Life:
     def live_days(self, count: int) -> None:
         self.live(*(f"Tom says, “Sack {self.archive.last_number + 1 + i}.”" for i in range(count)))
 
+    def leave_window(self, index: AgentIndex, count: int, summary: str = "Sacks.") -> None:
+        """Live so many days, have them summarised, and let the index follow."""
+        self.live_days(count)
+        self.compact(1, count, summary)
+        index.follow(count + 1)
+
     def compact(self, first: int, last: int, text: str) -> None:
         self.compactions += 1
         time = DAWN + timedelta(minutes=last, seconds=30)

@@ -37,19 +37,18 @@ def test_memories_are_indexed_in_one_batch_when_they_leave_the_window(
     assert len(embedder.texts) == 9, "eight memories and a summary, each once"
     assert "memory:9" not in by_words(index, "9")
     assert index.status().memories == index.status().embedded == 8
-
-
-def test_what_is_done_is_not_done_again(index: AgentIndex, life: Life, embedder: BagOfWords):
-    life.live_days(30)
-    life.compact(1, 20, "Thirty sacks.")
-    index.follow(21)
     embedder.texts.clear()
-    index.follow(21)
-    assert embedder.texts == []
+    index.follow(9)
+    assert embedder.texts == [], "what is done is not done again"
 
 
 def test_the_window_is_taken_from_the_archive_when_nobody_says_it(index: AgentIndex, life: Life):
     life.live_days(10)
+    life.compact(1, 6, "Six sacks.")
+    life.take_back(1, None, standing=0)
+    index.follow()
+    assert by_words(index, "sacks") == []
+    assert index.status().memories == 0, "an undoing moves the window back"
     life.compact(1, 6, "Six sacks.")
     index.follow()
     assert index.status().memories == 6
@@ -82,15 +81,6 @@ def test_a_summary_that_was_taken_back_is_found_no_more(
     life.compact(5, 10, "Ann brought two goats.")
     index.follow(11)
     assert by_words(index, "goats") == ["summary:3"]
-
-
-def test_an_undoing_moves_the_window_back_when_nobody_says_it(index: AgentIndex, life: Life):
-    life.live_days(10)
-    life.compact(1, 6, "Six sacks.")
-    life.take_back(1, None, standing=0)
-    index.follow()
-    assert by_words(index, "sacks") == []
-    assert index.status().memories == 0
 
 
 def test_a_summary_that_was_only_made_shorter_stays_as_it_was(index: AgentIndex, life: Life):
@@ -230,8 +220,7 @@ def test_a_state_that_makes_no_sense_is_made_anew(
     life: Life, said: list[str], tmp_path: Path, reopen: Opener
 ):
     index = reopen()
-    life.live_days(10)
-    index.follow(11)
+    life.leave_window(index, 10)
     index.close()
     for state in ('{"rows": 1}', "[]", "null", '{"mark": {"line": 3}, "summary": [1]}'):
         with closing(sqlite3.connect(tmp_path / "index" / "mira" / "words.db")) as database:
@@ -325,9 +314,15 @@ def test_damaged_words_are_made_anew_with_words_in_the_log(
 
 
 def test_lost_vectors_are_made_anew(index: AgentIndex, life: Life, chroma: Chroma, said: list[str]):
-    life.live_days(20)
-    life.compact(1, 20, "Sacks.")
+    life.leave_window(index, 20)
+    collection = chroma.client().get_collection(
+        index.words.progress.collection, embedding_function=None
+    )
+    collection.delete(ids=["memory:7"])
+    index.recheck()
     index.follow(21)
+    assert any("lost 1 of 21 vectors" in line for line in said)
+    assert len(by_meaning(index, "sack", 50)) == 21
     lost: list[int] = []
     index.on_lost = lambda: lost.append(1)
     chroma.drop(index.words.progress.collection)
@@ -337,20 +332,6 @@ def test_lost_vectors_are_made_anew(index: AgentIndex, life: Life, chroma: Chrom
     assert by_words(index, "sack")
     index.follow(21)
     assert any("Chroma has lost the vectors" in line for line in said)
-    assert len(by_meaning(index, "sack", 50)) == 21
-
-
-def test_vectors_that_are_partly_lost_are_made_anew(
-    index: AgentIndex, life: Life, chroma: Chroma, said: list[str]
-):
-    life.live_days(20)
-    life.compact(1, 20, "Sacks.")
-    index.follow(21)
-    name = index.words.progress.collection
-    chroma.client().get_collection(name, embedding_function=None).delete(ids=["memory:7"])
-    index.recheck()
-    index.follow(21)
-    assert any("lost 1 of 21 vectors" in line for line in said)
     assert len(by_meaning(index, "sack", 50)) == 21
 
 
@@ -378,9 +359,7 @@ def test_another_model_is_noticed_and_named(
     life: Life, chroma: Chroma, reopen: Opener, said: list[str], other: BagOfWords
 ):
     index = reopen()
-    life.live_days(10)
-    life.compact(1, 10, "Sacks.")
-    index.follow(11)
+    life.leave_window(index, 10)
     index.close()
     again = reopen(other)
     assert by_words(again, "sack"), "words serve meanwhile"
@@ -398,7 +377,7 @@ def test_another_model_is_noticed_and_named(
     again.close()
 
 
-def test_words_go_on_when_the_embedder_fails(
+def test_words_go_on_and_a_rebuild_changes_nothing_when_the_embedder_fails(
     index: AgentIndex, life: Life, embedder: BagOfWords, said: list[str], monkeypatch
 ):
     life.live_days(10)
@@ -410,6 +389,8 @@ def test_words_go_on_when_the_embedder_fails(
         patch.setattr(embedder, "embed", broken)
         index.follow(11)
         index.follow(11)
+        with pytest.raises(BadAnswer):
+            index.rebuild()
     assert by_words(index, "sack")
     assert isinstance(index.problem, BadAnswer)
     assert sum("no vectors today" in line for line in said) == 1
@@ -419,8 +400,7 @@ def test_words_go_on_when_the_embedder_fails(
 
 def test_without_chroma_there_are_words(life: Life, reopen: Opener):
     index = reopen(vectors=False)
-    life.live_days(10)
-    index.follow(11)
+    life.leave_window(index, 10)
     assert index.vectors is None
     assert by_words(index, "sack")
     assert index.problem is None
@@ -430,9 +410,7 @@ def test_without_chroma_there_are_words(life: Life, reopen: Opener):
 def test_a_rebuild_serves_the_old_until_the_new_is_there(
     index: AgentIndex, life: Life, chroma: Chroma, embedder: BagOfWords, monkeypatch
 ):
-    life.live_days(200)
-    life.compact(1, 200, "Sacks.")
-    index.follow(201)
+    life.leave_window(index, 200)
     old = index.words.progress.collection
     seen: list[tuple[int, int, int, int]] = []
 
@@ -451,31 +429,12 @@ def test_a_rebuild_serves_the_old_until_the_new_is_there(
     assert not index.words.path.with_name("words.new.db").exists()
 
 
-def test_a_rebuild_that_fails_changes_nothing(
-    index: AgentIndex, life: Life, embedder: BagOfWords, monkeypatch
-):
-    life.live_days(10)
-    index.follow(11)
-
-    def broken(texts):
-        raise BadAnswer("no vectors today")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(embedder, "embed", broken)
-        with pytest.raises(BadAnswer):
-            index.rebuild()
-    assert len(by_meaning(index, "sack", 50)) == 10
-    assert by_words(index, "sack")
-
-
 def test_words_serve_while_the_vectors_of_another_model_are_made(
     life: Life, reopen: Opener, said: list[str]
 ):
     """The search that agents use, at each step of the rebuild for a changed embedder."""
     index = reopen()
-    life.live_days(200)
-    life.compact(1, 200, "Sacks.")
-    index.follow(201)
+    life.leave_window(index, 200)
     index.close()
     other = BagOfWords("new", 64)
     again = reopen(other)
