@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from game.llm.embedded import weights
@@ -15,19 +15,6 @@ SHIPPED = "shipped"
 """The name of the model that comes with Keepsake."""
 
 UNMEASURED = "not measured"
-_KEYS = (
-    "about",
-    "repo",
-    "file",
-    "revision",
-    "sha256",
-    "size",
-    "licence",
-    "memory",
-    "talk",
-    "reply_tokens",
-    "second_look",
-)
 _REPO = re.compile(r"[\w.-]+/[\w.-]+")
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-][\w.-]*\.gguf")
 _HEX = {"revision": re.compile(r"[0-9a-f]{40}"), "sha256": re.compile(r"[0-9a-f]{64}")}
@@ -104,7 +91,7 @@ def named(catalogue: Mapping[str, CatalogueModel], name: str) -> CatalogueModel:
 
 
 def _model(section: ConfigSection) -> CatalogueModel:
-    section.only(_KEYS)
+    section.only(each.name for each in fields(CatalogueModel) if each.name != "name")
     name = section.name.lower()
     shipped = name == SHIPPED
     return CatalogueModel(

@@ -1,4 +1,4 @@
-"""The embedded model, up for a measurement, as the game starts it."""
+"""A child process, up for a measurement, as the game starts it; and the embedded model."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from game.child.supervisor import Supervisor
 from game.cli.world.ports import free_base
 from game.llm.embedded.supervisor import Embedded
 from game.llm.profiles import ModelProfile, Profiles
@@ -21,21 +22,29 @@ _SECONDS = 120
 
 
 @contextmanager
+def child_up[S: Supervisor](kind: type[S], folder: Path, first_base: int) -> Iterator[S]:
+    """A child process of the game, answering, in a home below ``folder``."""
+    server = kind(Places(folder / "home", folder / "vault", Ports(free_base(first_base))))
+    server.pid_file.parent.mkdir(parents=True)
+    try:
+        deadline = time.monotonic() + _SECONDS
+        while not server.watch():
+            if time.monotonic() > deadline:
+                raise server.problem or TimeoutError("it did not start")
+            time.sleep(0.1)
+        yield server
+    finally:
+        server.stop()
+
+
+@contextmanager
 def embedded_server(first_base: int = FIRST_BASE) -> Iterator[Embedded]:
     """The embedded model's process, answering, in a home of its own."""
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        places = Places(folder / "home", folder / "vault", Ports(free_base(first_base)))
-        server = Embedded(places)
-        try:
-            deadline = time.monotonic() + _SECONDS
-            while not server.watch():
-                if time.monotonic() > deadline:
-                    raise TimeoutError(f"the embedded model did not start: {server.problem}")
-                time.sleep(0.2)
-            yield server
-        finally:
-            server.stop()
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        child_up(Embedded, Path(scratch), first_base) as server,
+    ):
+        yield server
 
 
 @contextmanager

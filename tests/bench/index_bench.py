@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -35,7 +33,8 @@ from game.index.words import Fts5Index
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.recall.documents import Document, DocumentKind
 from game.mind.recall.recall import MemorySearch, SearchRequest
-from game.paths import REPOSITORY, Places, Ports
+from game.paths import REPOSITORY
+from tests.bench.embedded_up import child_up
 from tests.bench.figures import Figure, percentile
 
 HYTHE = REPOSITORY / "tests" / "data" / "recall_hythe.json"
@@ -89,7 +88,7 @@ def measure() -> Iterator[Figure]:
     """All figures; takes three to four minutes."""
     folder = Path(tempfile.mkdtemp(prefix="keepsake-index-"))
     try:
-        with _server(folder) as server:
+        with child_up(ChromaServer, folder, _PORT) as server:
             yield from _stutter(server, folder)
             yield from _scale(server, folder)
     finally:
@@ -285,32 +284,6 @@ def _times(agents: list[MemorySearch], questions: list[str]) -> list[float]:
         assert found, "a recall that could not search measures nothing"
         assert found[-1], "nor does one that finds nothing"
     return times
-
-
-@contextmanager
-def _server(folder: Path) -> Iterator[ChromaServer]:
-    places = Places(folder / "home", folder / "vault", Ports(_free_base()))
-    places.home.mkdir(parents=True)
-    server = ChromaServer(places, grace=2.0)
-    try:
-        for _ in range(400):
-            if server.watch():
-                break
-            time.sleep(0.05)
-        else:
-            raise server.problem or TimeoutError("Chroma's server did not come up")
-        yield server
-    finally:
-        server.stop()
-
-
-def _free_base() -> int:
-    """A base whose port for vectors is free."""
-    for base in range(_PORT, 60_000, 10):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", Ports(base).vectors)):
-                return base
-    return _PORT
 
 
 def _megabytes(folder: Path) -> float:

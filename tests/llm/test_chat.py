@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +15,7 @@ from game.llm.clients.ollama import OllamaModel
 from game.llm.clients.openai import OpenAIModel
 from game.llm.profiles import AUTO, CHAT, DIALOGUE, LLAMA_CPP, OTHER, SCRIPT, VLLM
 from game.llm.scripted.model import ScriptedModel
-from game.mind.errors import BadAnswer, ModelUnavailable
+from game.mind.errors import BadAnswer, ModelMissing, ModelUnavailable
 from game.mind.ports import ChatMessage, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.free_ports import free_port
@@ -190,6 +191,24 @@ def test_what_the_list_of_models_does_not_tell(fake: FakeModelServer):
         assert model.check() == "ready"
         assert not model.capabilities.known
         assert model.generate(GenerationRequest("x")).text
+
+
+@pytest.mark.parametrize("nonsense", [5, "x", [1], {"a": 1}, None])
+def test_nonsense_about_a_server_hurts_nobody(
+    provider: str, fake: FakeModelServer, nonsense: object
+):
+    with asking(fake, provider) as model:
+        for path in ("/props", "/version", "/api/show", "/v1/chat/completions"):
+            fake.always(path, Reply(raw=json.dumps({"capabilities": nonsense}).encode()))
+        fake.plan("/api/show", Reply(raw=json.dumps({"model_info": nonsense}).encode()))
+        assert model.check() == "ready"
+        fake.always("/v1/models", Reply(raw=json.dumps({"data": nonsense}).encode()))
+        fake.always("/api/tags", Reply(raw=json.dumps({"models": nonsense}).encode()))
+        if provider == "openai":
+            assert model.check() == "ready", "it need not list its models"
+        else:
+            with pytest.raises(ModelMissing, match="ollama pull"):
+                model.check()
 
 
 def test_a_server_that_came_back_is_asked_again():

@@ -85,7 +85,7 @@ def test_agents_who_take_turns_keep_their_prompts(model: OpenAIModel):
             heads[i] += f'Tom says, "This is turn {turn}."\n'
             prompt = f"{heads[i]}It is hour {turn}, and the rain falls.\n~A>"
             answer = model.generate(
-                GenerationRequest(prompt, max_tokens=1, grammar='root ::= " say"')
+                GenerationRequest(prompt, max_tokens=1, grammar='root ::= "say"')
             )
             if turn:
                 evaluated += answer.prompt_tokens - answer.cached_tokens

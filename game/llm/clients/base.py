@@ -115,7 +115,9 @@ class HttpModel(ABC):
         """The models that the server lists: OpenAI's ``data``, Ollama's ``models``."""
         body = self._http.call("GET", self._list, seconds=LOOK_SECONDS)
         listed = body.get("data") or body.get("models")
-        return [each for each in listed if isinstance(each, dict)] if listed else []
+        return (
+            [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+        )
 
     def _clean(self, text: Any, stop: Sequence[str] | None) -> str:
         """The answer without its thoughts; ``stop`` ends one that was thought aloud."""

@@ -78,6 +78,7 @@ class JsonServer:
             headers={"Authorization": f"Bearer {words.key}"} if words.key else {},
             verify=_tls(),
             limits=_LIMITS,
+            follow_redirects=True,  # as Ollama's own client does
             trust_env=False,  # a proxy from the environment never gets prompts
         )
 
@@ -128,6 +129,12 @@ class JsonServer:
                     raise httpx.ReadTimeout("the answer dripped too slowly")
                 said += chunk
         return response.status_code, bytes(said)
+
+
+def inner(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The object of that name in a body; an empty one where there is none."""
+    found = body.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def shown(host: str) -> str:

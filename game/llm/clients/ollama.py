@@ -12,7 +12,7 @@ from typing import Any
 
 from game.llm.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, messages
 from game.llm.clients.capabilities import is_chat_template, is_ollama_chat, thinks_aloud
-from game.llm.clients.http import ServerWords, shown
+from game.llm.clients.http import ServerWords, inner, shown
 from game.llm.profiles import OLLAMA_SERVER
 from game.mind.ports import GenerationRequest
 
@@ -75,8 +75,9 @@ class OllamaModel(HttpModel):
 
     def _learn(self, rows: Sequence[Mapping[str, Any]]) -> None:
         said = self._http.call("POST", "/api/show", {"model": self.model}, seconds=LOOK_SECONDS)
-        can = said.get("capabilities") or ()
-        own = str((said.get("model_info") or {}).get("tokenizer.chat_template", ""))
+        listed = said.get("capabilities")
+        can = listed if isinstance(listed, list) else []
+        own = str(inner(said, "model_info").get("tokenizer.chat_template", ""))
         # A model that takes tools or thinks was made for chat, whatever renders its prompt.
         chat = is_ollama_chat(str(said.get("template") or "")) or is_chat_template(own)
         self._may_think = "thinking" in can
@@ -101,8 +102,7 @@ class OllamaModel(HttpModel):
         return "/api/chat", body | {"messages": messages(request)}
 
     def _answer(self, body: Mapping[str, Any], *, chat: bool) -> RawAnswer:
-        said = body.get("message")
-        message = said if isinstance(said, dict) else {}
+        message = inner(body, "message")
         return RawAnswer(
             text=message.get("content") if chat else body.get("response"),
             thought=message.get("thinking"),

@@ -13,7 +13,7 @@ from typing import Any
 
 from game.llm.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, messages
 from game.llm.clients.capabilities import is_chat_template, of_kind, thinks_aloud
-from game.llm.clients.http import ServerWords, shown
+from game.llm.clients.http import ServerWords, inner, shown
 from game.llm.profiles import AUTO, LLAMA_CPP, OTHER, VLLM
 from game.llm.tokens.tokenizer import Tokenizer
 from game.mind.errors import BadAnswer, ModelFailed, ModelMissing, ModelRejected
@@ -165,15 +165,15 @@ class OpenAIModel(HttpModel):
         if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
             said = self.server.quoted(json.dumps(body, ensure_ascii=False))
             raise BadAnswer(f"{self.server.name} sent no choices ({said})", "Check host in llm.md")
-        message = _dict(choices[0], "message")
-        usage = _dict(body, "usage")
-        cached = _dict(usage, "prompt_tokens_details").get("cached_tokens")
+        message = inner(choices[0], "message")
+        usage = inner(body, "usage")
+        cached = inner(usage, "prompt_tokens_details").get("cached_tokens")
         return RawAnswer(
             text=(message.get("content") or "") if chat else choices[0].get("text"),
             thought=message.get("reasoning_content") or message.get("reasoning"),
             finish_reason=choices[0].get("finish_reason"),
             prompt_tokens=usage.get("prompt_tokens"),
-            cached_tokens=_dict(body, "timings").get("cache_n", cached),  # llama.cpp's own
+            cached_tokens=inner(body, "timings").get("cache_n", cached),  # llama.cpp's own
             completion_tokens=usage.get("completion_tokens"),
         )
 
@@ -195,9 +195,3 @@ def _schema(request: GenerationRequest) -> dict[str, Any]:
         return {}
     schema = {"name": "answer", "schema": dict(request.json_schema)}
     return {"response_format": {"type": "json_schema", "json_schema": schema}}
-
-
-def _dict(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The object of that name; an empty one where there is none."""
-    found = body.get(name)
-    return found if isinstance(found, dict) else {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum, auto
+from itertools import pairwise
 from typing import Any
 
 from game.mind.errors import BadAnswer, ModelMissing, ModelRejected
@@ -20,15 +20,9 @@ Post = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ASK_AGAIN_SECONDS = 600.0
 """A server that had no tokenizer may have been replaced by one that has."""
 
+_NO_SUCH_THING = (BadAnswer, ModelMissing, ModelRejected)
 _SEAM = -1
 """Stands between the texts of one question; no token has a number below 0."""
-
-
-class _Kind(Enum):
-    NONE = auto()
-    LLAMA_CPP = auto()
-    LLAMA_CPP_SINGLY = auto()
-    VLLM = auto()
 
 
 class Tokenizer:
@@ -40,7 +34,7 @@ class Tokenizer:
         self._post = post
         self._model = model
         self._clock = clock
-        self._kind: _Kind | None = None
+        self._way: Callable[[list[str]], list[int]] | None = None
         self._asked = float("-inf")
 
     def count(self, texts: Sequence[str]) -> list[int] | None:
@@ -49,37 +43,24 @@ class Tokenizer:
         Raises:
             ModelError: It did not answer; it may the next time.
         """
-        rested = self._clock() - self._asked >= ASK_AGAIN_SECONDS
-        if self._kind is None or (self._kind is _Kind.NONE and rested):
-            self._kind = self._find()
-            self._asked = self._clock()
         try:
-            return self._counted(list(texts))
-        except (BadAnswer, ModelMissing, ModelRejected):
-            self._kind, self._asked = _Kind.NONE, self._clock()
+            way = self._way
+            if way is None and self._clock() - self._asked >= ASK_AGAIN_SECONDS:
+                way = self._way = self._find()
+            return way(list(texts)) if way is not None else None
+        except _NO_SUCH_THING:
+            self._way, self._asked = None, self._clock()
             return None
 
-    def _counted(self, texts: list[str]) -> list[int] | None:
-        if self._kind is _Kind.LLAMA_CPP:
-            if (counts := self._at_once(texts)) is not None:
-                return counts
-            self._kind = _Kind.LLAMA_CPP_SINGLY
-        if self._kind is _Kind.LLAMA_CPP_SINGLY:
-            return [len(_numbers(self._post({"content": text}))) for text in texts]
-        if self._kind is _Kind.VLLM:
-            return [self._vllm(text) for text in texts]
-        return None
-
-    def _find(self) -> _Kind:
+    def _find(self) -> Callable[[list[str]], list[int]]:
+        """How this server counts, from what it answers to a question that either understands."""
         text = "Good morning"
-        try:
-            answer = self._post({"content": text} | self._prompt(text))
-            return _Kind.LLAMA_CPP if "count" not in answer and _numbers(answer) else _Kind.VLLM
-        except (BadAnswer, ModelMissing, ModelRejected):
-            return _Kind.NONE
+        answer = self._post({"content": text} | self._prompt(text))
+        llama_cpp = "count" not in answer and _numbers(answer)
+        return self._all_together if llama_cpp else self._by_vllm
 
-    def _at_once(self, texts: list[str]) -> list[int] | None:
-        """All texts in one question, or None when the server does not do that.
+    def _all_together(self, texts: list[str]) -> list[int]:
+        """All texts in one question, or one by one where the server does not do that.
 
         llama.cpp takes a list of texts and token numbers. Each text is cut up by itself,
         and the numbers come back as they are: ours show where a text ends.
@@ -88,18 +69,20 @@ class Tokenizer:
         try:
             numbers = _numbers(self._post({"content": content}))
         except (BadAnswer, ModelRejected):
-            return None
-        counts = [0]
-        for number in numbers:
-            if number == _SEAM:
-                counts.append(0)
-            else:
-                counts[-1] += 1
-        return counts[:-1] if len(counts) == len(texts) + 1 and counts[-1] == 0 else None
+            numbers = []
+        seams = [at for at, number in enumerate(numbers) if number == _SEAM]
+        if len(seams) == len(texts) and numbers[-1:] in ([], [_SEAM]):
+            return [seam - before - 1 for before, seam in pairwise([-1, *seams])]
+        self._way = self._one_by_one
+        return self._one_by_one(texts)
 
-    def _vllm(self, text: str) -> int:
-        found = self._post(self._prompt(text)).get("count")
-        if not isinstance(found, int) or found < 0:
+    def _one_by_one(self, texts: list[str]) -> list[int]:
+        return [len(_numbers(self._post({"content": text}))) for text in texts]
+
+    def _by_vllm(self, texts: list[str]) -> list[int]:
+        counts = [self._post(self._prompt(text)).get("count") for text in texts]
+        found = [count for count in counts if isinstance(count, int) and count >= 0]
+        if len(found) < len(texts):
             raise BadAnswer("The model server's /tokenize gave no count", "Look at its log")
         return found
 
