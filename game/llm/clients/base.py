@@ -8,10 +8,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from game.llm.clients.capabilities import of_kind
-from game.llm.clients.http import JsonServer, ServerWords
+from game.llm.clients.http import ServerWords
 from game.mind.errors import BadAnswer, ModelError, ModelMissing
 from game.mind.ports import Generation, GenerationRequest
 
@@ -22,6 +22,24 @@ LOOK_SECONDS = 10.0
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _MARK = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
+
+
+class Server(Protocol):
+    """One server that is asked for JSON objects."""
+
+    words: ServerWords
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        seconds: float | None = None,
+    ) -> dict[str, Any]:
+        """The answer's body; blocks, raises ModelError."""
+
+    def close(self) -> None:
+        """Close the kept connections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +58,18 @@ class HttpModel(ABC):
     """Continues text and chats by one server. Safe to use from several threads.
 
     Args:
-        host: Base address.
+        http: The server.
         model: The model's name there; empty lets the server choose.
-        server: How errors speak of it.
         kind: What the server is, as far as it is known.
-        time_limit: Seconds an answer may take.
 
     Attributes:
         capabilities: What the server takes, as far as :meth:`check` has learnt it.
     """
 
-    def __init__(
-        self, host: str, model: str, server: ServerWords, kind: str, time_limit: float
-    ) -> None:
-        self.model, self.server = model, server
+    def __init__(self, http: Server, model: str, kind: str) -> None:
+        self.model, self.server = model, http.words
         self.capabilities = of_kind(kind)
-        self._http = JsonServer(host, server, time_limit)
+        self._http = http
         self._names: list[str] = []
 
     def generate(self, request: GenerationRequest) -> Generation:

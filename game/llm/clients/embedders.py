@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from game.llm.clients.base import Server
 from game.llm.clients.http import JsonServer, ServerWords, shown
-from game.llm.clients.ollama import ollama_host, words
+from game.llm.clients.ollama import OllamaServer, ollama_host
 from game.llm.clients.openai import api_key
 from game.mind.errors import BadAnswer
 
@@ -18,7 +19,7 @@ class ServerEmbedder:
         model_name: The model's name, after its provider.
     """
 
-    def __init__(self, name: str, model: str, path: str, http: JsonServer) -> None:
+    def __init__(self, name: str, model: str, path: str, http: Server) -> None:
         self.model_name = name
         self._model, self._path, self._http = model, path, http
 
@@ -48,8 +49,7 @@ class ServerEmbedder:
 
 def ollama_embedder(model: str, host: str = "", *, time_limit: float = 60.0) -> ServerEmbedder:
     """Embeds by Ollama; without a host by that of ``OLLAMA_HOST`` or Ollama's own default."""
-    address = ollama_host(host)
-    http = JsonServer(address, words(address, model), time_limit)
+    http = OllamaServer(ollama_host(host), model, time_limit)
     return ServerEmbedder(f"ollama:{model}", model, "/api/embed", http)
 
 

@@ -1,21 +1,20 @@
 """What every client that talks HTTP shares: a real time limit, and errors with names.
 
 httpx limits each read, so a server that drips a byte now and then could hold a call for ever;
-here the whole answer is limited. Giving up closes the connection, and llama.cpp and Ollama both
-stop generating when it closes.
+here :class:`DeadlineTransport` limits the whole answer. Giving up closes the connection, and
+llama.cpp and Ollama both stop generating when it closes.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import logging
 import re
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import httpx
 
@@ -62,6 +61,35 @@ class ServerWords:
         return line if len(line) <= _EXCERPT else line[:_EXCERPT] + "…"
 
 
+class DeadlineTransport(httpx.HTTPTransport):
+    """Ends an answer whose body is not complete within the read time limit; knows no proxy."""
+
+    def __init__(self) -> None:
+        super().__init__(verify=_tls(), limits=_LIMITS, trust_env=False)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send the request; its clock starts now."""
+        deadline = time.monotonic() + request.extensions["timeout"]["read"]
+        response = super().handle_request(request)
+        body = cast("httpx.SyncByteStream", response.stream)
+        response.stream = _DeadlineStream(body, deadline)
+        return response
+
+
+class _DeadlineStream(httpx.SyncByteStream):
+    def __init__(self, inner: httpx.SyncByteStream, deadline: float) -> None:
+        self._inner, self._deadline = inner, deadline
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._inner:
+            if time.monotonic() > self._deadline:
+                raise httpx.ReadTimeout("the answer dripped too slowly")
+            yield chunk
+
+    def close(self) -> None:
+        self._inner.close()
+
+
 class JsonServer:
     """Asks one server for JSON objects. Safe to use from several threads.
 
@@ -76,9 +104,7 @@ class JsonServer:
         self._http = httpx.Client(
             base_url=host.rstrip("/").removesuffix("/v1"),
             headers={"Authorization": f"Bearer {words.key}"} if words.key else {},
-            verify=_tls(),
-            limits=_LIMITS,
-            follow_redirects=True,  # as Ollama's own client does
+            transport=DeadlineTransport(),
             trust_env=False,  # a proxy from the environment never gets prompts
         )
 
@@ -96,20 +122,19 @@ class JsonServer:
         """
         limit = seconds or self._time_limit
         try:
-            status, said = self._answer(method, path, body, limit)
+            response = self._http.request(method, path, json=body, timeout=waits(limit))
         except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
             # httpx raises RuntimeError when the client was closed under a call.
-            raise _from_transport(error, self.words, limit) from error
-        if not 200 <= status < 300:
-            raise _from_status(status, said.decode(errors="replace"), self.words)
+            raise from_transport(error, self.words, limit) from error
+        if not response.is_success:
+            raise from_status(response.status_code, response.text, self.words)
         try:
-            found = json.loads(said)
+            found = response.json()
         except ValueError:
             found = None
         if not isinstance(found, dict):
             raise BadAnswer(
-                f"{self.words.name} sent no JSON object"
-                f" ({self.words.quoted(said.decode(errors='replace'))})",
+                f"{self.words.name} sent no JSON object ({self.words.quoted(response.text)})",
                 "Check that host in llm.md is a model server",
             )
         return found
@@ -118,17 +143,10 @@ class JsonServer:
         """Close the kept connections."""
         self._http.close()
 
-    def _answer(
-        self, method: str, path: str, body: Mapping[str, Any] | None, limit: float
-    ) -> tuple[int, bytes]:
-        deadline, said = time.monotonic() + limit, bytearray()
-        waits = httpx.Timeout(limit, connect=min(limit, CONNECT_SECONDS))
-        with self._http.stream(method, path, json=body, timeout=waits) as response:
-            for chunk in response.iter_bytes():
-                if time.monotonic() > deadline:
-                    raise httpx.ReadTimeout("the answer dripped too slowly")
-                said += chunk
-        return response.status_code, bytes(said)
+
+def waits(seconds: float) -> httpx.Timeout:
+    """The time limits of a call that may take so long."""
+    return httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
 
 
 def inner(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -148,8 +166,9 @@ def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context(trust_env=False)
 
 
-def _from_transport(error: Exception, server: ServerWords, seconds: float) -> ModelError:
-    if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout)):
+def from_transport(error: Exception, server: ServerWords, seconds: float) -> ModelError:
+    """The named error for a call that had no answer."""
+    if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError)):
         return ModelUnavailable(f"{server.name} does not answer", server.cure_absent)
     if isinstance(error, httpx.TimeoutException):
         return ModelTimeout(
@@ -161,7 +180,8 @@ def _from_transport(error: Exception, server: ServerWords, seconds: float) -> Mo
     return BadAnswer(f"{server.name} sent what cannot be read ({error})", "Look at its log")
 
 
-def _from_status(status: int, body: str, server: ServerWords) -> ModelError:
+def from_status(status: int, body: str, server: ServerWords) -> ModelError:
+    """The named error for a status that is no success."""
     what = f"HTTP {status}: {server.quoted(body)}"
     if status == 404 or (status == 400 and "not found" in body):
         return ModelMissing(f"{server.name} has no such model ({what})", server.cure_missing)

@@ -1,4 +1,4 @@
-"""Ollama.
+"""Ollama, by its official client.
 
 Prompts go to ``/api/generate`` with ``raw``, no template around them; messages to ``/api/chat``.
 What the model was made for comes from ``/api/show``.
@@ -7,13 +7,26 @@ What the model was made for comes from ``/api/show``.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import httpx
+import ollama
+from pydantic import BaseModel
 
 from game.llm.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, messages
 from game.llm.clients.capabilities import is_chat_template, is_ollama_chat, thinks_aloud
-from game.llm.clients.http import ServerWords, inner, shown
+from game.llm.clients.http import (
+    DeadlineTransport,
+    ServerWords,
+    from_status,
+    from_transport,
+    inner,
+    shown,
+    waits,
+)
 from game.llm.profiles import OLLAMA_SERVER
+from game.mind.errors import BadAnswer
 from game.mind.ports import GenerationRequest
 
 DEFAULT_HOST = "http://127.0.0.1:11434"
@@ -34,8 +47,59 @@ def words(host: str, model: str) -> ServerWords:
         f"Ollama at {shown(host)}",
         "Start it with: ollama serve; or correct host in llm.md",
         f"Fetch the model with: ollama pull {model}",
-        os.environ.get("OLLAMA_API_KEY", ""),
+        os.environ.get("OLLAMA_API_KEY", ""),  # which the client sends by itself
     )
+
+
+class OllamaServer:
+    """Ollama, asked through its official client. Safe to use from several threads.
+
+    Args:
+        host: Base address.
+        model: Which model its errors speak of.
+        time_limit: Seconds an answer may take.
+    """
+
+    def __init__(self, host: str, model: str, time_limit: float) -> None:
+        self.words, self._time_limit = words(host, model), time_limit
+        self._client = client = ollama.Client(
+            host, timeout=waits(time_limit), transport=DeadlineTransport(), trust_env=False
+        )
+        self._calls: dict[str, Callable[..., BaseModel]] = {
+            "/api/chat": client.chat,
+            "/api/embed": client.embed,
+            "/api/generate": client.generate,
+            "/api/show": client.show,
+            "/api/tags": client.list,
+        }
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        seconds: float | None = None,
+    ) -> dict[str, Any]:
+        """The answer's body; blocks. The client knows the method, and one time limit for all.
+
+        Raises:
+            ModelError: There was no answer, or none that can be used.
+        """
+        try:
+            return self._calls[path](**(body or {})).model_dump(by_alias=True)
+        except ollama.ResponseError as error:
+            raise from_status(error.status_code, str(error.error), self.words) from error
+        except (ValueError, TypeError) as error:  # JSON, and pydantic's errors, are ValueErrors
+            raise BadAnswer(
+                f"{self.words.name} sent what is not Ollama's protocol ({str(error)[:120]})",
+                "Check that host in llm.md is an Ollama",
+            ) from error
+        except (httpx.HTTPError, ConnectionError, RuntimeError) as error:
+            raise from_transport(error, self.words, self._time_limit) from error
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._client.close()  # type: ignore[no-untyped-call]  # it has no annotations
 
 
 class OllamaModel(HttpModel):
@@ -60,7 +124,7 @@ class OllamaModel(HttpModel):
         keep_alive: str = "30m",
         context_tokens: int | None = None,
     ) -> None:
-        super().__init__(host, model, words(host, model), OLLAMA_SERVER, time_limit)
+        super().__init__(OllamaServer(host, model, time_limit), model, OLLAMA_SERVER)
         self._keep_alive = keep_alive
         self._context_tokens = context_tokens
         # Only a model that can think may be asked not to: the others answer with HTTP 400.

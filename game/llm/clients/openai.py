@@ -13,7 +13,7 @@ from typing import Any
 
 from game.llm.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, messages
 from game.llm.clients.capabilities import is_chat_template, of_kind, thinks_aloud
-from game.llm.clients.http import ServerWords, inner, shown
+from game.llm.clients.http import JsonServer, ServerWords, inner, shown
 from game.llm.profiles import AUTO, LLAMA_CPP, OTHER, VLLM
 from game.llm.tokens.tokenizer import Tokenizer
 from game.mind.errors import BadAnswer, ModelFailed, ModelMissing, ModelRejected
@@ -62,7 +62,7 @@ class OpenAIModel(HttpModel):
         cure_missing = f"Load {model!r} there, or correct model and host in llm.md"
         name = f"The model server at {shown(host)}"
         server = ServerWords(name, cure_absent, cure_missing, key or "")
-        super().__init__(host, model, server, kind, time_limit)
+        super().__init__(JsonServer(host, server, time_limit), model, kind)
         self._kind = kind
         self._grammar_key = STRUCTURED
         self._tokenizer = Tokenizer(
