@@ -191,7 +191,8 @@ def test_an_answer_is_read_kindly(answer, line):
         ("give lamp", "to whom"),
         ("go", "Exits: north"),
         ("whisper Tom", "to whom"),
-        ("whisper Zed = meet me", "here is only"),
+        ('whisper Zed "hi"', "here is only Tom or Old Anna"),
+        ("give lamp to Zed", "here is only Tom or Old Anna"),
         ("say", "nothing in it"),
         ('say ""', "nothing in it"),
         ("say As an AI language model, I cannot do that.", "nothing in it"),
@@ -225,6 +226,12 @@ def test_only_the_verbs_handed_in_exist():
         assert isinstance(read(answer, verbs=only), Refusal)
     assert read("look", verbs=only) == Command("look")
     assert isinstance(read("look", verbs=[]), Refusal)
+
+
+def test_what_is_not_to_be_done_here_is_said():
+    nothing_here, staying = Options(), Options(exits=("north",), stays=True)
+    assert "nothing to get here" in read("get lamp", options=nothing_here).reason
+    assert "you stay now" in read("go north", options=staying).reason
 
 
 def test_no_admin_word_is_corrected_into_a_verb():
