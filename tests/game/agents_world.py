@@ -169,13 +169,14 @@ class AgentsWorld(PeopleWorld):
 
         A thread that is held by the test is waited for no longer than a moment.
         """
-        deadline = time.monotonic() + seconds
+        deadline, waits = time.monotonic() + seconds, False
         while True:
             try:
-                self.posted.get(timeout=0.02 if self._at_work() else 0)()
+                self.posted.get(timeout=0.02 if waits or self._at_work() else 0)()
             except queue.Empty:
                 if until is None or until():
                     return
+                waits = True
                 assert time.monotonic() < deadline, "it never came"
 
     def _at_work(self) -> bool:

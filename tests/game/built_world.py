@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from unittest import mock
 
 import evennia
+from evennia.commands import cmdhandler
 from evennia.typeclasses.models import TypedObject
 from evennia.utils.idmapper.models import SharedMemoryModel
 from evennia.utils.test_resources import EvenniaTest, EvenniaTestMixin
@@ -81,6 +82,8 @@ def forget() -> None:
     for model in _below(SharedMemoryModel):
         if not model._meta.abstract:
             model.flush_instance_cache(force=True)
+    # It goes by the addresses of sets of commands, and new ones lie where forgotten ones lay.
+    cmdhandler._CMDSET_MERGE_CACHE.clear()
 
 
 def _below(model: type) -> Iterator[type]:

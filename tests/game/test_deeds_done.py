@@ -110,7 +110,7 @@ class TestFollowing(DeedsWorld):
     def test_it_goes_after_whoever_asked_until_told_to_stay(self):
         self.follow()
         self.char1.execute_cmd("door")
-        assert self.mira.location is self.room2
+        assert self.mira.location is self.char1.location is self.room2
         self.deed = "stops following Tom"
         self.says("Wait here, please.")
         self.char1.execute_cmd("inn")

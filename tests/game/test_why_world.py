@@ -234,6 +234,7 @@ class TestOperations(WhyWorld):
         self.says(*FACTS, *CHATTER)
         self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
         self.let_compact()
+        self.indexed()
         self.clock.advance(2)
         self.settle(lambda: any(each[0] == "rate" for each in self.operations()))
         noticed = [each for each in self.logged("memory") if each["op"] == "noticed"]
