@@ -61,6 +61,7 @@ BOOKS = {
 """What each public method does, in operations; what writes below others is told by those."""
 
 WRITERS = {
+    "archive/log.py": "lines of the archive; those who append them tell",
     "json_lines.py": "for archive, event log and nights",
     "archive/forgetting.py": "what somebody wants gone; the log of it would name them",
     "archive/spill.py": "what no archive takes: told of when it is there",
