@@ -584,7 +584,8 @@ def test_headings_follow_one_another_and_the_head_can_be_skipped(page: Page) -> 
     assert levels[0] == 1
     assert all(b - a <= 1 for a, b in itertools.pairwise(levels)), levels
     page.reload()
-    page.keyboard.press("Tab")
+    # Not by Tab: where an address names a section, browsers differ in where they begin.
+    page.locator("a, button, input, select").first.focus()
     page.keyboard.press("Enter")
     expect(page.locator("main")).to_be_focused()
     expect(page.locator("#panel-compactions")).to_be_visible()

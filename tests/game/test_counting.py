@@ -158,7 +158,7 @@ def test_another_model_makes_the_counts_worthless_and_they_are_made_anew(scene: 
     scene.counter.model = "third"  # while they are made: they come too late
     scene.clock.advance(1)
     scene.worker.run()
-    assert scene.ledger.known == 0
+    assert scene.ledger.source == HEURISTIC
     scene.counter.source = None
     scene.second(200)
     scene.counter.model, scene.counter.source = "fourth", MODEL_SERVER

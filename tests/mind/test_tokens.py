@@ -196,12 +196,14 @@ def test_a_bar_is_filled_as_the_budget_is(tokens: int, drawn: str):
     assert bar(tokens, 100, 4) == drawn
 
 
-def test_bars_stand_under_each_other_with_sum_and_source():
+def test_bars_stand_under_each_other_with_sum_marks_and_source():
     found = Costs((PromptSection("profile", 300), PromptSection("window", 600)), 1000, HEURISTIC)
-    assert chart(found, 10) == [
+    assert chart(found, {"low": 0.5, "high": 0.8}, 10) == [
         "profile   ███           300   30%",
         "window    ██████        600   60%",
         "together  █████████     900   90%",
+        "              L  H",
+        "Marks: low 50%, high 80%.",
         "Budget 1,000 tokens, 100 free; counted by: heuristic.",
     ]
     over = Costs((PromptSection("window", 1100),), 1000, HEURISTIC)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 BAR = 24
@@ -63,8 +64,21 @@ def bar(tokens: int, budget: int, width: int = BAR) -> str:
     return (_FULL * whole + (_PARTS[part] if part else "")).ljust(width)
 
 
-def chart(found: Costs, width: int = BAR) -> list[str]:
-    """The costs as lines of text: a bar for each section, the sum, who counted."""
+def scale(marks: Mapping[str, float], width: int = BAR) -> str:
+    """A line to stand under the bars, with the first letter of each mark at its share.
+
+    Args:
+        marks: Shares of the budget by name, such as ``{"low": 0.6, "high": 0.85}``.
+        width: Signs of the bars.
+    """
+    signs = [" "] * width
+    for name, share in marks.items():
+        signs[min(max(round(share * width) - 1, 0), width - 1)] = name[:1].upper()
+    return "".join(signs)
+
+
+def chart(found: Costs, marks: Mapping[str, float] | None = None, width: int = BAR) -> list[str]:
+    """The costs as lines of text: a bar for each section, the sum, the marks, who counted."""
     rows = [*found.sections, PromptSection("together", found.used)]
     names = max(len(row.name) for row in rows)
     lines = [
@@ -72,6 +86,9 @@ def chart(found: Costs, width: int = BAR) -> list[str]:
         f"  {row.tokens / found.budget:>4.0%}"
         for row in rows
     ]
+    if marks:
+        lines.append(f"{'':<{names}}  {scale(marks, width)}".rstrip())
+        lines.append(f"Marks: {', '.join(f'{name} {share:.0%}' for name, share in marks.items())}.")
     room = f"{found.left:,} free" if found.left >= 0 else f"{-found.left:,} too many"
     lines.append(f"Budget {found.budget:,} tokens, {room}; counted by: {found.source}.")
     return lines
