@@ -10,7 +10,6 @@ from evennia.commands.default.muxcommand import MuxCommand
 from evennia.objects.models import ObjectDB
 
 from commands.wording import CannotDo, listed, one_line, quoted, sought
-from game.mind.errors import KeepsakeError
 
 
 class PlayerCommand(MuxCommand):
@@ -47,7 +46,7 @@ class PlayerCommand(MuxCommand):
         """Do it, or tell why nothing came of it."""
         try:
             self.act()
-        except KeepsakeError as refusal:
+        except CannotDo as refusal:
             self.caller.msg((str(refusal), {"type": "failure"}))
 
     def act(self) -> None:

@@ -188,7 +188,9 @@ def test_any_text_survives(life):
     memory.close()
 
 
-def test_the_syncer_brings_lines_to_the_disk_and_tells_what_that_refuses(tmp_path):
+def test_the_syncer_brings_lines_to_the_disk_and_tells_what_that_refuses(tmp_path, monkeypatch):
+    brought = threading.Event()
+    monkeypatch.setattr(json_lines, "_datasync", lambda _: brought.set())
     refused, told = ArchiveUnwritable("full"), threading.Event()
 
     class Full(Archive):
@@ -201,6 +203,7 @@ def test_the_syncer_brings_lines_to_the_disk_and_tells_what_that_refuses(tmp_pat
     syncer = Syncer(0.01, lambda error: told.set() if error is refused else None)
     syncer.add(archive)
     assert told.wait(60)
+    assert brought.is_set()
     syncer.remove(archive)
     syncer.stop()
     with pytest.raises(ArchiveUnwritable):

@@ -176,11 +176,15 @@ def test_a_prompt_over_its_budget_does_not_wait_for_that(life, memory):
     assert memory.before_thought() is EMERGENCY
 
 
-def test_figures_go_back_as_well(memory):
+def test_figures_go_back_as_well(life, memory):
     compacted(memory, 1)
     memory.record_rate(1, Rate(4, 3, 4))
     verdict = memory.status().last_verdict
     compacted(memory, 1)
+    memory.record_rate(1, Rate(4, 3, 4))  # one that comes late is not the second's
+    assert memory.status().last_rate is None
+    memory.close()
+    memory = life.open()
     assert memory.status().last_rate is None
     memory.undo()
     last = memory.status()

@@ -224,7 +224,8 @@ def _write_files(figures: Sequence[Figures], title: str, output: Output) -> None
     if output.csv is not None:
         text = as_csv(figures)
         _write(output.csv, lambda part: part.write_text(text, "utf-8", newline=""), problems)
-    if output.chart is not None and any(not each["problem"] for each in figures):
+    lived_anew = (each for each in figures if each["name"] != LIVED and not each["same_as"])
+    if output.chart is not None and not all(each["problem"] for each in lived_anew):
         _write(output.chart, lambda part: chart(figures, title, part), problems)
     if problems:
         raise KeepsakeError(

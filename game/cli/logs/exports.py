@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -149,6 +150,8 @@ def _export(
     if first is None:
         return []
     folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.glob(".keepsake-export-*/"):  # by one that was killed
+        shutil.rmtree(left, ignore_errors=True)
     with TemporaryDirectory(prefix=".keepsake-export-", dir=folder) as scratch:
         tables: dict[str, _TableWriter] = {}
         hashes: set[str] = set()

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -87,13 +88,15 @@ def _listen(entry: LauncherOperation, log: Path, on_step: Callable[[str], None])
     output = entry.process.stdout
     if output is None:
         raise AssertionError("the child was started with a pipe")
-    with output, log.open("w", encoding="utf-8") as file:
+    with suppress(OSError):  # without room for its log the child goes on all the same
+        log.write_text("", encoding="utf-8")
+    with output:
         for line in output:
-            file.write(line)
-            file.flush()
             entry.lines.append(line.rstrip())
             if line.startswith(STEP):
                 on_step(line.removeprefix(STEP).strip())
+            with suppress(OSError), log.open("a", encoding="utf-8") as file:
+                file.write(line)
 
 
 def _environment(here: Places) -> dict[str, str]:

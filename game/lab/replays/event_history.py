@@ -150,7 +150,7 @@ def read_log(folder: Path, agent: str) -> Log:
                 own = _is_own(record, agent, agent_id)
                 if own or record["kind"] == "world":
                     told += _told(record)
-                    made += [record] if record["kind"] == "compaction" else []
+                    made += [_made(record)] if record["kind"] == "compaction" else []
                     since = since or datetime.fromisoformat(record["t"])
                     counters |= {str(record["counted_by"])} if record.get("sections") else set()
                 told += _thought(record, own)
@@ -177,6 +177,17 @@ def _id_of(folder: Path, agent: str) -> int:
 def _is_own(record: Record, agent: str, agent_id: int) -> bool:
     """Whether it is an event of the agent: by its id, and by its name in a line without one."""
     return id_of(record) == agent_id if id_of(record) else record.get("agent") == agent
+
+
+def _made(record: Record) -> Record:
+    """A compaction's event; KeyError or ValueError where it lacks what is told of it."""
+    numbers = ("number", "prompt_tokens", "completion_tokens", "put_back")
+    words = ("outcome", "model")
+    return (
+        record
+        | {name: int(record[name]) for name in numbers}
+        | {name: str(record[name]) for name in words}
+    )
 
 
 def _told(record: Record) -> Iterable[Told]:

@@ -236,9 +236,11 @@ def _thought(record: Record) -> Thought:
     bare = {"agent": "", "trigger": "", "priority": "", "outcome": ""}
     known = {name: value for name, value in record.items() if name in _FIELDS and value is not None}
     names = {each.name for each in fields(Recalled)}
-    found = known.get("recalled", ())
+    found = known.get("recalled")
+    entries = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
     known["recalled"] = tuple(
-        Recalled(**{name: value for name, value in each.items() if name in names}) for each in found
+        Recalled(**({"kind": ""} | {name: each[name] for name in names & each.keys()}))
+        for each in entries
     )
     return Thought(**(bare | known))
 

@@ -123,12 +123,15 @@ PATTERNS: tuple[Pattern, ...] = (
         "work",
         rf"{_I}(?:work|serve) (?:here )?{_AS}{_V}",
         rf"{_I}work (?={_AT} ){_V}",
+        rf"{_IM}(?:working|employed) (?:{_AS}|(?={_AT} )){_V}",
         rf"{_IVE}(?:started|begun|been hired|got work|found work) (?:work |working )?"
         rf"(?:{_AS}|(?={_AT} (?:the|an?)\b)){_V}",
         rf"I was (?:hired|taken on|made) (?:as )?(?:an? |the )?{_V}",
         rf"{_IVE}(?:been made|become|became) (?:an? |the )?(?P<v>{_TRADE})",
         rf"{_IVE}(?:got|found|have|took|taken) (?:an?|the|some) (?:new )?(?:job|position|post|work)"
         rf" (?:{_AS}|(?={_AT} )){_V}",
+        rf"my (?:new )?(?:work|trade|job)(?: is|['’]s) (?:an? )?"
+        rf"(?!to\b|hard|done|dull|not|going|never|too|so\b){_V}",
         rf"{_I}(?:make|earn) my (?:living|bread) (?:by |{_AS}|with )?{_V}",
         rf"{_I}(?P<v>(?:run|keep|tend) (?:the|an?|my) {_PLACE})\b",
         rf"{_IM}{_DET}(?P<v>{_TRADE})",

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -194,8 +194,14 @@ def _create_beside(path: Path, text: str) -> None:
     temporary = _temporary(path, text)
     try:
         for name in names_beside(path):
-            with suppress(FileExistsError):
+            try:
                 os.link(temporary, name)
                 return
+            except FileExistsError:
+                continue
+            except OSError:  # a file system without hard links
+                if not name.exists():
+                    shutil.copyfile(temporary, name)
+                    return
     finally:
         temporary.unlink()

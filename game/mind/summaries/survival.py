@@ -8,6 +8,7 @@ number or a "never", which embeddings hardly see.
 from __future__ import annotations
 
 import re
+from calendar import day_name, month_name
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -47,6 +48,7 @@ _SPLIT = re.compile(
 )
 _APART = 0.8
 """The least share of the words that must stand beside the ones they stood beside."""
+_KEEPS = _words("unless until without except")
 _AWAY = re.compile(
     r"\b(?:stay|stays|keep|keeps|kept|stayed)\b((?:\s+\w+){0,2}?)\s+(?:out|away|clear|off)\b"
     r"|\boff[- ]limits\b|\bleave\b(?=[^.!?]{1,40}\balone\b)",
@@ -61,23 +63,30 @@ _HEAD = re.compile(
     r"[^:.!?\"“]{0,40}):\s*(?P<body>.+)$",
     re.S,
 )
+_IRREGULAR = {
+    **{"told": "tell", "fed": "feed", "led": "lead", "let": "let", "lit": "light", "lent": "lend"},
+    **{"shut": "close", "shuts": "close", "kept": "keep"},
+}
 
 
 @lru_cache(maxsize=32_768)
 def canon(word: str) -> str:
     """One form for all of a word's: promise, promised; give, gave; stop, stopped."""
+    word = _IRREGULAR.get(word, word)
     short = key(word)
     for form in (word, short, f"{short}e"):
         forms = family(form)
         if len(forms) > 1:
             short = min(forms)
             break
-    return short.removesuffix("e") if len(short) > 3 else short
+    short = short.removesuffix("e") if len(short) > 3 else short
+    return short[:-1] if len(short) > 3 and short[-1] == short[-2] else short
 
 
 _FIRM = frozenset(map(canon, _FIRM_WORDS))
 _ROLES = frozenset(map(canon, _words("ask tell owe give lend pay sell")))
 """What one does to another: it matters who comes before it."""
+_DATES = frozenset(map(canon, " ".join((*day_name, *month_name)).casefold().split()))
 _PAIRS = """
     open:close open:lock lock:unlock quietly:loudly quiet:loud early:late day:night in:out buy:sell
     push:pull start:stop arrive:leave remember:forget light:dark hot:cold first:last high:low
@@ -188,7 +197,7 @@ def read_constraint(text: str) -> tuple[Constraint, ...]:
         person = _names(f"so {head['head']}")
     found: list[Constraint] = []
     for part in split_sentences(head["body"] if head else bare):
-        unit = _unit(part, named | _ROLES)
+        unit = _unit(part, named - _DATES | _ROLES)
         firm = {s for s in unit.signs if s in _FIRM or s in named or s[0].isdigit()}
         if unit.signs:
             found.append(Constraint(text, unit, frozenset(firm), frozenset() if found else person))
@@ -274,7 +283,8 @@ def _clauses(text: str) -> Iterator[str]:
     start = 0
     for match in _SPLIT.finditer(text):
         yield text[start : match.start()]
-        start = match.end()
+        # "without a lamp", "until dawn": the word belongs to what follows it.
+        start = match.start() if match[0].casefold() in _KEEPS else match.end()
     yield text[start:]
 
 

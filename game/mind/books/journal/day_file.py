@@ -87,9 +87,10 @@ class DayFile:
     def blocks(self) -> tuple[Block, ...]:
         """Its parts; what stands above the first is the head."""
         blocks: list[Block] = []
+        taken: set[int] = set()
         for start, end in pairwise([*_parts(self.lines), len(self.lines)]):
-            taken = {block.number for block in blocks}
             blocks.append(_block(self.day, start, self.lines[start:end], taken))
+            taken.add(blocks[-1].number)
         return tuple(blocks)
 
     @cached_property

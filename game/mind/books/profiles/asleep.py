@@ -109,6 +109,8 @@ def update_profiles(
         if profile is None:
             more[LATER] += not room  # else its file cannot be read, and the book says so
             continue
+        if person:  # as far as the memories go that are looked at here: more may come meanwhile
+            profile = replace(profile, through=min(profile.through, head.through))
         lines = _new(profile, said)
         worth = len(lines) >= LEAST_LINES
         spent = worth and with_model and not ask.available
