@@ -54,6 +54,6 @@ def live(case: unittest.TestCase) -> None:
         RuntimeError: Something in it failed.
     """
     result = unittest.TestResult()
-    case.run(result)
+    unittest.TestSuite([case]).run(result)  # what a class is set up with, too
     for _, problem in result.errors + result.failures:
         raise RuntimeError(problem)
