@@ -15,7 +15,7 @@ from commands.wording import CannotDo, listed, one_line, quoted, sought
 class PlayerCommand(MuxCommand):
     """A command without ``/switches``, whose words are folded to one line.
 
-    What it does is :meth:`act`; what that refuses is told to the caller alone.
+    Subclasses do their work in :meth:`act`; a refusal is shown only to the caller.
 
     ``self.args`` holds the words; ``self.lhs`` and ``self.rhs`` what is left and
     right of the first of ``rhs_split`` that occurs in them, ``self.rhs`` being None

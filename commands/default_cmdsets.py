@@ -94,7 +94,7 @@ class CmdChannel(comms.CmdChannel):
     )
 
     def func(self) -> None:
-        """Evennia's, for whoever may be heard."""
+        """Run Evennia's command, unless the caller is muted."""
         if refusal := silenced(self.caller):
             self.msg(refusal)
             return

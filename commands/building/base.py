@@ -20,7 +20,7 @@ from typeclasses.agents import Agent, all_agents, find_agents
 from typeclasses.minds import mind_of
 
 PATIENCE = 30.0
-"""Seconds after which a builder is told that nothing came."""
+"""Seconds to wait for an answer before the builder is shown that it took too long."""
 _TOO_LATE = "|rThat did not work:|n it took too long, or broke off. See agents.log"
 
 
